@@ -1,0 +1,24 @@
+// The names of what a client may call and of how it may be spelled on the wire. Endpoints are also the permissions
+// a key can hold (design 2.1).
+
+export const ENDPOINTS = [
+  'models',
+  'chat',
+  'responses',
+  'embeddings',
+  'messages',
+  'count_tokens',
+] as const
+export type Endpoint = (typeof ENDPOINTS)[number]
+
+/** The two API families: they differ in the header that carries the key and in the shape of errors. */
+export type Family = 'chat' | 'messages'
+
+/** A wire format: how a request and its answer are spelled, by a client or by a provider. */
+export type Format = 'chat' | 'responses' | 'messages' | 'embeddings'
+
+export type ModelKind = 'chat' | 'embedding'
+
+/** What a model may or may not be able to do; the catalogue knows it, requests need it. */
+export const ABILITIES = ['tools', 'images', 'files', 'structured_output', 'reasoning'] as const
+export type Ability = (typeof ABILITIES)[number]

@@ -1,0 +1,95 @@
+// The closed table of everything Tollgate can answer instead of a result, and the one error type that carries it.
+// `message` is written for the caller and safe to send; `cause` is for the log alone.
+
+/** retry: never = it would fail again; later = after retry-after; elsewhere = another target may succeed. */
+const CODES = {
+  invalid_api_key: { status: 401, retry: 'never' },
+  revoked_api_key: { status: 401, retry: 'never' },
+  expired_api_key: { status: 401, retry: 'never' },
+  paused_api_key: { status: 401, retry: 'never' },
+  model_not_allowed: { status: 403, retry: 'never' },
+  endpoint_not_allowed: { status: 403, retry: 'never' },
+  key_budget_exceeded: { status: 402, retry: 'never' },
+  frame_budget_exceeded: { status: 402, retry: 'never' },
+  budget_reserved: { status: 429, retry: 'later' },
+  rate_limit_exceeded: { status: 429, retry: 'later' },
+  invalid_request: { status: 400, retry: 'never' },
+  wrong_model_kind: { status: 400, retry: 'never' },
+  unsupported_parameter: { status: 400, retry: 'never' },
+  ability_missing: { status: 400, retry: 'never' },
+  previous_response_not_found: { status: 400, retry: 'never' },
+  request_too_large: { status: 413, retry: 'never' },
+  not_found: { status: 404, retry: 'never' },
+  method_not_allowed: { status: 405, retry: 'never' },
+  response_not_found: { status: 404, retry: 'never' },
+  model_not_found: { status: 404, retry: 'never' },
+  provider_failed: { status: 502, retry: 'elsewhere' },
+  provider_timeout: { status: 504, retry: 'elsewhere' },
+  provider_overloaded: { status: 503, retry: 'elsewhere' },
+  provider_rate_limited: { status: 429, retry: 'elsewhere' },
+  ledger_unavailable: { status: 503, retry: 'later' },
+  overloaded: { status: 503, retry: 'later' },
+  draining: { status: 503, retry: 'later' },
+  internal_error: { status: 500, retry: 'never' },
+} as const satisfies Record<string, { status: number; retry: Retry }>
+
+export type Retry = 'never' | 'later' | 'elsewhere'
+export type ErrorCode = keyof typeof CODES
+export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[]
+
+export type ErrorDetails = {
+  /** The request field at fault, as the client spelled it. */
+  readonly param?: string
+  readonly retryAfterSeconds?: number
+  /** Whether the caller's SDK should try again by itself; unset = as the table says. */
+  readonly shouldRetry?: boolean
+  /** More members of the error object: scope, limit, spent, resets_at … in the words of design 2.4. */
+  readonly facts?: Readonly<Record<string, string | number | boolean | null>>
+  /** Set when a provider's own judgement of the request is passed on: its status and its code stand. */
+  readonly provider?: { readonly status: number; readonly code?: string }
+  readonly cause?: unknown
+}
+
+/** An outcome that ends the exchange. Caught where another target can be tried, and at the edge to be rendered. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError'
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, { cause: details.cause })
+    this.code = code
+    this.details = details
+  }
+
+  get status(): number {
+    return this.details.provider?.status ?? CODES[this.code].status
+  }
+
+  get retry(): Retry {
+    return CODES[this.code].retry
+  }
+
+  /** What a client is told: the provider's own code where its judgement is passed on, else ours. */
+  get publicCode(): string {
+    return this.details.provider?.code ?? this.code
+  }
+}
+
+/** Whatever was thrown, as something that can be answered. Our own faults say nothing about their insides. */
+export function toGatewayError(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown
+  return new GatewayError(
+    'internal_error',
+    'Tollgate failed to handle this request; the log has the details under this request id',
+    { cause: thrown },
+  )
+}
+
+export function invalidRequest(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', message, { param })
+}
+
+export function unsupportedParameter(param: string, message: string): GatewayError {
+  return new GatewayError('unsupported_parameter', message, { param })
+}

@@ -1,0 +1,43 @@
+// Amounts survive reading and writing exactly; what is not an amount is refused with a reason.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { formatUsd, parseBudget, parseUsd, pricePerMillion, roundUpToNanodollars } from './money.ts'
+
+test('USD text to nano-USD and back', () => {
+  for (const [text, amount] of [
+    ['0', 0n],
+    ['12', 12_000_000_000n],
+    ['0.5', 500_000_000n],
+    ['0.000000001', 1n],
+    ['9000000', 9_000_000_000_000_000n],
+    ['1.230000001', 1_230_000_001n],
+  ] as const) {
+    assert.equal(parseUsd(text), amount)
+    assert.equal(formatUsd(amount), text)
+  }
+  assert.equal(parseUsd('1.50'), 1_500_000_000n)
+  assert.equal(formatUsd(-1n), '-0.000000001')
+})
+
+test('what is not an amount is refused', () => {
+  for (const text of ['', '-1', '1e3', 'NaN', '.5', '5.', '1.0000000001', '0x10', 'ten']) {
+    assert.throws(() => parseUsd(text), RangeError, text)
+  }
+  assert.throws(() => parseBudget('9000000.000000001'), /at most 9000000 USD/)
+})
+
+test('costs round up, once', () => {
+  assert.equal(roundUpToNanodollars(0n), 0n)
+  assert.equal(roundUpToNanodollars(1n), 1n)
+  assert.equal(roundUpToNanodollars(1000n), 1n)
+  assert.equal(roundUpToNanodollars(1001n), 2n)
+  assert.throws(() => roundUpToNanodollars(-1n), RangeError)
+})
+
+test('prices per million tokens', () => {
+  assert.equal(pricePerMillion(1), 1_000_000n)
+  assert.equal(pricePerMillion(0.075), 75_000n)
+  assert.throws(() => pricePerMillion(-1), RangeError)
+  assert.throws(() => pricePerMillion(Number.NaN), RangeError)
+})

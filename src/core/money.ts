@@ -1,0 +1,56 @@
+// Money as integers: nano-USD in the books, pico-USD per token in prices. Nothing here rounds down and nothing
+// accepts a float, so an amount can be too careful but never too small.
+
+/** 1 USD = 1,000,000,000 nano-USD. */
+export type Nanodollars = bigint
+/** 1 USD = 1,000,000,000,000 pico-USD; prices per token are whole numbers of them. */
+export type Picodollars = bigint
+
+const NANO_PER_USD = 1_000_000_000n
+const PICO_PER_NANO = 1_000n
+
+/** The largest budget anyone may set: 9,000,000 USD. */
+export const BUDGET_MAX: Nanodollars = 9_000_000n * NANO_PER_USD
+
+/** Reads a decimal amount of USD such as `12`, `0.5` or `0.000000001`. Throws a sentence a person can act on. */
+export function parseUsd(text: string): Nanodollars {
+  const match = /^(\d{1,16})(?:\.(\d{1,9}))?$/.exec(text.trim())
+  if (match === null) {
+    throw new RangeError(
+      `"${text}" is not an amount in USD: write digits with at most 9 decimals, such as 12.50`,
+    )
+  }
+  return BigInt(match[1] ?? '') * NANO_PER_USD + BigInt((match[2] ?? '').padEnd(9, '0'))
+}
+
+/** Reads a budget: an amount of USD between 0 and BUDGET_MAX. */
+export function parseBudget(text: string): Nanodollars {
+  const amount = parseUsd(text)
+  if (amount > BUDGET_MAX) {
+    throw new RangeError(`a budget is at most ${formatUsd(BUDGET_MAX)} USD, not ${text}`)
+  }
+  return amount
+}
+
+/** USD as a decimal string with at most 9 places and no trailing zeros: `12.5`, `0`, `-0.000000001`. */
+export function formatUsd(amount: Nanodollars): string {
+  const size = amount < 0n ? -amount : amount
+  const decimals = (size % NANO_PER_USD).toString().padStart(9, '0').replace(/0+$/, '')
+  const whole = (size / NANO_PER_USD).toString()
+  return (amount < 0n ? '-' : '') + (decimals === '' ? whole : `${whole}.${decimals}`)
+}
+
+/** The one place where a cost is rounded, and it is rounded up. */
+export function roundUpToNanodollars(amount: Picodollars): Nanodollars {
+  if (amount < 0n) throw new RangeError(`a cost cannot be negative: ${amount} pico-USD`)
+  return (amount + PICO_PER_NANO - 1n) / PICO_PER_NANO
+}
+
+/** USD per million tokens, as people write prices, to pico-USD per token: both are the same number times 10^6. */
+export function pricePerMillion(usd: number): Picodollars {
+  const price = Math.round(usd * 1_000_000)
+  if (!Number.isSafeInteger(price) || price < 0) {
+    throw new RangeError(`${usd} is not a price in USD per million tokens`)
+  }
+  return BigInt(price)
+}

@@ -1,0 +1,38 @@
+// Secrets: shape, checksum and hash of design 2.5.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { crc32 } from 'node:zlib'
+
+import { hashSecret, isWellFormedSecret, maskSecret, newSecret } from './secret.ts'
+
+test('a new secret has the published shape and a checksum anyone can verify', () => {
+  for (const mode of ['live', 'test'] as const) {
+    const secret = newSecret(mode)
+    assert.match(secret, new RegExp(`^tg_${mode}_[0-9A-Za-z]{49}$`))
+    assert.ok(isWellFormedSecret(secret))
+    const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+    const checksum = [...secret.slice(-6)].reduce(
+      (sum, digit) => sum * 62 + digits.indexOf(digit),
+      0,
+    )
+    assert.equal(checksum, crc32(secret.slice(0, -6)))
+  }
+  assert.match(newSecret('live', 'acme'), /^acme_live_/)
+})
+
+test('a single changed character is noticed', () => {
+  const secret = newSecret('live')
+  for (let index = 8; index < secret.length; index++) {
+    const other = secret[index] === 'x' ? 'y' : 'x'
+    assert.ok(!isWellFormedSecret(secret.slice(0, index) + other + secret.slice(index + 1)))
+  }
+  for (const text of ['', 'tg_live_', secret + 'a', `${secret} `, secret.toLowerCase()]) {
+    assert.ok(!isWellFormedSecret(text), text)
+  }
+})
+
+test('hash and mask give nothing away', () => {
+  const secret = newSecret('test')
+  assert.match(hashSecret(secret), /^[0-9a-f]{64}$/)
+  assert.equal(maskSecret(secret), `tg_test_…${secret.slice(-4)}`)
+})

@@ -1,0 +1,50 @@
+// The secret of an external API key: `tg_live_` + 43 base62 digits of 256 random bits + 6 digits of checksum.
+// The checksum lets typing errors and random guesses be refused before any look-up; only the hash is ever stored.
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+export type KeyMode = 'live' | 'test'
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const RANDOM_DIGITS = 43
+const CHECKSUM_DIGITS = 6
+const SHAPE = new RegExp(
+  `^[a-z][a-z0-9]{0,15}_(live|test)_[0-9A-Za-z]{${RANDOM_DIGITS + CHECKSUM_DIGITS}}$`,
+)
+
+export function newSecret(mode: KeyMode, prefix = 'tg'): string {
+  const number = BigInt(`0x${randomBytes(32).toString('hex')}`)
+  const body = `${prefix}_${mode}_${base62(number, RANDOM_DIGITS)}`
+  return body + checksum(body)
+}
+
+/** Whether this text can be a secret at all: its shape and its checksum are right. Says nothing about existence. */
+export function isWellFormedSecret(text: string): boolean {
+  if (!SHAPE.test(text)) return false
+  return checksum(text.slice(0, -CHECKSUM_DIGITS)) === text.slice(-CHECKSUM_DIGITS)
+}
+
+/** What is stored and looked up in place of the secret. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
+/** How a secret is shown after its only full display: enough to tell two apart, useless to anyone else. */
+export function maskSecret(secret: string): string {
+  const [prefix, mode] = secret.split('_')
+  return `${prefix}_${mode}_…${secret.slice(-4)}`
+}
+
+function checksum(text: string): string {
+  return base62(BigInt(crc32(text)), CHECKSUM_DIGITS)
+}
+
+function base62(number: bigint, length: number): string {
+  let digits = ''
+  let rest = number
+  for (let index = 0; index < length; index++) {
+    digits = DIGITS[Number(rest % 62n)] + digits
+    rest /= 62n
+  }
+  return digits
+}
