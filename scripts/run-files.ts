@@ -1,0 +1,90 @@
+// Runs test files with node:test, one process each and as many at once as there are cores, and collects what
+// happened. Prints one line when a file is done; the report at the end is suite.ts's.
+import { availableParallelism } from 'node:os'
+import { relative } from 'node:path'
+import { run } from 'node:test'
+import type { EventData } from 'node:test'
+import { inspect } from 'node:util'
+
+export type Outcome = {
+  readonly passed: number
+  readonly failures: readonly { readonly name: string; readonly detail: string }[]
+  readonly skips: readonly { readonly name: string; readonly reason: string }[]
+}
+
+type FileRun = {
+  passed: number
+  output: string
+  readonly failures: { readonly name: string; readonly detail: string }[]
+  readonly skips: { readonly name: string; readonly reason: string }[]
+}
+
+// Longer than any honest file needs on a slow machine: a file that hangs fails, and does not hold the night's run.
+const fileTimeoutMs = 600_000
+
+export async function runFiles(files: readonly string[], signal: AbortSignal): Promise<Outcome> {
+  if (files.length === 0) return { passed: 0, failures: [], skips: [] }
+  const runs = new Map<string, FileRun>()
+  const runOf = (file = ''): FileRun => {
+    const known = runs.get(file) ?? { passed: 0, output: '', failures: [], skips: [] }
+    runs.set(file, known)
+    return known
+  }
+  const stream = run({
+    files: [...files],
+    concurrency: availableParallelism(),
+    timeout: fileTimeoutMs,
+    signal,
+  })
+  for await (const { type, data } of stream) {
+    if (type === 'test:stdout' || type === 'test:stderr') runOf(data.file).output += data.message
+    // A file's own end arrives as one more test, named by its path.
+    else if (type === 'test:complete' && files.includes(data.name)) endFile(runOf(data.name), data)
+    else if (type === 'test:complete') endTest(runOf(data.entryFile ?? data.file), data)
+  }
+  return {
+    passed: [...runs.values()].reduce((sum, each) => sum + each.passed, 0),
+    // What a file printed arrives after its end, so it is added here.
+    failures: [...runs].flatMap(([file, each]) => withOutput(file, each)),
+    skips: [...runs.values()].flatMap((each) => each.skips),
+  }
+}
+
+function endTest(fileRun: FileRun, data: EventData.TestComplete): void {
+  if (data.details.type === 'suite' && data.details.passed) return
+  const name = `${relative('', data.file ?? '')}: ${data.name}`
+  const skip = data.skip ?? data.todo
+  if (typeof skip === 'string' && skip !== '') fileRun.skips.push({ name, reason: skip })
+  else if (skip !== undefined) fileRun.failures.push({ name, detail: 'skipped without a reason' })
+  else if (data.details.passed) fileRun.passed += 1
+  else if (isOwnFailure(data)) fileRun.failures.push({ name, detail: describe(data.details.error) })
+}
+
+function endFile(fileRun: FileRun, data: EventData.TestComplete): void {
+  const name = relative('', data.name)
+  if (isOwnFailure(data)) fileRun.failures.push({ name, detail: describe(data.details.error) })
+  const { passed, failures, skips } = fileRun
+  if (passed + failures.length + skips.length === 0)
+    failures.push({ name, detail: 'holds no test' })
+  const seconds = (data.details.duration_ms / 1000).toFixed(1)
+  const verdict = failures.length === 0 ? 'ok  ' : 'FAIL'
+  console.log(`${verdict} ${name}: ${passed} passed, ${failures.length} failed, ${seconds} s`)
+}
+
+/** False for whoever failed only because a test inside it failed, which was counted already. */
+function isOwnFailure({ details }: EventData.TestComplete): boolean {
+  const type = details.error && 'failureType' in details.error && details.error.failureType
+  return !details.passed && type !== 'subtestsFailed'
+}
+
+function withOutput(file: string, { failures, output }: FileRun): Outcome['failures'] {
+  const last = failures.at(-1)
+  if (last === undefined || output.trim() === '') return failures
+  const detail = `${last.detail}\n\nprinted by ${relative('', file)}:\n${output}`
+  return [...failures.slice(0, -1), { ...last, detail }]
+}
+
+function describe(error: Error | undefined): string {
+  const cause = error?.cause ?? error
+  return cause instanceof Error ? inspect(cause, { depth: 6 }) : String(cause)
+}
