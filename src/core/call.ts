@@ -1,0 +1,45 @@
+// What admission must know of a request, whatever its format: which model, how much it may read and write, what it
+// needs. Made leniently, because in the same format the provider judges the request, not the gateway.
+import type { Ability } from './endpoints.ts'
+
+export type Call = {
+  readonly model: string
+  readonly stream: boolean
+  readonly input: InputMeasure
+  readonly output: OutputLimits
+  readonly needs: readonly Ability[]
+  /** What is taken out of the request whatever the provider speaks, by the client's name for it. */
+  readonly dropped: readonly string[]
+  /** What keeps a conversation on one target, so that provider caches hit: the client's own key, else its beginning. */
+  readonly affinity: string
+  /** The client's own labels, recorded with the usage. */
+  readonly endUser?: string
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** How much the model will read, in what bounds it from above (design 2.6). */
+export type InputMeasure = {
+  /** UTF-8 bytes of prose: at most one token each. */
+  readonly textBytes: number
+  /** UTF-8 bytes of tool schemas, tool results and other JSON, which providers write anew: at most three tokens each. */
+  readonly jsonBytes: number
+  /** Messages and other items that cost a few tokens of framing each. */
+  readonly items: number
+  readonly images: number
+  /** Something whose size its bytes do not bound (PDF, URL, audio): only the context window does. */
+  readonly unbounded: boolean
+  /** Token numbers sent instead of text count one each. */
+  readonly tokens: number
+  /** Whether the body asks for cache writes, which cost more than plain input, and for how long. */
+  readonly cacheWrites: 'none' | 'short' | 'long'
+}
+
+export type OutputLimits = {
+  /** What the client set; unset = the model's default applies. */
+  readonly tokensMax?: number
+  readonly choices: number
+  /** A budget the client set for thinking; an output limit below it makes no sense. */
+  readonly thinkingTokens?: number
+  /** The client asked for thinking, so an answer needs room for it. */
+  readonly thinks: boolean
+}

@@ -1,0 +1,91 @@
+// The canonical answer: a closed union of events. A streamed answer is these events over time, a whole answer is the
+// same events at once, and every format encodes from them and decodes into them.
+import type { Seal } from './request.ts'
+
+/** Blocks of one choice are numbered 0, 1, 2 … across all kinds, never interleave, and each ends before the next. */
+type Place = { readonly choice: number; readonly block: number }
+
+export type CanonicalEvent =
+  | { readonly type: 'response-start'; readonly id: string; readonly model: string }
+  | (Place & { readonly type: 'text-start' })
+  | (Place & {
+      readonly type: 'text-delta'
+      readonly text: string
+      readonly logprobs?: readonly TokenLogprob[]
+    })
+  | (Place & { readonly type: 'text-citation'; readonly citation: Citation })
+  | (Place & { readonly type: 'text-end' })
+  | (Place & { readonly type: 'refusal-start' })
+  | (Place & { readonly type: 'refusal-delta'; readonly text: string })
+  | (Place & { readonly type: 'refusal-end' })
+  | (Place & { readonly type: 'thinking-start' })
+  | (Place & { readonly type: 'thinking-delta'; readonly text: string })
+  | (Place & { readonly type: 'thinking-end'; readonly seal?: Seal })
+  | (Place & {
+      readonly type: 'tool-call-start'
+      readonly id: string
+      readonly name: string
+      readonly custom: boolean
+    })
+  | (Place & { readonly type: 'tool-call-delta'; readonly text: string })
+  | (Place & { readonly type: 'tool-call-end' })
+  | {
+      readonly type: 'choice-end'
+      readonly choice: number
+      readonly reason: FinishReason
+      /** The stop sequence that was met, where the provider tells. */
+      readonly stopSequence?: string
+      /** Why the provider refused, in its words. */
+      readonly explanation?: string
+    }
+  | { readonly type: 'embedding'; readonly index: number; readonly vector: readonly number[] }
+  /** Totals so far, never increments: the last one counts. */
+  | { readonly type: 'usage'; readonly usage: Usage }
+  /** The provider said that it is finished. An answer without this event is cut, whatever else it contains. */
+  | { readonly type: 'response-end' }
+  | { readonly type: 'ping' }
+
+/** limit = the output limit was reached; context = the context window was; refusal = the provider's policy stopped it. */
+export type FinishReason = 'stop' | 'limit' | 'context' | 'tool-call' | 'refusal' | 'pause'
+
+/** Token counts by what is billed differently. Totals include their parts, as the chat family counts. */
+export type Usage = {
+  /** Everything the model read, cached and newly cached parts included. */
+  readonly inputTokens: number
+  readonly cachedTokens: number
+  /** Written to a cache in this request, both lifetimes together. */
+  readonly cacheWriteTokens: number
+  /** Of those, the part kept for an hour or longer. */
+  readonly cacheWriteLongTokens: number
+  /** Everything the model wrote, thinking included. */
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+}
+
+export type TokenLogprob = {
+  readonly token: string
+  readonly logprob: number
+  readonly bytes: readonly number[] | null
+  readonly top: readonly {
+    readonly token: string
+    readonly logprob: number
+    readonly bytes: readonly number[] | null
+  }[]
+}
+
+export type Citation = {
+  readonly url: string
+  readonly title: string
+  /** Where in the block's text the citation stands, counted in characters. */
+  readonly start: number
+  readonly end: number
+}
+
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWriteLongTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+}

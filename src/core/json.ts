@@ -1,0 +1,20 @@
+// JSON as a type, and the few questions that decoders ask of it. Lenient by design: what is not there is undefined.
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export type JsonObject = { readonly [name: string]: Json | undefined }
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isArray(value: unknown): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+export function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}

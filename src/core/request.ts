@@ -1,0 +1,169 @@
+// The canonical request: what a client asked for, whatever format it used. Every format decodes into it and encodes
+// from it, so no format knows another. Which of its features a format cannot express: `wire/features.ts`.
+import type { Format, ModelKind } from './endpoints.ts'
+import type { Json, JsonObject } from './json.ts'
+
+export type CanonicalRequest = Conversation | EmbeddingRequest
+
+type Asked<Kind extends ModelKind> = {
+  readonly kind: Kind
+  /** The public name the client sent; providers are given their own name for it. */
+  readonly model: string
+  /** What the client sent and this form cannot hold, by the client's name for it; translation drops and names it. */
+  readonly dropped: readonly string[]
+}
+
+export type EmbeddingRequest = Asked<'embedding'> & {
+  /** Texts, or texts already cut into token numbers. */
+  readonly inputs: readonly (string | readonly number[])[]
+  readonly dimensions?: number
+  readonly encoding: 'float' | 'base64'
+  readonly user?: string
+}
+
+export type Conversation = Asked<'chat'> & {
+  readonly stream: boolean
+  readonly messages: readonly Message[]
+  readonly tools: readonly Tool[]
+  readonly toolChoice?: ToolChoice
+  /** false = at most one tool call an answer. */
+  readonly parallelToolCalls?: boolean
+  readonly outputTokensMax?: number
+  readonly outputFormat?: OutputFormat
+  readonly verbosity?: 'low' | 'medium' | 'high'
+  readonly reasoning?: Reasoning
+  readonly sampling: Sampling
+  /** How many answers; 1 unless the client asked for more. */
+  readonly choices: number
+  readonly endUser?: string
+  readonly metadata?: Readonly<Record<string, string>>
+  readonly cacheKey?: string
+  /** Marks the last cacheable part, wherever it is. */
+  readonly cache?: CacheMark
+  readonly serviceTier?: string
+}
+
+export type Sampling = {
+  readonly temperature?: number
+  readonly topP?: number
+  readonly topK?: number
+  readonly frequencyPenalty?: number
+  readonly presencePenalty?: number
+  readonly seed?: number
+  readonly logitBias?: Readonly<Record<string, number>>
+  readonly stop?: readonly string[]
+  /** How many alternatives to report for each token; 0 = the token's own probability only. */
+  readonly logprobs?: number
+}
+
+export type Message =
+  | {
+      readonly role: 'system' | 'developer'
+      readonly parts: readonly TextPart[]
+      readonly name?: string
+    }
+  | { readonly role: 'user'; readonly parts: readonly UserPart[]; readonly name?: string }
+  | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[]; readonly name?: string }
+  /** The result of one tool call. */
+  | {
+      readonly role: 'tool'
+      readonly callId: string
+      readonly parts: readonly (TextPart | ImagePart | FilePart)[]
+      readonly isError?: boolean
+      readonly cache?: CacheMark
+    }
+
+export type UserPart = TextPart | ImagePart | FilePart | AudioPart
+export type AssistantPart = TextPart | RefusalPart | ThinkingPart | ToolCallPart
+
+type Cacheable = { readonly cache?: CacheMark }
+/** A place up to which a provider may keep the prompt; the lifetime is the client's word, unset = the provider's own. */
+export type CacheMark = { readonly ttl?: string }
+
+export type TextPart = Cacheable & { readonly type: 'text'; readonly text: string }
+export type RefusalPart = { readonly type: 'refusal'; readonly text: string }
+export type ImagePart = Cacheable & {
+  readonly type: 'image'
+  readonly source: Base64Source | UrlSource
+  readonly detail?: string
+}
+export type FilePart = Cacheable & {
+  readonly type: 'file'
+  readonly source: Base64Source | UrlSource | { readonly type: 'text'; readonly text: string }
+  readonly name?: string
+}
+export type AudioPart = { readonly type: 'audio'; readonly data: string; readonly encoding: string }
+export type Base64Source = {
+  readonly type: 'base64'
+  readonly mediaType: string
+  readonly data: string
+}
+export type UrlSource = { readonly type: 'url'; readonly url: string }
+
+export type ToolCallPart = Cacheable & {
+  readonly type: 'tool-call'
+  readonly id: string
+  readonly name: string
+  /** JSON text for a function, free text for a custom tool; exactly as the model wrote it. */
+  readonly input: string
+  readonly custom: boolean
+}
+
+export type ThinkingPart = {
+  readonly type: 'thinking'
+  readonly text: string
+  readonly seal?: Seal
+}
+
+/**
+ * What a provider needs to see again to trust its own thinking: a signature, an encrypted state, or the whole
+ * thought when it is redacted. It means something to the format that made it and to no other.
+ */
+export type Seal = {
+  readonly format: Format
+  readonly kind: 'signature' | 'redacted' | 'encrypted'
+  readonly value: string
+  /** The item id that belongs to an encrypted state. */
+  readonly id?: string
+}
+
+export type Tool =
+  | (Cacheable & {
+      readonly type: 'function'
+      readonly name: string
+      readonly description?: string
+      readonly schema: JsonObject
+      readonly strict?: boolean
+    })
+  | (Cacheable & {
+      readonly type: 'custom'
+      readonly name: string
+      readonly description?: string
+      /** A grammar or other input format, as the client wrote it. */
+      readonly inputFormat?: Json
+    })
+
+export type ToolChoice =
+  | { readonly type: 'auto' | 'none' | 'required' }
+  | { readonly type: 'tool'; readonly name: string }
+  | { readonly type: 'allowed'; readonly names: readonly string[]; readonly required: boolean }
+
+export type OutputFormat =
+  | { readonly type: 'json' }
+  | {
+      readonly type: 'json-schema'
+      readonly name: string
+      readonly description?: string
+      readonly schema: JsonObject
+      readonly strict?: boolean
+    }
+
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
+export type Reasoning = {
+  readonly effort?: Effort
+  /** A limit of its own for thinking, where the client set one. */
+  readonly tokensMax?: number
+  /** Whether thoughts are to be shown: as a summary, not at all, or as the provider likes. */
+  readonly display?: 'summary' | 'omitted'
+}

@@ -1,0 +1,31 @@
+// What the gateway asks of a provider: take a request in one of the formats the model speaks there, give back the
+// answer's bytes. Settings, credentials and addresses stay inside the adapter.
+import type { Format } from '../core/endpoints.ts'
+
+export interface Provider {
+  readonly name: string
+  /** The formats this provider speaks for one of its models, the best one first. */
+  formatsOf(model: string): readonly Format[]
+  /**
+   * Sends one request. Returns as soon as the answer begins, whatever its status; throws a GatewayError when there is
+   * no answer (provider_failed, provider_timeout). Aborting the signal ends the call, also while the body is read.
+   */
+  send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>
+}
+
+export type UpstreamRequest = {
+  readonly format: Format
+  /** The provider's own name of the model. */
+  readonly model: string
+  readonly stream: boolean
+  readonly body: Uint8Array
+  /** The client's headers that a provider may see, in lower case: versions, betas, sandbox steering. */
+  readonly headers: ReadonlyMap<string, string>
+}
+
+export type UpstreamAnswer = {
+  readonly status: number
+  readonly headers: ReadonlyMap<string, string>
+  /** A JSON document, or Server-Sent Events when a stream was asked for and the status is 200. */
+  readonly body: AsyncIterable<Uint8Array>
+}

@@ -1,0 +1,80 @@
+// The three half-interfaces of a wire format. chat, responses, messages and embeddings keep all of them; a format that
+// only providers speak keeps the upstream half. A whole answer is a stream that came at once.
+import type { Call } from '../core/call.ts'
+import type { Family, Format } from '../core/endpoints.ts'
+import type { GatewayError } from '../core/errors.ts'
+import type { CanonicalEvent } from '../core/events.ts'
+import type { IdPrefix } from '../core/ids.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { CanonicalRequest } from '../core/request.ts'
+import type { JsonBody } from './json.ts'
+import type { SseEvent } from './sse.ts'
+
+/** The half a client sees. */
+export interface EdgeCodec {
+  readonly format: Format
+  readonly family: Family
+  /** Reads what admission needs. Refuses only what no provider could serve: no model, a stream that is no boolean. */
+  readCall(body: JsonObject): Call
+  /** Reads everything, for translation. Refuses with the field's name what it cannot understand. */
+  decodeRequest(body: JsonObject): CanonicalRequest
+  /** A fresh encoder for one answer. */
+  encodeEvents(answer: AnswerContext): EventEncoder
+  encodeResponse(events: readonly CanonicalEvent[], answer: AnswerContext): JsonObject
+}
+
+/** What an answer says about itself, whatever the provider said. */
+export type AnswerContext = {
+  /** The public model name, the one the client sent. */
+  readonly model: string
+  /** The client's request body: some formats repeat parts of it in the answer. */
+  readonly body: JsonObject
+  /** Unix time in seconds. */
+  readonly createdAt: number
+  readonly requestId: string
+  newId(prefix: IdPrefix): string
+}
+
+export interface EventEncoder {
+  encode(event: CanonicalEvent): readonly SseEvent[]
+  /** The format's own way to say, after the first byte, that the answer will not be completed. */
+  fail(error: GatewayError): readonly SseEvent[]
+  /** What keeps the connection alive while the provider is silent. */
+  readonly keepAlive: string
+}
+
+/** The half a provider sees. */
+export interface UpstreamCodec {
+  readonly format: Format
+  encodeRequest(request: CanonicalRequest): JsonObject
+  /** A fresh decoder for one answer. Throws a GatewayError when the provider reports one in the stream. */
+  decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[]
+  decodeResponse(body: JsonObject): readonly CanonicalEvent[]
+  /** The provider's own words about a failed request, if the body has any. */
+  decodeError(body: JsonObject): ProviderComplaint
+}
+
+export type ProviderComplaint = {
+  readonly message?: string
+  readonly code?: string
+  readonly type?: string
+  readonly param?: string
+}
+
+/** Same format on both sides: the bytes go on as they are, but for what the gateway must change. */
+export interface Passthrough {
+  forwardRequest(body: JsonBody, change: RequestChange): Uint8Array
+  /** A fresh forwarder for one answer. Returns the text to send on: the event's own, changed, or '' to drop it. */
+  forwardEvents(answer: AnswerContext): (event: SseEvent) => string
+  forwardResponse(body: JsonBody, answer: AnswerContext): Uint8Array
+}
+
+/** What metering and limits change in a request that is passed through. */
+export type RequestChange = {
+  /** The provider's name of the model. */
+  readonly model: string
+  /** The output limit that the hold pays for; unset = the request has no such limit (embeddings). */
+  readonly outputTokensMax?: number
+}
+
+export type Codec = EdgeCodec & UpstreamCodec & Passthrough

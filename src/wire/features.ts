@@ -1,0 +1,164 @@
+// What one format can say and another cannot. One row a feature, with its name in each format that has it, and for
+// each format the features it lacks and what happens then. Nothing is lost in translation that is not in this table;
+// `docs/translation.md` is held against it.
+import type { Format } from '../core/endpoints.ts'
+import { unsupportedParameter } from '../core/errors.ts'
+import type { Conversation, Message } from '../core/request.ts'
+
+export type ChatFormat = Exclude<Format, 'embeddings'>
+
+/** The client's name for each feature, in the formats that have it. */
+export const FEATURES = {
+  choices: { chat: 'n' },
+  stop: { chat: 'stop', messages: 'stop_sequences' },
+  stop_beyond_four: { messages: 'stop_sequences' },
+  temperature_above_one: { chat: 'temperature', responses: 'temperature' },
+  top_k: { messages: 'top_k' },
+  frequency_penalty: { chat: 'frequency_penalty' },
+  presence_penalty: { chat: 'presence_penalty' },
+  seed: { chat: 'seed' },
+  logit_bias: { chat: 'logit_bias' },
+  logprobs: { chat: 'logprobs', responses: 'top_logprobs' },
+  verbosity: { chat: 'verbosity', responses: 'text.verbosity' },
+  metadata: { chat: 'metadata', responses: 'metadata' },
+  cache_key: { chat: 'prompt_cache_key', responses: 'prompt_cache_key' },
+  cache_marks: {
+    chat: 'prompt_cache_breakpoint',
+    responses: 'prompt_cache_breakpoint',
+    messages: 'cache_control',
+  },
+  participant_name: { chat: 'messages.name' },
+  audio: { chat: 'messages.content.input_audio', responses: 'input.content.input_audio' },
+  image_detail: { chat: 'image_url.detail', responses: 'input_image.detail' },
+  file_url: { responses: 'input_file.file_url', messages: 'document.source.url' },
+  tool_input_format: { chat: 'tools.custom.format', responses: 'tools.format' },
+  thinking_budget: { messages: 'thinking.budget_tokens' },
+  thinking_display: { responses: 'reasoning.summary', messages: 'thinking.display' },
+  foreign_thinking: {
+    chat: 'messages.reasoning_details',
+    responses: 'input.reasoning',
+    messages: 'messages.content.thinking',
+  },
+  schema_name: { chat: 'response_format.json_schema.name', responses: 'text.format.name' },
+} as const satisfies Record<string, Partial<Record<ChatFormat, string>>>
+
+export type Feature = keyof typeof FEATURES
+
+/** drop = the request goes on without it and the client is told; refuse = a 400 that names it. */
+export type Loss = { readonly rule: 'drop' | 'refuse'; readonly why: string }
+
+const drop = (why: string): Loss => ({ rule: 'drop', why })
+const refuse = (why: string): Loss => ({ rule: 'refuse', why })
+
+/** What each format cannot be told. */
+export const LOSSES: Record<ChatFormat, Partial<Record<Feature, Loss>>> = {
+  chat: {
+    stop_beyond_four: refuse('at most four stop sequences can be sent'),
+    top_k: drop('there is no such setting'),
+    file_url: refuse('files cannot be sent by address'),
+    cache_marks: drop('the provider chooses by itself what it caches'),
+    thinking_budget: drop('it is turned into the nearest reasoning effort'),
+    thinking_display: drop('thoughts are shown as the provider likes'),
+    foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
+  },
+  responses: {
+    choices: refuse('only one answer can be asked for'),
+    stop: refuse('there are no stop sequences'),
+    top_k: drop('there is no such setting'),
+    frequency_penalty: drop('there is no such setting'),
+    presence_penalty: drop('there is no such setting'),
+    seed: drop('there is no such setting'),
+    logit_bias: drop('there is no such setting'),
+    participant_name: drop('messages carry no names'),
+    audio: refuse('there is no audio input'),
+    cache_marks: drop('the provider chooses by itself what it caches'),
+    thinking_budget: drop('it is turned into the nearest reasoning effort'),
+    foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
+  },
+  messages: {
+    choices: refuse('only one answer can be asked for'),
+    temperature_above_one: drop('the temperature is lowered to 1, the highest there is'),
+    frequency_penalty: drop('there is no such setting'),
+    presence_penalty: drop('there is no such setting'),
+    seed: drop('there is no such setting'),
+    logit_bias: drop('there is no such setting'),
+    logprobs: drop('probabilities are not reported'),
+    verbosity: drop('there is no such setting'),
+    metadata: drop('there is no place for it; it is kept in the usage record'),
+    cache_key: drop('the provider chooses by itself where it caches'),
+    participant_name: drop('messages carry no names'),
+    audio: refuse('there is no audio input'),
+    image_detail: drop('there is no such setting'),
+    tool_input_format: drop('the format is told in the tool’s description instead'),
+    foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
+    schema_name: drop('schemas have no names'),
+  },
+}
+
+/**
+ * What the request loses on its way to `target`, by the client's own names, or a refusal that names the field.
+ * Encoders may therefore simply not write what their format lacks.
+ */
+export function lossesOf(request: Conversation, client: ChatFormat, target: ChatFormat): string[] {
+  const dropped = new Set(request.dropped)
+  for (const feature of featuresOf(request, target)) {
+    const loss = LOSSES[target][feature]
+    const names: Partial<Record<ChatFormat, string>> = FEATURES[feature]
+    const name = names[client] ?? feature
+    if (loss?.rule === 'refuse') {
+      throw unsupportedParameter(
+        name,
+        `${name} cannot be used with the model ${request.model}: ${loss.why} in the format its provider speaks`,
+      )
+    }
+    if (loss?.rule === 'drop') dropped.add(name)
+  }
+  return [...dropped]
+}
+
+/** The features a request uses. */
+export function featuresOf(request: Conversation, target: ChatFormat): Feature[] {
+  const { sampling, messages, reasoning, outputFormat } = request
+  const parts = messages.flatMap((message): readonly Part[] => message.parts)
+  const uses: Record<Feature, boolean> = {
+    choices: request.choices > 1,
+    stop: sampling.stop !== undefined,
+    stop_beyond_four: (sampling.stop?.length ?? 0) > 4,
+    temperature_above_one: (sampling.temperature ?? 0) > 1,
+    top_k: sampling.topK !== undefined,
+    frequency_penalty: sampling.frequencyPenalty !== undefined,
+    presence_penalty: sampling.presencePenalty !== undefined,
+    seed: sampling.seed !== undefined,
+    logit_bias: sampling.logitBias !== undefined,
+    logprobs: sampling.logprobs !== undefined,
+    verbosity: request.verbosity !== undefined,
+    metadata: request.metadata !== undefined,
+    cache_key: request.cacheKey !== undefined,
+    cache_marks: hasCacheMarks(request, parts),
+    participant_name: messages.some((message) => 'name' in message && message.name !== undefined),
+    audio: parts.some((part) => part.type === 'audio'),
+    image_detail: parts.some((part) => part.type === 'image' && part.detail !== undefined),
+    file_url: parts.some((part) => part.type === 'file' && part.source.type === 'url'),
+    tool_input_format: request.tools.some(
+      (tool) => tool.type === 'custom' && tool.inputFormat !== undefined,
+    ),
+    thinking_budget: reasoning?.tokensMax !== undefined,
+    thinking_display: reasoning?.display !== undefined,
+    foreign_thinking: parts.some(
+      (part) => part.type === 'thinking' && part.seal?.format !== target,
+    ),
+    schema_name: outputFormat?.type === 'json-schema',
+  }
+  return (Object.keys(uses) as Feature[]).filter((feature) => uses[feature])
+}
+
+type Part = Message['parts'][number]
+
+function hasCacheMarks(request: Conversation, parts: readonly Part[]): boolean {
+  return (
+    request.cache !== undefined ||
+    request.tools.some((tool) => tool.cache !== undefined) ||
+    request.messages.some((message) => message.role === 'tool' && message.cache !== undefined) ||
+    parts.some((part) => 'cache' in part && part.cache !== undefined)
+  )
+}

@@ -1,0 +1,81 @@
+// Bodies: hostile ones are refused cheaply, members are found wherever they stand, and a change touches nothing else.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import fc from 'fast-check'
+
+import { GatewayError } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
+import { changeMembers, readJsonBody } from './json.ts'
+
+const read = (text: string) => readJsonBody(Buffer.from(text))
+
+test('members are replaced, added and taken out, and every other byte stays', () => {
+  for (const [body, changes, expected] of [
+    ['{"model":"a","n":1}', { model: 'b' }, '{"model":"b","n":1}'],
+    ['{ "model" : "a" ,\n "n": 1 }', { model: 'b' }, '{ "model" : "b" ,\n "n": 1 }'],
+    ['{"a":[1,{"model":"x"}],"model":"a"}', { model: 'b' }, '{"a":[1,{"model":"x"}],"model":"b"}'],
+    ['{"a":1}', { b: 2 }, '{"a":1,"b":2}'],
+    ['{ }', { b: 2 }, '{"b":2 }'],
+    ['{"a":1,"b":2,"c":3}', { a: undefined }, '{"b":2,"c":3}'],
+    ['{"a":1,"b":2,"c":3}', { b: undefined }, '{"a":1,"c":3}'],
+    ['{"a":1,"b":2,"c":3}', { c: undefined }, '{"a":1,"b":2}'],
+    ['{"a":1}', { a: undefined, z: true }, '{"z":true}'],
+    ['{"a":1,"b":2}', { a: undefined, b: undefined }, '{}'],
+    ['{"a":1,"b":2,"c":3}', { b: undefined, c: undefined, d: null }, '{"a":1,"d":null}'],
+    ['{"t":"}\\"{,","model":"a"}', { model: 'b' }, '{"t":"}\\"{,","model":"b"}'],
+    ['{"mod\\u0065l":"a"}', { model: 'b' }, '{"mod\\u0065l":"b"}'],
+  ] as [string, JsonObject, string][]) {
+    assert.equal(changeMembers(read(body), changes).toString(), expected)
+  }
+})
+
+test('any change of any object gives the object with that change', () => {
+  const object = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 6 })
+  const change = fc.dictionary(fc.string(), fc.option(fc.jsonValue(), { nil: undefined }), {
+    maxKeys: 3,
+  })
+  fc.assert(
+    fc.property(object, change, fc.nat({ max: 3 }), (before, added, indent) => {
+      if ('__proto__' in before && Object.hasOwn(before, '__proto__')) return
+      const names = Object.keys(before)
+      const changes = { ...added, ...(names[1] === undefined ? {} : { [names[1]]: added['x'] }) }
+      const body = readJsonBody(Buffer.from(JSON.stringify(before, undefined, indent)))
+      const after = JSON.parse(changeMembers(body, changes as JsonObject).toString()) as unknown
+      assert.deepEqual(after, JSON.parse(JSON.stringify({ ...before, ...changes })))
+    }),
+  )
+})
+
+test('what no endpoint can read is a 400', () => {
+  const bodies: Record<string, Buffer> = {
+    empty: Buffer.alloc(0),
+    'no JSON': Buffer.from('{"a":'),
+    'a list': Buffer.from('[]'),
+    'a number': Buffer.from('1'),
+    'twice the same field': Buffer.from('{"model":"a","x":1,"model":"b"}'),
+    'the same field spelled in two ways': Buffer.from('{"model":"a","mod\\u0065l":"b"}'),
+    'invalid UTF-8': Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+    'ten thousand levels': Buffer.from('['.repeat(10_000) + ']'.repeat(10_000)),
+    'millions of tiny objects': Buffer.from(`{"a":[${'{},'.repeat(3_000_000)}1]}`),
+    'half a million fields': Buffer.from(
+      `{${Array.from({ length: 500_000 }, (_, index) => `"${index}":1`).join(',')}}`,
+    ),
+    'an unfinished string': Buffer.from('{"a":"b'),
+    'an unfinished name': Buffer.from('{"a\\'),
+  }
+  for (const [what, body] of Object.entries(bodies)) {
+    assert.throws(
+      () => readJsonBody(body),
+      (error) => error instanceof GatewayError && error.status === 400,
+      what,
+    )
+  }
+})
+
+test('long token lists and long texts are fine', () => {
+  const tokens = JSON.stringify({ input: Array.from({ length: 300_000 }, (_, index) => index) })
+  assert.equal(readJsonBody(Buffer.from(tokens)).members.size, 1)
+  const text = JSON.stringify({ input: 'a"\\'.repeat(2_000_000) })
+  assert.equal(readJsonBody(Buffer.from(text)).members.size, 1)
+})

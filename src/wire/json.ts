@@ -1,0 +1,188 @@
+// Request bodies as JSON: read once, with bounds on what a hostile body may cost, and changed in place, so that a body
+// that is passed on keeps every byte the gateway need not touch.
+import { isUtf8 } from 'node:buffer'
+
+import { GatewayError, invalidRequest } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+
+export type JsonBody = {
+  readonly bytes: Buffer
+  readonly value: JsonObject
+  /** Where the members of the outermost object stand, in their order. */
+  readonly members: ReadonlyMap<string, Member>
+}
+
+/** Byte positions: of the opening quote of the name, of the value, and after the value. */
+type Member = { readonly start: number; readonly valueStart: number; readonly end: number }
+
+// Real requests stay far below these; a body that does not would stall every other request while it is parsed.
+const DEPTH_MAX = 128
+const CONTAINERS_MAX = 100_000
+const MEMBERS_MAX = 200_000
+const COMMAS_MAX = 1_500_000
+
+/** Reads a request body. Everything that is wrong with it is the client's to mend: always a 400. */
+export function readJsonBody(bytes: Buffer): JsonBody {
+  if (bytes.length === 0) throw malformed('the request has no body: send a JSON object')
+  if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8')
+  const members = scan(bytes)
+  const value = parse(bytes)
+  if (!isObject(value)) throw malformed('the body must be a JSON object')
+  return { bytes, value, members }
+}
+
+/** Reads a provider's answer, which must be a JSON object: anything else is the provider's failure. */
+export function readJsonAnswer(bytes: Buffer): JsonBody {
+  try {
+    return readJsonBody(bytes)
+  } catch (cause) {
+    throw new GatewayError(
+      'provider_failed',
+      'the provider answered with something that is not JSON',
+      {
+        cause,
+      },
+    )
+  }
+}
+
+/** The body with some members of the outermost object replaced, added, or (undefined) taken out. */
+export function changeMembers(body: JsonBody, changes: JsonObject): Buffer {
+  const first = body.bytes.indexOf('{') + 1
+  const pieces: Buffer[] = []
+  let isFirst = true
+  let end = first
+  for (const [name, member] of body.members) {
+    const separator = body.bytes.subarray(end, member.start)
+    end = member.end
+    const isChanged = Object.hasOwn(changes, name)
+    if (isChanged && changes[name] === undefined) continue
+    // A member that becomes the first one loses the comma before it; every other byte between members stays.
+    pieces.push(isFirst ? separator.subarray(separator.indexOf(COMMA) + 1) : separator)
+    isFirst = false
+    if (isChanged) {
+      pieces.push(body.bytes.subarray(member.start, member.valueStart))
+      pieces.push(Buffer.from(JSON.stringify(changes[name])))
+    } else pieces.push(body.bytes.subarray(member.start, member.end))
+  }
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || body.members.has(name)) continue
+    pieces.push(
+      Buffer.from(`${isFirst ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`),
+    )
+    isFirst = false
+  }
+  return Buffer.concat([body.bytes.subarray(0, first), ...pieces, body.bytes.subarray(end)])
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch (cause) {
+    throw malformed(`the body is not valid JSON: ${(cause as Error).message}`)
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+const COLON = 0x3a
+const COMMA = 0x2c
+
+/**
+ * One pass over the bytes before they are parsed: counts what makes parsing slow and finds the outermost members.
+ * It trusts nothing and checks no grammar; what it returns has a meaning only when the parser accepts the body.
+ */
+function scan(bytes: Buffer): Map<string, Member> {
+  const members = new Map<string, Member>()
+  let depth = 0
+  let containers = 0
+  let colons = 0
+  let commas = 0
+  let open: { name: string; start: number; valueStart: number } | undefined
+  let nameStart = -1
+  let nameEnd = -1
+  let valueEnd = -1
+  const close = (): void => {
+    if (open === undefined) return
+    if (members.has(open.name)) {
+      throw invalidRequest(open.name, `the body has the field "${open.name}" twice`)
+    }
+    members.set(open.name, { start: open.start, valueStart: open.valueStart, end: valueEnd })
+    open = undefined
+  }
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index] as number
+    if (byte <= 0x20) continue
+    switch (byte) {
+      case QUOTE: {
+        const end = endOfString(bytes, index)
+        if (depth === 1 && open === undefined) {
+          nameStart = index
+          nameEnd = end
+        } else if (open?.valueStart === -1) open.valueStart = index
+        index = end - 1
+        valueEnd = end
+        continue
+      }
+      case COLON:
+        if (++colons > MEMBERS_MAX) throw tooComplex('fields')
+        if (depth === 1 && open === undefined && nameStart >= 0) {
+          open = { name: nameOf(bytes, nameStart, nameEnd), start: nameStart, valueStart: -1 }
+          nameStart = -1
+        }
+        continue
+      case COMMA:
+        if (++commas > COMMAS_MAX) throw tooComplex('values')
+        if (depth === 1) close()
+        continue
+      case OPEN_OBJECT:
+      case OPEN_ARRAY:
+        if (open?.valueStart === -1) open.valueStart = index
+        if (++containers > CONTAINERS_MAX) throw tooComplex('objects and lists')
+        if (++depth > DEPTH_MAX)
+          throw malformed(`the body is nested deeper than ${DEPTH_MAX} levels`)
+        break
+      case CLOSE_OBJECT:
+      case CLOSE_ARRAY:
+        if (--depth === 0) close()
+        break
+      default:
+        if (open?.valueStart === -1) open.valueStart = index
+    }
+    valueEnd = index + 1
+  }
+  return members
+}
+
+/** The index after a string's closing quote. Found by native search, because long strings are most of a body. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let quote = bytes.indexOf(QUOTE, start + 1); ; quote = bytes.indexOf(QUOTE, quote + 1)) {
+    if (quote < 0) return bytes.length
+    let backslashes = 0
+    while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes++
+    if (backslashes % 2 === 0) return quote + 1
+  }
+}
+
+function nameOf(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString('utf8', start, end)
+  if (!text.includes('\\')) return text.slice(1, -1)
+  try {
+    return JSON.parse(text) as string
+  } catch {
+    return text // The parser will refuse the whole body.
+  }
+}
+
+function malformed(message: string): GatewayError {
+  return new GatewayError('invalid_request', message)
+}
+
+function tooComplex(what: string): GatewayError {
+  return malformed(`the body has more ${what} than any model could read`)
+}

@@ -1,0 +1,38 @@
+// Seals across formats. A seal means something only to the format that made it, so a client of another format carries
+// it as one opaque text that says where it belongs; given back, it is opened again.
+import type { Format } from '../core/endpoints.ts'
+import { isObject } from '../core/json.ts'
+import type { Seal } from '../core/request.ts'
+
+const MARK = 'tollgate.1.'
+
+/** The text a client of `format` keeps for this seal: the seal's own value at home, a marked pack abroad. */
+export function packSeal(seal: Seal, format: Format): string {
+  if (seal.format === format) return seal.value
+  return MARK + Buffer.from(JSON.stringify(seal)).toString('base64url')
+}
+
+/** The seal behind a text from a client of `format`. `home` is what an unmarked text is there. */
+export function unpackSeal(text: string, home: Omit<Seal, 'value'>): Seal {
+  if (!text.startsWith(MARK)) return { ...home, value: text }
+  try {
+    const seal: unknown = JSON.parse(Buffer.from(text.slice(MARK.length), 'base64url').toString())
+    if (isObject(seal) && isSeal(seal)) return seal
+  } catch {
+    // A damaged pack is nobody's seal: kept under its own text, no provider will be shown it as its own.
+  }
+  return { ...home, value: text }
+}
+
+const KINDS: readonly unknown[] = ['signature', 'redacted', 'encrypted']
+const FORMATS: readonly unknown[] = ['chat', 'responses', 'messages']
+
+function isSeal(value: object): value is Seal {
+  const { format, kind, value: text, id } = value as Record<string, unknown>
+  return (
+    FORMATS.includes(format) &&
+    KINDS.includes(kind) &&
+    typeof text === 'string' &&
+    (id === undefined || typeof id === 'string')
+  )
+}

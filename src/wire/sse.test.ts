@@ -1,0 +1,79 @@
+// SSE framing: the standard's corners, and the same events however the bytes are split.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import fc from 'fast-check'
+
+import { SseReader, sseEvent, writeSse } from './sse.ts'
+
+function readAll(
+  bytes: Uint8Array,
+  cuts: readonly number[] = [],
+): { event: string; data: string }[] {
+  const reader = new SseReader()
+  const edges = [...new Set([0, ...cuts, bytes.length])].toSorted((a, b) => a - b)
+  return edges
+    .slice(1)
+    .flatMap((edge, index) => reader.read(bytes.subarray(edges[index], edge)))
+    .map(({ event, data }) => ({ event, data }))
+}
+
+test('the corners of the framing', () => {
+  for (const [text, expected] of [
+    ['data: a\n\n', [{ event: '', data: 'a' }]],
+    ['event: x\ndata:a\n\n', [{ event: 'x', data: 'a' }]],
+    ['data: a\r\n\r\ndata: b\r\rdata: c\n\n', ['a', 'b', 'c'].map((data) => ({ event: '', data }))],
+    ['data: a\ndata:  b\n\n', [{ event: '', data: 'a\n b' }]],
+    ['\uFEFFdata: a\n\n', [{ event: '', data: 'a' }]],
+    [': a comment\n\n', [{ event: '', data: '' }]],
+    ['id: 1\nretry: 5\ndata: a\n\n', [{ event: '', data: 'a' }]],
+    ['data\n\n', [{ event: '', data: '' }]],
+    ['data: never ended\n', []],
+  ] as const) {
+    assert.deepEqual(readAll(Buffer.from(text)), expected, JSON.stringify(text))
+  }
+})
+
+test('events that are written are read again', () => {
+  const written = [
+    sseEvent('', { a: 'ü\n' }),
+    sseEvent('ping', { type: 'ping' }),
+    sseEvent('', '[DONE]'),
+  ]
+  const bytes = Buffer.from(written.map(writeSse).join(''))
+  const read = new SseReader().read(bytes)
+  assert.deepEqual(
+    read.map(({ event, data }) => ({ event, data })),
+    written.map(({ event, data }) => ({ event, data })),
+  )
+  assert.equal(read.map(writeSse).join(''), bytes.toString())
+})
+
+test('any split gives the same events', () => {
+  const line = fc.constantFrom('data: ä', 'data: 𝄞x', 'event: e', ': c', 'data:', 'id: 7')
+  const stream = fc.array(fc.tuple(line, fc.constantFrom('\n', '\r', '\r\n')), { maxLength: 30 })
+  fc.assert(
+    fc.property(stream, fc.array(fc.nat({ max: 200 })), (lines, cuts) => {
+      const text = lines.map(([text, end]) => text + end + (text === 'data: ä' ? end : '')).join('')
+      const bytes = Buffer.from(`${text}\n\n`)
+      assert.deepEqual(readAll(bytes, cuts), readAll(bytes))
+      assert.deepEqual(readAll(bytes, Array.from(bytes.keys())), readAll(bytes))
+    }),
+  )
+})
+
+test('an event without end is the failure of the provider', () => {
+  const reader = new SseReader()
+  const line = Buffer.alloc(1024 * 1024, 'x')
+  assert.throws(() => {
+    for (let index = 0; index < 9; index++) reader.read(line)
+  }, /event without end/)
+})
+
+test('a cut event is noticed', () => {
+  const reader = new SseReader()
+  reader.read(Buffer.from('data: a\n\ndata: b'))
+  assert.ok(reader.isInsideEvent)
+  reader.read(Buffer.from('\n\n'))
+  assert.ok(!reader.isInsideEvent)
+})

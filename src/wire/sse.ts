@@ -1,0 +1,90 @@
+// Server-Sent Events, bytes to events and back: the only file that knows the framing. Reads as the WHATWG standard
+// says (any line end, split anywhere, comments, several data lines) and keeps each event's own text, so that an event
+// can be passed on exactly as it came.
+import { GatewayError } from '../core/errors.ts'
+
+export type SseEvent = {
+  /** The `event:` field; '' when there is none. */
+  readonly event: string
+  readonly data: string
+  /** The event as it came, blank line included; '' for one made here. */
+  readonly raw: string
+}
+
+/** One event may not grow without bound: a provider that never ends a line would fill the memory. */
+export const EVENT_CHARACTERS_MAX = 8 * 1024 * 1024
+
+export function sseEvent(event: string, data: unknown): SseEvent {
+  return { event, data: typeof data === 'string' ? data : JSON.stringify(data), raw: '' }
+}
+
+/** An event as text, for a single write: some clients lose events that arrive in two reads. */
+export function writeSse(event: SseEvent): string {
+  if (event.raw !== '') return event.raw
+  return event.event === ''
+    ? `data: ${event.data}\n\n`
+    : `event: ${event.event}\ndata: ${event.data}\n\n`
+}
+
+/** Cuts bytes into events, however they are split. What follows the last blank line is kept for the next read. */
+export class SseReader {
+  readonly #decoder = new TextDecoder('utf-8')
+  #text = ''
+  /** Where the search goes on, so that a long event that comes in many reads is looked at once. */
+  #position = 0
+  #lineStart = 0
+
+  read(bytes: Uint8Array): SseEvent[] {
+    this.#text += this.#decoder.decode(bytes, { stream: true })
+    const events: SseEvent[] = []
+    let start = 0
+    for (let end = this.#endOfEvent(); end >= 0; end = this.#endOfEvent()) {
+      events.push(parseEvent(this.#text.slice(start, end)))
+      start = end
+    }
+    this.#text = this.#text.slice(start)
+    this.#position -= start
+    this.#lineStart -= start
+    if (this.#text.length > EVENT_CHARACTERS_MAX) {
+      throw new GatewayError('provider_failed', 'the provider sent an event without end')
+    }
+    return events
+  }
+
+  /** Whether the bytes so far end inside an event, which then never arrived whole. */
+  get isInsideEvent(): boolean {
+    return this.#text.trim() !== ''
+  }
+
+  /** The index after the next blank line, or -1 when it has not come yet. */
+  #endOfEvent(): number {
+    const text = this.#text
+    for (; this.#position < text.length; this.#position++) {
+      const character = text.charCodeAt(this.#position)
+      if (character !== LF && character !== CR) continue
+      // A carriage return at the very end may be the first half of a line end: wait for what follows.
+      if (character === CR && this.#position + 1 === text.length) return -1
+      const isBlank = this.#position === this.#lineStart
+      if (character === CR && text.charCodeAt(this.#position + 1) === LF) this.#position++
+      this.#lineStart = this.#position + 1
+      if (isBlank) return ++this.#position
+    }
+    return -1
+  }
+}
+
+const LF = 10
+const CR = 13
+
+function parseEvent(raw: string): SseEvent {
+  let event = ''
+  let data: string | undefined
+  for (const line of raw.split(/\r\n|\r|\n/)) {
+    const colon = line.indexOf(':')
+    const name = colon < 0 ? line : line.slice(0, colon)
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
+    if (name === 'data') data = data === undefined ? value : `${data}\n${value}`
+    else if (name === 'event') event = value
+  }
+  return { event, data: data ?? '', raw }
+}
