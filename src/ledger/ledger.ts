@@ -1,0 +1,199 @@
+// What the rest of Tollgate may ask of the books, and what it is answered. Types only: `open.ts` makes a Ledger,
+// `decide.ts` holds the rules. Money is nano-USD, prices are pico-USD, times are the database's milliseconds.
+import type { Endpoint } from '../core/endpoints.ts'
+import type { Nanodollars, Picodollars } from '../core/money.ts'
+
+export interface Ledger {
+  /**
+   * Commits a hold for the worst case of one request on its key and on the frame, or says why not. Nothing may go
+   * upstream before this has answered `reserved: true`. Waits by itself, up to 5 s, for holds in flight and for a
+   * database that does not answer. Every hold it grants must end in exactly one `settle` or `void`.
+   */
+  reserve(ask: Ask): Promise<Reserved | Refused>
+  /** The answer `reserve` would give now, from the same code, with nothing written and nothing waited for. */
+  dryRun(ask: Ask): Promise<Reserved | Refused>
+  /** Lowers a hold to what the request can still cost, once the provider has told the true input. */
+  trim(holdId: HoldId, amountNanodollars: Nanodollars): Promise<void>
+  /** Raises a hold before an attempt that may cost a second time; false = it does not fit and nothing changed. */
+  extend(holdId: HoldId, extraNanodollars: Nanodollars): Promise<boolean>
+  /**
+   * Charges what a dispatched request cost and records it; idempotent, so a `finally` may repeat it. Resolves once
+   * the charge is durable (in the database, or in the spool when that does not answer within 2 s); only then may
+   * the answer be completed. Rejects when neither took it: the hold then stays and is charged as an orphan.
+   */
+  settle(settlement: Settlement): Promise<Settled>
+  /** Releases the hold of a request that was never dispatched. What was dispatched is settled, even at no cost. */
+  void(holdId: HoldId, reason: string): Promise<void>
+  /** The figures of a key and of the frame as of now, with a period that has ended already counted as new. */
+  balances(keyId: string): Promise<Balances | undefined>
+  /** Counts a request that was turned away; lossy by design, because a refusal must cost next to nothing. */
+  countRefused(keyId: string, modelAsked: string): void
+  /** Writes what is waiting, leaves the list of live nodes, and stops. */
+  close(): Promise<void>
+}
+
+/** Names a hold and later its usage row. A safe integer: the node's number times 2^33, plus a count. */
+export type HoldId = number
+
+export type Ask = {
+  readonly requestId: string
+  readonly keyId: string
+  /** The version of the allowlist this request was checked against; a newer one in the books refuses the hold. */
+  readonly allowVersion: number
+  readonly endpoint: Endpoint
+  readonly modelAsked: string
+  readonly worstCase: WorstCase
+  readonly whenTight: 'cap' | 'refuse'
+  /** What counts against tokens per minute until the true total is known. */
+  readonly estimatedTokens: number
+  /** False while the input is only bounded by its bytes: then an ask that does not fit is answered `recount`. */
+  readonly recounted: boolean
+  /** Aborted when the client goes away; a hold granted after that is voided by the ledger. */
+  readonly signal?: AbortSignal
+}
+
+/** What a request can cost at most, in a form that lets the decision lower the output. */
+export type WorstCase = {
+  /** Input bound, fees, and whatever else does not depend on the output limit. */
+  readonly fixedPicodollars: Picodollars
+  /** Price of one token of the output limit: the dearest target's, times the number of choices. */
+  readonly outputTokenPicodollars: Picodollars
+  readonly outputTokens: number
+  /** A limit the client did not set is lowered to max(4,096 tokens, what 1/8 of the remaining budget pays for). */
+  readonly outputTokensFrom: 'client' | 'default'
+  /** When capping, no answer is worth having below this: 256, 4,096 for reasoning, above any thinking budget. */
+  readonly outputTokensMinimum: number
+}
+
+/** Model lists, token counts and test keys: 0 always fits, the other limits apply. */
+export const FREE: WorstCase = {
+  fixedPicodollars: 0n,
+  outputTokenPicodollars: 0n,
+  outputTokens: 0,
+  outputTokensFrom: 'client',
+  outputTokensMinimum: 0,
+}
+
+export type Reserved = {
+  readonly reserved: true
+  readonly holdId: HoldId
+  readonly amountNanodollars: Nanodollars
+  /** The output limit the hold pays for: it must be sent upstream. */
+  readonly outputTokens: number
+  /** Whether that is less than the client asked for. */
+  readonly capped: boolean
+  readonly waitedMs: number
+  readonly balances: Balances
+}
+
+export type Refused = { readonly reserved: false } & (
+  | { readonly reason: 'recount' }
+  | {
+      readonly reason: 'key_status'
+      /** stale = the allowlist changed since the request was checked: look the key up again. */
+      readonly status: 'unknown' | 'paused' | 'revoked' | 'expired' | 'stale'
+    }
+  | {
+      readonly reason: 'rate'
+      readonly limit: 'rpm' | 'tpm' | 'concurrency'
+      readonly retryAfterSeconds: number
+      readonly balances: Balances
+    }
+  /** budget = spending stands in the way until the period ends; reserved = only holds in flight do. */
+  | { readonly reason: 'budget' | 'reserved'; readonly shortage: Shortage }
+  | { readonly reason: 'unavailable' }
+  | { readonly reason: 'abandoned' }
+)
+
+/** Why an amount does not fit, in the words of design 2.4. */
+export type Shortage = {
+  readonly scope: 'key' | 'frame'
+  readonly limitNanodollars: Nanodollars
+  readonly spentNanodollars: Nanodollars
+  readonly heldNanodollars: Nanodollars
+  readonly requiredNanodollars: Nanodollars
+  /** The largest output limit that would be admitted now; null when not even the input fits. */
+  readonly affordableOutputTokens: number | null
+  /** Null for a period that never ends. */
+  readonly resetsAt: number | null
+}
+
+export type Balances = {
+  readonly key: Balance
+  readonly frame: Balance
+  /** Null where the key has no such limit. */
+  readonly requests: RateBalance | null
+  readonly tokens: RateBalance | null
+  readonly concurrency: { readonly limit: number | null; readonly inFlight: number }
+}
+
+export type Balance = {
+  /** Null = no limit of its own. */
+  readonly limitNanodollars: Nanodollars | null
+  readonly spentNanodollars: Nanodollars
+  readonly heldNanodollars: Nanodollars
+  /** limit - spent - held, never below 0; null without a limit. */
+  readonly remainingNanodollars: Nanodollars | null
+  readonly resetsAt: number | null
+}
+
+export type RateBalance = {
+  readonly limit: number
+  readonly remaining: number
+  /** When the whole limit is free again. */
+  readonly resetsAt: number
+}
+
+/** Everything the books keep of one dispatched request: its usage row. */
+export type Settlement = {
+  readonly holdId: HoldId
+  readonly requestId: string
+  readonly keyId: string
+  readonly endpoint: Endpoint
+  readonly modelAsked: string
+  /** The provider's model that answered, and the provider; null when none did. */
+  readonly modelServed: string | null
+  readonly provider: string | null
+  /** The HTTP status the client was given; 499 when it had gone. */
+  readonly status: number
+  readonly errorCode: string | null
+  readonly tokens: TokenCounts
+  readonly costNanodollars: Nanodollars
+  /** The price the cost was computed with, kept once per version, so that `explain` can compute it again. */
+  readonly price: { readonly version: string; readonly components: string } | null
+  /** The provider's usage was missing or impossible, and what was received was charged instead. */
+  readonly estimated: boolean
+  readonly latencyMs: number
+  readonly firstTokenMs: number | null
+  readonly endUser: string | null
+  readonly tags: Readonly<Record<string, string>>
+  readonly attempts: readonly Attempt[]
+}
+
+/** Token counts by what is billed differently; totals include their parts. */
+export type TokenCounts = {
+  readonly inputTokens: number
+  readonly cachedTokens: number
+  readonly cacheWriteTokens: number
+  readonly cacheWriteLongTokens: number
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+}
+
+/** One upstream call of a request, for `tollgate explain`. */
+export type Attempt = {
+  readonly target: string
+  /** Why this target was chosen: first choice, sticky, weight, fallback … */
+  readonly why: string
+  readonly outcome: string
+  readonly durationMs: number
+}
+
+export type Settled = {
+  readonly durableIn: 'database' | 'spool'
+  /** What is in the books: of a repeated settlement, the figure of the first. */
+  readonly costNanodollars: Nanodollars
+  readonly overrunNanodollars: Nanodollars
+  /** Absent when the database did not answer. */
+  readonly balances?: Balances
+}
