@@ -1,0 +1,34 @@
+// What the store refuses, and why a database cannot be used: each message is one line for the person who reads it.
+
+export type StoreErrorCode =
+  /** The address of the database makes no sense. */
+  | 'invalid_url'
+  /** The database cannot be reached, or does not let us in. */
+  | 'unreachable'
+  | 'not_a_database'
+  | 'read_only'
+  /** The database belongs to a later major version of Tollgate. */
+  | 'newer_schema'
+  /** A value that cannot be stored; `field` names it. */
+  | 'invalid_value'
+  | 'unknown_key'
+  | 'duplicate_name'
+  /** The key's state does not allow this change. */
+  | 'wrong_state'
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  readonly code: StoreErrorCode
+  /** The value at fault, spelled as in the JSON form of a key; only for invalid_value. */
+  readonly field: string | undefined
+
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    details: { readonly field?: string; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause: details.cause })
+    this.code = code
+    this.field = details.field
+  }
+}

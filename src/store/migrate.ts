@@ -1,0 +1,109 @@
+// Brings a database to the schema of this release, or refuses it. Several nodes may start at once: one migrates in
+// one transaction while the others wait, and a failed step leaves nothing behind.
+import { randomUUID } from 'node:crypto'
+
+import { sql, type Kysely, type Transaction } from 'kysely'
+
+import { StoreError } from './errors.ts'
+import { MIGRATIONS, type DatabaseKind, type Migration, type Statement } from './migrations.ts'
+import type { Tables } from './tables.ts'
+
+type Version = { readonly major: number; readonly minor: number }
+
+/** Any number will do, as long as every release uses the same. */
+const ADVISORY_LOCK = 7_065_744_001n
+
+export async function migrate(
+  db: Kysely<Tables>,
+  kind: DatabaseKind,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
+  if (pending(await schemaVersion(db, kind), migrations).length === 0) return
+  await db.transaction().execute(async (tx) => {
+    if (kind === 'postgres') await sql`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx)
+    // Another node may have been faster.
+    const version = await schemaVersion(tx, kind)
+    if (version === undefined) await createMeta(tx, kind)
+    for (const migration of pending(version, migrations)) await apply(tx, kind, migration)
+  })
+}
+
+/** What is left to do. A later minor version of the same major only added, so this release runs on it as it is. */
+function pending(
+  version: Version | undefined,
+  migrations: readonly Migration[],
+): readonly Migration[] {
+  const newest = migrations.at(-1)
+  if (version === undefined || newest === undefined) return migrations
+  if (version.major > newest.major) {
+    throw new StoreError(
+      'newer_schema',
+      `this database has schema ${version.major}.${version.minor}, this Tollgate knows ${newest.major}.${newest.minor}: ` +
+        `run the Tollgate that migrated it, or restore the backup made before`,
+    )
+  }
+  return migrations.filter(
+    ({ major, minor }) =>
+      major > version.major || (major === version.major && minor > version.minor),
+  )
+}
+
+/** Undefined for a database that is still empty. */
+async function schemaVersion(db: Kysely<Tables>, kind: DatabaseKind): Promise<Version | undefined> {
+  const metaTable =
+    kind === 'sqlite'
+      ? sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'meta'`
+      : sql`SELECT 1 WHERE to_regclass('meta') IS NOT NULL`
+  if ((await metaTable.execute(db)).rows.length === 0) return undefined
+  const { value } = await db
+    .selectFrom('meta')
+    .select('value')
+    .where('name', '=', 'schema_version')
+    .executeTakeFirstOrThrow()
+  const [major, minor] = value.split('.')
+  return { major: Number(major), minor: Number(minor) }
+}
+
+async function createMeta(tx: Transaction<Tables>, kind: DatabaseKind): Promise<void> {
+  await run(tx, kind, 'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT')
+  await tx
+    .insertInto('meta')
+    .values([
+      { name: 'schema_version', value: '0.0' },
+      { name: 'revision', value: '0' },
+      { name: 'instance_id', value: randomUUID() },
+    ])
+    .execute()
+}
+
+async function apply(
+  tx: Transaction<Tables>,
+  kind: DatabaseKind,
+  migration: Migration,
+): Promise<void> {
+  for (const statement of migration.statements) await run(tx, kind, statement)
+  await tx
+    .updateTable('meta')
+    .set({ value: `${migration.major}.${migration.minor}` })
+    .where('name', '=', 'schema_version')
+    .execute()
+}
+
+async function run(
+  tx: Transaction<Tables>,
+  kind: DatabaseKind,
+  statement: Statement,
+): Promise<void> {
+  if (typeof statement === 'string') await sql.raw(inWordsOf(kind, statement)).execute(tx)
+  else if (statement.only === kind) await sql.raw(statement.sql).execute(tx)
+}
+
+/** PostgreSQL compares text by the rules of a language unless told otherwise; SQLite, and we, by its bytes. */
+function inWordsOf(kind: DatabaseKind, statement: string): string {
+  if (kind === 'sqlite') return statement
+  return statement
+    .replace(/\) STRICT$/, ')')
+    .replaceAll(/\bINTEGER\b/g, 'BIGINT')
+    .replaceAll(/\bBLOB\b/g, 'BYTEA')
+    .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')
+}

@@ -1,0 +1,102 @@
+// Why a database could not be opened, in one line for the person who has to mend it. Passwords stay out of it.
+import { StoreError } from './errors.ts'
+
+/** SQLite's primary result codes: the low byte of what it reports. */
+const SQLITE = { BUSY: 5, READONLY: 8, CORRUPT: 11, FULL: 13, CANTOPEN: 14, NOTADB: 26 } as const
+
+export function sqliteError(file: string, error: unknown): unknown {
+  if (error instanceof StoreError) return error
+  const code = field(error, 'errcode')
+  const refuse = (code: StoreError['code'], message: string) =>
+    new StoreError(code, `${file} ${message}`, { cause: error })
+  switch (typeof code === 'number' ? code & 0xff : field(error, 'code')) {
+    case SQLITE.NOTADB:
+    case SQLITE.CORRUPT:
+      return refuse(
+        'not_a_database',
+        'is not a usable SQLite database: name another file, or restore this one',
+      )
+    case SQLITE.READONLY:
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return refuse(
+        'read_only',
+        'cannot be written: Tollgate needs to write the file and its folder',
+      )
+    case SQLITE.BUSY:
+      return refuse('unreachable', 'is locked by another process: end that process and try again')
+    case SQLITE.FULL:
+    case 'ENOSPC':
+      return refuse('unreachable', 'cannot be opened: the disk is full')
+    case SQLITE.CANTOPEN:
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return refuse(
+        'unreachable',
+        'cannot be opened: it must be a file that Tollgate may read and write',
+      )
+    default:
+      return error
+  }
+}
+
+export function postgresError(url: string, error: unknown): unknown {
+  if (error instanceof StoreError) return error
+  const { host, database, user } = placeOf(url)
+  const refuse = (code: StoreError['code'], message: string) =>
+    new StoreError(code, message, { cause: error })
+  const code = field(error, 'code')
+  switch (code) {
+    case '28P01':
+    case '28000':
+      return refuse(
+        'unreachable',
+        `PostgreSQL at ${host} refuses user "${user}": check user and password`,
+      )
+    case '3D000':
+      return refuse(
+        'unreachable',
+        `PostgreSQL at ${host} has no database "${database}": create it first`,
+      )
+    case '42501':
+      return refuse(
+        'read_only',
+        `user "${user}" may not create tables in "${database}" at ${host}: grant it CREATE`,
+      )
+    case '25006':
+      return refuse('read_only', `"${database}" at ${host} is read-only: name the primary server`)
+    default:
+      break
+  }
+  // Everything else a server says about our own statements is a fault of ours, and keeps its details.
+  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(08|53|57)/.test(code))
+    return error
+  const reason =
+    typeof code === 'string' ? code : error instanceof Error ? error.message : 'no answer'
+  return refuse(
+    'unreachable',
+    `PostgreSQL at ${host} cannot be reached (${reason}): is it running, and is the address right?`,
+  )
+}
+
+function placeOf(url: string): { host: string; database: string; user: string } {
+  const place = URL.parse(url)
+  if (place === null) {
+    throw new StoreError(
+      'invalid_url',
+      'the database must look like postgres://USER@HOST:PORT/NAME',
+    )
+  }
+  return {
+    host: place.host || 'localhost',
+    database: decodeURIComponent(place.pathname.slice(1)),
+    user: decodeURIComponent(place.username),
+  }
+}
+
+function field(error: unknown, name: 'code' | 'errcode'): unknown {
+  return typeof error === 'object' && error !== null
+    ? (error as Record<string, unknown>)[name]
+    : undefined
+}

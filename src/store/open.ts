@@ -1,0 +1,118 @@
+// Opens the database a URL names and brings it to this release's schema: SQLite in its own thread, or a PostgreSQL pool.
+// Whatever keeps it from opening becomes one line that says what to do; passwords stay out of it.
+import { mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+
+import { Kysely, PostgresDialect } from 'kysely'
+import { Pool, types } from 'pg'
+
+import { StoreError } from './errors.ts'
+import { IntegerPlugin } from './integers.ts'
+import { migrate } from './migrate.ts'
+import { postgresError, sqliteError } from './open-errors.ts'
+import { sqliteDialect } from './sqlite-dialect.ts'
+import { SqliteThread } from './sqlite-thread.ts'
+import type { Tables } from './tables.ts'
+
+type Common = {
+  /** On SQLite a transaction stops every other query until it ends: keep it to a few statements and await nothing else. */
+  readonly db: Kysely<Tables>
+  close(): Promise<void>
+}
+
+export type SqliteStore = Common & {
+  readonly kind: 'sqlite'
+  /** Runs a handler of one of the `workerModules` beside the database, as one transaction (sqlite-worker.ts). */
+  inWorker(name: string, argument: unknown): Promise<unknown>
+}
+
+export type PostgresStore = Common & {
+  readonly kind: 'postgres'
+  /** For what Kysely cannot say: a connection of one's own with its own settings, LISTEN. */
+  readonly pool: Pool
+}
+
+export type Store = SqliteStore | PostgresStore
+
+export type StoreOptions = {
+  /** Modules whose `handlers` the SQLite thread loads (WorkerHandlers); PostgreSQL has no such thread. */
+  readonly workerModules?: readonly URL[]
+}
+
+/** `sqlite:PATH` or `postgres://…`. */
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length), options)
+  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url)
+  throw new StoreError(
+    'invalid_url',
+    'the database must be sqlite:PATH or postgres://USER@HOST/NAME (TOLLGATE_DATABASE or `database` in tollgate.yaml)',
+  )
+}
+
+async function openSqlite(path: string, options: StoreOptions): Promise<SqliteStore> {
+  if (path === '')
+    throw new StoreError('invalid_url', 'sqlite: needs a path, as in sqlite:data/tollgate.db')
+  const file = resolve(path)
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    const modules = (options.workerModules ?? []).map((url) => url.href)
+    const thread = await SqliteThread.open({ path: file, modules })
+    const db = new Kysely<Tables>({
+      dialect: sqliteDialect(thread),
+      plugins: [new IntegerPlugin()],
+    })
+    const store: SqliteStore = {
+      kind: 'sqlite',
+      db,
+      inWorker: (name, argument) => thread.inWorker(name, argument),
+      close: () => db.destroy(),
+    }
+    return await migrated(store)
+  } catch (error) {
+    throw sqliteError(file, error)
+  }
+}
+
+async function openPostgres(url: string): Promise<PostgresStore> {
+  const pool = new Pool({
+    connectionString: url,
+    application_name: 'tollgate',
+    max: 10,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 10_000,
+    // A server may be set up to answer before a commit is on disk; the books may not.
+    options: '-c synchronous_commit=on',
+    keepAlive: true,
+    types: { getTypeParser },
+  })
+  // A broken idle connection has left the pool already; the next query reports what is wrong.
+  pool.on('error', () => {})
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool }),
+    plugins: [new IntegerPlugin()],
+  })
+  try {
+    return await migrated({ kind: 'postgres', db, pool, close: () => db.destroy() })
+  } catch (error) {
+    throw postgresError(url, error)
+  }
+}
+
+async function migrated<Opened extends Store>(store: Opened): Promise<Opened> {
+  try {
+    await migrate(store.db, store.kind)
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** int8, and numeric because it is the type of a sum of int8, become bigint as SQLite's integers do. */
+const getTypeParser: typeof types.getTypeParser = (oid, format) => {
+  if (oid !== types.builtins.INT8 && oid !== types.builtins.NUMERIC) {
+    return types.getTypeParser(oid, format)
+  }
+  return (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text))
+}

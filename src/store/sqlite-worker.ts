@@ -1,0 +1,194 @@
+// The thread that owns the SQLite connection, and the only caller of node:sqlite: a commit waits for the disk and
+// for other processes, and the thread that serves streams must wait for neither.
+// Requests are answered in the order they came. Handlers of other folders run here too, each in one transaction.
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { parentPort, workerData } from 'node:worker_threads'
+
+import { systemClock } from '../core/clock.ts'
+
+export type WorkerOptions = {
+  readonly path: string
+  /** Modules that export `handlers: WorkerHandlers`. */
+  readonly modules: readonly string[]
+}
+
+/**
+ * Runs between BEGIN IMMEDIATE and COMMIT: what it returns is posted back after the commit, and throwing rolls
+ * back. Integers are read as bigint unless a statement says `setReadBigInts(false)`.
+ */
+export type WorkerHandler = (db: DatabaseSync, argument: never) => unknown
+export type WorkerHandlers = Readonly<Record<string, WorkerHandler>>
+
+export type SqlValue = null | number | bigint | string | Uint8Array
+
+export type WorkerRequest =
+  | { readonly type: 'query'; readonly sql: string; readonly parameters: readonly SqlValue[] }
+  | { readonly type: 'begin' }
+  | { readonly type: 'commit' }
+  | { readonly type: 'rollback' }
+  | { readonly type: 'call'; readonly name: string; readonly argument: unknown }
+  | { readonly type: 'close' }
+
+/** `errcode` is SQLite's extended result code, which cloning an Error would drop. */
+export type WorkerReply =
+  | { readonly value: unknown }
+  | { readonly error: unknown; readonly errcode: number | undefined }
+
+export type QueryAnswer = {
+  readonly rows: readonly Record<string, unknown>[]
+  /** Rows written, for statements that return none. */
+  readonly changes: bigint | undefined
+}
+
+const SQLITE_BUSY = 5
+const BUSY_RETRY_MS = 0.1
+const BUSY_DEADLINE_MS = 10_000
+const STATEMENTS_MAX = 500
+
+const statements = new Map<string, StatementSync>()
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
+
+function main(): void {
+  const port = parentPort
+  if (port === null) return
+  const opened = open(workerData as WorkerOptions)
+  opened.then(
+    ({ db, handlers }) => {
+      port.postMessage({ value: undefined } satisfies WorkerReply)
+      port.on('message', (request: WorkerRequest) => {
+        port.postMessage(reply(db, handlers, request))
+        if (request.type === 'close') port.close()
+      })
+    },
+    (error: unknown) => port.postMessage(failure(error)),
+  )
+}
+
+async function open(options: WorkerOptions): Promise<{
+  db: DatabaseSync
+  handlers: Map<string, WorkerHandler>
+}> {
+  const handlers = new Map<string, WorkerHandler>()
+  for (const url of options.modules) {
+    const module = (await import(url)) as { handlers: WorkerHandlers }
+    for (const [name, handler] of Object.entries(module.handlers)) handlers.set(name, handler)
+  }
+  const db = new DatabaseSync(options.path, { readBigInts: true })
+  // SQLite's own waiting sleeps longer and longer, so a busy process starves every other one (reliability 2.6).
+  db.exec('PRAGMA busy_timeout = 0')
+  db.exec('PRAGMA foreign_keys = ON')
+  db.exec('PRAGMA synchronous = FULL')
+  // A long read keeps the log from being reused; the limit gives the disk back afterwards.
+  db.exec('PRAGMA journal_size_limit = 67108864')
+  whenFree(() => db.exec('PRAGMA journal_mode = WAL'))
+  // A file that cannot be written is found out here, not at the first request.
+  whenFree(() => db.exec('BEGIN IMMEDIATE'))
+  db.exec('ROLLBACK')
+  return { db, handlers }
+}
+
+function reply(
+  db: DatabaseSync,
+  handlers: Map<string, WorkerHandler>,
+  request: WorkerRequest,
+): WorkerReply {
+  try {
+    switch (request.type) {
+      case 'query':
+        return { value: whenFree(() => query(db, request.sql, request.parameters)) }
+      case 'begin':
+        return { value: begin(db) }
+      case 'commit':
+        return { value: commit(db) }
+      case 'rollback':
+        return { value: rollback(db) }
+      case 'call':
+        return { value: call(db, handlers.get(request.name), request) }
+      case 'close':
+        return { value: db.close() }
+    }
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+function query(db: DatabaseSync, sql: string, parameters: readonly SqlValue[]): QueryAnswer {
+  const statement = prepare(db, sql)
+  if (statement.columns().length > 0) {
+    return { rows: statement.all(...parameters), changes: undefined }
+  }
+  return { rows: [], changes: BigInt(statement.run(...parameters).changes) }
+}
+
+/** Parsing costs as much as running a small statement; the oldest one gives way when there are too many. */
+function prepare(db: DatabaseSync, sql: string): StatementSync {
+  const known = statements.get(sql)
+  if (known !== undefined) return known
+  const statement = db.prepare(sql)
+  const [oldest] = statements.keys()
+  if (oldest !== undefined && statements.size >= STATEMENTS_MAX) statements.delete(oldest)
+  statements.set(sql, statement)
+  return statement
+}
+
+function call(
+  db: DatabaseSync,
+  handler: WorkerHandler | undefined,
+  request: { readonly name: string; readonly argument: unknown },
+): unknown {
+  if (handler === undefined) throw new Error(`no worker module has a handler "${request.name}"`)
+  begin(db)
+  try {
+    const value = handler(db, request.argument as never)
+    commit(db)
+    return value
+  } catch (error) {
+    rollback(db)
+    throw error
+  }
+}
+
+/** IMMEDIATE takes the write lock at once: a transaction that read first could not wait for it later. */
+function begin(db: DatabaseSync): void {
+  whenFree(() => db.exec('BEGIN IMMEDIATE'))
+}
+
+/** Whether it succeeds or fails, no transaction is open afterwards. */
+function commit(db: DatabaseSync): void {
+  try {
+    whenFree(() => db.exec('COMMIT'))
+  } catch (error) {
+    rollback(db)
+    throw error
+  }
+}
+
+/** Some errors, such as a full disk, have already rolled back. */
+function rollback(db: DatabaseSync): void {
+  if (db.isTransaction) db.exec('ROLLBACK')
+}
+
+/** Tries until no other process has the lock. */
+function whenFree<Result>(action: () => Result): Result {
+  const deadline = systemClock.monotonicMs() + BUSY_DEADLINE_MS
+  for (;;) {
+    try {
+      return action()
+    } catch (error) {
+      const isBusy = ((errcodeOf(error) ?? 0) & 0xff) === SQLITE_BUSY
+      if (!isBusy || systemClock.monotonicMs() >= deadline) throw error
+      Atomics.wait(sleeper, 0, 0, BUSY_RETRY_MS)
+    }
+  }
+}
+
+function failure(error: unknown): WorkerReply {
+  return { error, errcode: errcodeOf(error) }
+}
+
+function errcodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  return typeof error.errcode === 'number' ? error.errcode : undefined
+}
+
+main()

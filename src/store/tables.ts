@@ -1,0 +1,117 @@
+// The tables as the queries see them; migrations.ts creates them, and a column here must exist there.
+// Times are integer milliseconds since 1970. Columns named *_nanodollars are bigint, every other integer is a number.
+import type { Generated } from 'kysely'
+
+export type Tables = {
+  readonly meta: MetaTable
+  readonly accounts: AccountsTable
+  readonly account_periods: AccountPeriodsTable
+  readonly keys: KeysTable
+  readonly key_models: KeyModelsTable
+  readonly secrets: SecretsTable
+  readonly responses: ResponsesTable
+}
+
+/** Facts about the whole database: `schema_version` (major.minor), `revision`, `instance_id`. */
+type MetaTable = {
+  name: string
+  value: string
+}
+
+export type AccountStatus = 'active' | 'paused' | 'revoked'
+export type Period = 'day' | 'week' | 'month' | 'year' | 'never'
+export type WeekStart = 'mon' | 'sun'
+
+/** The id of the account above all keys. */
+export const FRAME_ID = 'frame'
+
+/**
+ * What can be spent: one row per key, under the key's id, and one for the frame. The ledger alone changes money,
+ * in_flight and the period columns; the store creates rows and changes limits, rules and status.
+ *
+ * The current period is in the row. It is over when period_ends_at <= the database's clock, and NULL never ends.
+ * A new account has period_seq 0 and period_ends_at 0: its first period begins, like any other, when the ledger
+ * finds the last one over at the next use, closes it into account_periods (seq 0 was never a period, so it leaves no
+ * row) and opens period_seq + 1.
+ * A changed rule (period, timezone, week_start) moves the end of a running period and forgives nothing: what is spent
+ * stays until that end, and only the ledger's next row starts from zero.
+ */
+type AccountsTable = {
+  id: string
+  status: Generated<AccountStatus>
+  expires_at: number | null
+  /** Counts the changes of what the key may call; part of the reserve guard. */
+  allow_version: Generated<number>
+  /** NULL: only the frame limits. The frame always has a limit. */
+  limit_nanodollars: bigint | null
+  spent_nanodollars: Generated<bigint>
+  held_nanodollars: Generated<bigint>
+  overrun_nanodollars: Generated<bigint>
+  /** Holds open. */
+  in_flight: Generated<number>
+  rpm: number | null
+  tpm: number | null
+  concurrency: number | null
+  period: Period
+  timezone: string
+  week_start: WeekStart
+  period_seq: Generated<number>
+  period_starts_at: Generated<number>
+  period_ends_at: Generated<number | null>
+}
+
+/** Closed periods, as they stood; late settlements still go there. */
+type AccountPeriodsTable = {
+  account_id: string
+  seq: number
+  starts_at: number
+  ends_at: number
+  limit_nanodollars: bigint | null
+  spent_nanodollars: bigint
+  held_nanodollars: bigint
+  overrun_nanodollars: bigint
+}
+
+/** What a key is, apart from its money. `revoked_at` is set exactly when the account's status is revoked. */
+type KeysTable = {
+  id: string
+  name: string
+  mode: 'live' | 'test'
+  environment: string | null
+  owner: string | null
+  description: string | null
+  /** JSON arrays of text. */
+  tags: string
+  permissions: string
+  when_tight: 'cap' | 'refuse'
+  created_at: number
+  last_used_at: number | null
+  revoked_at: number | null
+  revoked_reason: string | null
+  /** Counts all changes of the key. */
+  version: Generated<number>
+}
+
+/** The allowlist: public model names. No row, no model. */
+type KeyModelsTable = {
+  key_id: string
+  model: string
+}
+
+/** Hashes of the secrets that open a key: the newest, and during a rotation's overlap the one before. */
+type SecretsTable = {
+  hash: string
+  key_id: string
+  masked: string
+  created_at: number
+  valid_until: number | null
+}
+
+/** Answers kept for `previous_response_id`, sealed by the caller: the store cannot read them. */
+type ResponsesTable = {
+  id: string
+  key_id: string
+  sealed: Uint8Array
+  created_at: number
+  expires_at: number
+}
