@@ -64,9 +64,17 @@ export type ProviderComplaint = {
 /** Same format on both sides: the bytes go on as they are, but for what the gateway must change. */
 export interface Passthrough {
   forwardRequest(body: JsonBody, change: RequestChange): Uint8Array
-  /** A fresh forwarder for one answer. Returns the text to send on: the event's own, changed, or '' to drop it. */
-  forwardEvents(answer: AnswerContext): (event: SseEvent) => string
+  /** A fresh forwarder for one answer. */
+  forwardEvents(answer: AnswerContext): EventForwarder
   forwardResponse(body: JsonBody, answer: AnswerContext): Uint8Array
+}
+
+export interface EventForwarder {
+  /** The text to send on: the event's own, changed where it must be, or '' when the client is not to see it. */
+  forward(event: SseEvent): string
+  /** As EventEncoder.fail, continuing what was forwarded so far (ids, sequence numbers). */
+  fail(error: GatewayError): readonly SseEvent[]
+  readonly keepAlive: string
 }
 
 /** What metering and limits change in a request that is passed through. */
