@@ -1,0 +1,48 @@
+// What models exist under which public name, what serves them, what they can do and what they cost. A model that
+// cannot be served or priced stays in the list with the reason, so that nobody wonders where it went.
+import type { Ability, ModelKind } from '../core/endpoints.ts'
+import type { Price } from './prices.ts'
+
+export type Catalog = {
+  get(id: string): Model | undefined
+  /** Every model, unavailable ones too, in the order of the configuration, the sandbox first. */
+  list(): readonly Model[]
+  /** When a price in this catalogue changes by its date and it must be built again; null = not foreseeable. */
+  readonly changesAt: number | null
+}
+
+export type Model = {
+  /** The public name: what a client sends, what an allowlist holds, what every reply carries. */
+  readonly id: string
+  readonly kind: ModelKind
+  /** Where traffic is split by weight. Empty when the model is not available. */
+  readonly targets: readonly Target[]
+  /** Tried in this order when no target answers. */
+  readonly fallbacks: readonly Target[]
+  /** The first target's price, for lists; null when there is none. A request is charged by the target it was served by. */
+  readonly price: Price | null
+  /** The smallest window and output limit among the targets, so that what fits them fits wherever it goes. */
+  readonly context: number | null
+  readonly maxOutput: number | null
+  /** The output limit for requests that set none, where the operator wants less than maxOutput. */
+  readonly defaultOutput: number | null
+  readonly abilities: Abilities
+  readonly available: boolean
+  /** Why the model is not available, or which of its targets are left out and why. */
+  readonly reason: string | null
+}
+
+export type Target = {
+  readonly provider: string
+  /** The provider's own name of the model. */
+  readonly model: string
+  readonly weight: number
+  readonly price: Price
+  readonly context: number
+  readonly maxOutput: number
+  /** The most tokens it counts for one image. */
+  readonly imageTokens: number
+}
+
+/** Only what is known to be missing refuses a request; the unknown is allowed. */
+export type Abilities = Readonly<Record<Ability, boolean | 'unknown'>>

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import { NO_USAGE } from '../core/events.ts'
+import type { Usage } from '../core/events.ts'
+import { costOf } from './prices.ts'
+import type { Price } from './prices.ts'
+
+const price: Price = {
+  version: 'test',
+  rates: {
+    input: 3_000_000n,
+    cached: 300_000n,
+    cacheWriteShort: 3_750_000n,
+    cacheWriteLong: 6_000_000n,
+    output: 15_000_000n,
+  },
+  tiers: [
+    {
+      aboveInputTokens: 200_000,
+      rates: {
+        input: 6_000_000n,
+        cached: 600_000n,
+        cacheWriteShort: 7_500_000n,
+        cacheWriteLong: 12_000_000n,
+        output: 22_500_000n,
+      },
+    },
+  ],
+  fees: { request: 0n, webSearch: null },
+}
+
+const cases: readonly [string, Partial<Usage>, bigint][] = [
+  ['nothing', {}, 0n],
+  ['plain', { inputTokens: 1_000, outputTokens: 100 }, 4_500_000n],
+  ['a cached part is inside the input', { inputTokens: 1_000, cachedTokens: 900 }, 570_000n],
+  [
+    'cache writes by lifetime',
+    { inputTokens: 1_000, cacheWriteTokens: 500, cacheWriteLongTokens: 200 },
+    1_500_000n + 1_125_000n + 1_200_000n,
+  ],
+  ['reasoning is part of the output', { outputTokens: 10, reasoningTokens: 10 }, 150_000n],
+  ['the threshold itself is not above it', { inputTokens: 200_000 }, 600_000_000n],
+  ['one token above: all tokens', { inputTokens: 200_001, outputTokens: 1 }, 1_200_028_500n],
+]
+
+describe('costOf', () => {
+  for (const [name, usage, nanodollars] of cases) {
+    test(name, () => {
+      const cost = costOf({ ...NO_USAGE, ...usage }, price)
+      assert.equal(cost.nanodollars, nanodollars)
+      const sum = cost.lines.reduce(
+        (total, line) => total + BigInt(line.count) * line.eachPicodollars,
+        0n,
+      )
+      assert.equal(sum, nanodollars * 1_000n)
+    })
+  }
+
+  test('rounds up once, for the whole request', () => {
+    const cheap = { ...price, rates: { ...price.rates, input: 1n, output: 1n }, tiers: [] }
+    assert.equal(
+      costOf({ ...NO_USAGE, inputTokens: 400, outputTokens: 400 }, cheap).nanodollars,
+      1n,
+    )
+  })
+
+  test('a fee per request is charged even without tokens', () => {
+    const withFee = { ...price, fees: { request: 5_000_000n, webSearch: null } }
+    assert.equal(costOf(NO_USAGE, withFee).nanodollars, 5_000n)
+  })
+
+  test('impossible usage is never turned into money', () => {
+    assert.throws(() => costOf({ ...NO_USAGE, outputTokens: -1 }, price), RangeError)
+    assert.throws(() => costOf({ ...NO_USAGE, outputTokens: 1.5 }, price), RangeError)
+  })
+})

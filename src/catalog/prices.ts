@@ -1,0 +1,77 @@
+// What tokens cost: whole pico-USD per token by the class a provider bills, with dearer rates for long inputs. The
+// one place that turns usage into money, exactly, with one round-up per request.
+import { roundUpToNanodollars } from '../core/money.ts'
+import type { Usage } from '../core/events.ts'
+import type { Nanodollars, Picodollars } from '../core/money.ts'
+
+export type Price = {
+  /** Names exactly these figures: the same version is always the same price. */
+  readonly version: string
+  readonly rates: Rates
+  /** Rates for requests with a long input, in rising order of their threshold. */
+  readonly tiers: readonly Tier[]
+  readonly fees: Fees
+}
+
+/** Price of one token by what is billed differently. */
+export type Rates = {
+  readonly input: Picodollars
+  readonly cached: Picodollars
+  readonly cacheWriteShort: Picodollars
+  readonly cacheWriteLong: Picodollars
+  readonly output: Picodollars
+}
+
+/** These rates hold for the whole request once it has read more than so many tokens. */
+export type Tier = { readonly aboveInputTokens: number; readonly rates: Rates }
+
+export type Fees = {
+  /** Once per request. */
+  readonly request: Picodollars
+  /** Per search of a hosted tool; null = no price known, so the tool cannot be offered. */
+  readonly webSearch: Picodollars | null
+}
+
+export type Cost = {
+  readonly nanodollars: Nanodollars
+  /** How it came about, for `explain` and for a customer's question. */
+  readonly lines: readonly CostLine[]
+}
+
+export type CostLine = {
+  readonly what: keyof Rates | 'request'
+  readonly count: number
+  readonly eachPicodollars: Picodollars
+}
+
+/** What this usage costs at this price. The usage must be possible: whoever received it has checked that. */
+export function costOf(usage: Usage, price: Price): Cost {
+  const rates = ratesFor(price, usage.inputTokens)
+  const { cachedTokens, cacheWriteTokens, cacheWriteLongTokens } = usage
+  const counts: readonly (readonly [keyof Rates, number])[] = [
+    ['input', Math.max(0, usage.inputTokens - cachedTokens - cacheWriteTokens)],
+    ['cached', cachedTokens],
+    ['cacheWriteShort', Math.max(0, cacheWriteTokens - cacheWriteLongTokens)],
+    ['cacheWriteLong', cacheWriteLongTokens],
+    ['output', usage.outputTokens],
+  ]
+  const lines: CostLine[] = counts.map(([what, count]) => ({
+    what,
+    count,
+    eachPicodollars: rates[what],
+  }))
+  if (price.fees.request > 0n) {
+    lines.push({ what: 'request', count: 1, eachPicodollars: price.fees.request })
+  }
+  let total = 0n
+  for (const { count, eachPicodollars } of lines) {
+    if (count < 0) throw new RangeError(`a usage of ${count} tokens cannot be priced`)
+    total += BigInt(count) * eachPicodollars
+  }
+  return { nanodollars: roundUpToNanodollars(total), lines: lines.filter(({ count }) => count > 0) }
+}
+
+/** The rates that hold for a request that reads so many tokens. */
+export function ratesFor(price: Price, inputTokens: number): Rates {
+  return price.tiers.findLast((tier) => inputTokens > tier.aboveInputTokens)?.rates ?? price.rates
+}

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import type { InputMeasure, OutputLimits } from '../core/call.ts'
+import type { Model, Target } from './models.ts'
+import type { Rates } from './prices.ts'
+import { inputBound, worstCase } from './tokens.ts'
+
+const nothing: InputMeasure = {
+  textBytes: 0,
+  jsonBytes: 0,
+  items: 0,
+  images: 0,
+  unbounded: false,
+  tokens: 0,
+  cacheWrites: 'none',
+}
+const oneChoice: OutputLimits = { choices: 1, thinks: false }
+
+describe('inputBound', () => {
+  const window = { kind: 'chat', context: 100_000, imageTokens: 5_000 } as const
+  const cases: readonly [string, Partial<InputMeasure>, number][] = [
+    ['an empty request still has its framing', {}, 1_024],
+    ['a byte of text is at most one token', { textBytes: 500 }, 1_524],
+    ['a byte of JSON at most three', { jsonBytes: 500 }, 2_524],
+    ['messages', { items: 3 }, 1_072],
+    ['images', { images: 2 }, 11_024],
+    ['token numbers', { tokens: 7 }, 1_031],
+    ['what bytes do not bound fills the window', { unbounded: true }, 100_000],
+    ['never above the window', { textBytes: 1_000_000 }, 100_000],
+  ]
+  for (const [name, input, tokens] of cases) {
+    test(name, () => assert.equal(inputBound({ ...nothing, ...input }, window), tokens))
+  }
+
+  test('each input of an embedding request may fill the window', () => {
+    const embedding = { ...window, kind: 'embedding' } as const
+    const input = { ...nothing, textBytes: 1_000_000, items: 3 }
+    assert.equal(inputBound(input, embedding), 300_000)
+  })
+})
+
+describe('worstCase', () => {
+  test('counts input and framing at the input price, output apart', () => {
+    const worst = worstCase({
+      model: model([target({ input: 2n, output: 7n })]),
+      input: { ...nothing, textBytes: 76 },
+      output: { ...oneChoice, tokensMax: 50, choices: 3 },
+    })
+    assert.deepEqual(worst, {
+      inputTokens: 1_100,
+      fixedPicodollars: 2_200n,
+      outputTokenPicodollars: 21n,
+      outputTokens: 50,
+      outputTokensFrom: 'client',
+      outputTokensMinimum: 256,
+    })
+  })
+
+  test('takes the dearest of targets and fallbacks', () => {
+    const worst = worstCase({
+      model: {
+        ...model([target({ input: 2n, output: 1n })]),
+        fallbacks: [target({ input: 1n, output: 9n })],
+      },
+      input: nothing,
+      output: oneChoice,
+    })
+    assert.equal(worst.fixedPicodollars, 2_048n)
+    assert.equal(worst.outputTokenPicodollars, 9n)
+  })
+
+  for (const [cacheWrites, rate] of [
+    ['none', 10n],
+    ['short', 12n],
+    ['long', 20n],
+  ] as const) {
+    test(`cache writes: ${cacheWrites}`, () => {
+      const worst = worstCase({
+        model: model([target({ input: 10n, cacheWriteShort: 12n, cacheWriteLong: 20n })]),
+        input: { ...nothing, cacheWrites },
+        output: oneChoice,
+      })
+      assert.equal(worst.fixedPicodollars, 1_024n * rate)
+    })
+  }
+
+  test('a tier counts as soon as the bound reaches it', () => {
+    const tiered = target({ input: 1n, output: 1n }, [2_000, { input: 2n, output: 3n }])
+    const ask = (textBytes: number) =>
+      worstCase({
+        model: model([tiered]),
+        input: { ...nothing, textBytes },
+        output: oneChoice,
+      })
+    assert.equal(ask(976).fixedPicodollars, 2_000n)
+    assert.equal(ask(977).fixedPicodollars, 4_002n)
+    assert.equal(ask(977).outputTokenPicodollars, 3n)
+  })
+
+  test('an exact count replaces the bound, but never raises it', () => {
+    const ask = (exact: number) =>
+      worstCase({
+        model: model([target({ input: 1n })]),
+        input: nothing,
+        output: oneChoice,
+        inputTokensOf: () => exact,
+      }).inputTokens
+    assert.equal(ask(3), 3)
+    assert.equal(ask(99_999), 1_024)
+  })
+
+  const limits: readonly [string, OutputLimits, Partial<Model>, number, number][] = [
+    ['the model decides where the client does not', oneChoice, {}, 4_096, 256],
+    ['an entry may decide for less', oneChoice, { defaultOutput: 1_000 }, 1_000, 256],
+    ['thinking needs room', { ...oneChoice, thinks: true }, {}, 4_096, 4_096],
+    [
+      'an answer must fit behind the thinking budget',
+      { ...oneChoice, thinks: true, thinkingTokens: 8_000 },
+      {},
+      4_096,
+      8_001,
+    ],
+    ['embeddings write nothing', oneChoice, { kind: 'embedding' }, 0, 256],
+  ]
+  for (const [name, output, facts, tokens, minimum] of limits) {
+    test(name, () => {
+      const worst = worstCase({
+        model: { ...model([target({})]), ...facts },
+        input: nothing,
+        output,
+      })
+      assert.equal(worst.outputTokens, tokens)
+      assert.equal(worst.outputTokensMinimum, minimum)
+    })
+  }
+})
+
+function target(rates: Partial<Rates>, tier?: readonly [number, Partial<Rates>]): Target {
+  const full = (part: Partial<Rates>): Rates => ({
+    input: 0n,
+    cached: 0n,
+    cacheWriteShort: 0n,
+    cacheWriteLong: 0n,
+    output: 0n,
+    ...part,
+  })
+  return {
+    provider: 'test',
+    model: 'test',
+    weight: 1,
+    price: {
+      version: 'test',
+      rates: full(rates),
+      tiers: tier === undefined ? [] : [{ aboveInputTokens: tier[0], rates: full(tier[1]) }],
+      fees: { request: 0n, webSearch: null },
+    },
+    context: 100_000,
+    maxOutput: 4_096,
+    imageTokens: 1_000,
+  }
+}
+
+function model(targets: readonly Target[]): Model {
+  return {
+    id: 'test',
+    kind: 'chat',
+    targets,
+    fallbacks: [],
+    price: null,
+    context: 100_000,
+    maxOutput: 4_096,
+    defaultOutput: null,
+    abilities: {
+      tools: 'unknown',
+      images: 'unknown',
+      files: 'unknown',
+      structured_output: 'unknown',
+      reasoning: 'unknown',
+    },
+    available: true,
+    reason: null,
+  }
+}

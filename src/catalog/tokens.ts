@@ -1,0 +1,119 @@
+// How much a request can read and write at most, and what that can cost at most: the hold that the ledger commits
+// before anything goes upstream (design 2.6). Bounds, never guesses: what they rest on is said beside each.
+import type { InputMeasure, OutputLimits } from '../core/call.ts'
+import type { ModelKind } from '../core/endpoints.ts'
+import type { Picodollars } from '../core/money.ts'
+import type { Model, Target } from './models.ts'
+import type { Price, Rates } from './prices.ts'
+
+/** Byte-level tokenizers make at most one token of a byte. */
+const TOKENS_PER_TEXT_BYTE = 1
+/** Providers write JSON anew before they tokenize it; escapes and indentation were seen to triple it. */
+const TOKENS_PER_JSON_BYTE = 3
+/** Role, separators and the like around each message or item. */
+const TOKENS_PER_ITEM = 16
+/** What providers put before a prompt of their own accord, tool instructions included. */
+const TOKENS_PER_REQUEST = 1_024
+/** An answer shorter than this is not worth having; thinking models need room to think first. */
+const OUTPUT_MINIMUM = 256
+const OUTPUT_MINIMUM_THINKING = 4_096
+
+export type WorstCaseQuestion = {
+  readonly model: Model
+  readonly input: InputMeasure
+  readonly output: OutputLimits
+  /** A better input figure for a target, where there is one: exact, or recounted. It can only lower the bound. */
+  readonly inputTokensOf?: (target: Target) => number | undefined
+}
+
+/** What the ledger needs of a worst case, for the dearest target the request may reach. */
+export type WorstCaseAnswer = {
+  readonly inputTokens: number
+  readonly fixedPicodollars: Picodollars
+  readonly outputTokenPicodollars: Picodollars
+  readonly outputTokens: number
+  readonly outputTokensFrom: 'client' | 'default'
+  readonly outputTokensMinimum: number
+}
+
+export function worstCase(question: WorstCaseQuestion): WorstCaseAnswer {
+  const { model, input, output } = question
+  const choices = BigInt(output.choices)
+  let inputTokens = 0
+  let fixed = 0n
+  let perOutputToken = 0n
+  // The two maxima may come from different targets: then the sum is above any single one, which is still a bound.
+  for (const target of [...model.targets, ...model.fallbacks]) {
+    const bound = inputBound(input, { kind: model.kind, ...target })
+    const tokens = Math.min(bound, question.inputTokensOf?.(target) ?? bound)
+    const rates = dearestRates(target.price, tokens)
+    inputTokens = Math.max(inputTokens, tokens)
+    fixed = max(fixed, BigInt(tokens) * inputRate(rates, input) + target.price.fees.request)
+    perOutputToken = max(perOutputToken, rates.output * choices)
+  }
+  const preset = model.kind === 'embedding' ? 0 : (model.defaultOutput ?? model.maxOutput ?? 0)
+  return {
+    inputTokens,
+    fixedPicodollars: fixed,
+    outputTokenPicodollars: perOutputToken,
+    outputTokens: output.tokensMax ?? preset,
+    outputTokensFrom: output.tokensMax === undefined ? 'default' : 'client',
+    outputTokensMinimum: outputMinimum(output),
+  }
+}
+
+/** The most tokens a provider can count for what the request contains. */
+export function inputBound(
+  input: InputMeasure,
+  window: { readonly kind: ModelKind } & Pick<Target, 'context' | 'imageTokens'>,
+): number {
+  // An embedding request carries many inputs, and each may fill the window.
+  const most = window.context * (window.kind === 'embedding' ? Math.max(1, input.items) : 1)
+  if (input.unbounded) return most
+  const bound =
+    input.textBytes * TOKENS_PER_TEXT_BYTE +
+    input.jsonBytes * TOKENS_PER_JSON_BYTE +
+    input.items * TOKENS_PER_ITEM +
+    input.images * window.imageTokens +
+    input.tokens +
+    TOKENS_PER_REQUEST
+  return Math.min(bound, most)
+}
+
+function outputMinimum({ thinks, thinkingTokens }: OutputLimits): number {
+  const least = thinks ? OUTPUT_MINIMUM_THINKING : OUTPUT_MINIMUM
+  return thinkingTokens === undefined ? least : Math.max(least, thinkingTokens + 1)
+}
+
+/** A true count may fall short of the bound and of a tier, so every rate on the way counts. */
+function dearestRates(price: Price, inputTokens: number): Rates {
+  const reachable = price.tiers
+    .filter((tier) => inputTokens > tier.aboveInputTokens)
+    .map((tier) => tier.rates)
+  const dearest = (rate: keyof Rates): Picodollars =>
+    reachable.reduce((most, rates) => max(most, rates[rate]), price.rates[rate])
+  return {
+    input: dearest('input'),
+    cached: dearest('cached'),
+    cacheWriteShort: dearest('cacheWriteShort'),
+    cacheWriteLong: dearest('cacheWriteLong'),
+    output: dearest('output'),
+  }
+}
+
+/** Cache writes cost more than plain input, but only where the body asks for them. */
+function inputRate(rates: Rates, { cacheWrites }: InputMeasure): Picodollars {
+  const plain = max(rates.input, rates.cached)
+  switch (cacheWrites) {
+    case 'none':
+      return plain
+    case 'short':
+      return max(plain, rates.cacheWriteShort)
+    case 'long':
+      return max(max(plain, rates.cacheWriteShort), rates.cacheWriteLong)
+  }
+}
+
+function max(one: Picodollars, other: Picodollars): Picodollars {
+  return one > other ? one : other
+}
