@@ -1,0 +1,61 @@
+// Runs npm for the set-up, quietly, and says in one line what a machine lacks.
+// Plain JavaScript for any Node >= 20, without dependencies: it runs before everything else is there.
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+
+/** Something this machine lacks, said in one line to the person who typed the command. */
+export class SetupError extends Error {}
+
+/** Standard output belongs to the command itself, so set-up speaks on standard error. */
+export function say(line) {
+  process.stderr.write(`tollgate: ${line}\n`)
+}
+
+/** Runs npm quietly: what it prints is shown only when it fails. It runs under this Node, whose version it compares with `engines`. */
+export async function runNpm(args, { folder, purpose }) {
+  const flags = [
+    '--ignore-scripts',
+    '--include=dev',
+    '--no-audit',
+    '--no-fund',
+    '--no-update-notifier',
+    '--loglevel=error',
+  ]
+  const env = {
+    ...process.env,
+    PATH: `${path.dirname(process.execPath)}${path.delimiter}${process.env.PATH}`,
+  }
+  const child = spawn('npm', [...args, ...flags, ...npmCacheFlag(folder)], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    shell: process.platform === 'win32',
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += chunk))
+  child.stderr.on('data', (chunk) => (output += chunk))
+  const failure = await new Promise((resolve) => {
+    child.on('error', (error) => resolve(`npm cannot be started: ${error.message}`))
+    child.on('close', (code) => resolve(code === 0 ? undefined : output.trim()))
+  })
+  if (failure !== undefined) throw new SetupError(`could not ${purpose} with npm:\n${failure}`)
+}
+
+/** npm keeps its cache in the home folder and fails where that is read-only. */
+function npmCacheFlag(folder) {
+  const cache = process.env.npm_config_cache
+  if (cache || isWritable(path.join(os.homedir(), '.npm'))) return []
+  return ['--cache', path.join(folder, '.npm')]
+}
+
+export function isWritable(folder) {
+  try {
+    fs.mkdirSync(folder, { recursive: true })
+    fs.accessSync(folder, fs.constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}

