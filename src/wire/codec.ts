@@ -31,6 +31,8 @@ export type AnswerContext = {
   readonly body: JsonObject
   /** Unix time in seconds. */
   readonly createdAt: number
+  /** Unix time in seconds, for what an answer says about its end. */
+  now(): number
   readonly requestId: string
   newId(prefix: IdPrefix): string
 }
