@@ -1,6 +1,8 @@
 // What the rest of Tollgate may ask of the books, and what it is answered. Types only: `open.ts` makes a Ledger,
 // `decide.ts` holds the rules. Money is nano-USD, prices are pico-USD, times are the database's milliseconds.
+import type { Price } from '../catalog/prices.ts'
 import type { Endpoint } from '../core/endpoints.ts'
+import type { Usage } from '../core/events.ts'
 import type { Nanodollars, Picodollars } from '../core/money.ts'
 
 export interface Ledger {
@@ -157,10 +159,10 @@ export type Settlement = {
   /** The HTTP status the client was given; 499 when it had gone. */
   readonly status: number
   readonly errorCode: string | null
-  readonly tokens: TokenCounts
+  readonly tokens: Usage
   readonly costNanodollars: Nanodollars
   /** The price the cost was computed with, kept once per version, so that `explain` can compute it again. */
-  readonly price: { readonly version: string; readonly components: string } | null
+  readonly price: Price | null
   /** The provider's usage was missing or impossible, and what was received was charged instead. */
   readonly estimated: boolean
   readonly latencyMs: number
@@ -168,16 +170,6 @@ export type Settlement = {
   readonly endUser: string | null
   readonly tags: Readonly<Record<string, string>>
   readonly attempts: readonly Attempt[]
-}
-
-/** Token counts by what is billed differently; totals include their parts. */
-export type TokenCounts = {
-  readonly inputTokens: number
-  readonly cachedTokens: number
-  readonly cacheWriteTokens: number
-  readonly cacheWriteLongTokens: number
-  readonly outputTokens: number
-  readonly reasoningTokens: number
 }
 
 /** One upstream call of a request, for `tollgate explain`. */

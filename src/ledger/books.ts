@@ -1,0 +1,204 @@
+// The rows of the books and the batch that changes them, as plain data: what both databases read before a decision
+// (`Page`), and what they write after it (`Writes`). No logic, so that a decision cannot depend on a database.
+import type { Endpoint } from '../core/endpoints.ts'
+import type { Nanodollars } from '../core/money.ts'
+import type { Period, WeekStart } from '../store/tables.ts'
+import type { Ask, HoldId, Refused, Reserved, Settlement } from './ledger.ts'
+
+import type { RateWindow } from './rates.ts'
+
+/** What can be spent by a key, or by all keys together (the frame). Only a decision changes it. */
+export type Account = {
+  readonly id: string
+  readonly status: string
+  readonly expiresAt: number | null
+  readonly allowVersion: number
+  readonly limit: Nanodollars | null
+  /** Added to the limit until the period ends. */
+  topUp: Nanodollars
+  spent: Nanodollars
+  held: Nanodollars
+  overrun: Nanodollars
+  inFlight: number
+  readonly rpm: number | null
+  readonly tpm: number | null
+  readonly concurrency: number | null
+  readonly period: Period
+  readonly timezone: string
+  readonly weekStart: WeekStart
+  periodSeq: number
+  periodStartsAt: number
+  periodEndsAt: number | null
+  /** The last minute's admissions; kept only for keys with a rate limit. */
+  readonly rateWindow: RateWindow
+}
+
+/** A hold that is open. Closed ones live on as usage rows under the same id. */
+export type Hold = {
+  readonly id: HoldId
+  readonly requestId: string
+  readonly keyId: string
+  /** A hold belongs to the periods it was reserved in, however late it is settled. */
+  readonly keyPeriod: number
+  readonly framePeriod: number
+  readonly amount: Nanodollars
+  readonly outputTokens: number
+  readonly capped: boolean
+  readonly estimatedTokens: number
+  readonly at: number
+  readonly endpoint: Endpoint
+  readonly modelAsked: string
+}
+
+/** settled = charged what it cost; voided = never dispatched; orphaned = its node died, charged what it held;
+ *  adjusted = an operator set the cost by hand. Only an orphan can still be settled. */
+export type UsageState = 'settled' | 'voided' | 'orphaned' | 'adjusted'
+
+/** A settlement as the books take it: flat, with clean texts, its price by name. */
+export type Charge = Omit<Settlement, 'price' | 'tags' | 'attempts'> & {
+  readonly priceVersion: string | null
+  /** JSON texts. */
+  readonly tags: string
+  readonly attempts: string
+}
+
+export type UsageRow = Omit<Charge, 'holdId'> & {
+  readonly id: HoldId
+  readonly state: UsageState
+  readonly keyPeriod: number
+  readonly framePeriod: number
+  /** What was held when it ended. */
+  readonly amount: Nanodollars
+  /** When it was reserved; rollups and periods count it there. */
+  readonly at: number
+  readonly settledAt: number
+}
+
+export type ClosedPeriod = {
+  readonly accountId: string
+  readonly seq: number
+  readonly startsAt: number
+  readonly endsAt: number
+  readonly limit: Nanodollars | null
+  readonly spent: Nanodollars
+  readonly held: Nanodollars
+  readonly overrun: Nanodollars
+}
+
+/** What changes in an account's period that is closed already. */
+export type PeriodDelta = {
+  readonly accountId: string
+  readonly seq: number
+  spent: Nanodollars
+  held: Nanodollars
+  overrun: Nanodollars
+}
+
+/** Figures are kept once per version, as JSON text. */
+export type PriceRow = { readonly version: string; readonly figures: string }
+
+export type RollupSpan = 'hour' | 'day'
+
+/** Sums over requests of one key and one model in one hour or one day (UTC). */
+export type Rollup = {
+  readonly span: RollupSpan
+  readonly startsAt: number
+  readonly keyId: string
+  readonly model: string
+  requests: number
+  errors: number
+  refused: number
+  estimated: number
+  inputTokens: number
+  cachedTokens: number
+  cacheWriteTokens: number
+  outputTokens: number
+  reasoningTokens: number
+  cost: Nanodollars
+}
+
+export type Item =
+  | { readonly kind: 'reserve'; readonly holdId: HoldId; readonly ask: PlainAsk }
+  | { readonly kind: 'dry-run'; readonly ask: PlainAsk }
+  | { readonly kind: 'settle'; readonly charge: Charge }
+  | {
+      readonly kind: 'void'
+      readonly keyId: string
+      readonly holdId: HoldId
+      readonly reason: string
+    }
+  | {
+      readonly kind: 'trim'
+      readonly keyId: string
+      readonly holdId: HoldId
+      readonly amount: Nanodollars
+    }
+  | {
+      readonly kind: 'extend'
+      readonly keyId: string
+      readonly holdId: HoldId
+      readonly extra: Nanodollars
+    }
+  | { readonly kind: 'orphan'; readonly keyId: string; readonly holdId: HoldId }
+  | {
+      readonly kind: 'adjust'
+      readonly keyId: string
+      readonly holdId: HoldId
+      readonly cost: Nanodollars
+    }
+  | {
+      readonly kind: 'refused'
+      readonly keyId: string
+      readonly model: string
+      readonly count: number
+    }
+
+/** An ask that can cross to another thread. */
+export type PlainAsk = Omit<Ask, 'signal'>
+
+/** One per item, in the order of the items. Balances come once per key and batch, not with each outcome. */
+export type Outcome =
+  | { readonly kind: 'judged'; readonly answer: Granted | Refusal }
+  | {
+      readonly kind: 'settled'
+      /** Where the hold was found. unknown = the books have never seen it. */
+      readonly found: 'open' | 'orphaned' | 'closed' | 'unknown'
+      readonly cost: Nanodollars
+      readonly overrun: Nanodollars
+    }
+  | { readonly kind: 'changed'; readonly done: boolean }
+
+export type Granted = Omit<Reserved, 'waitedMs' | 'balances'>
+export type Refusal = WithoutBalances<Refused>
+type WithoutBalances<Answer> = Answer extends unknown ? Omit<Answer, 'balances'> : never
+
+export type Batch = {
+  /** The node that must be live for this to commit; null for a command that grants nothing. */
+  readonly nodeId: number | null
+  readonly items: readonly Item[]
+  /** Prices that charges name and that may not be in the books yet. */
+  readonly prices: readonly PriceRow[]
+  /** An earlier try may have committed without our knowing: look for its holds first. */
+  readonly isRetry: boolean
+}
+
+/** What a batch needs to know, read under the locks of its accounts and after them. */
+export type Page = {
+  readonly now: number
+  readonly accounts: readonly Account[]
+  readonly holds: readonly Hold[]
+  /** Rows of holds that are closed already, for the ids the batch names. */
+  readonly usage: readonly UsageRow[]
+}
+
+export type Writes = {
+  readonly accounts: readonly Account[]
+  readonly closedPeriods: readonly ClosedPeriod[]
+  readonly periodDeltas: readonly PeriodDelta[]
+  readonly holdsInserted: readonly Hold[]
+  readonly holdsChanged: readonly { readonly id: HoldId; readonly amount: Nanodollars }[]
+  readonly holdsDeleted: readonly HoldId[]
+  readonly usageInserted: readonly UsageRow[]
+  readonly usageCorrected: readonly UsageRow[]
+  readonly rollups: readonly Rollup[]
+}

@@ -1,0 +1,246 @@
+// The one decision procedure: a batch of items and the page of the books they concern become outcomes and writes.
+// Both databases and the simulation run exactly this. No I/O, no clock: the time is the page's.
+import type { Nanodollars } from '../core/money.ts'
+import { balancesOf, limitOf } from './account.ts'
+import type {
+  Account,
+  Batch,
+  Charge,
+  Hold,
+  Item,
+  Outcome,
+  Page,
+  PlainAsk,
+  UsageRow,
+  Writes,
+} from './books.ts'
+import { Draft } from './draft.ts'
+import { judge } from './judge.ts'
+import type { Balances } from './ledger.ts'
+import { admit, correct } from './rates.ts'
+import { orphanedRow, settledRow, voidedRow } from './usage-row.ts'
+
+export type Decision = {
+  /** One per item of the batch, in its order. */
+  readonly outcomes: readonly Outcome[]
+  /** As they stand after the batch, by key. */
+  readonly balances: ReadonlyMap<string, Balances>
+  readonly writes: Writes
+}
+
+type Demand = Extract<Item, { readonly kind: 'reserve' | 'dry-run' | 'extend' }>
+type Release = Exclude<Item, Demand>
+
+/**
+ * What frees budget comes before what asks for it, so that a settlement makes room for the asks that share its batch.
+ * Asks are decided in the order they came, each against what the ones before it left.
+ */
+export function decide(batch: Batch, page: Page): Decision {
+  const draft = new Draft(page)
+  const outcomes: Outcome[] = Array.from({ length: batch.items.length })
+  for (const [index, item] of batch.items.entries()) {
+    if (!isDemand(item)) outcomes[index] = release(draft, item)
+  }
+  for (const [index, item] of batch.items.entries()) {
+    if (isDemand(item)) outcomes[index] = demand(draft, item)
+  }
+  return { outcomes, balances: balancesAfter(draft, batch.items), writes: draft.writes() }
+}
+
+/** The key whose account an item moves. */
+export function keyOf(item: Item): string {
+  switch (item.kind) {
+    case 'reserve':
+    case 'dry-run':
+      return item.ask.keyId
+    case 'settle':
+      return item.charge.keyId
+    case 'void':
+    case 'trim':
+    case 'extend':
+    case 'orphan':
+    case 'adjust':
+    case 'refused':
+      return item.keyId
+  }
+}
+
+function isDemand(item: Item): item is Demand {
+  return item.kind === 'reserve' || item.kind === 'dry-run' || item.kind === 'extend'
+}
+
+function release(draft: Draft, item: Release): Outcome {
+  switch (item.kind) {
+    case 'settle':
+      return settle(draft, item.charge)
+    case 'void':
+      return closeUnsettled(draft, item.holdId, (hold) => voidedRow(hold, item.reason, draft.now))
+    case 'orphan':
+      return closeUnsettled(draft, item.holdId, (hold) => orphanedRow(hold, draft.now))
+    case 'trim': {
+      const hold = draft.holds.get(item.holdId)
+      if (hold === undefined || item.amount >= hold.amount) return { kind: 'changed', done: false }
+      changeAmount(draft, hold, item.amount)
+      return { kind: 'changed', done: true }
+    }
+    case 'adjust': {
+      const row = draft.usage.get(item.holdId)
+      if (row === undefined) return { kind: 'changed', done: false }
+      recharge(draft, row, { ...row, state: 'adjusted', costNanodollars: item.cost })
+      return { kind: 'changed', done: true }
+    }
+    case 'refused':
+      draft.countRefused(item.keyId, item.model, item.count)
+      return { kind: 'changed', done: true }
+  }
+}
+
+function demand(draft: Draft, item: Demand): Outcome {
+  switch (item.kind) {
+    case 'reserve':
+      return { kind: 'judged', answer: knownGrant(draft, item.holdId) ?? reserve(draft, item) }
+    case 'dry-run':
+      return { kind: 'judged', answer: consider(draft, item.ask, 0) }
+    case 'extend':
+      return { kind: 'changed', done: extend(draft, item.holdId, item.extra) }
+  }
+}
+
+type Answer = Extract<Outcome, { readonly kind: 'judged' }>['answer']
+
+/** The answer to an ask whose hold is in the books already: a commit of ours that we did not hear of. */
+function knownGrant(draft: Draft, holdId: number): Answer | undefined {
+  const hold = draft.holds.get(holdId)
+  // Another node took us for dead in between and charged the hold: nothing may be dispatched on it.
+  if (hold === undefined && draft.usage.has(holdId))
+    return { reserved: false, reason: 'unavailable' }
+  if (hold === undefined) return undefined
+  const { amount, outputTokens, capped } = hold
+  return { reserved: true, holdId, amountNanodollars: amount, outputTokens, capped }
+}
+
+function consider(draft: Draft, ask: PlainAsk, holdId: number): Answer {
+  const legs = draft.legs(ask.keyId)
+  if (legs === undefined) return { reserved: false, reason: 'key_status', status: 'unknown' }
+  const verdict = judge(ask, legs, draft.now)
+  if (!verdict.reserved) return verdict
+  const { amount, outputTokens, capped } = verdict
+  return { reserved: true, holdId, amountNanodollars: amount, outputTokens, capped }
+}
+
+function reserve(draft: Draft, item: Extract<Item, { kind: 'reserve' }>): Answer {
+  const { ask, holdId } = item
+  const answer = consider(draft, ask, holdId)
+  const legs = draft.legs(ask.keyId)
+  if (!answer.reserved || legs === undefined) return answer
+  const hold: Hold = {
+    id: holdId,
+    requestId: ask.requestId,
+    keyId: ask.keyId,
+    keyPeriod: legs.key.periodSeq,
+    framePeriod: legs.frame.periodSeq,
+    amount: answer.amountNanodollars,
+    outputTokens: answer.outputTokens,
+    capped: answer.capped,
+    estimatedTokens: ask.estimatedTokens,
+    at: draft.now,
+    endpoint: ask.endpoint,
+    modelAsked: ask.modelAsked,
+  }
+  draft.move(hold, { held: hold.amount, spent: 0n, overrun: 0n, inFlight: 1 })
+  draft.insertHold(hold)
+  if (hasRates(legs.key)) admit(legs.key.rateWindow, draft.now, ask.estimatedTokens)
+  return answer
+}
+
+/** A second attempt may cost a second time. A hold whose period is over cannot grow: its books are closed. */
+function extend(draft: Draft, holdId: number, extra: Nanodollars): boolean {
+  const hold = draft.holds.get(holdId)
+  const legs = hold && draft.legs(hold.keyId)
+  if (hold === undefined || legs === undefined) return false
+  const fits = (account: Account, period: number): boolean => {
+    const limit = limitOf(account)
+    if (period !== account.periodSeq) return false
+    return limit === null || account.spent + account.held + extra <= limit
+  }
+  if (!fits(legs.key, hold.keyPeriod) || !fits(legs.frame, hold.framePeriod)) return false
+  changeAmount(draft, hold, hold.amount + extra)
+  return true
+}
+
+function settle(draft: Draft, charge: Charge): Outcome {
+  const cost = charge.costNanodollars
+  const hold = draft.holds.get(charge.holdId)
+  if (hold !== undefined) {
+    close(draft, hold, settledRow(charge, hold, draft.now))
+    return { kind: 'settled', found: 'open', cost, overrun: overrun(cost, hold.amount) }
+  }
+  const row = draft.usage.get(charge.holdId)
+  if (row === undefined) return { kind: 'settled', found: 'unknown', cost: 0n, overrun: 0n }
+  if (row.state !== 'orphaned') {
+    const known = row.costNanodollars
+    return { kind: 'settled', found: 'closed', cost: known, overrun: overrun(known, row.amount) }
+  }
+  // The node that was taken for dead knows better than the guess that was charged for it.
+  recharge(draft, row, settledRow(charge, row, draft.now))
+  return { kind: 'settled', found: 'orphaned', cost, overrun: overrun(cost, row.amount) }
+}
+
+function closeUnsettled(draft: Draft, holdId: number, row: (hold: Hold) => UsageRow): Outcome {
+  const hold = draft.holds.get(holdId)
+  if (hold === undefined) return { kind: 'changed', done: false }
+  close(draft, hold, row(hold))
+  return { kind: 'changed', done: true }
+}
+
+/** Ends a hold: what it held is freed, what it cost is spent, and its estimate of tokens becomes the true count. */
+function close(draft: Draft, hold: Hold, row: UsageRow): void {
+  const cost = row.costNanodollars
+  draft.move(hold, {
+    held: -hold.amount,
+    spent: cost,
+    overrun: overrun(cost, hold.amount),
+    inFlight: -1,
+  })
+  draft.closeHold(hold, row)
+  const key = draft.legs(hold.keyId)?.key
+  if (key === undefined || !hasRates(key) || row.state === 'orphaned') return
+  const used = row.tokens.inputTokens + row.tokens.outputTokens
+  correct(key.rateWindow, hold.at, { now: draft.now, tokens: used - hold.estimatedTokens })
+}
+
+/** Changes what a closed hold is charged, in the periods it was reserved in. */
+function recharge(draft: Draft, before: UsageRow, after: UsageRow): void {
+  draft.move(before, {
+    held: 0n,
+    spent: after.costNanodollars - before.costNanodollars,
+    overrun:
+      overrun(after.costNanodollars, after.amount) - overrun(before.costNanodollars, before.amount),
+    inFlight: 0,
+  })
+  draft.correctUsage(before, after)
+}
+
+function changeAmount(draft: Draft, hold: Hold, amount: Nanodollars): void {
+  draft.move(hold, { held: amount - hold.amount, spent: 0n, overrun: 0n, inFlight: 0 })
+  draft.changeHold(hold, amount)
+}
+
+/** A bill above its hold is charged in full; the excess is counted, so that it can be seen. */
+function overrun(cost: Nanodollars, amount: Nanodollars): Nanodollars {
+  return cost > amount ? cost - amount : 0n
+}
+
+function hasRates(key: Account): boolean {
+  return key.rpm !== null || key.tpm !== null
+}
+
+function balancesAfter(draft: Draft, items: readonly Item[]): ReadonlyMap<string, Balances> {
+  const balances = new Map<string, Balances>()
+  for (const item of items) {
+    const keyId = keyOf(item)
+    const legs = balances.has(keyId) ? undefined : draft.legs(keyId)
+    if (legs !== undefined) balances.set(keyId, balancesOf(legs.key, legs.frame, draft.now))
+  }
+  return balances
+}

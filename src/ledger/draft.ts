@@ -1,0 +1,208 @@
+// The working copy of the books inside one batch: balances move here, entry by entry, and what moved becomes the
+// batch's writes. It keeps the sums right; whether an entry may be made is for decide.ts to say.
+import assert from 'node:assert/strict'
+
+import type { Nanodollars } from '../core/money.ts'
+import { FRAME_ID } from '../store/tables.ts'
+import { openPeriod } from './account.ts'
+import type {
+  Account,
+  ClosedPeriod,
+  Hold,
+  Page,
+  PeriodDelta,
+  Rollup,
+  RollupSpan,
+  UsageRow,
+  Writes,
+} from './books.ts'
+import type { Legs } from './judge.ts'
+
+/** How far an entry moves the balances of the accounts it belongs to. */
+export type Movement = {
+  readonly held: Nanodollars
+  readonly spent: Nanodollars
+  readonly overrun: Nanodollars
+  readonly inFlight: number
+}
+
+/** The accounts and periods an entry belongs to: those of its reservation. */
+export type Place = Pick<Hold, 'keyId' | 'keyPeriod' | 'framePeriod'>
+
+const SPAN_MS: Record<RollupSpan, number> = { hour: 3_600_000, day: 86_400_000 }
+
+export class Draft {
+  readonly now: number
+  readonly holds: Map<number, Hold>
+  readonly usage: Map<number, UsageRow>
+  readonly #accounts = new Map<string, Account>()
+  readonly #changed = new Set<Account>()
+  readonly #closedPeriods: ClosedPeriod[] = []
+  readonly #periodDeltas = new Map<string, PeriodDelta>()
+  readonly #rollups = new Map<string, Rollup>()
+  readonly #holdsInserted: Hold[] = []
+  readonly #holdsChanged = new Map<number, Nanodollars>()
+  readonly #holdsDeleted: number[] = []
+  readonly #usageInserted: UsageRow[] = []
+  readonly #usageCorrected: UsageRow[] = []
+
+  constructor(page: Page) {
+    this.now = page.now
+    this.holds = new Map(page.holds.map((hold) => [hold.id, hold]))
+    this.usage = new Map(page.usage.map((row) => [row.id, row]))
+    for (const account of page.accounts) {
+      this.#accounts.set(account.id, account)
+      const seq = account.periodSeq
+      const closed = openPeriod(account, page.now)
+      if (account.periodSeq !== seq) this.#changed.add(account)
+      if (closed !== undefined) this.#closedPeriods.push(closed)
+    }
+  }
+
+  /** Undefined when there is no such key. */
+  legs(keyId: string): Legs | undefined {
+    const key = this.#accounts.get(keyId)
+    return key === undefined ? undefined : { key, frame: this.#account(FRAME_ID) }
+  }
+
+  /** Moves balances in the periods of the entry: in the account while they run, in the closed period afterwards. */
+  move(place: Place, movement: Movement): void {
+    this.#moveLeg(this.#account(place.keyId), place.keyPeriod, movement)
+    this.#moveLeg(this.#account(FRAME_ID), place.framePeriod, movement)
+  }
+
+  insertHold(hold: Hold): void {
+    this.holds.set(hold.id, hold)
+    this.#holdsInserted.push(hold)
+  }
+
+  changeHold(hold: Hold, amount: Nanodollars): void {
+    this.holds.set(hold.id, { ...hold, amount })
+    this.#holdsChanged.set(hold.id, amount)
+  }
+
+  /** A hold ends as a usage row: exactly once, because it is no longer there the second time. */
+  closeHold(hold: Hold, row: UsageRow): void {
+    assert(this.holds.delete(hold.id), `hold ${hold.id} is closed already`)
+    this.#holdsDeleted.push(hold.id)
+    this.usage.set(row.id, row)
+    this.#usageInserted.push(row)
+    this.#roll(row, 1)
+  }
+
+  correctUsage(before: UsageRow, after: UsageRow): void {
+    this.usage.set(after.id, after)
+    this.#usageCorrected.push(after)
+    this.#roll(before, -1)
+    this.#roll(after, 1)
+  }
+
+  countRefused(keyId: string, model: string, count: number): void {
+    for (const span of ['hour', 'day'] as const) {
+      this.#rollup(span, this.now, { keyId, model }).refused += count
+    }
+  }
+
+  writes(): Writes {
+    for (const account of this.#changed) assertSound(account)
+    return {
+      accounts: [...this.#changed],
+      closedPeriods: this.#closedPeriods,
+      periodDeltas: [...this.#periodDeltas.values()],
+      holdsInserted: this.#holdsInserted,
+      holdsChanged: [...this.#holdsChanged].map(([id, amount]) => ({ id, amount })),
+      holdsDeleted: this.#holdsDeleted,
+      usageInserted: this.#usageInserted,
+      usageCorrected: this.#usageCorrected,
+      rollups: [...this.#rollups.values()],
+    }
+  }
+
+  #account(id: string): Account {
+    const account = this.#accounts.get(id)
+    assert(account !== undefined, `account ${id} is not in the books`)
+    return account
+  }
+
+  #moveLeg(account: Account, period: number, movement: Movement): void {
+    this.#changed.add(account)
+    account.inFlight += movement.inFlight
+    if (period === account.periodSeq) addTo(account, movement)
+    else addTo(this.#periodDelta(account.id, period), movement)
+  }
+
+  #periodDelta(accountId: string, seq: number): PeriodDelta {
+    const name = `${accountId} ${seq}`
+    let delta = this.#periodDeltas.get(name)
+    if (delta === undefined) {
+      delta = { accountId, seq, spent: 0n, held: 0n, overrun: 0n }
+      this.#periodDeltas.set(name, delta)
+    }
+    return delta
+  }
+
+  #roll(row: UsageRow, sign: 1 | -1): void {
+    for (const span of ['hour', 'day'] as const) {
+      const rollup = this.#rollup(span, row.at, { keyId: row.keyId, model: row.modelAsked })
+      rollup.requests += sign
+      rollup.errors += row.status >= 400 ? sign : 0
+      rollup.estimated += row.estimated ? sign : 0
+      rollup.inputTokens += sign * row.tokens.inputTokens
+      rollup.cachedTokens += sign * row.tokens.cachedTokens
+      rollup.cacheWriteTokens += sign * row.tokens.cacheWriteTokens
+      rollup.outputTokens += sign * row.tokens.outputTokens
+      rollup.reasoningTokens += sign * row.tokens.reasoningTokens
+      rollup.cost += BigInt(sign) * row.costNanodollars
+    }
+  }
+
+  #rollup(span: RollupSpan, at: number, of: { keyId: string; model: string }): Rollup {
+    const startsAt = Math.floor(at / SPAN_MS[span]) * SPAN_MS[span]
+    const name = `${startsAt} ${span} ${of.keyId} ${of.model}`
+    let rollup = this.#rollups.get(name)
+    if (rollup === undefined) {
+      rollup = emptyRollup(span, startsAt, of)
+      this.#rollups.set(name, rollup)
+    }
+    return rollup
+  }
+}
+
+function addTo(
+  balance: { held: Nanodollars; spent: Nanodollars; overrun: Nanodollars },
+  movement: Movement,
+): void {
+  balance.held += movement.held
+  balance.spent += movement.spent
+  balance.overrun += movement.overrun
+}
+
+/** Not "spent + held <= limit": an administrator may lower a limit. The guard is on granting (judge.ts). */
+function assertSound(account: Account): void {
+  assert(account.held >= 0n, `${account.id} would hold ${account.held}`)
+  assert(account.spent >= 0n, `${account.id} would have spent ${account.spent}`)
+  assert(account.overrun >= 0n, `${account.id} would have overrun by ${account.overrun}`)
+  assert(account.inFlight >= 0, `${account.id} would have ${account.inFlight} in flight`)
+}
+
+function emptyRollup(
+  span: RollupSpan,
+  startsAt: number,
+  of: { readonly keyId: string; readonly model: string },
+): Rollup {
+  return {
+    span,
+    startsAt,
+    ...of,
+    requests: 0,
+    errors: 0,
+    refused: 0,
+    estimated: 0,
+    inputTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    outputTokens: 0,
+    reasoningTokens: 0,
+    cost: 0n,
+  }
+}

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import type { Account, PlainAsk } from './books.ts'
+import { judge } from './judge.ts'
+import { FREE, type WorstCase } from './ledger.ts'
+import { unpackWindow } from './rates.ts'
+
+const NOW = Date.UTC(2026, 10, 15, 12)
+/** One token costs one nano-dollar, so that amounts and tokens read alike. */
+const PICO = 1000n
+
+function account(changes: Partial<Account>): Account {
+  return {
+    id: 'key_a',
+    status: 'active',
+    expiresAt: null,
+    allowVersion: 1,
+    limit: 100_000n,
+    topUp: 0n,
+    spent: 0n,
+    held: 0n,
+    overrun: 0n,
+    inFlight: 0,
+    rpm: null,
+    tpm: null,
+    concurrency: null,
+    period: 'month',
+    timezone: 'UTC',
+    weekStart: 'mon',
+    periodSeq: 1,
+    periodStartsAt: 0,
+    periodEndsAt: NOW + 1,
+    rateWindow: unpackWindow('', NOW),
+    ...changes,
+  }
+}
+
+/** Input that costs 1,000 and output of 20,000, of which at least 256 are wanted. */
+function ask(changes: Partial<PlainAsk> = {}, worst: Partial<WorstCase> = {}): PlainAsk {
+  return {
+    requestId: 'req_1',
+    keyId: 'key_a',
+    allowVersion: 1,
+    endpoint: 'chat',
+    modelAsked: 'm',
+    worstCase: {
+      fixedPicodollars: 1000n * PICO,
+      outputTokenPicodollars: PICO,
+      outputTokens: 20_000,
+      outputTokensFrom: 'client',
+      outputTokensMinimum: 256,
+      ...worst,
+    },
+    whenTight: 'cap',
+    estimatedTokens: 1000,
+    recounted: true,
+    ...changes,
+  }
+}
+
+const wealthy = account({ id: 'frame', limit: 1_000_000_000n })
+
+describe('budgets', () => {
+  type Case = {
+    readonly name: string
+    readonly key: Partial<Account>
+    readonly frame?: Partial<Account>
+    readonly ask?: PlainAsk
+    readonly granted?: number
+    readonly refused?: string
+  }
+  const cases: readonly Case[] = [
+    { name: 'what fits is granted whole', key: {}, granted: 20_000 },
+    { name: 'to the last nano-dollar', key: { spent: 79_000n }, granted: 20_000 },
+    { name: 'holds count like spending', key: { spent: 70_000n, held: 9_000n }, granted: 20_000 },
+    { name: 'a top-up counts', key: { spent: 100_000n, topUp: 21_000n }, granted: 20_000 },
+    { name: 'a key without a limit has the frame alone', key: { limit: null }, granted: 20_000 },
+    {
+      name: 'a bound made of bytes is counted again before anything is lowered',
+      key: { spent: 79_001n },
+      ask: ask({ recounted: false }),
+      refused: 'recount',
+    },
+    { name: 'spending caps the output', key: { spent: 79_001n }, granted: 19_999 },
+    { name: 'down to the minimum', key: { spent: 98_744n }, granted: 256 },
+    { name: 'and not below', key: { spent: 98_745n }, refused: 'budget key' },
+    {
+      name: 'reasoning needs more room',
+      key: { spent: 95_000n },
+      ask: ask({}, { outputTokensMinimum: 4096 }),
+      refused: 'budget key',
+    },
+    {
+      name: 'a key that does not want caps is refused',
+      key: { spent: 79_001n },
+      ask: ask({ whenTight: 'refuse' }),
+      refused: 'budget key',
+    },
+    {
+      name: 'a small limit of the client is never capped',
+      key: { spent: 98_901n },
+      ask: ask({}, { outputTokens: 100 }),
+      refused: 'budget key',
+    },
+    { name: 'holds cap to an ample answer', key: { spent: 10_000n, held: 80_000n }, granted: 9000 },
+    { name: 'but not below it', key: { spent: 10_000n, held: 85_000n }, refused: 'reserved key' },
+    {
+      name: 'nor at all where caps are not wanted',
+      key: { spent: 10_000n, held: 80_000n },
+      ask: ask({ whenTight: 'refuse' }),
+      refused: 'reserved key',
+    },
+    {
+      name: 'when spending leaves a small answer and holds take that too, waiting helps',
+      key: { spent: 90_000n, held: 10_000n },
+      refused: 'reserved key',
+    },
+    {
+      name: 'the frame refuses what the key would pay',
+      key: {},
+      frame: { limit: 50_000n, spent: 50_000n },
+      refused: 'budget frame',
+    },
+    {
+      name: 'the frame caps too',
+      key: {},
+      frame: { limit: 50_000n, spent: 40_000n },
+      granted: 9000,
+    },
+    {
+      name: 'the leg is named that decided, not one that would only have capped',
+      key: { spent: 90_000n },
+      frame: { limit: 50_000n, spent: 50_000n },
+      refused: 'budget frame',
+    },
+    { name: 'a lowered limit refuses', key: { limit: 10n, spent: 100n }, refused: 'budget key' },
+    {
+      name: 'free calls pass even then',
+      key: { limit: 10n, spent: 100n },
+      ask: ask({ worstCase: FREE }),
+      granted: 0,
+    },
+    {
+      name: 'input alone, too dear',
+      key: { spent: 99_500n },
+      ask: ask({}, { outputTokens: 0, outputTokenPicodollars: 0n, outputTokensMinimum: 0 }),
+      refused: 'budget key',
+    },
+    {
+      name: 'input alone, held by others',
+      key: { held: 99_500n },
+      ask: ask({}, { outputTokens: 0, outputTokenPicodollars: 0n, outputTokensMinimum: 0 }),
+      refused: 'reserved key',
+    },
+  ]
+  for (const { name, key, frame, ask: asked, granted, refused } of cases) {
+    test(name, () => {
+      const legs = { key: account(key), frame: { ...wealthy, ...frame } }
+      const verdict = judge(asked ?? ask(), legs, NOW)
+      if (verdict.reserved) {
+        assert.equal(verdict.outputTokens, granted)
+      } else {
+        const scope = 'shortage' in verdict ? ` ${verdict.shortage.scope}` : ''
+        assert.equal(`${verdict.reason}${scope}`, refused)
+      }
+    })
+  }
+
+  test('a default output takes an eighth of what is left, and at least 4,096 tokens', () => {
+    const open = ask({}, { outputTokens: 60_000, outputTokensFrom: 'default' })
+    const outputs = [0n, 60_000n, 90_000n].map((spent) => {
+      const verdict = judge(open, { key: account({ spent }), frame: wealthy }, NOW)
+      return verdict.reserved && [verdict.outputTokens, verdict.capped]
+    })
+    assert.deepEqual(outputs, [
+      [12_500, false],
+      [5000, false],
+      [4096, false],
+    ])
+  })
+
+  test('a refusal says what there is and what would help', () => {
+    const key = account({ spent: 99_900n - 1000n, held: 10n })
+    const verdict = judge(ask(), { key, frame: wealthy }, NOW)
+    assert.deepEqual(verdict, {
+      reserved: false,
+      reason: 'budget',
+      shortage: {
+        scope: 'key',
+        limitNanodollars: 100_000n,
+        spentNanodollars: 98_900n,
+        heldNanodollars: 10n,
+        requiredNanodollars: 21_000n,
+        affordableOutputTokens: 90,
+        resetsAt: NOW + 1,
+      },
+    })
+  })
+})
+
+describe('the key itself', () => {
+  const cases: readonly [Partial<Account>, string][] = [
+    [{ status: 'paused' }, 'paused'],
+    [{ status: 'revoked' }, 'revoked'],
+    [{ expiresAt: NOW }, 'expired'],
+    [{ allowVersion: 2 }, 'stale'],
+  ]
+  for (const [changes, status] of cases) {
+    test(`${status} refuses even what is free`, () => {
+      const legs = { key: account(changes), frame: wealthy }
+      const verdict = judge(ask({ worstCase: FREE }), legs, NOW)
+      assert.deepEqual(verdict, { reserved: false, reason: 'key_status', status })
+    })
+  }
+
+  test('a key is good until the moment it expires', () => {
+    const legs = { key: account({ expiresAt: NOW + 1 }), frame: wealthy }
+    assert.equal(judge(ask(), legs, NOW).reserved, true)
+  })
+
+  test('concurrency counts open holds', () => {
+    const at = (inFlight: number) =>
+      judge(ask(), { key: account({ concurrency: 2, inFlight }), frame: wealthy }, NOW)
+    assert.equal(at(1).reserved, true)
+    assert.deepEqual(at(2), {
+      reserved: false,
+      reason: 'rate',
+      limit: 'concurrency',
+      retryAfterSeconds: 1,
+    })
+  })
+
+  test('rates are judged before budgets', () => {
+    const key = account({ rpm: 0, spent: 100_000n })
+    const verdict = judge(ask(), { key, frame: wealthy }, NOW)
+    assert.equal(!verdict.reserved && verdict.reason, 'rate')
+  })
+})

@@ -1,0 +1,156 @@
+// May this ask be granted, and with how much output? The rules of design 2.6, for one ask against the accounts as they
+// stand. Pure: judging changes nothing, which is why a dry run asks the very same function.
+import { roundUpToNanodollars, type Nanodollars } from '../core/money.ts'
+import { limitOf, remainingOf } from './account.ts'
+import type { Account, PlainAsk, Refusal } from './books.ts'
+import type { Shortage, WorstCase } from './ledger.ts'
+import { rateExceeded } from './rates.ts'
+
+/** The accounts that must all have room. Key first: its refusal is the more useful one to hear. */
+export type Legs = { readonly key: Account; readonly frame: Account }
+
+export type Verdict =
+  | {
+      readonly reserved: true
+      readonly amount: Nanodollars
+      readonly outputTokens: number
+      readonly capped: boolean
+    }
+  | Refusal
+
+/** An answer cut because others' holds are in the way must still be a whole one for most purposes. */
+const OUTPUT_TOKENS_AMPLE = 4096
+/** The part of the remaining budget that a request without an output limit may hold for its output. */
+const DEFAULT_OUTPUT_SHARE = 8n
+const PICO_PER_NANO = 1000n
+
+/** The order of checks is the contract's: the key itself, its rates, its budget, the frame's budget. */
+export function judge(ask: PlainAsk, legs: Legs, now: number): Verdict {
+  return (
+    judgeStatus(ask, legs.key, now) ?? judgeRates(ask, legs.key, now) ?? judgeBudgets(ask, legs)
+  )
+}
+
+/** What a request with this output limit can cost at most. */
+export function costAtMost(worst: WorstCase, outputTokens: number): Nanodollars {
+  return roundUpToNanodollars(
+    worst.fixedPicodollars + worst.outputTokenPicodollars * BigInt(outputTokens),
+  )
+}
+
+function judgeStatus(ask: PlainAsk, key: Account, now: number): Refusal | undefined {
+  const refused = (status: 'unknown' | 'paused' | 'revoked' | 'expired' | 'stale'): Refusal => ({
+    reserved: false,
+    reason: 'key_status',
+    status,
+  })
+  if (key.status === 'paused' || key.status === 'revoked') return refused(key.status)
+  if (key.status !== 'active') return refused('unknown')
+  if (key.expiresAt !== null && key.expiresAt <= now) return refused('expired')
+  return key.allowVersion === ask.allowVersion ? undefined : refused('stale')
+}
+
+function judgeRates(ask: PlainAsk, key: Account, now: number): Refusal | undefined {
+  const exceeded =
+    rateExceeded(key, key.rateWindow, { now, tokens: ask.estimatedTokens }) ??
+    (key.concurrency !== null && key.inFlight >= key.concurrency
+      ? { limit: 'concurrency' as const, retryAfterSeconds: 1 }
+      : undefined)
+  return exceeded && { reserved: false, reason: 'rate', ...exceeded }
+}
+
+function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
+  const worst = ask.worstCase
+  const wanted = outputWanted(worst, legs)
+  const grant = (outputTokens: number): Verdict => ({
+    reserved: true,
+    amount: costAtMost(worst, outputTokens),
+    outputTokens,
+    capped: outputTokens < wanted,
+  })
+  // Free calls answer even when a limit was lowered below what is spent.
+  if (costAtMost(worst, wanted) === 0n) return grant(wanted)
+  const now = affordable(worst, legs, 'beside holds')
+  if (now >= wanted) return grant(wanted)
+  if (!ask.recounted) return { reserved: false, reason: 'recount' }
+
+  const later = affordable(worst, legs, 'without holds')
+  const onlyHolds = later >= wanted
+  const canCap = ask.whenTight === 'cap'
+  const minimum = onlyHolds
+    ? Math.max(OUTPUT_TOKENS_AMPLE, worst.outputTokensMinimum)
+    : worst.outputTokensMinimum
+  if (canCap && now >= minimum) return grant(now)
+  // Waiting helps when what is spent leaves room for an answer that would be granted.
+  const reason = onlyHolds || (canCap && later >= minimum) ? 'reserved' : 'budget'
+  const decisive = reason === 'budget' && canCap ? Math.min(minimum, wanted) : wanted
+  return {
+    reserved: false,
+    reason,
+    shortage: shortage(ask, legs, { reason, wanted, decisive, now }),
+  }
+}
+
+/** The client's own limit, or a default that leaves most of the budget to others. */
+function outputWanted(worst: WorstCase, legs: Legs): number {
+  if (worst.outputTokensFrom === 'client' || worst.outputTokenPicodollars === 0n)
+    return worst.outputTokens
+  const left = smallest([remainingOf(legs.key), remainingOf(legs.frame)])
+  if (left === null) return worst.outputTokens
+  const share = (left * PICO_PER_NANO) / DEFAULT_OUTPUT_SHARE / worst.outputTokenPicodollars
+  return Math.min(worst.outputTokens, Math.max(OUTPUT_TOKENS_AMPLE, Number(share)))
+}
+
+/** How many output tokens all legs can pay for after the input: Infinity if they cost nothing, -1 if not even the input fits. */
+function affordable(worst: WorstCase, legs: Legs, holds: 'beside holds' | 'without holds'): number {
+  const rooms = [legs.key, legs.frame].map((account) => {
+    const limit = limitOf(account)
+    if (limit === null) return null
+    return limit - account.spent - (holds === 'beside holds' ? account.held : 0n)
+  })
+  const room = smallest(rooms)
+  if (room === null) return Infinity
+  const forOutput = room * PICO_PER_NANO - worst.fixedPicodollars
+  if (forOutput < 0n) return -1
+  return worst.outputTokenPicodollars === 0n
+    ? Infinity
+    : Number(forOutput / worst.outputTokenPicodollars)
+}
+
+/** The first leg in the way of the output that decided, and what it has. */
+function shortage(
+  ask: PlainAsk,
+  legs: Legs,
+  found: {
+    readonly reason: 'budget' | 'reserved'
+    readonly wanted: number
+    readonly decisive: number
+    readonly now: number
+  },
+): Shortage {
+  const decisive = costAtMost(ask.worstCase, found.decisive)
+  const isShort = (account: Account): boolean => {
+    const limit = limitOf(account)
+    const held = found.reason === 'reserved' ? account.held : 0n
+    return limit !== null && account.spent + held + decisive > limit
+  }
+  const scope = isShort(legs.key) ? 'key' : 'frame'
+  const account = legs[scope]
+  return {
+    scope,
+    limitNanodollars: limitOf(account) ?? 0n,
+    spentNanodollars: account.spent,
+    heldNanodollars: account.held,
+    requiredNanodollars: costAtMost(ask.worstCase, found.wanted),
+    affordableOutputTokens: found.now >= 1 && found.now !== Infinity ? found.now : null,
+    resetsAt: account.periodEndsAt,
+  }
+}
+
+function smallest(rooms: readonly (Nanodollars | null)[]): Nanodollars | null {
+  let least: Nanodollars | null = null
+  for (const room of rooms) {
+    if (room !== null && (least === null || room < least)) least = room
+  }
+  return least
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import fc from 'fast-check'
+
+import { admit, correct, packWindow, rateExceeded, unpackWindow, windowEndsAt } from './rates.ts'
+
+const NOON = Date.UTC(2026, 10, 15, 12)
+const empty = () => unpackWindow('', NOON)
+
+describe('requests per minute', () => {
+  const rates = { rpm: 2, tpm: null }
+
+  test('the limit is admitted and no more', () => {
+    const window = empty()
+    for (const _ of [1, 2]) {
+      assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 0 }), undefined)
+      admit(window, NOON, 0)
+    }
+    assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 0 })?.limit, 'rpm')
+  })
+
+  test('retry-after is exact: a second earlier is too early', () => {
+    const window = empty()
+    admit(window, NOON + 999, 0)
+    admit(window, NOON + 5_000, 0)
+    const refused = rateExceeded(rates, window, { now: NOON + 6_000, tokens: 0 })
+    assert.deepEqual(refused, { limit: 'rpm', retryAfterSeconds: 55 })
+    const packed = packWindow(window)
+    for (const [now, admitted] of [
+      [NOON + 60_999, false],
+      [NOON + 61_000, true],
+    ] as const) {
+      const then = rateExceeded(rates, unpackWindow(packed, now), { now, tokens: 0 })
+      assert.equal(then === undefined, admitted)
+    }
+  })
+
+  test('a limit of 0 admits nothing and still says when to ask again', () => {
+    const refused = rateExceeded({ rpm: 0, tpm: null }, empty(), { now: NOON, tokens: 0 })
+    assert.deepEqual(refused, { limit: 'rpm', retryAfterSeconds: 61 })
+  })
+
+  test('a clock that is set back loses nothing', () => {
+    const window = empty()
+    admit(window, NOON, 0)
+    admit(window, NOON - 3_600_000, 0)
+    assert.equal(window.requests, 2)
+    assert.equal(unpackWindow(packWindow(window), NOON - 3_600_000).requests, 2)
+  })
+})
+
+describe('tokens per minute', () => {
+  const rates = { rpm: null, tpm: 1000 }
+
+  test('an estimate is corrected in the second that admitted it', () => {
+    const window = empty()
+    admit(window, NOON, 900)
+    assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 200 })?.limit, 'tpm')
+    correct(window, NOON, { now: NOON + 30_000, tokens: -700 })
+    assert.equal(rateExceeded(rates, window, { now: NOON + 30_000, tokens: 800 }), undefined)
+    assert.equal(unpackWindow(packWindow(window), NOON + 61_000).tokens, 0)
+  })
+
+  test('more than the whole limit is admitted alone', () => {
+    const window = empty()
+    assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 5000 }), undefined)
+    admit(window, NOON, 1)
+    assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 5000 })?.limit, 'tpm')
+  })
+
+  test('no tokens fit even when a correction went over the limit', () => {
+    const window = empty()
+    admit(window, NOON, 10)
+    correct(window, NOON, { now: NOON, tokens: 5000 })
+    assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 0 }), undefined)
+  })
+
+  test('what a long answer wrote counts when it ends, though its admission has left the window', () => {
+    const window = unpackWindow('', NOON + 120_000)
+    correct(window, NOON, { now: NOON + 120_000, tokens: 400 })
+    assert.equal(window.tokens, 400)
+    correct(window, NOON, { now: NOON + 120_000, tokens: -400 })
+    assert.equal(window.tokens, 400)
+  })
+})
+
+test('a window is the same after packing, and ends when its newest second does', () => {
+  const window = empty()
+  for (const offset of [0, 400, 7_000, 59_000]) admit(window, NOON + offset, 3)
+  assert.deepEqual(unpackWindow(packWindow(window), NOON + 59_000), window)
+  assert.equal(windowEndsAt(window, NOON), NOON + 59_000 + 61_000)
+})
+
+test('no 60 seconds ever admit more than the limit', () => {
+  const steps = fc.array(fc.integer({ min: 0, max: 9_000 }), { minLength: 20, maxLength: 200 })
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 1, max: 12 }), (pauses, rpm) => {
+      const admitted: number[] = []
+      let packed = ''
+      let now = NOON
+      for (const pause of pauses) {
+        now += pause
+        const window = unpackWindow(packed, now)
+        if (rateExceeded({ rpm, tpm: null }, window, { now, tokens: 0 }) !== undefined) continue
+        admit(window, now, 0)
+        packed = packWindow(window)
+        admitted.push(now)
+      }
+      for (const [index, at] of admitted.entries()) {
+        const first = admitted[index - rpm]
+        assert.ok(first === undefined || at - first > 60_000)
+      }
+    }),
+  )
+})

@@ -1,0 +1,135 @@
+// The last minute of one key: how many requests and tokens were admitted in each second. Pure, and exact: at most the
+// limit in any 60 seconds, where a token bucket would admit twice that.
+
+export type Rates = { readonly rpm: number | null; readonly tpm: number | null }
+
+/** Seconds in which something was admitted, oldest first. */
+export type RateWindow = { readonly seconds: RateSecond[]; requests: number; tokens: number }
+type RateSecond = { readonly second: number; requests: number; tokens: number }
+
+/** A request in the last instant of its second is 60 s old only when 61 seconds have begun since. */
+const WINDOW_SECONDS = 61
+
+/** Unpacks a window as `packWindow` wrote it, without what is too old by now. */
+export function unpackWindow(packed: string, now: number): RateWindow {
+  const window: RateWindow = { seconds: [], requests: 0, tokens: 0 }
+  if (packed === '') return window
+  const oldest = Math.floor(now / 1000) - WINDOW_SECONDS + 1
+  let second = 0
+  for (const entry of packed.split(';')) {
+    const [step, requests, tokens] = entry.split(',')
+    second += Number(step)
+    if (second < oldest) continue
+    add(window, { second, requests: Number(requests), tokens: Number(tokens) })
+  }
+  return window
+}
+
+/** As text that grows with activity: each second as its distance from the one before, requests, tokens. */
+export function packWindow(window: RateWindow): string {
+  let packed = ''
+  let last = 0
+  for (const { second, requests, tokens } of window.seconds) {
+    packed += `${packed === '' ? '' : ';'}${second - last},${requests},${tokens}`
+    last = second
+  }
+  return packed
+}
+
+/** Counts an admission now. A clock that was set back cannot reorder the window: the newest second takes it. */
+export function admit(window: RateWindow, now: number, tokens: number): void {
+  const newest = window.seconds.at(-1)
+  const second = Math.floor(now / 1000)
+  if (newest === undefined || newest.second < second) add(window, { second, requests: 1, tokens })
+  else change(window, newest, { requests: 1, tokens })
+}
+
+/**
+ * Replaces the estimate of a request by its true total, in the second that admitted it. If that has left the window,
+ * tokens above the estimate count now: a long answer would otherwise never count.
+ */
+export function correct(
+  window: RateWindow,
+  admittedAt: number,
+  correction: { readonly now: number; readonly tokens: number },
+): void {
+  if (correction.tokens === 0) return
+  const admitted = Math.floor(admittedAt / 1000)
+  const second = window.seconds.find((candidate) => candidate.second === admitted)
+  const tokens = Math.max(correction.tokens, -(second?.tokens ?? 0))
+  if (second !== undefined) change(window, second, { requests: 0, tokens })
+  else if (tokens > 0) {
+    const newest = window.seconds.at(-1)
+    const current = Math.floor(correction.now / 1000)
+    if (newest !== undefined && newest.second >= current)
+      change(window, newest, { requests: 0, tokens })
+    else add(window, { second: current, requests: 0, tokens })
+  }
+}
+
+/** Which rate keeps this request out, and for how long; undefined = none. A refusal consumes nothing. */
+export function rateExceeded(
+  rates: Rates,
+  window: RateWindow,
+  ask: { readonly now: number; readonly tokens: number },
+): { readonly limit: 'rpm' | 'tpm'; readonly retryAfterSeconds: number } | undefined {
+  if (rates.rpm !== null && window.requests + 1 > rates.rpm) {
+    const surplus = window.requests + 1 - rates.rpm
+    return {
+      limit: 'rpm',
+      retryAfterSeconds: secondsUntilFree(window, 'requests', { surplus, now: ask.now }),
+    }
+  }
+  // What exceeds the whole limit would otherwise never run: it is admitted alone. No tokens always fit.
+  const room = rates.tpm === null ? Infinity : Math.max(rates.tpm, ask.tokens)
+  if (ask.tokens > 0 && window.tokens + ask.tokens > room) {
+    const surplus = window.tokens + ask.tokens - room
+    return {
+      limit: 'tpm',
+      retryAfterSeconds: secondsUntilFree(window, 'tokens', { surplus, now: ask.now }),
+    }
+  }
+  return undefined
+}
+
+/** When everything in the window will have left it. */
+export function windowEndsAt(window: RateWindow, now: number): number {
+  const newest = window.seconds.at(-1)
+  return newest === undefined ? now : leavesAt(newest)
+}
+
+function secondsUntilFree(
+  window: RateWindow,
+  what: 'requests' | 'tokens',
+  wanted: { readonly surplus: number; readonly now: number },
+): number {
+  let freed = 0
+  for (const second of window.seconds) {
+    freed += second[what]
+    if (freed >= wanted.surplus)
+      return Math.max(1, Math.ceil((leavesAt(second) - wanted.now) / 1000))
+  }
+  // Only a limit of 0 gets here: no time helps, so the client is told to come back in a minute.
+  return WINDOW_SECONDS
+}
+
+function leavesAt(second: RateSecond): number {
+  return (second.second + WINDOW_SECONDS) * 1000
+}
+
+function add(window: RateWindow, second: RateSecond): void {
+  window.seconds.push(second)
+  window.requests += second.requests
+  window.tokens += second.tokens
+}
+
+function change(
+  window: RateWindow,
+  second: RateSecond,
+  by: { readonly requests: number; readonly tokens: number },
+): void {
+  second.requests += by.requests
+  second.tokens += by.tokens
+  window.requests += by.requests
+  window.tokens += by.tokens
+}

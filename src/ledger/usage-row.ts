@@ -1,0 +1,86 @@
+// How a hold ends as a row: settled by its node, voided before it was dispatched, or orphaned by a node that died.
+import { NO_USAGE } from '../core/events.ts'
+import type { Charge, Hold, UsageRow } from './books.ts'
+import type { Settlement } from './ledger.ts'
+
+/** What the reservation fixed, whether it is still a hold or already an orphan's row. */
+type Reservation = Pick<Hold, 'keyPeriod' | 'framePeriod' | 'amount' | 'at'>
+
+/** A settlement in the form of the books. Client text may hold what no database stores: it must not fail a charge. */
+export function toCharge(settlement: Settlement): Charge {
+  const { price, tags, attempts, ...rest } = settlement
+  return {
+    ...rest,
+    modelAsked: storable(rest.modelAsked),
+    modelServed: rest.modelServed && storable(rest.modelServed),
+    errorCode: rest.errorCode && storable(rest.errorCode),
+    endUser: rest.endUser && storable(rest.endUser),
+    priceVersion: price && price.version,
+    tags: JSON.stringify(fewAndShort(tags)),
+    attempts: JSON.stringify(attempts),
+  }
+}
+
+export function settledRow(charge: Charge, reservation: Reservation, settledAt: number): UsageRow {
+  const { holdId: id, ...rest } = charge
+  const { keyPeriod, framePeriod, amount, at } = reservation
+  return { ...rest, id, state: 'settled', keyPeriod, framePeriod, amount, at, settledAt }
+}
+
+/** Status 499 is what the log says of a client that went away. */
+export function voidedRow(hold: Hold, reason: string, settledAt: number): UsageRow {
+  return { ...unservedRow(hold, settledAt), state: 'voided', status: 499, errorCode: reason }
+}
+
+/** Charged in full: nobody can know how far the dead node's call had come. */
+export function orphanedRow(hold: Hold, settledAt: number): UsageRow {
+  return {
+    ...unservedRow(hold, settledAt),
+    state: 'orphaned',
+    status: 500,
+    errorCode: 'orphaned',
+    costNanodollars: hold.amount,
+    estimated: true,
+  }
+}
+
+function unservedRow(hold: Hold, settledAt: number): Omit<UsageRow, 'state' | 'status'> {
+  return {
+    id: hold.id,
+    requestId: hold.requestId,
+    keyId: hold.keyId,
+    keyPeriod: hold.keyPeriod,
+    framePeriod: hold.framePeriod,
+    amount: hold.amount,
+    endpoint: hold.endpoint,
+    modelAsked: hold.modelAsked,
+    modelServed: null,
+    provider: null,
+    errorCode: null,
+    tokens: NO_USAGE,
+    costNanodollars: 0n,
+    priceVersion: null,
+    estimated: false,
+    latencyMs: settledAt - hold.at,
+    firstTokenMs: null,
+    endUser: null,
+    tags: '{}',
+    attempts: '[]',
+    at: hold.at,
+    settledAt,
+  }
+}
+
+/** No label needs more than this. */
+const TEXT_CHARACTERS_MAX = 1024
+const TAGS_MAX = 16
+
+/** PostgreSQL takes neither NUL nor half a surrogate pair. */
+function storable(text: string): string {
+  return text.slice(0, TEXT_CHARACTERS_MAX).toWellFormed().replaceAll('\0', '')
+}
+
+function fewAndShort(tags: Settlement['tags']): Settlement['tags'] {
+  const entries = Object.entries(tags).slice(0, TAGS_MAX)
+  return Object.fromEntries(entries.map(([name, value]) => [storable(name), storable(value)]))
+}
