@@ -31,7 +31,9 @@ function isInstalled(folder) {
   const modules = path.join(folder, 'node_modules')
   // A linked node_modules is kept by whoever linked it.
   if (fs.lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return true
-  const installed = readPackages(path.join(modules, '.package-lock.json'))
+  const installedFile = path.join(modules, '.package-lock.json')
+  if (!fs.existsSync(installedFile)) return false
+  const installed = readPackages(installedFile)
   const wanted = readPackages(path.join(folder, 'package-lock.json'))
   return Object.entries(wanted).every(([name, { version, optional }]) => {
     if (name === '') return true
@@ -41,11 +43,7 @@ function isInstalled(folder) {
 }
 
 function readPackages(file) {
-  try {
-    return JSON.parse(fs.readFileSync(file, 'utf8')).packages
-  } catch {
-    return {}
-  }
+  return JSON.parse(fs.readFileSync(file, 'utf8')).packages
 }
 
 /** Builds web/ into web/dist unless it was built from these very sources. */

@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { runFiles } from './run-files.ts'
 import type { Outcome } from './run-files.ts'
 import { runTools } from './run-tools.ts'
+import { startPostgres } from '../test/support/postgres.ts'
 
 const unitFiles = ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/tidy.test.ts']
 const otherFiles = ['test/**/*.test.ts']
@@ -14,29 +15,33 @@ const [mode, ...patterns] = process.argv.slice(2)
 const interrupted = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
 
-const outcomes =
-  mode === 'quick' ? await quick() : patterns.length > 0 ? await matching() : await all()
+const outcomes = mode === 'quick' ? await quick() : await all()
 process.exitCode = report(outcomes)
+// What was started for the tests ends with this process, and it alone could keep it waiting.
+process.exit()
 
 async function quick(): Promise<Outcome[]> {
   return [await runTools(interrupted.signal), await runFiles(find(unitFiles), interrupted.signal)]
 }
 
 async function all(): Promise<Outcome[]> {
-  return [
-    await runTools(interrupted.signal),
-    await runFiles(find([...unitFiles, ...otherFiles]), interrupted.signal),
-  ]
+  const wanted = (file: string): boolean => patterns.some((pattern) => file.includes(pattern))
+  const files = find([...unitFiles, ...otherFiles])
+  const [tools] = await Promise.all([
+    patterns.length === 0 ? runTools(interrupted.signal) : undefined,
+    givePostgres(),
+  ])
+  if (tools) return [tools, await runFiles(files, interrupted.signal)]
+  return [await runFiles(files.filter(wanted), interrupted.signal)]
 }
 
-async function matching(): Promise<Outcome[]> {
-  const files = find([...unitFiles, ...otherFiles])
-  return [
-    await runFiles(
-      files.filter((file) => patterns.some((pattern) => file.includes(pattern))),
-      interrupted.signal,
-    ),
-  ]
+/** One server for the whole run; where there can be none, each test that needs it says so. */
+async function givePostgres(): Promise<void> {
+  try {
+    process.env['TOLLGATE_TEST_POSTGRES'] ||= await startPostgres()
+  } catch (error) {
+    console.log(error instanceof Error ? error.message : error)
+  }
 }
 
 function find(globs: readonly string[]): string[] {
