@@ -18,3 +18,16 @@ export function stringOf(value: unknown): string | undefined {
 export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
+
+/** The object without the members that are undefined, as optional members want it. */
+export function defined<T extends object>(object: T): Defined<T> {
+  return Object.fromEntries(
+    Object.entries(object).filter(([, value]) => value !== undefined),
+  ) as Defined<T>
+}
+
+type Defined<T> = {
+  [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name]
+} & {
+  [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>
+}

@@ -6,6 +6,8 @@ import { dirname, resolve } from 'node:path'
 import { Kysely, PostgresDialect } from 'kysely'
 import { Pool, types } from 'pg'
 
+import type { Clock } from '../core/clock.ts'
+import type { PeriodAt } from './accounts.ts'
 import { StoreError } from './errors.ts'
 import { IntegerPlugin } from './integers.ts'
 import { migrate } from './migrate.ts'
@@ -17,6 +19,8 @@ import type { Tables } from './tables.ts'
 type Common = {
   /** On SQLite a transaction stops every other query until it ends: keep it to a few statements and await nothing else. */
   readonly db: Kysely<Tables>
+  readonly clock: Clock
+  readonly periodAt: PeriodAt
   close(): Promise<void>
 }
 
@@ -35,14 +39,17 @@ export type PostgresStore = Common & {
 export type Store = SqliteStore | PostgresStore
 
 export type StoreOptions = {
+  readonly clock: Clock
+  /** The calendar: written in ledger/, which the store may not import. */
+  readonly periodAt: PeriodAt
   /** Modules whose `handlers` the SQLite thread loads (WorkerHandlers); PostgreSQL has no such thread. */
   readonly workerModules?: readonly URL[]
 }
 
 /** `sqlite:PATH` or `postgres://…`. */
-export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+export async function openStore(url: string, options: StoreOptions): Promise<Store> {
   if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length), options)
-  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url)
+  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options)
   throw new StoreError(
     'invalid_url',
     'the database must be sqlite:PATH or postgres://USER@HOST/NAME (TOLLGATE_DATABASE or `database` in tollgate.yaml)',
@@ -64,6 +71,8 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
     const store: SqliteStore = {
       kind: 'sqlite',
       db,
+      clock: options.clock,
+      periodAt: options.periodAt,
       inWorker: (name, argument) => thread.inWorker(name, argument),
       close: () => db.destroy(),
     }
@@ -73,7 +82,7 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
   }
 }
 
-async function openPostgres(url: string): Promise<PostgresStore> {
+async function openPostgres(url: string, options: StoreOptions): Promise<PostgresStore> {
   const pool = new Pool({
     connectionString: url,
     application_name: 'tollgate',
@@ -93,7 +102,14 @@ async function openPostgres(url: string): Promise<PostgresStore> {
     plugins: [new IntegerPlugin()],
   })
   try {
-    return await migrated({ kind: 'postgres', db, pool, close: () => db.destroy() })
+    return await migrated({
+      kind: 'postgres',
+      db,
+      pool,
+      clock: options.clock,
+      periodAt: options.periodAt,
+      close: () => db.destroy(),
+    })
   } catch (error) {
     throw postgresError(url, error)
   }

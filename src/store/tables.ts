@@ -36,11 +36,11 @@ export const FRAME_ID = 'frame'
  * A changed rule (period, timezone, week_start) moves the end of a running period and forgives nothing: what is spent
  * stays until that end, and only the ledger's next row starts from zero.
  */
-type AccountsTable = {
+export type AccountsTable = {
   id: string
   status: Generated<AccountStatus>
   expires_at: number | null
-  /** Counts the changes of what the key may call; part of the reserve guard. */
+  /** Goes up with every change of the key; part of the reserve guard. */
   allow_version: Generated<number>
   /** NULL: only the frame limits. The frame always has a limit. */
   limit_nanodollars: bigint | null
@@ -73,7 +73,7 @@ type AccountPeriodsTable = {
 }
 
 /** What a key is, apart from its money. `revoked_at` is set exactly when the account's status is revoked. */
-type KeysTable = {
+export type KeysTable = {
   id: string
   name: string
   mode: 'live' | 'test'

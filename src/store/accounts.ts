@@ -1,0 +1,91 @@
+// An account as people see it: limit, spent, held, remaining, and when it starts anew. The ledger alone moves money and
+// opens periods; here a period that has ended is only shown as the new one that the next request will open.
+import { sql, type Selectable, type Transaction } from 'kysely'
+
+import type { Nanodollars } from '../core/money.ts'
+import type { Store } from './open.ts'
+import type { AccountsTable, Period, Tables, WeekStart } from './tables.ts'
+
+export type PeriodRule = {
+  readonly period: Period
+  readonly timezone: string
+  readonly weekStart: WeekStart
+}
+
+/** The period that contains a moment; `endsAt` is the first moment after it, null when it never ends. */
+export type PeriodAt = (
+  rule: PeriodRule,
+  at: number,
+) => { readonly startsAt: number; readonly endsAt: number | null }
+
+export type Account = PeriodRule & {
+  /** Null: only the frame limits. */
+  readonly limitNanodollars: Nanodollars | null
+  readonly spentNanodollars: Nanodollars
+  readonly heldNanodollars: Nanodollars
+  /** limit - spent - held, never below 0; null without a limit. */
+  readonly remainingNanodollars: Nanodollars | null
+  readonly resetsAt: number | null
+  readonly rpm: number | null
+  readonly tpm: number | null
+  readonly concurrency: number | null
+}
+
+export function readAccount(store: Store, row: Selectable<AccountsTable>): Account {
+  const rule = ruleOf(row)
+  const now = store.clock.now()
+  const isOver = row.period_ends_at !== null && row.period_ends_at <= now
+  const spentNanodollars = isOver ? 0n : row.spent_nanodollars
+  const heldNanodollars = isOver ? 0n : row.held_nanodollars
+  return {
+    ...rule,
+    limitNanodollars: row.limit_nanodollars,
+    spentNanodollars,
+    heldNanodollars,
+    remainingNanodollars: remaining(row.limit_nanodollars, spentNanodollars + heldNanodollars),
+    resetsAt: isOver ? store.periodAt(rule, now).endsAt : row.period_ends_at,
+    rpm: row.rpm,
+    tpm: row.tpm,
+    concurrency: row.concurrency,
+  }
+}
+
+/**
+ * The new end of a running period whose rule changes. What is spent stays spent until then, so that no change of the
+ * calendar hands out a budget twice. A period that is already over is left to the ledger.
+ */
+export async function movedPeriodEnd(
+  store: Store,
+  tx: Transaction<Tables>,
+  change: { readonly from: Selectable<AccountsTable>; readonly to: Partial<PeriodRule> },
+): Promise<{ period_ends_at?: number | null }> {
+  const before = ruleOf(change.from)
+  const after = { ...before, ...change.to }
+  const isSame =
+    before.period === after.period &&
+    before.timezone === after.timezone &&
+    before.weekStart === after.weekStart
+  if (isSame) return {}
+  const now = await databaseNow(store, tx)
+  const isOver = change.from.period_ends_at !== null && change.from.period_ends_at <= now
+  return isOver ? {} : { period_ends_at: store.periodAt(after, now).endsAt }
+}
+
+function ruleOf(row: Selectable<AccountsTable>): PeriodRule {
+  return { period: row.period, timezone: row.timezone, weekStart: row.week_start }
+}
+
+function remaining(limit: Nanodollars | null, used: Nanodollars): Nanodollars | null {
+  if (limit === null) return null
+  return limit > used ? limit - used : 0n
+}
+
+/** Periods follow the database's clock, the one clock that all nodes share. */
+async function databaseNow(store: Store, tx: Transaction<Tables>): Promise<number> {
+  if (store.kind === 'sqlite') return store.clock.now()
+  const now = sql<{
+    now: number
+  }>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`
+  const [row] = (await now.execute(tx)).rows
+  return row?.now ?? store.clock.now()
+}

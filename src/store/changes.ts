@@ -1,0 +1,116 @@
+// How a running server learns what the command line or another node has changed: every change counts up one revision
+// in its own transaction. SQLite is asked for it often, PostgreSQL tells it, and is asked in case telling fails.
+import { sql, type Transaction } from 'kysely'
+import type { PoolClient } from 'pg'
+
+import type { PostgresStore, Store } from './open.ts'
+import type { Tables } from './tables.ts'
+
+const CHANNEL = 'tollgate_changes'
+const SQLITE_POLL_MS = 250
+const POSTGRES_POLL_MS = 1_000
+
+/** Last in its transaction: everyone who changes something waits for this row. */
+export async function bumpRevision(store: Store, tx: Transaction<Tables>): Promise<void> {
+  const { value } = await tx
+    .updateTable('meta')
+    .set({ value: sql<string>`CAST(CAST(value AS BIGINT) + 1 AS TEXT)` })
+    .where('name', '=', 'revision')
+    .returning('value')
+    .executeTakeFirstOrThrow()
+  if (store.kind === 'postgres') await sql`SELECT pg_notify(${CHANNEL}, ${value})`.execute(tx)
+}
+
+export async function readRevision(store: Store): Promise<number> {
+  const { value } = await store.db
+    .selectFrom('meta')
+    .select('value')
+    .where('name', '=', 'revision')
+    .executeTakeFirstOrThrow()
+  return Number(value)
+}
+
+/**
+ * Calls `onChange` within a second of every committed change, until the returned function is called. While the database
+ * cannot be reached nothing is reported; what changed meanwhile is reported once it can.
+ */
+export async function watchChanges(
+  store: Store,
+  onChange: (revision: number) => void,
+): Promise<() => Promise<void>> {
+  const bell = new Bell()
+  const listener = store.kind === 'postgres' ? new Listener(store, bell) : undefined
+  let seen = await readRevision(store)
+  let isStopped = false
+
+  async function watch(): Promise<void> {
+    while (!isStopped) {
+      try {
+        await listener?.listen()
+        const revision = await readRevision(store)
+        if (revision !== seen) onChange((seen = revision))
+      } catch {
+        // Whoever needs the database reports that it is away; the next round looks again.
+      }
+      await bell.wait(listener === undefined ? SQLITE_POLL_MS : POSTGRES_POLL_MS)
+    }
+  }
+
+  const watching = watch()
+  return async () => {
+    isStopped = true
+    bell.ring()
+    await watching
+    listener?.close()
+  }
+}
+
+/** Lets a loop sleep until something happens; a ring between two waits is not lost. */
+class Bell {
+  #hasRung = false
+  #wake = (): void => {}
+
+  ring(): void {
+    this.#hasRung = true
+    this.#wake()
+  }
+
+  async wait(timeoutMs: number): Promise<void> {
+    if (!this.#hasRung) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs)
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    this.#hasRung = false
+  }
+}
+
+/** A connection that PostgreSQL tells of changes; after it broke, the next `listen` opens another. */
+class Listener {
+  readonly #store: PostgresStore
+  readonly #bell: Bell
+  #client: PoolClient | undefined
+
+  constructor(store: PostgresStore, bell: Bell) {
+    this.#store = store
+    this.#bell = bell
+  }
+
+  async listen(): Promise<void> {
+    if (this.#client !== undefined) return
+    const client = await this.#store.pool.connect()
+    this.#client = client
+    client.on('error', () => this.close())
+    client.on('notification', () => this.#bell.ring())
+    await client.query(`LISTEN ${CHANNEL}`)
+  }
+
+  close(): void {
+    this.#client?.release(true)
+    this.#client = undefined
+  }
+}

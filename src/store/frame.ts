@@ -1,0 +1,86 @@
+// The frame: the one account above all keys. It always exists, always has a limit, and is changed by people alone.
+import type { Nanodollars } from '../core/money.ts'
+import { movedPeriodEnd, readAccount, type Account, type PeriodRule } from './accounts.ts'
+import { bumpRevision } from './changes.ts'
+import { checkSettings, type Some } from './key-settings.ts'
+import type { Store } from './open.ts'
+import { FRAME_ID } from './tables.ts'
+
+export type FrameSettings = PeriodRule & { readonly limitNanodollars: Nanodollars }
+
+export type Frame = Account & {
+  readonly limitNanodollars: Nanodollars
+  readonly remainingNanodollars: Nanodollars
+  /** The sum of the budgets of all keys that are not revoked; it may exceed the frame's own. */
+  readonly allocatedNanodollars: Nanodollars
+}
+
+/** What a database without a frame gets when nobody says otherwise: 100 USD per month. */
+export const DEFAULT_FRAME: FrameSettings = {
+  limitNanodollars: 100_000_000_000n,
+  period: 'month',
+  timezone: 'UTC',
+  weekStart: 'mon',
+}
+
+/** Gives a new database its frame; one that has a frame keeps it as it is. */
+export async function seedFrame(store: Store, given: Some<FrameSettings> = {}): Promise<void> {
+  const settings = { ...DEFAULT_FRAME, ...checkSettings(given) }
+  await store.db
+    .insertInto('accounts')
+    .values({
+      id: FRAME_ID,
+      limit_nanodollars: settings.limitNanodollars,
+      period: settings.period,
+      timezone: settings.timezone,
+      week_start: settings.weekStart,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+export async function readFrame(store: Store): Promise<Frame> {
+  const row = await store.db
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '=', FRAME_ID)
+    .executeTakeFirstOrThrow()
+  const { allocated_nanodollars } = await store.db
+    .selectFrom('accounts')
+    .select(({ fn }) => fn.sum<Nanodollars | null>('limit_nanodollars').as('allocated_nanodollars'))
+    .where('id', '!=', FRAME_ID)
+    .where('status', '!=', 'revoked')
+    .executeTakeFirstOrThrow()
+  const account = readAccount(store, row)
+  return {
+    ...account,
+    limitNanodollars: account.limitNanodollars ?? 0n,
+    remainingNanodollars: account.remainingNanodollars ?? 0n,
+    allocatedNanodollars: allocated_nanodollars ?? 0n,
+  }
+}
+
+export async function setFrame(store: Store, change: Some<FrameSettings>): Promise<Frame> {
+  const settings = checkSettings(change)
+  await store.db.transaction().execute(async (tx) => {
+    const account = await tx
+      .updateTable('accounts')
+      .set((column) => ({ allow_version: column('allow_version', '+', 1) }))
+      .where('id', '=', FRAME_ID)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    await tx
+      .updateTable('accounts')
+      .set({
+        limit_nanodollars: settings.limitNanodollars ?? account.limit_nanodollars,
+        period: settings.period,
+        timezone: settings.timezone,
+        week_start: settings.weekStart,
+        ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
+      })
+      .where('id', '=', FRAME_ID)
+      .execute()
+    await bumpRevision(store, tx)
+  })
+  return readFrame(store)
+}

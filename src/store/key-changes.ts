@@ -1,0 +1,298 @@
+// Making and changing keys: each change is one transaction that locks the account first, as the ledger does, counts up
+// what admission compares, and ends with the revision that running servers watch.
+import type { Selectable, Transaction } from 'kysely'
+
+import { ENDPOINTS } from '../core/endpoints.ts'
+import { newId } from '../core/ids.ts'
+import { hashSecret, maskSecret, newSecret, type KeyMode } from '../core/secret.ts'
+import { movedPeriodEnd } from './accounts.ts'
+import { bumpRevision } from './changes.ts'
+import { StoreError } from './errors.ts'
+import { checkReason, checkSettings, type KeySettings, type Some } from './key-settings.ts'
+import { findKey, type Key } from './keys.ts'
+import type { Store } from './open.ts'
+import { FRAME_ID, type AccountsTable, type Tables } from './tables.ts'
+
+const OVERLAP_MS_MAX = 7 * 24 * 60 * 60 * 1_000
+
+export type NewKey = Pick<KeySettings, 'name' | 'models' | 'limitNanodollars'> &
+  Some<KeySettings> & {
+    readonly mode?: KeyMode | undefined
+    /** The first part of the secret, `tg` unless configured. */
+    readonly secretPrefix?: string | undefined
+  }
+
+export type KeyChange = Some<KeySettings> & {
+  readonly addModels?: readonly string[] | undefined
+  readonly removeModels?: readonly string[] | undefined
+}
+
+/** The secret leaves the store here and in rotateKey, and never again. */
+export type KeyWithSecret = { readonly key: Key; readonly secret: string }
+
+export async function createKey(store: Store, given: NewKey): Promise<KeyWithSecret> {
+  const { mode = 'live', secretPrefix, ...rest } = given
+  const settings = checkSettings(rest)
+  checkExpiry(store, settings.expiresAt)
+  const id = newId('key', store.clock)
+  const secret = newSecret(mode, secretPrefix)
+  await refusingDuplicates(settings.name, () =>
+    store.db.transaction().execute(async (tx) => {
+      const frame = await tx
+        .selectFrom('accounts')
+        .select(['timezone', 'week_start'])
+        .where('id', '=', FRAME_ID)
+        .executeTakeFirst()
+      await tx
+        .insertInto('accounts')
+        .values({
+          id,
+          expires_at: settings.expiresAt ?? null,
+          limit_nanodollars: settings.limitNanodollars,
+          rpm: settings.rpm ?? null,
+          tpm: settings.tpm ?? null,
+          concurrency: settings.concurrency ?? null,
+          period: settings.period ?? 'month',
+          timezone: settings.timezone ?? frame?.timezone ?? 'UTC',
+          week_start: settings.weekStart ?? frame?.week_start ?? 'mon',
+        })
+        .execute()
+      await tx
+        .insertInto('keys')
+        .values({
+          id,
+          name: settings.name,
+          mode,
+          environment: settings.environment ?? null,
+          owner: settings.owner ?? null,
+          description: settings.description ?? null,
+          tags: JSON.stringify(settings.tags ?? []),
+          permissions: JSON.stringify(settings.permissions ?? ENDPOINTS),
+          when_tight: settings.whenTight ?? 'cap',
+          created_at: store.clock.now(),
+        })
+        .execute()
+      await addModels(tx, id, settings.models)
+      await addSecret(store, tx, { keyId: id, secret })
+      await bumpRevision(store, tx)
+    }),
+  )
+  return { key: await findKey(store, id), secret }
+}
+
+export async function updateKey(store: Store, idOrName: string, change: KeyChange): Promise<Key> {
+  const { models, addModels = [], removeModels = [], ...rest } = change
+  const settings = checkSettings(rest)
+  checkExpiry(store, settings.expiresAt)
+  return refusingDuplicates(settings.name, () =>
+    changeKey(store, idOrName, async (tx, account) => {
+      const accountColumns = {
+        expires_at: settings.expiresAt,
+        limit_nanodollars: settings.limitNanodollars,
+        rpm: settings.rpm,
+        tpm: settings.tpm,
+        concurrency: settings.concurrency,
+        period: settings.period,
+        timezone: settings.timezone,
+        week_start: settings.weekStart,
+        ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
+      }
+      const keyColumns = {
+        name: settings.name,
+        environment: settings.environment,
+        owner: settings.owner,
+        description: settings.description,
+        tags: settings.tags && JSON.stringify(settings.tags),
+        permissions: settings.permissions && JSON.stringify(settings.permissions),
+        when_tight: settings.whenTight,
+      }
+      if (hasValues(accountColumns)) {
+        await tx.updateTable('accounts').set(accountColumns).where('id', '=', account.id).execute()
+      }
+      if (hasValues(keyColumns)) {
+        await tx.updateTable('keys').set(keyColumns).where('id', '=', account.id).execute()
+      }
+      await changeModels(tx, account.id, { models, addModels, removeModels })
+    }),
+  )
+}
+
+/** Refuses the key's requests until it is resumed. */
+export async function pauseKey(store: Store, idOrName: string): Promise<Key> {
+  return changeKey(store, idOrName, async (tx, { id }) => {
+    await tx.updateTable('accounts').set({ status: 'paused' }).where('id', '=', id).execute()
+  })
+}
+
+export async function resumeKey(store: Store, idOrName: string): Promise<Key> {
+  return changeKey(store, idOrName, async (tx, { id }) => {
+    await tx.updateTable('accounts').set({ status: 'active' }).where('id', '=', id).execute()
+  })
+}
+
+/** Ends a key for good; its history stays, and its name is free again. Revoking twice keeps the first reason. */
+export async function revokeKey(store: Store, idOrName: string, reason: string): Promise<Key> {
+  const revoked = { revoked_at: store.clock.now(), revoked_reason: checkReason(reason) }
+  const key = await findKey(store, idOrName)
+  if (key.status === 'revoked') return key
+  return changeKey(store, key.id, async (tx, { id }) => {
+    await tx.updateTable('accounts').set({ status: 'revoked' }).where('id', '=', id).execute()
+    await tx.updateTable('keys').set(revoked).where('id', '=', id).execute()
+  })
+}
+
+/** Gives the key a new secret; the one before opens it for `overlapMs` more, and any older one no longer. */
+export async function rotateKey(
+  store: Store,
+  idOrName: string,
+  options: { readonly overlapMs: number; readonly secretPrefix?: string | undefined },
+): Promise<KeyWithSecret> {
+  const { overlapMs } = options
+  if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > OVERLAP_MS_MAX) {
+    const message = 'the overlap of a rotation is between 0 and 7 days'
+    throw new StoreError('invalid_value', message, { field: 'overlap' })
+  }
+  const { id, mode } = await findKey(store, idOrName)
+  const secret = newSecret(mode, options.secretPrefix)
+  const key = await changeKey(store, id, async (tx) => {
+    const now = store.clock.now()
+    const secrets = tx.updateTable('secrets').where('key_id', '=', id)
+    await secrets.set({ valid_until: now }).where('valid_until', '>', now).execute()
+    await secrets
+      .set({ valid_until: now + overlapMs })
+      .where('valid_until', 'is', null)
+      .execute()
+    await addSecret(store, tx, { keyId: id, secret })
+  })
+  return { key, secret }
+}
+
+/** What every change has in common. The allowlist's version goes up with all of them: looking a key up again is cheap. */
+async function changeKey(
+  store: Store,
+  idOrName: string,
+  change: (tx: Transaction<Tables>, account: Selectable<AccountsTable>) => Promise<void>,
+): Promise<Key> {
+  const { id, name } = await findKey(store, idOrName)
+  await store.db.transaction().execute(async (tx) => {
+    const account = await tx
+      .updateTable('accounts')
+      .set((column) => ({ allow_version: column('allow_version', '+', 1) }))
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    if (account.status === 'revoked') {
+      const message = `key "${name}" is revoked, and that is final: create a new key`
+      throw new StoreError('wrong_state', message)
+    }
+    await tx
+      .updateTable('keys')
+      .set((column) => ({ version: column('version', '+', 1) }))
+      .where('id', '=', id)
+      .execute()
+    await change(tx, account)
+    await bumpRevision(store, tx)
+  })
+  return findKey(store, id)
+}
+
+type ModelChange = {
+  readonly models: readonly string[] | undefined
+  readonly addModels: readonly string[]
+  readonly removeModels: readonly string[]
+}
+
+async function changeModels(
+  tx: Transaction<Tables>,
+  keyId: string,
+  change: ModelChange,
+): Promise<void> {
+  const rows = await tx
+    .selectFrom('key_models')
+    .select('model')
+    .where('key_id', '=', keyId)
+    .execute()
+  const before = new Set(rows.map(({ model }) => model))
+  const after = new Set(change.models ?? before)
+  for (const model of change.addModels) after.add(model)
+  for (const model of change.removeModels) {
+    if (after.delete(model)) continue
+    const message = `model "${model}" is not on the allowlist of this key, so it cannot be removed`
+    throw new StoreError('invalid_value', message, { field: 'models' })
+  }
+  const { models } = checkSettings({ models: [...after] })
+  const gone = before.difference(new Set(models))
+  if (gone.size > 0) {
+    await tx
+      .deleteFrom('key_models')
+      .where('key_id', '=', keyId)
+      .where('model', 'in', [...gone])
+      .execute()
+  }
+  await addModels(
+    tx,
+    keyId,
+    models.filter((model) => !before.has(model)),
+  )
+}
+
+async function addModels(
+  tx: Transaction<Tables>,
+  keyId: string,
+  models: readonly string[],
+): Promise<void> {
+  const rows = models.map((model) => ({ key_id: keyId, model }))
+  if (rows.length > 0) await tx.insertInto('key_models').values(rows).execute()
+}
+
+async function addSecret(
+  store: Store,
+  tx: Transaction<Tables>,
+  { keyId, secret }: { readonly keyId: string; readonly secret: string },
+): Promise<void> {
+  await tx
+    .insertInto('secrets')
+    .values({
+      hash: hashSecret(secret),
+      key_id: keyId,
+      masked: maskSecret(secret),
+      created_at: store.clock.now(),
+      valid_until: null,
+    })
+    .execute()
+}
+
+function checkExpiry(store: Store, expiresAt: number | null | undefined): void {
+  if (expiresAt === undefined || expiresAt === null || expiresAt > store.clock.now()) return
+  const message = 'the expiry has passed already: name a moment to come, or revoke the key'
+  throw new StoreError('invalid_value', message, { field: 'expires_at' })
+}
+
+/** The index decides, not a look beforehand: two may take the same name at the same moment. */
+async function refusingDuplicates<Result>(
+  name: string | undefined,
+  action: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await action()
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    throw new StoreError(
+      'duplicate_name',
+      `there is a key named "${name}" already: choose another name, or revoke that key first`,
+      { cause: error },
+    )
+  }
+}
+
+/** 2067 is SQLite's code for a broken unique index, 23505 PostgreSQL's. */
+function isUniqueViolation(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return (
+    ('errcode' in error && error.errcode === 2067) || ('code' in error && error.code === '23505')
+  )
+}
+
+function hasValues(columns: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(columns).some((value) => value !== undefined)
+}

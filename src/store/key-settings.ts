@@ -1,0 +1,160 @@
+// What a caller may say about a key or the frame, checked and cleaned at this border: whatever passes can be stored by
+// both databases and shown on one line. Every refusal names the field and says what is allowed.
+import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
+import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
+import type { PeriodRule } from './accounts.ts'
+import { StoreError } from './errors.ts'
+
+const NAME_LENGTH_MAX = 200
+const TEXT_LENGTH_MAX = 2_000
+const MODELS_MAX = 1_000
+const TAGS_MAX = 50
+const RATE_MAX = 1_000_000_000_000
+const ID_SHAPE = /^key_[0-9a-z]{26}$/
+
+export type KeySettings = PeriodRule & {
+  readonly name: string
+  readonly environment: string | null
+  readonly owner: string | null
+  readonly description: string | null
+  readonly tags: readonly string[]
+  readonly models: readonly string[]
+  readonly permissions: readonly Endpoint[]
+  /** Null: no limit of its own. */
+  readonly limitNanodollars: Nanodollars | null
+  readonly rpm: number | null
+  readonly tpm: number | null
+  readonly concurrency: number | null
+  readonly whenTight: 'cap' | 'refuse'
+  readonly expiresAt: number | null
+}
+
+/** Some of the settings; what is undefined is left as it is. */
+export type Some<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined }
+
+type Checked<Given> = { readonly [Name in keyof Given]: Exclude<Given[Name], undefined> }
+
+/** The same settings, cleaned, without the undefined ones. Throws invalid_value. */
+export function checkSettings<Given extends Some<KeySettings>>(given: Given): Checked<Given> {
+  const checked: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined) checked[name] = CHECKS[name as keyof KeySettings](value as never)
+  }
+  return checked as Checked<Given>
+}
+
+const CHECKS: {
+  readonly [Name in keyof KeySettings]: (value: KeySettings[Name]) => KeySettings[Name]
+} = {
+  name: checkName,
+  environment: (text) => optionalText('environment', text),
+  owner: (text) => optionalText('owner', text),
+  description: (text) => optionalText('description', text),
+  tags: (tags) => list('tags', tags, TAGS_MAX),
+  models: (models) => list('models', models, MODELS_MAX).toSorted(),
+  permissions: checkPermissions,
+  limitNanodollars: checkLimit,
+  rpm: (count) => optionalCount('rpm', count),
+  tpm: (count) => optionalCount('tpm', count),
+  concurrency: (count) => optionalCount('concurrency', count),
+  whenTight: (value) => oneOf('when_tight', value, ['cap', 'refuse']),
+  expiresAt: checkMoment,
+  period: (value) => oneOf('period', value, ['day', 'week', 'month', 'year', 'never']),
+  timezone: checkTimezone,
+  weekStart: (value) => oneOf('week_start', value, ['mon', 'sun']),
+}
+
+/** A reason for the record, such as why a key was revoked. */
+export function checkReason(text: string): string {
+  const reason = line(text)
+  if (reason === '') throw invalid('reason', 'a reason is needed: say why in a few words')
+  return atMost('reason', reason, TEXT_LENGTH_MAX)
+}
+
+function checkName(text: string): string {
+  const name = line(text)
+  if (name === '') {
+    throw invalid(
+      'name',
+      'a key needs a name that says which application and environment it is for',
+    )
+  }
+  if (ID_SHAPE.test(name)) throw invalid('name', 'a name may not look like the id of a key')
+  return atMost('name', name, NAME_LENGTH_MAX)
+}
+
+function checkPermissions(permissions: readonly Endpoint[]): readonly Endpoint[] {
+  for (const permission of permissions) oneOf('permissions', permission, ENDPOINTS)
+  return ENDPOINTS.filter((endpoint) => permissions.includes(endpoint))
+}
+
+function checkLimit(limit: Nanodollars | null): Nanodollars | null {
+  if (limit === null || (limit >= 0n && limit <= BUDGET_MAX)) return limit
+  throw invalid('budget', `a budget is between 0 and ${formatUsd(BUDGET_MAX)} USD`)
+}
+
+function checkMoment(moment: number | null): number | null {
+  if (moment === null || (Number.isSafeInteger(moment) && moment > 0)) return moment
+  throw invalid('expires_at', 'an expiry is a date and time such as 2027-01-31T00:00:00Z')
+}
+
+function checkTimezone(timezone: string): string {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: timezone })
+    // Offsets such as +02:00 are taken by Intl too, but know nothing of summer time.
+    if (/^[A-Z]/i.test(timezone)) return timezone
+  } catch {
+    // The refusal below says more than Intl does.
+  }
+  throw invalid(
+    'timezone',
+    `"${line(timezone)}" is no time zone: write an IANA name such as Europe/Berlin`,
+  )
+}
+
+function optionalCount(field: string, count: number | null): number | null {
+  if (count === null || (Number.isInteger(count) && count >= 1 && count <= RATE_MAX)) return count
+  throw invalid(field, `${field} is a whole number from 1 up, or none`)
+}
+
+function optionalText(field: string, text: string | null): string | null {
+  if (text === null) return null
+  const cleaned = storable(text).trim()
+  return cleaned === '' ? null : atMost(field, cleaned, TEXT_LENGTH_MAX)
+}
+
+function list(field: string, texts: readonly string[], lengthMax: number): readonly string[] {
+  const cleaned = [...new Set(texts.map(line))].filter((text) => text !== '')
+  if (cleaned.length > lengthMax) throw invalid(field, `at most ${lengthMax} ${field} are possible`)
+  return cleaned.map((text) => atMost(field, text, NAME_LENGTH_MAX))
+}
+
+function oneOf<Value extends string>(
+  field: string,
+  value: Value,
+  allowed: readonly Value[],
+): Value {
+  if (allowed.includes(value)) return value
+  throw invalid(field, `${field}: "${line(value)}" is not one of ${allowed.join(', ')}`)
+}
+
+function atMost(field: string, text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text
+  throw invalid(field, `${field} may be at most ${lengthMax} characters long`)
+}
+
+/** One line: line breaks and other control characters become spaces. */
+function line(text: string): string {
+  return storable(text)
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .trim()
+}
+
+/** PostgreSQL stores no NUL, and neither database stores half a surrogate pair. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed()
+}
+
+function invalid(field: string, message: string): StoreError {
+  return new StoreError('invalid_value', message, { field })
+}

@@ -1,0 +1,147 @@
+// Keys as they are read: one by id, name or secret, or all. key-changes.ts makes and changes them.
+import type { Selectable } from 'kysely'
+
+import type { Endpoint } from '../core/endpoints.ts'
+import type { KeyMode } from '../core/secret.ts'
+import { readAccount, type Account } from './accounts.ts'
+import { StoreError } from './errors.ts'
+import type { Store } from './open.ts'
+import type { AccountsTable, KeysTable } from './tables.ts'
+
+export type KeyStatus = 'active' | 'paused' | 'revoked' | 'expired'
+
+export type Key = Account & {
+  readonly id: string
+  readonly name: string
+  readonly mode: KeyMode
+  readonly status: KeyStatus
+  readonly environment: string | null
+  readonly owner: string | null
+  readonly description: string | null
+  readonly tags: readonly string[]
+  readonly models: readonly string[]
+  readonly permissions: readonly Endpoint[]
+  readonly whenTight: 'cap' | 'refuse'
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly lastUsedAt: number | null
+  readonly revokedAt: number | null
+  readonly revokedReason: string | null
+  /** Goes up with every change of what the key may call; the ledger refuses a hold that was checked against an older one. */
+  readonly allowVersion: number
+  /** Goes up with every change of the key. */
+  readonly version: number
+}
+
+/** A key, and until when the secret it was found by opens it; null = until the next rotation. */
+export type KeyOfSecret = { readonly key: Key; readonly secretValidUntil: number | null }
+
+/** By id, or by the name of a key that is not revoked. Throws unknown_key. */
+export async function findKey(store: Store, idOrName: string): Promise<Key> {
+  // No name looks like an id (key-settings.ts), so at most one row matches.
+  const row = await selectKeys(store)
+    .where((column) =>
+      column.or([
+        column('keys.id', '=', idOrName),
+        column('keys.name', '=', idOrName).and('keys.revoked_at', 'is', null),
+      ]),
+    )
+    .executeTakeFirst()
+  if (row !== undefined) return withModels(store, row)
+  const message = `there is no key with the id or the live name "${idOrName}": \`tollgate keys list\` shows all`
+  throw new StoreError('unknown_key', message)
+}
+
+/** Undefined for a secret nobody was given, or whose overlap has ended. A revoked key is found, and says so. */
+export async function findKeyBySecretHash(
+  store: Store,
+  hash: string,
+): Promise<KeyOfSecret | undefined> {
+  const row = await selectKeys(store)
+    .innerJoin('secrets', 'secrets.key_id', 'keys.id')
+    .select('secrets.valid_until')
+    .where('secrets.hash', '=', hash)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const isOver = row.valid_until !== null && row.valid_until <= store.clock.now()
+  if (isOver) return undefined
+  return { key: await withModels(store, row), secretValidUntil: row.valid_until }
+}
+
+/** In the order of their making, revoked ones too; a page at a time when asked so. */
+export async function listKeys(
+  store: Store,
+  page: { readonly after?: string; readonly limit?: number } = {},
+): Promise<readonly Key[]> {
+  const rows = await selectKeys(store)
+    .$if(page.after !== undefined, (query) => query.where('keys.id', '>', page.after ?? ''))
+    .$if(page.limit !== undefined, (query) => query.limit(page.limit ?? 0))
+    .orderBy('keys.id')
+    .execute()
+  const models = await store.db
+    .selectFrom('key_models')
+    .selectAll()
+    .where('key_id', '>=', rows[0]?.id ?? '')
+    .where('key_id', '<=', rows.at(-1)?.id ?? '')
+    .orderBy('model')
+    .execute()
+  const modelsByKey = Map.groupBy(models, (row) => row.key_id)
+  return rows.map((row) =>
+    readKey(store, row, modelsByKey.get(row.id)?.map(({ model }) => model) ?? []),
+  )
+}
+
+function selectKeys(store: Store) {
+  return store.db
+    .selectFrom('keys')
+    .innerJoin('accounts', 'accounts.id', 'keys.id')
+    .selectAll('accounts')
+    .selectAll('keys')
+}
+
+/** The models are read after the version they belong to: a change in between makes the version stale, never the list. */
+async function withModels(store: Store, row: KeyRow): Promise<Key> {
+  const models = await store.db
+    .selectFrom('key_models')
+    .select('model')
+    .where('key_id', '=', row.id)
+    .orderBy('model')
+    .execute()
+  return readKey(
+    store,
+    row,
+    models.map(({ model }) => model),
+  )
+}
+
+type KeyRow = Selectable<KeysTable> & Selectable<AccountsTable>
+
+function readKey(store: Store, row: KeyRow, models: readonly string[]): Key {
+  return {
+    ...readAccount(store, row),
+    id: row.id,
+    name: row.name,
+    mode: row.mode,
+    status: statusOf(row, store.clock.now()),
+    environment: row.environment,
+    owner: row.owner,
+    description: row.description,
+    tags: JSON.parse(row.tags) as readonly string[],
+    models,
+    permissions: JSON.parse(row.permissions) as readonly Endpoint[],
+    whenTight: row.when_tight,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
+    revokedReason: row.revoked_reason,
+    allowVersion: row.allow_version,
+    version: row.version,
+  }
+}
+
+/** Revoked is final, and a date that has passed says more than a pause. */
+function statusOf(row: KeyRow, now: number): KeyStatus {
+  if (row.status === 'revoked') return 'revoked'
+  return row.expires_at !== null && row.expires_at <= now ? 'expired' : row.status
+}

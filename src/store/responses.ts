@@ -1,0 +1,67 @@
+// Answers kept so that a later request can name them as `previous_response_id`. The bytes are sealed by the caller;
+// every look-up is within one key, so that no key ever reaches another's.
+import type { Store } from './open.ts'
+
+export type SealedResponse = {
+  readonly id: string
+  readonly keyId: string
+  readonly sealed: Uint8Array
+  readonly expiresAt: number
+}
+
+type ResponseName = Pick<SealedResponse, 'id' | 'keyId'>
+
+/** Keeping the same answer twice changes nothing. */
+export async function putResponse(store: Store, response: SealedResponse): Promise<void> {
+  await store.db
+    .insertInto('responses')
+    .values({
+      id: response.id,
+      key_id: response.keyId,
+      sealed: response.sealed,
+      created_at: store.clock.now(),
+      expires_at: response.expiresAt,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+export async function getResponse(
+  store: Store,
+  { id, keyId }: ResponseName,
+): Promise<Uint8Array | undefined> {
+  const row = await store.db
+    .selectFrom('responses')
+    .select('sealed')
+    .where('id', '=', id)
+    .where('key_id', '=', keyId)
+    .where('expires_at', '>', store.clock.now())
+    .executeTakeFirst()
+  return row?.sealed
+}
+
+/** Whether there was one to delete. */
+export async function deleteResponse(store: Store, { id, keyId }: ResponseName): Promise<boolean> {
+  const { numDeletedRows } = await store.db
+    .deleteFrom('responses')
+    .where('id', '=', id)
+    .where('key_id', '=', keyId)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** Deletes what has expired, a bounded piece at a time so that nobody waits for it; true = there may be more. */
+export async function purgeResponses(store: Store, limit = 500): Promise<boolean> {
+  const { numDeletedRows } = await store.db
+    .deleteFrom('responses')
+    .where('id', 'in', (query) =>
+      query
+        .selectFrom('responses')
+        .select('id')
+        .where('expires_at', '<=', store.clock.now())
+        .orderBy('expires_at')
+        .limit(limit),
+    )
+    .executeTakeFirst()
+  return numDeletedRows === BigInt(limit)
+}

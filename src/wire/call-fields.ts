@@ -1,0 +1,49 @@
+// The fields that every format's `readCall` reads alike, with the same refusals: model, stream, output limit, labels.
+import { invalidRequest } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+
+export function modelOf(body: JsonObject): string {
+  const model = body['model']
+  if (typeof model === 'string' && model !== '') return model
+  throw invalidRequest('model', 'model must be the name of a model, as GET /v1/models lists them')
+}
+
+export function streamOf(body: JsonObject): boolean {
+  const stream = body['stream'] ?? false
+  if (typeof stream === 'boolean') return stream
+  throw invalidRequest('stream', 'stream must be true or false')
+}
+
+/** A count the client may leave out: an output limit, a number of answers. */
+export function countOf(body: JsonObject, name: string, min: 0 | 1): number | undefined {
+  const count = body[name]
+  if (count === undefined || count === null) return undefined
+  if (typeof count === 'number' && Number.isSafeInteger(count) && count >= min) return count
+  throw invalidRequest(name, `${name} must be a whole number of at least ${min}`)
+}
+
+// The bounds both SDK families document; what is beyond them is the provider's to refuse and not worth recording.
+const LABELS_MAX = 16
+const LABEL_NAME_CHARACTERS_MAX = 64
+const LABEL_CHARACTERS_MAX = 512
+
+/** The client's own labels, as far as they are labels. */
+export function labelsOf(metadata: unknown): Readonly<Record<string, string>> | undefined {
+  if (!isObject(metadata)) return undefined
+  const labels = Object.entries(metadata).filter(
+    (entry): entry is [string, string] =>
+      entry[0].length <= LABEL_NAME_CHARACTERS_MAX &&
+      typeof entry[1] === 'string' &&
+      entry[1].length <= LABEL_CHARACTERS_MAX,
+  )
+  return labels.length === 0 ? undefined : Object.fromEntries(labels.slice(0, LABELS_MAX))
+}
+
+const BEGINNING_CHARACTERS = 1024
+
+/** What keeps a conversation on one target: the client's own key for it, else how its prompt begins. */
+export function affinityOf(key: unknown, beginning: readonly string[]): string {
+  if (typeof key === 'string' && key !== '') return key
+  return beginning.join('\n').slice(0, BEGINNING_CHARACTERS)
+}

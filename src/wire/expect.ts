@@ -1,0 +1,79 @@
+// A client's JSON, read strictly: each function gives the value in its type or throws the 400 that names its place
+// (`messages[2].content[0].text`). For translation only: in the same format the provider judges.
+import { invalidRequest } from '../core/errors.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { isArray, isObject } from '../core/json.ts'
+
+type Expect<Value> = (value: unknown, place: string) => Value
+
+/** What may be left out: both SDK families write null for it too. */
+export function optional<Value>(
+  value: unknown,
+  place: string,
+  expect: Expect<Value>,
+): Value | undefined {
+  return value === undefined || value === null ? undefined : expect(value, place)
+}
+
+export function expectText(value: unknown, place: string): string {
+  if (typeof value === 'string') return value
+  throw invalidRequest(place, `${place} must be a string`)
+}
+
+export function expectName(value: unknown, place: string): string {
+  if (typeof value === 'string' && value !== '') return value
+  throw invalidRequest(place, `${place} must be a string that is not empty`)
+}
+
+export function expectBoolean(value: unknown, place: string): boolean {
+  if (typeof value === 'boolean') return value
+  throw invalidRequest(place, `${place} must be true or false`)
+}
+
+export function expectNumber(value: unknown, place: string): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  throw invalidRequest(place, `${place} must be a number`)
+}
+
+export function expectInteger(value: unknown, place: string): number {
+  if (Number.isSafeInteger(value)) return value as number
+  throw invalidRequest(place, `${place} must be a whole number`)
+}
+
+export function expectPositive(value: unknown, place: string): number {
+  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number
+  throw invalidRequest(place, `${place} must be a whole number of at least 1`)
+}
+
+export function expectObject(value: unknown, place: string): JsonObject {
+  if (isObject(value)) return value
+  throw invalidRequest(place, `${place} must be an object`)
+}
+
+export function expectList(value: unknown, place: string): readonly Json[] {
+  if (isArray(value)) return value
+  throw invalidRequest(place, `${place} must be a list`)
+}
+
+export function expectTexts(value: unknown, place: string): readonly string[] {
+  return expectList(value, place).map((entry, index) => expectText(entry, `${place}[${index}]`))
+}
+
+/** An object whose values are all of one kind: labels, biases. */
+export function expectMap<Value>(
+  value: unknown,
+  place: string,
+  expect: Expect<Value>,
+): Readonly<Record<string, Value>> {
+  const entries = Object.entries(expectObject(value, place))
+  return Object.fromEntries(entries.map(([name, each]) => [name, expect(each, `${place}.${name}`)]))
+}
+
+/** One word of a closed list. */
+export function expectOneOf<Word extends string>(words: readonly Word[]): Expect<Word> {
+  return (value, place) => {
+    const word = words.find((each) => each === value)
+    if (word !== undefined) return word
+    throw invalidRequest(place, `${place} must be one of ${words.join(', ')}`)
+  }
+}

@@ -1,0 +1,52 @@
+// Adds up what bounds the input of a request (design 2.6) while a format walks over its body. What a walker does not
+// know must still be counted: as JSON when its bytes bound it, as unbounded when they do not.
+import type { InputMeasure } from '../core/call.ts'
+
+export class Measure {
+  readonly #sum: { -readonly [Part in keyof InputMeasure]: InputMeasure[Part] } = {
+    textBytes: 0,
+    jsonBytes: 0,
+    items: 0,
+    images: 0,
+    unbounded: false,
+    tokens: 0,
+    cacheWrites: 'none',
+  }
+
+  get sum(): InputMeasure {
+    return this.#sum
+  }
+
+  /** Prose. Anything else than a text is counted as the JSON it is. */
+  text(value: unknown): void {
+    if (typeof value === 'string') this.#sum.textBytes += Buffer.byteLength(value)
+    else this.json(value)
+  }
+
+  /** Schemas, arguments, results: what a provider writes anew before the model reads it. */
+  json(value: unknown): void {
+    if (value === undefined || value === null) return
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    this.#sum.jsonBytes += Buffer.byteLength(text)
+  }
+
+  item(): void {
+    this.#sum.items += 1
+  }
+
+  image(): void {
+    this.#sum.images += 1
+  }
+
+  unbounded(): void {
+    this.#sum.unbounded = true
+  }
+
+  tokens(count: number): void {
+    this.#sum.tokens += count
+  }
+
+  cacheWrite(lifetime: 'short' | 'long'): void {
+    if (this.#sum.cacheWrites !== 'long') this.#sum.cacheWrites = lifetime
+  }
+}

@@ -1,0 +1,39 @@
+// Bytes inside JSON: base64 and the data URLs that carry it. Checked before they travel, because a provider that meets
+// bad base64 answers with something far less clear.
+import { invalidRequest } from '../core/errors.ts'
+import type { Base64Source, UrlSource } from '../core/request.ts'
+import { expectText } from './expect.ts'
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+export function expectBase64(value: unknown, place: string): string {
+  const text = expectText(value, place)
+  if (text.length % 4 === 0 && BASE64.test(text)) return text
+  throw invalidRequest(place, `${place} must be base64 without line breaks`)
+}
+
+/** Where an image or a file is: inside the request as a data URL, or at an address that the provider fetches. */
+export function decodeUrl(value: unknown, place: string): Base64Source | UrlSource {
+  const url = expectText(value, place)
+  if (url.startsWith('data:')) return decodeDataUrl(url, place)
+  if (url.startsWith('https://') || url.startsWith('http://')) return { type: 'url', url }
+  throw invalidRequest(place, `${place} must be an http address or a data URL`)
+}
+
+export function decodeDataUrl(value: unknown, place: string): Base64Source {
+  const url = expectText(value, place)
+  const comma = url.indexOf(',')
+  const head = url.slice(0, Math.max(comma, 0))
+  if (!head.startsWith('data:') || !head.endsWith(';base64')) {
+    throw invalidRequest(place, `${place} must be a data URL like data:image/png;base64,…`)
+  }
+  const mediaType = head.slice('data:'.length, -';base64'.length).split(';')[0] ?? ''
+  if (!mediaType.includes('/')) {
+    throw invalidRequest(place, `${place} must name a media type, as data:image/png;base64,…`)
+  }
+  return { type: 'base64', mediaType, data: expectBase64(url.slice(comma + 1), place) }
+}
+
+export function encodeUrl(source: Base64Source | UrlSource): string {
+  return source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
+}

@@ -1,0 +1,93 @@
+// What a provider says when it fails in the middle of an answer, as a GatewayError. Its judgement of the request goes
+// on to the client; what it says about our account with it stays here (design 2.4).
+import { GatewayError } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
+import { isObject, stringOf } from '../core/json.ts'
+import type { ProviderComplaint } from './codec.ts'
+import type { SseEvent } from './sse.ts'
+
+/** The JSON of one event of a stream. */
+export function parseEvent(event: SseEvent): JsonObject {
+  try {
+    const value: unknown = JSON.parse(event.data)
+    if (isObject(value)) return value
+  } catch (cause) {
+    throw new GatewayError('provider_failed', 'the provider sent an event that is not JSON', {
+      cause,
+    })
+  }
+  throw new GatewayError('provider_failed', 'the provider sent an event that is no JSON object')
+}
+
+/** The members of an error object that both families have; many compatible providers send a bare text. */
+export function decodeComplaint(error: unknown): ProviderComplaint {
+  if (typeof error === 'string') return { message: error }
+  if (!isObject(error)) return {}
+  const { message, code, type, param } = error
+  return {
+    ...texts({ message, type, param }),
+    ...(typeof code === 'number' ? { code: String(code) } : texts({ code })),
+  }
+}
+
+function texts(members: JsonObject): ProviderComplaint {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => stringOf(value) !== undefined),
+  )
+}
+
+const OVERLOADED = [
+  'overloaded_error',
+  'server_is_overloaded',
+  'service_unavailable_error',
+  '503',
+  '529',
+]
+const RATE_LIMITED = [
+  'rate_limit_error',
+  'rate_limit_exceeded',
+  'slow_down',
+  'requests',
+  'tokens',
+  '429',
+]
+/** Quota, credentials, unknown models: the operator's to mend, and no business of the client. */
+const OURS = [
+  'insufficient_quota',
+  'credit_balance_exhausted',
+  'billing_error',
+  'authentication_error',
+  'permission_error',
+  'invalid_api_key',
+  'not_found_error',
+  'model_not_found',
+  '401',
+  '402',
+  '403',
+  '404',
+]
+const REQUEST = ['invalid_request_error', 'invalid_prompt', 'content_filter', '400', '413', '422']
+
+/** The error that an error event of a stream stands for. */
+export function streamError(complaint: ProviderComplaint): GatewayError {
+  const { message, code, type, param } = complaint
+  const says = (words: readonly string[]): boolean =>
+    words.includes(code ?? '') || words.includes(type ?? '')
+  const told = message ?? 'the provider gave no reason'
+  if (says(OURS)) {
+    return new GatewayError('provider_failed', 'the provider refused to serve this gateway', {
+      cause: complaint,
+    })
+  }
+  if (says(OVERLOADED)) return new GatewayError('provider_overloaded', told, { cause: complaint })
+  if (says(RATE_LIMITED)) {
+    return new GatewayError('provider_rate_limited', told, { cause: complaint })
+  }
+  if (says(REQUEST)) {
+    return new GatewayError('invalid_request', told, {
+      ...(param === undefined ? {} : { param }),
+      provider: { status: 400, ...(code === undefined ? {} : { code }) },
+    })
+  }
+  return new GatewayError('provider_failed', told, { cause: complaint })
+}

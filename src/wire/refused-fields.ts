@@ -1,0 +1,61 @@
+// Fields that no request may carry, in any format and also in passthrough: what belongs to the provider account that
+// all keys share (design 2.3), what changes the price in a way no price list knows (design 2.6), and what would let a
+// request reach a model its key may not use.
+import { unsupportedParameter } from '../core/errors.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { isArray } from '../core/json.ts'
+
+type Refusal = {
+  readonly why: string
+  /** The values that mean the same as leaving the field out. */
+  readonly allows?: (value: Json) => boolean
+}
+
+const ACCOUNT = 'it names something in a provider account that all keys share'
+const PRICE = 'it changes the price, and no price list tells by how much'
+const ALLOWLIST = 'it can lead to models or tools that the key does not allow'
+
+export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
+  conversation: { why: ACCOUNT },
+  prompt: { why: ACCOUNT },
+  container: { why: ACCOUNT },
+  mcp_servers: { why: ACCOUNT },
+  background: {
+    why: 'an answer that nobody waits for cannot be settled',
+    allows: (value) => value === false,
+  },
+  service_tier: {
+    why: PRICE,
+    allows: (value) => value === 'auto' || value === 'default' || value === 'standard_only',
+  },
+  speed: { why: PRICE, allows: (value) => value === 'standard' },
+  inference_geo: { why: PRICE },
+  prediction: { why: PRICE },
+  audio: { why: PRICE },
+  modalities: {
+    why: PRICE,
+    allows: (value) => isArray(value) && value.every((each) => each === 'text'),
+  },
+  models: { why: ALLOWLIST },
+  fallbacks: { why: ALLOWLIST },
+  plugins: { why: ALLOWLIST },
+}
+
+/** Refuses the first such field. null counts as left out. */
+export function refuseFields(body: JsonObject): void {
+  for (const name of Object.keys(body)) {
+    const value = body[name]
+    if (value === undefined || value === null || !Object.hasOwn(REFUSED_FIELDS, name)) continue
+    const refusal = REFUSED_FIELDS[name]
+    if (refusal === undefined || refusal.allows?.(value) === true) continue
+    throw unsupportedParameter(name, `${name} is not supported: ${refusal.why}`)
+  }
+}
+
+/** A file that a provider keeps: whoever uploaded it, every key could read it. */
+export function refuseFileId(place: string): never {
+  throw unsupportedParameter(
+    place,
+    `${place} is not supported: ${ACCOUNT}; send the file's content instead`,
+  )
+}
