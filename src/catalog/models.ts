@@ -21,7 +21,7 @@ export type Model = {
   readonly fallbacks: readonly Target[]
   /** The first target's price, for lists; null when there is none. A request is charged by the target it was served by. */
   readonly price: Price | null
-  /** The smallest window and output limit among the targets, so that what fits them fits wherever it goes. */
+  /** The smallest window and output limit among the targets; a fallback may have a smaller one of its own. */
   readonly context: number | null
   readonly maxOutput: number | null
   /** The output limit for requests that set none, where the operator wants less than maxOutput. */
@@ -42,7 +42,41 @@ export type Target = {
   readonly maxOutput: number
   /** The most tokens it counts for one image. */
   readonly imageTokens: number
+  /** It may write its cache, and bill for that, although the request did not ask. */
+  readonly writesCacheUnasked: boolean
+  readonly timeouts: Timeouts
+}
+
+export type Timeouts = {
+  readonly connectMs: number
+  /** From the request to the first byte of the answer. */
+  readonly firstByteMs: number
+  /** Between two bytes of the answer. */
+  readonly idleMs: number
+  readonly totalMs: number
 }
 
 /** Only what is known to be missing refuses a request; the unknown is allowed. */
 export type Abilities = Readonly<Record<Ability, boolean | 'unknown'>>
+
+/** A model as the operator wrote it down; what is undefined follows from what is known of its targets. */
+export type ModelEntry = {
+  readonly id: string
+  readonly kind?: ModelKind | undefined
+  readonly targets: readonly TargetEntry[]
+  readonly fallbacks: readonly TargetEntry[]
+  readonly price?: Price | undefined
+  /** The name of a model whose price holds, or provider/model. */
+  readonly priceLike?: string | undefined
+  readonly context?: number | undefined
+  readonly maxOutput?: number | undefined
+  readonly defaultOutput?: number | undefined
+  readonly abilities: Partial<Readonly<Record<Ability, boolean>>>
+}
+
+export type TargetEntry = {
+  readonly provider: string
+  readonly model: string
+  readonly weight: number
+  readonly timeouts: Partial<Timeouts>
+}

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 
 import { NO_USAGE } from '../core/events.ts'
 import type { Usage } from '../core/events.ts'
-import { costOf } from './prices.ts'
+import { componentsOf, costOf, makePrice, parsePrice } from './prices.ts'
 import type { Price } from './prices.ts'
 
 const price: Price = {
@@ -73,5 +73,17 @@ describe('costOf', () => {
   test('impossible usage is never turned into money', () => {
     assert.throws(() => costOf({ ...NO_USAGE, outputTokens: -1 }, price), RangeError)
     assert.throws(() => costOf({ ...NO_USAGE, outputTokens: 1.5 }, price), RangeError)
+  })
+})
+
+describe('versions', () => {
+  test('a price comes back from the text the books keep', () => {
+    const made = makePrice(price)
+    assert.deepEqual(parsePrice(componentsOf(made)), made)
+  })
+
+  test('another figure is another version', () => {
+    const dearer = makePrice({ ...price, rates: { ...price.rates, output: 15_000_001n } })
+    assert.notEqual(dearer.version, makePrice(price).version)
   })
 })

@@ -1,5 +1,7 @@
 // What tokens cost: whole pico-USD per token by the class a provider bills, with dearer rates for long inputs. The
 // one place that turns usage into money, exactly, with one round-up per request.
+import { createHash } from 'node:crypto'
+
 import { roundUpToNanodollars } from '../core/money.ts'
 import type { Usage } from '../core/events.ts'
 import type { Nanodollars, Picodollars } from '../core/money.ts'
@@ -42,6 +44,33 @@ export type CostLine = {
   readonly what: keyof Rates | 'request'
   readonly count: number
   readonly eachPicodollars: Picodollars
+}
+
+export const FREE: Price = makePrice({
+  rates: { input: 0n, cached: 0n, cacheWriteShort: 0n, cacheWriteLong: 0n, output: 0n },
+  tiers: [],
+  fees: { request: 0n, webSearch: null },
+})
+
+/** A price from its figures; the version follows from them, so a figure cannot change behind a version's back. */
+export function makePrice(figures: Omit<Price, 'version'>): Price {
+  const digest = createHash('sha256').update(componentsOf(figures)).digest('hex')
+  return { ...figures, version: `price_${digest.slice(0, 16)}` }
+}
+
+/** The figures as text, kept with the version in the books: `parsePrice` reads it back. */
+export function componentsOf({ rates, tiers, fees }: Omit<Price, 'version'>): string {
+  return JSON.stringify({ rates, tiers, fees }, (_name, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  )
+}
+
+/** The price behind a version, as the books kept it. */
+export function parsePrice(components: string): Price {
+  const figures = JSON.parse(components, (_name, value: unknown) =>
+    typeof value === 'string' ? BigInt(value) : value,
+  ) as Omit<Price, 'version'>
+  return makePrice(figures)
 }
 
 /** What this usage costs at this price. The usage must be possible: whoever received it has checked that. */

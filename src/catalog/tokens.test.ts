@@ -85,6 +85,12 @@ describe('worstCase', () => {
     })
   }
 
+  test('a provider that caches unasked bills for it unasked', () => {
+    const eager = { ...target({ input: 10n, cacheWriteLong: 13n }), writesCacheUnasked: true }
+    const worst = worstCase({ model: model([eager]), input: nothing, output: oneChoice })
+    assert.equal(worst.fixedPicodollars, 1_024n * 13n)
+  })
+
   test('a tier counts as soon as the bound reaches it', () => {
     const tiered = target({ input: 1n, output: 1n }, [2_000, { input: 2n, output: 3n }])
     const ask = (textBytes: number) =>
@@ -158,6 +164,8 @@ function target(rates: Partial<Rates>, tier?: readonly [number, Partial<Rates>])
     context: 100_000,
     maxOutput: 4_096,
     imageTokens: 1_000,
+    writesCacheUnasked: false,
+    timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
   }
 }
 

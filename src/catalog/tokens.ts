@@ -48,7 +48,8 @@ export function worstCase(question: WorstCaseQuestion): WorstCaseAnswer {
     const tokens = Math.min(bound, question.inputTokensOf?.(target) ?? bound)
     const rates = dearestRates(target.price, tokens)
     inputTokens = Math.max(inputTokens, tokens)
-    fixed = max(fixed, BigInt(tokens) * inputRate(rates, input) + target.price.fees.request)
+    const cacheWrites = target.writesCacheUnasked ? 'long' : input.cacheWrites
+    fixed = max(fixed, BigInt(tokens) * inputRate(rates, cacheWrites) + target.price.fees.request)
     perOutputToken = max(perOutputToken, rates.output * choices)
   }
   const preset = model.kind === 'embedding' ? 0 : (model.defaultOutput ?? model.maxOutput ?? 0)
@@ -101,8 +102,8 @@ function dearestRates(price: Price, inputTokens: number): Rates {
   }
 }
 
-/** Cache writes cost more than plain input, but only where the body asks for them. */
-function inputRate(rates: Rates, { cacheWrites }: InputMeasure): Picodollars {
+/** Cache writes cost more than plain input, but only where somebody asks for them. */
+function inputRate(rates: Rates, cacheWrites: InputMeasure['cacheWrites']): Picodollars {
   const plain = max(rates.input, rates.cached)
   switch (cacheWrites) {
     case 'none':

@@ -1,0 +1,257 @@
+// Builds the catalogue from what the operator wrote, what the sandbox offers, and what the price data and our own
+// facts know. Pure: the time and the price data are given, so the same parts make the same catalogue.
+import { ABILITIES } from '../core/endpoints.ts'
+import type { Ability, ModelKind } from '../core/endpoints.ts'
+import { factsOf, IMAGE_TOKENS_MAX, mainModels, UNKNOWN_ABILITIES } from './facts.ts'
+import type { Vendor } from './facts.ts'
+import type { Abilities, Catalog, Model, ModelEntry, Target, TargetEntry } from './models.ts'
+import type { Timeouts } from './models.ts'
+import { priceListOf } from './price-data.ts'
+import type { PriceList, PriceLookup } from './price-data.ts'
+import type { Price } from './prices.ts'
+
+export type CatalogParts = {
+  readonly providers: readonly CatalogProvider[]
+  /** Providers that are configured and cannot be used, with the reason. */
+  readonly leftOut: ReadonlyMap<string, string>
+  /** Null = the main models of every provider that has some. */
+  readonly entries: readonly ModelEntry[] | null
+  /** Empty when the sandbox is off. */
+  readonly sandbox: readonly SandboxModel[]
+  readonly prices: PriceLookup
+  readonly now: number
+}
+
+export type CatalogProvider = {
+  readonly name: string
+  /** Whose main models it brings; null = none, because only the operator knows what it serves. */
+  readonly vendor: Vendor | null
+  readonly priceList: PriceList | null
+  readonly writesCacheUnasked: boolean
+  readonly timeouts: Partial<Timeouts>
+}
+
+/** What the sandbox says of its own models. */
+export type SandboxModel = {
+  readonly id: string
+  readonly kind: ModelKind
+  readonly price: Price
+  readonly context: number
+  readonly maxOutput: number
+  readonly abilities: Abilities
+}
+
+/** The name of the provider that ships with Tollgate; no configured provider may have it. */
+export const SANDBOX = 'sandbox'
+
+const TIMEOUTS: Timeouts = {
+  connectMs: 5_000,
+  firstByteMs: 120_000,
+  idleMs: 120_000,
+  totalMs: 1_800_000,
+}
+/** A model that thinks may say nothing for long; the official SDKs wait as long. */
+const FIRST_BYTE_MS_THINKING = 600_000
+
+export function buildCatalog(parts: CatalogParts): Catalog {
+  const entries = [
+    ...parts.sandbox.map(sandboxEntry),
+    ...(parts.entries ?? mainEntries(parts.providers)),
+  ]
+  const context: Context = { parts, entries: new Map(entries.map((entry) => [entry.id, entry])) }
+  const models = new Map(entries.map((entry) => [entry.id, resolveModel(context, entry)]))
+  const changes = entries
+    .flatMap(({ targets, fallbacks }) => [...targets, ...fallbacks])
+    .flatMap((target) => knownOf(parts, target).changesAt ?? [])
+  return {
+    get: (id) => models.get(id),
+    list: () => [...models.values()],
+    changesAt: changes.length === 0 ? null : Math.min(...changes),
+  }
+}
+
+type Context = {
+  readonly parts: CatalogParts
+  readonly entries: ReadonlyMap<string, ModelEntry>
+}
+
+function sandboxEntry({ id }: SandboxModel): ModelEntry {
+  return entryFor(id, SANDBOX)
+}
+
+/** Two providers of one vendor: the first brings its models, more than one target is the operator's to write. */
+function mainEntries(providers: readonly CatalogProvider[]): readonly ModelEntry[] {
+  const entries = new Map<string, ModelEntry>()
+  for (const { name, vendor } of providers) {
+    for (const id of vendor === null ? [] : mainModels(vendor)) {
+      if (!entries.has(id)) entries.set(id, entryFor(id, name))
+    }
+  }
+  return [...entries.values()]
+}
+
+function entryFor(id: string, provider: string): ModelEntry {
+  const target = { provider, model: id, weight: 1, timeouts: {} }
+  return { id, targets: [target], fallbacks: [], abilities: {} }
+}
+
+function resolveModel(context: Context, entry: ModelEntry): Model {
+  const kind = kindOf(context.parts, entry)
+  const resolve = (role: 'target' | 'fallback') => (target: TargetEntry) =>
+    resolveTarget(context, { entry, kind, target, role })
+  const targets = entry.targets.map(resolve('target'))
+  const fallbacks = entry.fallbacks.map(resolve('fallback'))
+  const usable = targets.filter((target) => typeof target !== 'string')
+  const problems = [...targets, ...fallbacks].filter((target) => typeof target === 'string')
+  return {
+    id: entry.id,
+    kind,
+    targets: usable,
+    fallbacks: fallbacks.filter((target) => typeof target !== 'string'),
+    price: usable[0]?.price ?? null,
+    context: least(usable.map((target) => target.context)),
+    maxOutput: least(usable.map((target) => target.maxOutput)),
+    defaultOutput: entry.defaultOutput ?? null,
+    abilities: abilitiesOf(context.parts, entry),
+    available: usable.length > 0,
+    reason: problems.length === 0 ? null : problems.join('; '),
+  }
+}
+
+/** The target with all that a request needs to know of it, or a sentence on why it cannot be used. */
+function resolveTarget(
+  context: Context,
+  { entry, kind, target, role }: TargetQuestion,
+): Target | string {
+  const { parts } = context
+  const name = `${target.provider}/${target.model}`
+  const reason = parts.leftOut.get(target.provider)
+  if (reason !== undefined) return `${name} is left out: ${reason}`
+  const known = knownOf(parts, target)
+  if (known.kind !== undefined && known.kind !== kind) {
+    return `${name} is left out: it is ${withArticle(known.kind)} model, and ${entry.id} is ${withArticle(kind)} model`
+  }
+  // What the operator says of the model holds for its targets; a fallback may be quite another model.
+  const own = role === 'target'
+  const written = entry.price ?? priceLike(context, entry, new Set())
+  const price = own ? (written ?? known.price) : (known.price ?? written)
+  if (price === undefined) {
+    const like = entry.priceLike === undefined ? '' : `, nor for ${entry.priceLike}`
+    return `${name} has no price in the price data${like}: set price or price_like for ${entry.id}, or price: free`
+  }
+  const window = own ? (entry.context ?? known.context) : (known.context ?? entry.context)
+  if (window === undefined)
+    return `${name} has no known context window: set context for ${entry.id}`
+  const maxOutput = own
+    ? (entry.maxOutput ?? known.maxOutput)
+    : (known.maxOutput ?? entry.maxOutput)
+  if (maxOutput === undefined && kind === 'chat') {
+    return `${name} has no known output limit: set max_output for ${entry.id}`
+  }
+  const provider = parts.providers.find((each) => each.name === target.provider)
+  return {
+    provider: target.provider,
+    model: target.model,
+    weight: target.weight,
+    price,
+    context: window,
+    maxOutput: maxOutput ?? 0,
+    imageTokens: known.imageTokens,
+    writesCacheUnasked: provider?.writesCacheUnasked ?? false,
+    timeouts: {
+      ...TIMEOUTS,
+      ...(known.abilities.reasoning === true ? { firstByteMs: FIRST_BYTE_MS_THINKING } : {}),
+      ...provider?.timeouts,
+      ...target.timeouts,
+    },
+  }
+}
+
+type TargetQuestion = {
+  readonly entry: ModelEntry
+  readonly kind: ModelKind
+  readonly target: TargetEntry
+  readonly role: 'target' | 'fallback'
+}
+
+/** The price of another entry, or of provider/model. */
+function priceLike(context: Context, entry: ModelEntry, seen: Set<string>): Price | undefined {
+  const name = entry.priceLike
+  if (name === undefined || seen.has(name)) return undefined
+  seen.add(name)
+  const other = context.entries.get(name)
+  if (other !== undefined) {
+    const [first] = other.targets
+    return (
+      other.price ??
+      priceLike(context, other, seen) ??
+      (first === undefined ? undefined : knownOf(context.parts, first).price)
+    )
+  }
+  const slash = name.indexOf('/')
+  if (slash < 0) return undefined
+  const reference = { provider: name.slice(0, slash), model: name.slice(slash + 1) }
+  return knownOf(context.parts, reference).price
+}
+
+type Known = {
+  readonly kind?: ModelKind | undefined
+  readonly price?: Price | undefined
+  readonly context?: number | undefined
+  readonly maxOutput?: number | undefined
+  readonly abilities: Abilities
+  readonly imageTokens: number
+  readonly changesAt?: number | null | undefined
+}
+
+/** All that anybody but the operator knows of a provider's model. */
+function knownOf(parts: CatalogParts, reference: Pick<TargetEntry, 'provider' | 'model'>): Known {
+  if (reference.provider === SANDBOX) {
+    const model = parts.sandbox.find(({ id }) => id === reference.model)
+    return { abilities: UNKNOWN_ABILITIES, ...model, imageTokens: IMAGE_TOKENS_MAX }
+  }
+  const provider = parts.providers.find(({ name }) => name === reference.provider)
+  // A price_like may name a price list by its kind, such as openai/gpt-5, without that provider being configured.
+  const list =
+    provider === undefined ? priceListOf({ kind: reference.provider }) : provider.priceList
+  const priced =
+    list === null ? undefined : parts.prices({ list, model: reference.model, now: parts.now })
+  const facts = factsOf(reference.model)
+  return {
+    abilities: UNKNOWN_ABILITIES,
+    imageTokens: IMAGE_TOKENS_MAX,
+    context: priced?.context ?? undefined,
+    ...facts,
+    price: priced?.price,
+    changesAt: priced?.changesAt,
+  }
+}
+
+function kindOf(parts: CatalogParts, entry: ModelEntry): ModelKind {
+  if (entry.kind !== undefined) return entry.kind
+  const kinds = entry.targets.flatMap((target) => knownOf(parts, target).kind ?? [])
+  return kinds[0] ?? 'chat'
+}
+
+/** Certain only where it is certain of every target; the operator's word stands above all. */
+function abilitiesOf(parts: CatalogParts, entry: ModelEntry): Abilities {
+  const known = entry.targets.map((target) => knownOf(parts, target).abilities)
+  const combine = (ability: Ability): boolean | 'unknown' => {
+    const written = entry.abilities[ability]
+    if (written !== undefined) return written
+    if (known.some((abilities) => abilities[ability] === false)) return false
+    return known.every((abilities) => abilities[ability] === true) ? true : 'unknown'
+  }
+  return Object.fromEntries(ABILITIES.map((ability) => [ability, combine(ability)])) as Record<
+    Ability,
+    boolean | 'unknown'
+  >
+}
+
+function least(numbers: readonly number[]): number | null {
+  return numbers.length === 0 ? null : Math.min(...numbers)
+}
+
+function withArticle(kind: ModelKind): string {
+  return kind === 'embedding' ? 'an embedding' : 'a chat'
+}

@@ -1,0 +1,137 @@
+// The bundled price data of @pydantic/genai-prices, read into our prices. Nothing is ever fetched: a price changes
+// with a release of the library, or on a date that stands in its data.
+import { calcPrice, findProvider } from '@pydantic/genai-prices'
+import type { ConditionalPrice, ModelPrice } from '@pydantic/genai-prices'
+
+import { pricePerMillion } from '../core/money.ts'
+import type { Picodollars } from '../core/money.ts'
+import { makePrice } from './prices.ts'
+import type { Price, Rates } from './prices.ts'
+
+/** The library's price list for each kind of provider and each preset of the openai kind. */
+const LISTS: Readonly<Record<string, string>> = {
+  openai: 'openai',
+  azure: 'azure',
+  anthropic: 'anthropic',
+  gemini: 'google',
+  vertex: 'google',
+  bedrock: 'aws',
+  mistral: 'mistral',
+  groq: 'groq',
+  deepseek: 'deepseek',
+  xai: 'x-ai',
+  together: 'together',
+  openrouter: 'openrouter',
+}
+
+/** Asks what a model costs at a provider at a moment; undefined = the data does not know it. */
+export type PriceLookup = (question: PriceQuestion) => KnownPrice | undefined
+
+export type PriceQuestion = {
+  /** The library's name of the price list, or the address of a compatible server. */
+  readonly list: PriceList
+  readonly model: string
+  readonly now: number
+}
+
+export type PriceList = { readonly id: string } | { readonly url: string }
+
+export type KnownPrice = {
+  readonly price: Price
+  /** The context window, where the data has one. */
+  readonly context: number | null
+  /** When the data says that the price will be another one; null = never. */
+  readonly changesAt: number | null
+}
+
+/** By the address where the operator gave one, else by preset or kind; null = no list, as for a server in the house. */
+export function priceListOf(provider: {
+  readonly kind: string
+  readonly preset?: string | undefined
+  readonly baseUrl?: string | undefined
+}): PriceList | null {
+  if (provider.kind === 'openai' && provider.baseUrl !== undefined) return { url: provider.baseUrl }
+  const id = LISTS[provider.preset ?? provider.kind]
+  return id === undefined ? null : { id }
+}
+
+export const bundledPrices: PriceLookup = ({ list, model, now }) => {
+  const provider = findProvider(
+    'id' in list ? { providerId: list.id } : { providerApiUrl: list.url },
+  )
+  if (provider === undefined) return undefined
+  const found = calcPrice({}, model, { providerId: provider.id, timestamp: new Date(now) })
+  if (found === null) return undefined
+  const price = toPrice(found.model_price)
+  if (price === undefined) return undefined
+  return {
+    price,
+    context: found.model.context_window ?? null,
+    changesAt: Array.isArray(found.model.prices) ? nextChange(found.model.prices, now) : null,
+  }
+}
+
+function toPrice(data: ModelPrice): Price | undefined {
+  if (data['input_mtok'] === undefined) return undefined
+  const thresholds = new Set(
+    Object.values(data).flatMap((value) =>
+      typeof value === 'object' ? value.tiers.map(({ start }) => start) : [],
+    ),
+  )
+  const search = data['web_searches_kcount']
+  const request = data['requests_kcount']
+  return makePrice({
+    rates: ratesAbove(data, 0),
+    tiers: [...thresholds]
+      .toSorted((one, other) => one - other)
+      .map((start) => ({ aboveInputTokens: start, rates: ratesAbove(data, start + 1) })),
+    fees: {
+      request: typeof request === 'number' ? perThousand(request) : 0n,
+      webSearch: typeof search === 'number' ? perThousand(search) : null,
+    },
+  })
+}
+
+/** The rates for a request that reads so many tokens. */
+function ratesAbove(data: ModelPrice, inputTokens: number): Rates {
+  const rate = (name: string): Picodollars | undefined => {
+    const value = data[name]
+    if (value === undefined) return undefined
+    if (typeof value === 'number') return pricePerMillion(value)
+    const tier = value.tiers.findLast(({ start }) => inputTokens > start)
+    return pricePerMillion(tier?.price ?? value.base)
+  }
+  const input = rate('input_mtok') ?? 0n
+  const cacheWrite = rate('cache_write_mtok')
+  return {
+    input,
+    cached: rate('cache_read_mtok') ?? input,
+    cacheWriteShort: cacheWrite ?? input,
+    // Some lists leave the hour's cache out; where writes cost extra, Anthropic's rule is twice the input.
+    cacheWriteLong: rate('cache_write_1h_mtok') ?? (cacheWrite === undefined ? input : input * 2n),
+    output: rate('output_mtok') ?? 0n,
+  }
+}
+
+/** USD per thousand to pico-USD each. */
+function perThousand(usd: number): Picodollars {
+  return pricePerMillion(usd) * 1_000n
+}
+
+function nextChange(prices: readonly ConditionalPrice[], now: number): number | null {
+  const moments = prices.flatMap(({ constraint }) => {
+    if (constraint === undefined) return []
+    if (constraint.type === 'start_date') return [Date.parse(constraint.start_date)]
+    return [constraint.start_time, constraint.end_time].flatMap((time) => everyDayAt(time, now))
+  })
+  const next = Math.min(...moments.filter((moment) => moment > now))
+  return Number.isFinite(next) ? next : null
+}
+
+/** Today and tomorrow at a time such as `16:30:00Z`. */
+function everyDayAt(time: string, now: number): readonly number[] {
+  const today = Date.parse(`${new Date(now).toISOString().slice(0, 10)}T${time}`)
+  return [today, today + DAY_MS]
+}
+
+const DAY_MS = 86_400_000
