@@ -1,0 +1,32 @@
+// The fate of every known field of a messages request when it is translated into another format. What is taken out or
+// refused whatever the provider speaks is decided before, in `removals.ts` and `call.ts`.
+import type { FieldTable } from '../fields.ts'
+
+export const FIELDS: FieldTable = {
+  model: 'read',
+  messages: 'read',
+  system: 'read',
+  max_tokens: 'read',
+  stream: 'read',
+  stop_sequences: 'read',
+  temperature: 'read',
+  top_p: 'read',
+  top_k: 'read',
+  tools: 'read',
+  tool_choice: 'read',
+  thinking: 'read',
+  output_config: 'read',
+  output_format: 'read',
+  metadata: 'read',
+  service_tier: 'read',
+  cache_control: 'read',
+  // Only their standard values come this far, and those say nothing.
+  speed: 'ignore',
+  inference_geo: 'ignore',
+  mcp_servers: 'ignore',
+  context_management: {
+    drop: 'the provider has no such setting: the client’s history is sent as it is',
+  },
+  user_profile_id: { drop: 'it names a profile at another provider' },
+  workspace_id: { drop: 'it names a workspace at another provider' },
+}

@@ -1,0 +1,77 @@
+// What is taken out of every messages request, also of one that is passed through: tools that run at the provider,
+// compaction and diagnostics. They cost what no hold covers, or reach what another key left in the shared account.
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
+
+export type Removals = {
+  /** The members of the body that change; undefined = the member goes. */
+  readonly changes: JsonObject
+  /** What went, by the client's names. */
+  readonly dropped: readonly string[]
+}
+
+export function removalsFrom(body: JsonObject): Removals {
+  const changes: Record<string, Json | undefined> = {}
+  const dropped: string[] = []
+  for (const name of ['compaction', 'diagnostics']) {
+    if (body[name] === undefined || body[name] === null) continue
+    changes[name] = undefined
+    dropped.push(name)
+  }
+  removeHostedTools(body, changes, dropped)
+  removeCompactingEdits(body, changes, dropped)
+  return { changes, dropped }
+}
+
+/** Whether the model knows this tool's schema by its type, and the client runs it. */
+export function isVendorTool(tool: JsonObject): boolean {
+  return typeof tool['type'] === 'string' && CLIENT_RUN.test(tool['type'])
+}
+
+const CLIENT_RUN = /^(bash|text_editor|memory|computer|browser)_/
+
+function isHosted(tool: Json): boolean {
+  if (!isObject(tool) || typeof tool['type'] !== 'string') return false
+  return tool['type'] !== 'custom' && !isVendorTool(tool)
+}
+
+function removeHostedTools(
+  body: JsonObject,
+  changes: Record<string, Json | undefined>,
+  dropped: string[],
+): void {
+  const { tools, tool_choice: choice } = body
+  if (!isArray(tools) || !tools.some(isHosted)) return
+  const hosted = tools.filter(isHosted).filter(isObject)
+  const kept = tools.filter((tool) => !isHosted(tool))
+  for (const tool of hosted) dropped.push(`tools.${String(tool['type'])}`)
+  // Without its search tool a model could never reach the tools that wait to be found: it gets them at once.
+  const isSearchGone = hosted.some((tool) => String(tool['type']).startsWith('tool_search_tool_'))
+  const given = isSearchGone ? kept.map(withoutDeferral) : kept
+  changes['tools'] = given.length === 0 ? undefined : given
+  const isChosen =
+    isObject(choice) && hosted.some((tool) => tool['name'] === choice['name'] && 'name' in tool)
+  if (choice !== undefined && (given.length === 0 || isChosen)) {
+    changes['tool_choice'] = undefined
+    dropped.push('tool_choice')
+  }
+}
+
+function withoutDeferral(tool: Json): Json {
+  return isObject(tool) && 'defer_loading' in tool ? { ...tool, defer_loading: undefined } : tool
+}
+
+function removeCompactingEdits(
+  body: JsonObject,
+  changes: Record<string, Json | undefined>,
+  dropped: string[],
+): void {
+  const management = body['context_management']
+  if (!isObject(management) || !isArray(management['edits'])) return
+  const isCompacting = (edit: Json): boolean =>
+    isObject(edit) && typeof edit['type'] === 'string' && edit['type'].startsWith('compact')
+  const kept = management['edits'].filter((edit) => !isCompacting(edit))
+  if (kept.length === management['edits'].length) return
+  changes['context_management'] = { ...management, edits: kept }
+  dropped.push('context_management.edits.compact')
+}

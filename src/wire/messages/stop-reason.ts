@@ -1,0 +1,57 @@
+// Why an answer ended, in the words of the messages format and back.
+import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isObject, stringOf } from '../../core/json.ts'
+
+type ChoiceEnd = Extract<CanonicalEvent, { type: 'choice-end' }>
+
+const STOP_REASONS: Record<FinishReason, string> = {
+  stop: 'end_turn',
+  limit: 'max_tokens',
+  context: 'model_context_window_exceeded',
+  'tool-call': 'tool_use',
+  refusal: 'refusal',
+  pause: 'pause_turn',
+}
+
+/** The stop fields of `message_delta` and of a whole message. `called` and `refused`: what the answer contains. */
+export function encodeStop(
+  end: ChoiceEnd,
+  answer: { readonly called: boolean; readonly refused: boolean },
+): JsonObject {
+  const reason = reasonOf(end, answer)
+  return {
+    stop_reason:
+      reason === 'stop' && end.stopSequence !== undefined ? 'stop_sequence' : STOP_REASONS[reason],
+    stop_sequence: end.stopSequence ?? null,
+    stop_details:
+      reason === 'refusal'
+        ? { type: 'refusal', category: null, explanation: end.explanation ?? null }
+        : null,
+  }
+}
+
+/** A call must be answered by the client, whatever the provider says, unless a limit may have cut it short. */
+function reasonOf(
+  end: ChoiceEnd,
+  answer: { readonly called: boolean; readonly refused: boolean },
+): FinishReason {
+  if (end.reason !== 'stop') return end.reason
+  if (answer.called) return 'tool-call'
+  return answer.refused ? 'refusal' : 'stop'
+}
+
+export function decodeStop(delta: JsonObject): Omit<ChoiceEnd, 'type' | 'choice'> {
+  const details = isObject(delta['stop_details']) ? delta['stop_details'] : {}
+  const stopSequence = stringOf(delta['stop_sequence'])
+  const explanation = stringOf(details['explanation'])
+  return {
+    reason: FINISH_REASONS.get(stringOf(delta['stop_reason']) ?? '') ?? 'stop',
+    ...(stopSequence === undefined ? {} : { stopSequence }),
+    ...(explanation === undefined ? {} : { explanation }),
+  }
+}
+
+const FINISH_REASONS = new Map(
+  Object.entries(STOP_REASONS).map(([reason, name]) => [name, reason as FinishReason]),
+)

@@ -1,0 +1,20 @@
+// A tool call's input: an object in this format, the model's own text in the canonical form.
+import type { JsonObject } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
+
+/** The input as the object this format needs. A text that is no JSON object is kept whole, so that no turn fails. */
+export function toolInputObject(text: string): JsonObject {
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch {
+    // Models do write broken JSON; the client decides what to do about it.
+  }
+  return { _raw: text }
+}
+
+/** A free text as the input of the function that stands for a custom tool. */
+export function customToolInput(text: string): string {
+  return JSON.stringify({ input: text })
+}

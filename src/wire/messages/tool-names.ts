@@ -1,0 +1,43 @@
+// Tool names and call ids that fit everywhere. The messages format allows names of 128 characters, every other format
+// 64, so longer ones are shortened when a request is decoded and given back when its answer is encoded.
+import { createHash } from 'node:crypto'
+
+import type { JsonObject } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
+
+const NAME_CHARACTERS_MAX = 64
+const CALL_ID_CHARACTERS_MAX = 64
+/** 120 bits: nobody will ever see two names with the same one. */
+const HASH_CHARACTERS = 20
+
+/** The same short name for the same long one, in every turn of a conversation. */
+export function shortToolName(name: string): string {
+  if (name.length <= NAME_CHARACTERS_MAX) return name
+  return `${name.slice(0, NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)}_${hashOf(name)}`
+}
+
+/** The names a client gave its tools, found by what they were shortened to. */
+export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
+  const names = new Map<string, string>()
+  for (const tool of isArray(body['tools']) ? body['tools'] : []) {
+    const name = isObject(tool) ? tool['name'] : undefined
+    if (typeof name === 'string' && name.length > NAME_CHARACTERS_MAX) {
+      names.set(shortToolName(name), name)
+    }
+  }
+  return names
+}
+
+/** Call ids may be of any length here; elsewhere they are not. Hashed alike in the call and in its result. */
+export function shortCallId(id: string): string {
+  return id.length <= CALL_ID_CHARACTERS_MAX ? id : `toolu_${hashOf(id)}`
+}
+
+/** Providers of this format take only letters, digits, - and _ in the ids that other formats made. */
+export function plainCallId(id: string): string {
+  return /^[a-zA-Z0-9_-]+$/.test(id) ? id : `toolu_${hashOf(id)}`
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, HASH_CHARACTERS)
+}

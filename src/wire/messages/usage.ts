@@ -1,0 +1,45 @@
+// Token counts in the messages way: input excludes what was read from or written to a cache, and a stream tells
+// totals again and again, of which the last one that is not null counts.
+import type { Usage } from '../../core/events.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isObject, numberOf } from '../../core/json.ts'
+
+export function encodeUsage(usage: Usage): JsonObject {
+  const { inputTokens, cachedTokens, cacheWriteTokens, cacheWriteLongTokens } = usage
+  return {
+    input_tokens: Math.max(0, inputTokens - cachedTokens - cacheWriteTokens),
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cachedTokens,
+    cache_creation: {
+      ephemeral_5m_input_tokens: cacheWriteTokens - cacheWriteLongTokens,
+      ephemeral_1h_input_tokens: cacheWriteLongTokens,
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { thinking_tokens: usage.reasoningTokens },
+    server_tool_use: null,
+    service_tier: 'standard',
+  }
+}
+
+/** The totals after one more report: what a report leaves out or calls null stays as it was. */
+export function decodeUsage(report: JsonObject, before: Usage): Usage {
+  const creation = isObject(report['cache_creation']) ? report['cache_creation'] : {}
+  const short = numberOf(creation['ephemeral_5m_input_tokens'])
+  const long = numberOf(creation['ephemeral_1h_input_tokens'])
+  const written = short === undefined && long === undefined ? undefined : (short ?? 0) + (long ?? 0)
+  const details = isObject(report['output_tokens_details']) ? report['output_tokens_details'] : {}
+  const cachedTokens = numberOf(report['cache_read_input_tokens']) ?? before.cachedTokens
+  const cacheWriteTokens =
+    numberOf(report['cache_creation_input_tokens']) ?? written ?? before.cacheWriteTokens
+  const plainTokens =
+    numberOf(report['input_tokens']) ??
+    before.inputTokens - before.cachedTokens - before.cacheWriteTokens
+  return {
+    inputTokens: plainTokens + cachedTokens + cacheWriteTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    cacheWriteLongTokens: long ?? before.cacheWriteLongTokens,
+    outputTokens: numberOf(report['output_tokens']) ?? before.outputTokens,
+    reasoningTokens: numberOf(details['thinking_tokens']) ?? before.reasoningTokens,
+  }
+}
