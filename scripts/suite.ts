@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { runFiles } from './run-files.ts'
 import type { Outcome } from './run-files.ts'
 import { runTools } from './run-tools.ts'
+import { findChromium } from '../test/support/chromium.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 
 const unitFiles = ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/tidy.test.ts']
@@ -30,18 +31,20 @@ async function all(): Promise<Outcome[]> {
   const [tools] = await Promise.all([
     patterns.length === 0 ? runTools(interrupted.signal) : undefined,
     givePostgres(),
+    findChromium().catch(complain),
   ])
   if (tools) return [tools, await runFiles(files, interrupted.signal)]
   return [await runFiles(files.filter(wanted), interrupted.signal)]
 }
 
-/** One server for the whole run; where there can be none, each test that needs it says so. */
+/** One server for the whole run. */
 async function givePostgres(): Promise<void> {
-  try {
-    process.env['TOLLGATE_TEST_POSTGRES'] ||= await startPostgres()
-  } catch (error) {
-    console.log(error instanceof Error ? error.message : error)
-  }
+  process.env['TOLLGATE_TEST_POSTGRES'] ||= await startPostgres().catch(complain)
+}
+
+/** Where a machine can have no PostgreSQL or no Chromium, each test that needs it fails with this line. */
+function complain(error: unknown): undefined {
+  console.log(error instanceof Error ? error.message : error)
 }
 
 function find(globs: readonly string[]): string[] {

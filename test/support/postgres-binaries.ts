@@ -4,6 +4,7 @@ import { cpSync, existsSync, globSync, readFileSync, symlinkSync } from 'node:fs
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureDependencies } from '../../scripts/checkout.mjs'
+import { installWithApt } from './apt.ts'
 
 /** PostgreSQL refuses to run as root, so root starts it as another user. */
 export const serverUser =
@@ -62,11 +63,7 @@ function fromSystem(): string | undefined {
 }
 
 function fromPackages(): string | undefined {
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined
-  console.error('tollgate: installing postgresql with apt-get for the tests')
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  spawnSync('apt-get', ['update', '-qq'], { env })
-  spawnSync('apt-get', ['install', '-qq', '-y', 'postgresql'], { env })
+  installWithApt('postgresql')
   return fromSystem()
 }
 

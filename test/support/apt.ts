@@ -1,0 +1,12 @@
+// The last resort of the tests for a program that is neither installed nor on npm: the system's packages, as root.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+
+/** Tries to install a package; whether that helped, the caller sees by looking for the program again. */
+export function installWithApt(name: string): void {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return
+  console.error(`tollgate: installing ${name} with apt-get for the tests`)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  spawnSync('apt-get', ['update', '-qq'], { env })
+  spawnSync('apt-get', ['install', '-qq', '-y', name], { env })
+}
