@@ -1,0 +1,185 @@
+// What admission must know of a chat completions request. One walk over the parsed body that counts everything a model
+// could read, known or not, and refuses only what no provider may be asked.
+import type { Call } from '../../core/call.ts'
+import type { Ability } from '../../core/endpoints.ts'
+import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { affinityOf, countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
+import { typeOf } from '../expect.ts'
+import { Measure } from '../measure.ts'
+import { refuseFields, refuseFileId } from '../refused-fields.ts'
+import { CHAT_FIELDS } from './fields.ts'
+import { hostedTools } from './hosted-tools.ts'
+
+export function readCall(body: JsonObject): Call {
+  const model = modelOf(body)
+  const stream = streamOf(body)
+  refuseFields(body)
+  const walk = { measure: new Measure(), needs: new Set<Ability>() }
+  const messages = readMessages(body, walk)
+  readTools(body, walk)
+  readCaching(body, walk.measure)
+  readUnknown(body, walk.measure)
+  const tokensMax = countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1)
+  const choices = countOf(body, 'n', 1) ?? 1
+  const effort = body['reasoning_effort'] ?? 'none'
+  const endUser = stringOf(body['safety_identifier']) ?? stringOf(body['user'])
+  const metadata = labelsOf(body['metadata'])
+  return {
+    model,
+    stream,
+    input: walk.measure.sum,
+    output: { ...(tokensMax && { tokensMax }), choices, thinks: effort !== 'none' },
+    needs: [...walk.needs],
+    dropped: hostedTools(body).map((tool) => tool.name),
+    affinity: affinityOf(body['prompt_cache_key'], beginningOf(messages)),
+    ...(endUser !== undefined && { endUser }),
+    ...(metadata && { metadata }),
+  }
+}
+
+type Walk = { readonly measure: Measure; readonly needs: Set<Ability> }
+
+function readMessages(body: JsonObject, walk: Walk): readonly Json[] {
+  const messages = body['messages']
+  if (!isArray(messages)) throw invalidRequest('messages', 'messages must be a list of messages')
+  messages.forEach((message, index) => readMessage(message, `messages[${index}]`, walk))
+  return messages
+}
+
+function readMessage(message: Json, place: string, walk: Walk): void {
+  const { measure } = walk
+  measure.item()
+  if (!isObject(message)) return measure.json(message)
+  const isResult = message['role'] === 'tool' || message['role'] === 'function'
+  for (const [name, value] of Object.entries(message)) {
+    if (name === 'role') continue
+    if (name === 'content') readContent(value, `${place}.content`, { ...walk, isResult })
+    else if (name === 'tool_calls' && isArray(value)) readItems(value, measure)
+    else if (name === 'audio' && isObject(value)) refuseAudioId(`${place}.audio`)
+    else measure.text(value)
+  }
+}
+
+function refuseAudioId(place: string): never {
+  throw unsupportedParameter(
+    place,
+    `${place} is not supported: it names an answer in a provider account that all keys share`,
+  )
+}
+
+function readItems(values: readonly Json[], measure: Measure): void {
+  for (const value of values) {
+    measure.item()
+    measure.json(value)
+  }
+}
+
+type ContentWalk = Walk & { readonly isResult: boolean }
+
+function readContent(content: Json | undefined, place: string, walk: ContentWalk): void {
+  if (isArray(content)) {
+    content.forEach((part, index) => readPart(part, `${place}[${index}]`, walk))
+  } else if (walk.isResult) walk.measure.json(content)
+  else walk.measure.text(content)
+}
+
+function readPart(part: Json, place: string, { measure, needs, isResult }: ContentWalk): void {
+  if (!isObject(part)) return measure.text(part)
+  refuseFileIds(part, place)
+  readCacheMark(part, place, measure)
+  switch (typeOf(part)) {
+    case 'text':
+      return isResult ? measure.json(part['text']) : measure.text(part['text'])
+    case 'refusal':
+      return measure.text(part['refusal'])
+    case 'image_url':
+      needs.add('images')
+      return measure.image()
+    case 'file':
+      needs.add('files')
+      return measure.unbounded()
+    default:
+      measure.json(part)
+      return measure.unbounded()
+  }
+}
+
+function refuseFileIds(part: JsonObject, place: string): void {
+  if ((part['file_id'] ?? null) !== null) refuseFileId(`${place}.file_id`)
+  for (const [name, value] of Object.entries(part)) {
+    if (isObject(value) && (value['file_id'] ?? null) !== null) {
+      refuseFileId(`${place}.${name}.file_id`)
+    }
+  }
+}
+
+/** Both spellings of a cache mark: the format's own, and the one that clients of other gateways use. */
+function readCacheMark(part: JsonObject, place: string, measure: Measure): void {
+  for (const name of ['prompt_cache_breakpoint', 'cache_control']) {
+    const mark = part[name]
+    if (isObject(mark)) measure.cacheWrite(lifetimeOf(mark['ttl'], `${place}.${name}.ttl`))
+  }
+}
+
+function readCaching(body: JsonObject, measure: Measure): void {
+  const options = body['prompt_cache_options']
+  if (isObject(options)) {
+    measure.cacheWrite(lifetimeOf(options['ttl'], 'prompt_cache_options.ttl'))
+  }
+  const retention = body['prompt_cache_retention'] ?? 'in_memory'
+  if (retention !== 'in_memory') measure.cacheWrite(lifetimeOf(retention, 'prompt_cache_retention'))
+}
+
+/** Lifetimes that have a price: below an hour, and from an hour on. */
+function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
+  switch (ttl ?? '5m') {
+    case '5m':
+    case '30m':
+      return 'short'
+    case '1h':
+    case '12h':
+    case '24h':
+      return 'long'
+    default:
+      throw unsupportedParameter(place, `${place} must be a lifetime that has a price: 30m or 12h`)
+  }
+}
+
+function readTools(body: JsonObject, { measure, needs }: Walk): void {
+  const hosted = new Set(hostedTools(body).map((tool) => tool.value))
+  for (const name of ['tools', 'functions']) {
+    const tools = body[name]
+    if (!isArray(tools)) continue
+    const kept = tools.filter((tool) => !hosted.has(tool))
+    if (kept.length > 0) needs.add('tools')
+    readItems(kept, measure)
+    for (const tool of kept) if (isObject(tool)) readCacheMark(tool, name, measure)
+  }
+  measure.json(body['response_format'])
+  const format = body['response_format']
+  if (isObject(format) && format['type'] === 'json_schema') needs.add('structured_output')
+}
+
+/** A field that is not known may still reach the model: providers put documents and templates there. */
+function readUnknown(body: JsonObject, measure: Measure): void {
+  for (const [name, value] of Object.entries(body)) {
+    if (!Object.hasOwn(CHAT_FIELDS, name)) measure.json(value)
+  }
+}
+
+/** The instructions and the first thing the user said. */
+function beginningOf(messages: readonly Json[]): string[] {
+  const texts: string[] = []
+  for (const message of messages) {
+    if (!isObject(message)) continue
+    const { role, content } = message
+    const parts = isArray(content) ? content : [{ text: content }]
+    for (const part of parts) {
+      if (isObject(part) && typeof part['text'] === 'string') texts.push(part['text'])
+    }
+    if (role === 'user' && texts.length > 0) break
+  }
+  return texts
+}

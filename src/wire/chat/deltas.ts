@@ -1,0 +1,189 @@
+// The answer as chat completions tell it: canonical events become changes to the message of a choice. A stream sends
+// the changes one by one, a whole answer is their sum, so both say the same.
+import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { Seal } from '../../core/request.ts'
+import type { AnswerContext } from '../codec.ts'
+import { packSeal } from '../seal.ts'
+
+/** One change: what a chunk of a stream carries for one choice. */
+export type Change = {
+  readonly index: number
+  readonly delta: JsonObject
+  readonly logprobs: JsonObject | null
+  readonly finish_reason: string | null
+}
+
+type ChoiceState = {
+  /** Nothing but thoughts so far. */
+  isSilent: boolean
+  /** Blocks are joined into one content: where the current one starts, for what points into it. */
+  textLength: number
+  blockStart: number
+  thinking: string
+  toolCalls: number
+  /** Whether the current call has any input yet. */
+  hasInput: boolean
+  custom: boolean
+}
+
+export class DeltaEncoder {
+  readonly #choices = new Map<number, ChoiceState>()
+  /** A client that offered `functions` knows only the deprecated kind of call. */
+  readonly #isLegacy: boolean
+
+  constructor(answer: AnswerContext) {
+    this.#isLegacy = isGiven(answer.body['functions']) && !isGiven(answer.body['tools'])
+  }
+
+  encode(event: CanonicalEvent): readonly Change[] {
+    if (event.type === 'choice-end') return this.#end(event.choice, event.reason)
+    return 'block' in event ? this.#encodeBlock(event) : []
+  }
+
+  #end(choice: number, reason: FinishReason): readonly Change[] {
+    const started = this.#start(choice, '')
+    const { toolCalls, isSilent } = this.#stateOf(choice)
+    const finish_reason = this.#finishReason(reason, toolCalls)
+    // Clients expect a text when there is nothing else, also when thinking used up the whole answer.
+    const delta = isSilent ? { content: '' } : {}
+    return [...started, { index: choice, delta, logprobs: null, finish_reason }]
+  }
+
+  #encodeBlock(event: BlockEvent): readonly Change[] {
+    const { choice } = event
+    const started = this.#start(choice, event.type === 'text-start' ? '' : null)
+    const delta = this.#deltaOf(event, this.#stateOf(choice))
+    if (delta === undefined) return started
+    const logprobs =
+      event.type === 'text-delta' && event.logprobs !== undefined
+        ? { content: event.logprobs.map(encodeLogprob), refusal: null }
+        : null
+    return [...started, { index: choice, delta, logprobs, finish_reason: null }]
+  }
+
+  /** The first change of a choice names the role. */
+  #start(choice: number, content: '' | null): readonly Change[] {
+    if (this.#choices.has(choice)) return []
+    const delta = { role: 'assistant', content, refusal: null }
+    return [{ index: choice, delta, logprobs: null, finish_reason: null }]
+  }
+
+  #stateOf(choice: number): ChoiceState {
+    const state = this.#choices.get(choice) ?? newChoice()
+    this.#choices.set(choice, state)
+    return state
+  }
+
+  #deltaOf(event: BlockEvent, state: ChoiceState): JsonObject | undefined {
+    switch (event.type) {
+      case 'text-start':
+        state.isSilent = false
+        state.blockStart = state.textLength
+        return undefined
+      case 'text-delta':
+        state.textLength += event.text.length
+        return { content: event.text }
+      case 'text-citation': {
+        const { start, end, url, title } = event.citation
+        const span = { start_index: state.blockStart + start, end_index: state.blockStart + end }
+        return { annotations: [{ type: 'url_citation', url_citation: { ...span, url, title } }] }
+      }
+      case 'refusal-delta':
+        return { refusal: event.text }
+      case 'thinking-start':
+        state.thinking = ''
+        return undefined
+      case 'thinking-delta':
+        state.thinking += event.text
+        return { reasoning_content: event.text }
+      case 'thinking-end':
+        return encodeSeal(event.seal, state.thinking)
+      case 'tool-call-start':
+        state.isSilent = false
+        state.toolCalls += 1
+        state.hasInput = false
+        state.custom = event.custom
+        return this.#callDelta(state, event)
+      case 'tool-call-delta':
+        state.hasInput ||= event.text !== ''
+        return this.#callDelta(state, { input: event.text })
+      case 'tool-call-end':
+        // Arguments are JSON: a call without input has an empty object, not an empty text.
+        return state.hasInput || state.custom ? undefined : this.#callDelta(state, { input: '{}' })
+      case 'refusal-start':
+        state.isSilent = false
+        return undefined
+      case 'text-end':
+      case 'refusal-end':
+        return undefined
+    }
+  }
+
+  #callDelta(state: ChoiceState, piece: CallPiece): JsonObject {
+    const input = piece.input ?? ''
+    const name = piece.name === undefined ? {} : { name: piece.name }
+    const called = state.custom ? { ...name, input } : { ...name, arguments: input }
+    if (this.#isLegacy) return { function_call: called }
+    const type = state.custom ? 'custom' : 'function'
+    const identity = piece.id === undefined ? {} : { id: piece.id, type }
+    // This format counts tool calls alone, from 0; canonical blocks are counted across all kinds.
+    return { tool_calls: [{ index: state.toolCalls - 1, ...identity, [type]: called }] }
+  }
+
+  #finishReason(reason: FinishReason, toolCalls: number): string {
+    switch (reason) {
+      case 'limit':
+      case 'context':
+        return 'length'
+      case 'refusal':
+        return 'content_filter'
+      case 'tool-call':
+      case 'stop':
+      case 'pause':
+        if (toolCalls === 0) return 'stop'
+        return this.#isLegacy ? 'function_call' : 'tool_calls'
+    }
+  }
+}
+
+type BlockEvent = Extract<CanonicalEvent, { readonly block: number }>
+type CallPiece = { readonly id?: string; readonly name?: string; readonly input?: string }
+
+function newChoice(): ChoiceState {
+  return {
+    isSilent: true,
+    textLength: 0,
+    blockStart: 0,
+    thinking: '',
+    toolCalls: 0,
+    hasInput: false,
+    custom: false,
+  }
+}
+
+/**
+ * Thoughts that must come back unchanged travel in `reasoning_details`, the one place that chat clients are known to
+ * keep and resend. The text goes with the seal, because a seal is only valid for exactly that text.
+ */
+function encodeSeal(seal: Seal | undefined, text: string): JsonObject | undefined {
+  if (seal === undefined) return undefined
+  const sealed = packSeal(seal, 'chat')
+  if (sealed === '') return undefined
+  const isHidden = text === '' && seal.kind !== 'signature'
+  return {
+    reasoning_details: [
+      isHidden
+        ? { type: 'reasoning.encrypted', data: sealed }
+        : { type: 'reasoning.text', text, signature: sealed },
+    ],
+  }
+}
+
+function encodeLogprob({ token, logprob, bytes, top }: TokenLogprob): JsonObject {
+  return { token, logprob, bytes, top_logprobs: top.map((each) => ({ ...each })) }
+}
+
+function isGiven(value: Json | undefined): boolean {
+  return value !== undefined && value !== null
+}

@@ -1,0 +1,113 @@
+// Canonical events as the answer of chat completions: chunks of a stream, or one object. Which changes they carry is
+// decided in `deltas.ts`.
+import type { CanonicalEvent, Usage } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, numberOf } from '../../core/json.ts'
+import type { AnswerContext, EventEncoder } from '../codec.ts'
+import { encodeError } from '../errors.ts'
+import type { SseEvent } from '../sse.ts'
+import { sseEvent } from '../sse.ts'
+import type { Change } from './deltas.ts'
+import { DeltaEncoder } from './deltas.ts'
+import { encodeUsage } from './usage.ts'
+
+const KEEP_ALIVE = ': keepalive\n\n'
+
+export function encodeEvents(answer: AnswerContext): EventEncoder {
+  const asksUsage = isUsageAsked(answer.body)
+  const head = {
+    id: answer.newId('chatcmpl'),
+    object: 'chat.completion.chunk',
+    created: answer.createdAt,
+    model: answer.model,
+  }
+  // The chunk before the last tells the usage to those who asked; to them every other chunk says that it is not yet
+  // known, and to all others none says anything.
+  const chunk = (choices: readonly Change[], usage: JsonObject | null): SseEvent =>
+    sseEvent('', { ...head, choices, ...(asksUsage && { usage }) })
+  const deltas = new DeltaEncoder(answer)
+  let usage: Usage | undefined
+  return {
+    keepAlive: KEEP_ALIVE,
+    encode(event) {
+      if (event.type === 'ping') return [{ event: '', data: '', raw: KEEP_ALIVE }]
+      if (event.type === 'usage') usage = event.usage
+      if (event.type !== 'response-end') {
+        return deltas.encode(event).map((change) => chunk([change], null))
+      }
+      const told = asksUsage && usage ? [chunk([], encodeUsage(usage))] : []
+      return [...told, sseEvent('', '[DONE]')]
+    },
+    fail: (error) => [sseEvent('', encodeError('chat', error, answer.requestId))],
+  }
+}
+
+export function isUsageAsked(body: JsonObject): boolean {
+  const options = body['stream_options']
+  return isObject(options) && options['include_usage'] === true
+}
+
+export function encodeResponse(
+  events: readonly CanonicalEvent[],
+  answer: AnswerContext,
+): JsonObject {
+  const deltas = new DeltaEncoder(answer)
+  const choices: Choice[] = []
+  let usage: Usage | undefined
+  for (const event of events) {
+    if (event.type === 'usage') usage = event.usage
+    for (const change of deltas.encode(event)) addChange(choices, change)
+  }
+  return {
+    id: answer.newId('chatcmpl'),
+    object: 'chat.completion',
+    created: answer.createdAt,
+    model: answer.model,
+    // Choices that were never begun leave holes.
+    choices: choices.filter((choice) => choice !== undefined),
+    ...(usage && { usage: encodeUsage(usage) }),
+  }
+}
+
+type Choice = {
+  readonly index: number
+  readonly message: Growing
+  logprobs: Growing | null
+  finish_reason: string | null
+}
+type Growing = { [name: string]: Json | undefined }
+
+function addChange(choices: Choice[], { index, delta, logprobs, finish_reason }: Change): void {
+  const choice = (choices[index] ??= {
+    index,
+    message: { role: 'assistant', content: null, refusal: null, annotations: [] },
+    logprobs: null,
+    finish_reason: null,
+  })
+  const { tool_calls: calls, role: _, ...rest } = delta
+  grow(choice.message, rest)
+  if (isArray(calls)) growCalls(choice.message, calls)
+  if (logprobs !== null) grow((choice.logprobs ??= {}), logprobs)
+  choice.finish_reason = finish_reason ?? choice.finish_reason
+}
+
+/** Adds one change: texts and lists grow, everything else is set. */
+function grow(whole: Growing, delta: JsonObject): void {
+  for (const [name, piece] of Object.entries(delta)) {
+    const before = whole[name]
+    if (typeof before === 'string' && typeof piece === 'string') whole[name] = before + piece
+    else if (isArray(before) && isArray(piece)) (before as Json[]).push(...piece)
+    else if (isObject(before) && isObject(piece)) grow(before, piece)
+    else whole[name] = isArray(piece) ? [...piece] : piece
+  }
+}
+
+/** A stream numbers its calls so that pieces find each other; a whole answer lists them. */
+function growCalls(message: Growing, pieces: readonly Json[]): void {
+  const calls = (message['tool_calls'] ??= []) as Growing[]
+  for (const piece of pieces) {
+    if (!isObject(piece)) continue
+    const { index, ...call } = piece
+    grow((calls[numberOf(index) ?? 0] ??= {}), call)
+  }
+}

@@ -1,0 +1,238 @@
+// A chat completions request as a canonical one, for translation into another format. Strict: what it cannot
+// understand is a 400 that names the field.
+import { invalidRequest } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type {
+  Conversation,
+  Effort,
+  OutputFormat,
+  Sampling,
+  Tool,
+  ToolChoice,
+} from '../../core/request.ts'
+import { countOf, modelOf, streamOf } from '../call-fields.ts'
+import {
+  expectBoolean,
+  expectInteger,
+  expectList,
+  expectMap,
+  expectName,
+  expectNumber,
+  expectObject,
+  expectOneOf,
+  expectText,
+  expectTexts,
+  optional,
+} from '../expect.ts'
+import { droppedFields } from '../fields.ts'
+import { onlyGiven } from '../given.ts'
+import { CHAT_FIELDS } from './fields.ts'
+import { hostedTools } from './hosted-tools.ts'
+import { decodeMessages, markOf } from './message-decode.ts'
+
+const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+const VERBOSITIES = ['low', 'medium', 'high'] as const
+const LOGPROBS_MAX = 20
+
+export function decodeRequest(body: JsonObject): Conversation {
+  const model = modelOf(body)
+  const dropped = [
+    ...droppedFields(body, CHAT_FIELDS),
+    ...hostedTools(body)
+      .map((tool) => tool.name)
+      .filter((name) => name !== 'web_search_options'),
+  ]
+  const tools = decodeTools(body)
+  const settings = {
+    outputTokensMax: countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1),
+    toolChoice: tools.length === 0 ? undefined : decodeToolChoice(body, tools),
+    parallelToolCalls: tools.length === 0 ? undefined : decodeParallel(body),
+    outputFormat: optional(body['response_format'], 'response_format', decodeFormat),
+    verbosity: optional(body['verbosity'], 'verbosity', expectOneOf(VERBOSITIES)),
+    reasoning: optional(body['reasoning_effort'], 'reasoning_effort', decodeReasoning),
+    endUser:
+      optional(body['safety_identifier'], 'safety_identifier', expectText) ??
+      optional(body['user'], 'user', expectText),
+    metadata: optional(body['metadata'], 'metadata', decodeMetadata),
+    cacheKey: optional(body['prompt_cache_key'], 'prompt_cache_key', expectText),
+    serviceTier: optional(body['service_tier'], 'service_tier', expectText),
+  }
+  return {
+    kind: 'chat',
+    model,
+    dropped,
+    stream: streamOf(body),
+    messages: decodeMessages(body['messages']),
+    tools,
+    sampling: decodeSampling(body),
+    choices: countOf(body, 'n', 1) ?? 1,
+    ...onlyGiven(settings),
+  }
+}
+
+function decodeSampling(body: JsonObject): Sampling {
+  const number = (name: string) => optional(body[name], name, expectNumber)
+  return onlyGiven({
+    temperature: number('temperature'),
+    topP: number('top_p'),
+    frequencyPenalty: number('frequency_penalty'),
+    presencePenalty: number('presence_penalty'),
+    seed: optional(body['seed'], 'seed', expectInteger),
+    logitBias: optional(body['logit_bias'], 'logit_bias', decodeBiases),
+    stop: optional(body['stop'], 'stop', decodeStop),
+    logprobs: decodeLogprobs(body),
+  })
+}
+
+function decodeBiases(value: unknown, place: string): Readonly<Record<string, number>> {
+  return expectMap(value, place, expectNumber)
+}
+
+function decodeMetadata(value: unknown, place: string): Readonly<Record<string, string>> {
+  return expectMap(value, place, expectText)
+}
+
+function decodeReasoning(value: unknown, place: string): { readonly effort: Effort } {
+  return { effort: expectOneOf(EFFORTS)(value, place) }
+}
+
+function decodeStop(value: unknown, place: string): readonly string[] {
+  return typeof value === 'string' ? [value] : expectTexts(value, place)
+}
+
+function decodeLogprobs(body: JsonObject): number | undefined {
+  const asked = optional(body['logprobs'], 'logprobs', expectBoolean) ?? false
+  const top = countOf(body, 'top_logprobs', 0)
+  if (top !== undefined && top > LOGPROBS_MAX) {
+    throw invalidRequest('top_logprobs', `top_logprobs must be at most ${LOGPROBS_MAX}`)
+  }
+  if (top !== undefined && !asked) {
+    throw invalidRequest('top_logprobs', 'top_logprobs needs logprobs: true')
+  }
+  return asked ? (top ?? 0) : undefined
+}
+
+function decodeTools(body: JsonObject): readonly Tool[] {
+  const hosted = new Set(hostedTools(body).map((tool) => tool.value))
+  const tools = optional(body['tools'], 'tools', expectList) ?? []
+  const functions = optional(body['functions'], 'functions', expectList) ?? []
+  return [
+    ...tools.flatMap((tool, index) =>
+      hosted.has(tool) ? [] : [decodeTool(tool, `tools[${index}]`)],
+    ),
+    ...functions.map((tool, index) => decodeFunction(tool, `functions[${index}]`)),
+  ]
+}
+
+function decodeTool(value: Json, place: string): Tool {
+  const tool = expectObject(value, place)
+  const cache = markOf(tool, place)
+  if (tool['type'] !== 'custom') {
+    return { ...decodeFunction(tool['function'], `${place}.function`), ...cache }
+  }
+  const custom = expectObject(tool['custom'], `${place}.custom`)
+  return {
+    type: 'custom',
+    name: expectName(custom['name'], `${place}.custom.name`),
+    ...onlyGiven({
+      description: optional(custom['description'], `${place}.custom.description`, expectText),
+      inputFormat: optional(custom['format'], `${place}.custom.format`, decodeInputFormat),
+    }),
+    ...cache,
+  }
+}
+
+function decodeFunction(value: Json | undefined, place: string): Tool {
+  const tool = expectObject(value, place)
+  return {
+    type: 'function',
+    name: expectName(tool['name'], `${place}.name`),
+    // A function without parameters takes none; the other formats want that said.
+    schema: optional(tool['parameters'], `${place}.parameters`, expectObject) ?? {
+      type: 'object',
+      properties: {},
+    },
+    ...onlyGiven({
+      description: optional(tool['description'], `${place}.description`, expectText),
+      strict: optional(tool['strict'], `${place}.strict`, expectBoolean),
+    }),
+  }
+}
+
+/** This format wraps a grammar once more than the canonical form does. */
+function decodeInputFormat(value: unknown, place: string): JsonObject {
+  const format = expectObject(value, place)
+  if (format['type'] !== 'grammar') return format
+  return { type: 'grammar', ...expectObject(format['grammar'], `${place}.grammar`) }
+}
+
+const CHOICES = ['auto', 'none', 'required'] as const
+
+function decodeToolChoice(body: JsonObject, tools: readonly Tool[]): ToolChoice | undefined {
+  const legacy = body['function_call'] ?? null
+  const value = body['tool_choice'] ?? legacy
+  if (value === null) return undefined
+  const place = value === legacy ? 'function_call' : 'tool_choice'
+  const word = CHOICES.find((each) => each === value)
+  if (word !== undefined) return { type: word }
+  const choice = expectObject(value, place)
+  if (choice['type'] === 'allowed_tools') {
+    return decodeAllowedTools(
+      expectObject(choice['allowed_tools'], `${place}.allowed_tools`),
+      tools,
+    )
+  }
+  const chosen = place === 'function_call' ? choice : namedIn(choice, place)
+  return { type: 'tool', name: knownTool(chosen['name'], place, tools) }
+}
+
+function decodeAllowedTools(allowed: JsonObject, tools: readonly Tool[]): ToolChoice {
+  const place = 'tool_choice.allowed_tools'
+  const mode = expectOneOf(['auto', 'required'])(allowed['mode'] ?? 'auto', `${place}.mode`)
+  const names = expectList(allowed['tools'], `${place}.tools`).map((entry, index) => {
+    const at = `${place}.tools[${index}]`
+    return knownTool(namedIn(expectObject(entry, at), at)['name'], at, tools)
+  })
+  return { type: 'allowed', names, required: mode === 'required' }
+}
+
+/** A tool is named inside an object that is named for the tool's type. */
+function namedIn(choice: JsonObject, place: string): JsonObject {
+  const type = expectOneOf(['function', 'custom'])(choice['type'], `${place}.type`)
+  return expectObject(choice[type], `${place}.${type}`)
+}
+
+function knownTool(value: unknown, place: string, tools: readonly Tool[]): string {
+  const name = expectName(value, place)
+  if (tools.some((tool) => tool.name === name)) return name
+  throw invalidRequest(place, `${place} names the tool "${name}", which is not among the tools`)
+}
+
+/** A message of the deprecated kind holds one call at most. */
+function decodeParallel(body: JsonObject): boolean | undefined {
+  const asked = optional(body['parallel_tool_calls'], 'parallel_tool_calls', expectBoolean)
+  return asked ?? (body['functions'] === undefined ? undefined : false)
+}
+
+function decodeFormat(value: unknown, place: string): OutputFormat | undefined {
+  const format = expectObject(value, place)
+  switch (expectOneOf(['text', 'json_object', 'json_schema'])(format['type'], `${place}.type`)) {
+    case 'text':
+      return undefined
+    case 'json_object':
+      return { type: 'json' }
+    case 'json_schema': {
+      const at = `${place}.json_schema`
+      const schema = expectObject(format['json_schema'], at)
+      return {
+        type: 'json-schema',
+        name: expectName(schema['name'], `${at}.name`),
+        schema: optional(schema['schema'], `${at}.schema`, expectObject) ?? {},
+        ...onlyGiven({
+          description: optional(schema['description'], `${at}.description`, expectText),
+          strict: optional(schema['strict'], `${at}.strict`, expectBoolean),
+        }),
+      }
+    }
+  }
+}

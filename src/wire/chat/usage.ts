@@ -1,0 +1,40 @@
+// Token counts as chat completions and embeddings spell them: totals that include their parts.
+import type { Usage } from '../../core/events.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isObject, numberOf } from '../../core/json.ts'
+
+export function encodeUsage(usage: Usage): JsonObject {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
+    },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  }
+}
+
+/** undefined when the provider did not tell both sides: a count that is half there would charge half. */
+export function decodeUsage(usage: JsonObject): Usage | undefined {
+  const total = numberOf(usage['total_tokens'])
+  const inputTokens = numberOf(usage['prompt_tokens'])
+  const written = numberOf(usage['completion_tokens'])
+  if (inputTokens === undefined || (written ?? total) === undefined) return undefined
+  const input = isObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}
+  const output = isObject(usage['completion_tokens_details'])
+    ? usage['completion_tokens_details']
+    : {}
+  return {
+    inputTokens,
+    // Some providers keep their read tokens outside the details object.
+    cachedTokens:
+      numberOf(input['cached_tokens']) ?? numberOf(usage['prompt_cache_hit_tokens']) ?? 0,
+    cacheWriteTokens: numberOf(input['cache_write_tokens']) ?? 0,
+    cacheWriteLongTokens: 0,
+    // Others leave thinking out of completion_tokens and count it in the total alone.
+    outputTokens: Math.max(written ?? 0, (total ?? 0) - inputTokens),
+    reasoningTokens: numberOf(output['reasoning_tokens']) ?? 0,
+  }
+}
