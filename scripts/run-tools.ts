@@ -10,6 +10,7 @@ const folders = ['src', 'test', 'bench', 'scripts', 'bin', 'web'].filter((folder
 
 const tools = [
   { name: 'types', package: 'typescript', command: 'tsc', args: ['-p', '.'] },
+  { name: 'web types', package: 'typescript', command: 'tsc', args: ['-p', 'web'] },
   { name: 'lint', package: 'oxlint', command: 'oxlint', args: ['--type-aware', ...folders] },
   { name: 'format', package: 'oxfmt', command: 'oxfmt', args: ['--check', ...folders] },
 ]
