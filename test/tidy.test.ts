@@ -1,0 +1,114 @@
+// The conventions of this repository, held by tests: who may import whom, who owns which outside thing, what a file looks
+// like, and that documents say what the code says. What a lint rule can hold is in .oxlintrc.json instead.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { describe, test } from 'node:test'
+
+const floors = (
+  'core telemetry wire catalog store ledger routing providers ' +
+  'access exchange admin edge config gateway cli'
+).split(' ')
+
+/** An outside thing, how its use looks in the text, and the files that may use it. */
+const owners = [
+  { thing: 'kysely', use: /from 'kysely/, owner: /^src\/(store|ledger)\// },
+  { thing: 'pg', use: /from 'pg'/, owner: /^src\/(store|ledger)\// },
+  { thing: 'node:sqlite', use: /from 'node:sqlite'/, owner: /^src\/store\/sqlite-worker\.ts$/ },
+  { thing: 'undici', use: /from 'undici'/, owner: /^src\/providers\/http\.ts$/ },
+  { thing: 'node:http', use: /from 'node:https?'/, owner: /^src\/edge\/server\.ts$/ },
+  {
+    thing: 'the time',
+    use: /\bDate\.now\(|new Date\(\)|performance\.now\(/,
+    owner: /^src\/core\/clock\.ts$/,
+  },
+  {
+    thing: 'standard output',
+    use: /process\.stdout|\bconsole\./,
+    owner: /^src\/(telemetry\/log\.ts$|cli\/)/,
+  },
+  { thing: 'the environment', use: /process\.env/, owner: /^src\/(config|cli\/)/ },
+]
+
+/** These decide and translate, and leave every effect to others. */
+const pure = /^src\/(core|wire|catalog|routing)\/|^src\/ledger\/periods\.ts$/
+const effect =
+  /from '(node:(fs|net|http|https|http2|tls|dgram|child_process|worker_threads|sqlite|process)|kysely|undici|pg)/
+
+const drawers = new Set(
+  'utils util helpers helper common shared misc service manager handler-utils types'.split(' '),
+)
+
+const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' })
+  .split('\n')
+  .filter(existsSync)
+const files = globSync('src/**/*.ts')
+  .toSorted()
+  .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+const sources = files.filter(({ path }) => !path.endsWith('.test.ts'))
+
+describe('imports', () => {
+  for (const { path, text } of files)
+    test(`${path} reaches down only`, () => {
+      for (const target of importsOf(path, text)) {
+        assert.ok(existsSync(target), `${target} does not exist`)
+        assert.ok(floorOf(target) <= floorOf(path), `${path} reaches up to ${target}`)
+      }
+    })
+
+  for (const { path, text } of sources.filter((file) => pure.test(file.path)))
+    test(`${path} has no effects`, () => assert.doesNotMatch(text, effect))
+})
+
+describe('owners', () => {
+  for (const { thing, use, owner } of owners)
+    test(`${thing} is used by its owner alone`, () => {
+      const users = sources.filter(({ text }) => use.test(withoutComments(text)))
+      assert.deepEqual(
+        users.map(({ path }) => path).filter((path) => !owner.test(path)),
+        [],
+      )
+    })
+})
+
+describe('files', () => {
+  for (const { path, text } of sources)
+    test(`${path} says what it is for`, () => assert.match(text, /^(#!.*\n)?\/[/*]/))
+
+  test('no file is a drawer', () => {
+    const named = tracked.filter((path) => drawers.has(basename(path).replace(/\..*/, '')))
+    assert.deepEqual(named, [])
+  })
+
+  test('lockfiles name no download address', () => {
+    for (const path of tracked.filter((each) => basename(each) === 'package-lock.json'))
+      assert.doesNotMatch(readFileSync(path, 'utf8'), /"resolved"/, path)
+  })
+
+  test('no committed file names a folder of one machine', () => {
+    const machinePath = /(?<![\w.])\/(home|Users|root|work)\/\w/
+    const texts = tracked.filter((path) => /\.(ts|tsx|mjs|json|md|ya?ml|html|css)$/.test(path))
+    assert.deepEqual(
+      texts.filter((path) => machinePath.test(readFileSync(path, 'utf8'))),
+      [],
+    )
+  })
+})
+
+function importsOf(path: string, text: string): string[] {
+  return [...text.matchAll(/(?:from|import) '(\.[^']+)'/g)].map(([, specifier = '']) =>
+    join(dirname(path), specifier),
+  )
+}
+
+function floorOf(path: string): number {
+  const name = (path.split('/')[1] ?? '').replace(/(\.test)?\.ts$/, '')
+  const floor = floors.indexOf(name)
+  assert.notEqual(floor, -1, `${path} is on no floor`)
+  return floor
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*/g, '')
+}
