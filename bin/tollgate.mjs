@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 // The command `tollgate`, for any Node >= 20: finds the runtime, in a checkout also the dependencies and (to serve) the
 // built web interface, then becomes the command line of src/cli. Prints on stderr only.
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { SetupError } from './npm.mjs'
 import { inCheckout, underRuntime } from './runtime.mjs'
 
 await underRuntime(fileURLToPath(import.meta.url), async () => {
@@ -9,6 +11,9 @@ await underRuntime(fileURLToPath(import.meta.url), async () => {
     const { ensureDependencies, ensureWeb } = await import('../scripts/checkout.mjs')
     await ensureDependencies()
     if (process.argv[2] === 'serve') await ensureWeb()
-  }
+  } else if (!existsSync(new URL('../dist', import.meta.url)))
+    throw new SetupError(
+      'this package holds no built code: npm pack must be allowed to run its prepack script.',
+    )
   await import(inCheckout ? '../src/cli/main.ts' : '../dist/cli/main.js')
 })

@@ -86,6 +86,10 @@ describe('files', () => {
       assert.doesNotMatch(readFileSync(path, 'utf8'), /"resolved"/, path)
   })
 
+  test('no dependency runs a script when it is installed', () => {
+    assert.doesNotMatch(readFileSync('package-lock.json', 'utf8'), /"hasInstallScript"/)
+  })
+
   test('no committed file names a folder of one machine', () => {
     const machinePath = /(?<![\w.])\/(home|Users|root|work)\/\w/
     const texts = tracked.filter((path) => /\.(ts|tsx|mjs|json|md|ya?ml|html|css)$/.test(path))
