@@ -1,0 +1,22 @@
+// How long a provider is asked to keep a prompt, in the two classes that have prices: below an hour, and from an hour
+// on. A lifetime outside the list would be paid at a price that nobody knows.
+import { unsupportedParameter } from '../core/errors.ts'
+import { stringOf } from '../core/json.ts'
+
+export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
+  switch (stringOf(ttl ?? '5m') ?? '') {
+    case '5m':
+    case '30m':
+    case 'in_memory':
+      return 'short'
+    case '1h':
+    case '12h':
+    case '24h':
+      return 'long'
+    default:
+      throw unsupportedParameter(
+        place,
+        `${place} must be a lifetime that has a price, as 30m or 12h`,
+      )
+  }
+}

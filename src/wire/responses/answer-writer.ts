@@ -1,0 +1,168 @@
+// Canonical events to the steps of a responses answer: items in order, each announced, grown and done, with the full
+// response object at both ends. A stream sends every step; a whole answer is the last one's response.
+import type { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
+import type { AnswerContext } from '../codec.ts'
+import { encodeError } from '../errors.ts'
+import type { ItemStatus, OpenItem, Step } from './open-item.ts'
+import { CallItem, MessageItem, ReasoningItem } from './open-item.ts'
+import type { ResponseState } from './response-object.ts'
+import { responseObjects } from './response-object.ts'
+import { toolNames } from './tools.ts'
+import type { ToolNames } from './tools.ts'
+
+export class AnswerWriter {
+  readonly #answer: AnswerContext
+  readonly #names: ToolNames
+  readonly #respond: (state: ResponseState, output: readonly JsonObject[]) => JsonObject
+  readonly #output: JsonObject[] = []
+  #open: { readonly id: string; readonly item: OpenItem } | undefined
+  #steps: Step[] = []
+  #reason: FinishReason = 'stop'
+  #usage: Usage | undefined
+
+  constructor(answer: AnswerContext) {
+    this.#answer = answer
+    this.#names = toolNames(answer.body)
+    this.#respond = responseObjects(answer, answer.newId('resp'))
+  }
+
+  write(event: CanonicalEvent): readonly Step[] {
+    // The format has room for one choice.
+    if ('choice' in event && event.choice !== 0) return []
+    this.#steps = []
+    this.#take(event)
+    return this.#steps
+  }
+
+  /** The steps that end an answer which will not be completed. */
+  fail(error: GatewayError): readonly Step[] {
+    const body = encodeError('chat', error, this.#answer.requestId)
+    const told = isObject(body['error']) ? body['error'] : {}
+    // The published type of this event is flat, first-party servers and Open Responses nest it: clients read either.
+    const { code = null, message = '', param = null } = told
+    return [
+      { type: 'error', code, message, param, error: told },
+      {
+        type: 'response.failed',
+        response: this.#respond({ status: 'failed', error: told }, [...this.#output]),
+      },
+    ]
+  }
+
+  #take(event: CanonicalEvent): void {
+    switch (event.type) {
+      case 'response-start': {
+        const response = this.#respond({ status: 'in_progress' }, [])
+        this.#steps.push({ type: 'response.created', response })
+        this.#steps.push({ type: 'response.in_progress', response })
+        return
+      }
+      case 'text-start':
+        return this.#grow(this.#message().startText())
+      case 'text-delta':
+        return this.#grow(this.#message().addText(event.text, event.logprobs))
+      case 'text-citation':
+        return this.#grow(this.#message().addCitation(event.citation))
+      case 'text-end':
+        return this.#grow(this.#message().endText())
+      case 'refusal-start':
+        return this.#grow(this.#message().startRefusal())
+      case 'refusal-delta':
+        return this.#grow(this.#message().addRefusal(event.text))
+      case 'refusal-end':
+        return this.#grow(this.#message().endRefusal())
+      case 'thinking-start': {
+        const id = this.#answer.newId('rs')
+        return this.#start(id, new ReasoningItem(id))
+      }
+      case 'thinking-delta':
+      case 'thinking-end': {
+        const item = this.#open?.item
+        if (!(item instanceof ReasoningItem)) return
+        return this.#grow(
+          event.type === 'thinking-end' ? item.end(event.seal) : item.add(event.text),
+        )
+      }
+      case 'tool-call-start': {
+        const tool = this.#names.own(event.name)
+        const id = this.#answer.newId(event.custom || tool.custom ? 'ctc' : 'fc')
+        return this.#start(id, new CallItem({ id, callId: event.id }, tool, event.custom))
+      }
+      case 'tool-call-delta':
+      case 'tool-call-end': {
+        const item = this.#open?.item
+        if (!(item instanceof CallItem)) return
+        return this.#grow(event.type === 'tool-call-end' ? item.end() : item.add(event.text))
+      }
+      case 'choice-end':
+        this.#reason = event.reason
+        return this.#finish(isCut(event.reason) ? 'incomplete' : 'completed')
+      case 'usage':
+        this.#usage = event.usage
+        return
+      case 'response-end':
+        return this.#complete()
+      case 'embedding':
+      case 'ping':
+        return
+    }
+  }
+
+  /** Adjacent texts and refusals are parts of one message, as the format's own models write them. */
+  #message(): MessageItem {
+    const open = this.#open?.item
+    if (open instanceof MessageItem) return open
+    const id = this.#answer.newId('msg')
+    const item = new MessageItem(id)
+    this.#start(id, item)
+    return item
+  }
+
+  #start(id: string, item: OpenItem): void {
+    this.#finish('completed')
+    this.#open = { id, item }
+    this.#steps.push({
+      type: 'response.output_item.added',
+      output_index: this.#output.length,
+      item: item.json('in_progress'),
+    })
+  }
+
+  #grow(steps: readonly Step[]): void {
+    if (this.#open === undefined) return
+    const place = { item_id: this.#open.id, output_index: this.#output.length }
+    for (const { type, ...rest } of steps) this.#steps.push({ type, ...place, ...rest })
+  }
+
+  /** An item is done when the next one starts or the answer ends: only then is it known whether it was cut. */
+  #finish(status: ItemStatus): void {
+    if (this.#open === undefined) return
+    const item = this.#open.item.json(status)
+    this.#open = undefined
+    this.#steps.push({ type: 'response.output_item.done', output_index: this.#output.length, item })
+    this.#output.push(item)
+  }
+
+  #complete(): void {
+    this.#finish('completed')
+    const usage = this.#usage
+    const state: ResponseState = isCut(this.#reason)
+      ? {
+          status: 'incomplete',
+          usage,
+          reason: this.#reason === 'refusal' ? 'content_filter' : 'max_output_tokens',
+        }
+      : { status: 'completed', usage }
+    this.#steps.push({
+      type: `response.${state.status}`,
+      response: this.#respond(state, this.#output),
+    })
+  }
+}
+
+function isCut(reason: FinishReason): boolean {
+  return reason === 'limit' || reason === 'context' || reason === 'refusal'
+}

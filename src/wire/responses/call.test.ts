@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { InputMeasure } from '../../core/call.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { readCall } from './call.ts'
+
+const read = (rest: JsonObject) => readCall({ model: 'm', input: 'hi', ...rest })
+const bytes = (value: Json): number => Buffer.byteLength(JSON.stringify(value))
+const user = (...content: Json[]): JsonObject => ({ input: [{ role: 'user', content }] })
+const NOTHING: InputMeasure = {
+  textBytes: 0,
+  jsonBytes: 0,
+  items: 1,
+  images: 0,
+  unbounded: false,
+  tokens: 0,
+  cacheWrites: 'none',
+}
+const TOOL = { type: 'function', name: 'f', parameters: { type: 'object' } }
+const FORMAT = { type: 'json_schema', name: 'n', schema: {} }
+const SCREENSHOT = { type: 'computer_call_output', call_id: 'c', output: {} }
+
+const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<InputMeasure>][] = [
+  ['UTF-8 bytes of a text', { input: 'für' }, { textBytes: 4 }],
+  ['instructions', { instructions: 'four' }, { textBytes: 6 }],
+  [
+    'items',
+    {
+      input: [
+        { role: 'user', content: 'a' },
+        { role: 'user', content: 'b' },
+      ],
+    },
+    { textBytes: 2, items: 2 },
+  ],
+  ['text parts', user({ type: 'input_text', text: 'abc' }), { textBytes: 3 }],
+  ['images', user({ type: 'input_image', image_url: 'data:…' }), { images: 1 }],
+  ['files', user({ type: 'input_file', file_url: 'https://x' }), { unbounded: true }],
+  ['tools', { tools: [TOOL] }, { textBytes: 2, items: 2, jsonBytes: bytes(TOOL) }],
+  ['hosted tools not', { tools: [{ type: 'web_search' }] }, { textBytes: 2 }],
+  ['schemas', { text: { format: FORMAT } }, { textBytes: 2, jsonBytes: bytes(FORMAT) }],
+  [
+    'calls',
+    { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' }] },
+    { textBytes: 1, jsonBytes: 7 },
+  ],
+  [
+    'results',
+    { input: [{ type: 'function_call_output', call_id: 'c', output: '12345' }] },
+    { jsonBytes: 5 },
+  ],
+  [
+    'encrypted thoughts',
+    { input: [{ type: 'reasoning', encrypted_content: '12345678' }] },
+    { textBytes: 8 },
+  ],
+  ['unknown items', { input: [SCREENSHOT] }, { unbounded: true, jsonBytes: bytes(SCREENSHOT) }],
+  ['unknown fields', { documents: ['abc'] }, { textBytes: 2, jsonBytes: 7 }],
+  [
+    'cache marks',
+    user({ type: 'input_text', text: '', prompt_cache_breakpoint: { ttl: '12h' } }),
+    { cacheWrites: 'long' },
+  ],
+  ['cache options', { prompt_cache_options: {} }, { textBytes: 2, cacheWrites: 'short' }],
+]
+for (const [what, body, expected] of MEASURES) {
+  test(`responses: the input measure counts ${what}`, () => {
+    assert.deepEqual(read(body).input, { ...NOTHING, ...expected })
+  })
+}
+
+test('responses: what admission learns', () => {
+  const call = read({
+    stream: true,
+    max_output_tokens: 50,
+    reasoning: { effort: 'low' },
+    tools: [TOOL, { type: 'web_search' }, { type: 'mcp' }],
+    text: { format: FORMAT },
+    safety_identifier: 'u',
+    metadata: { a: 'b' },
+    input: [
+      { role: 'developer', content: 'first' },
+      { role: 'user', content: [{ type: 'input_text', text: 'second' }] },
+      { role: 'user', content: 'third' },
+    ],
+  })
+  const { input: _, ...rest } = call
+  assert.deepEqual(rest, {
+    model: 'm',
+    stream: true,
+    output: { tokensMax: 50, choices: 1, thinks: true },
+    needs: ['tools', 'structured_output'],
+    dropped: ['tools.web_search', 'tools.mcp'],
+    affinity: 'first\nsecond',
+    endUser: 'u',
+    metadata: { a: 'b' },
+  })
+  assert.equal(read({ prompt_cache_key: 'k' }).affinity, 'k')
+})
+
+const REFUSED: readonly [param: string, body: JsonObject][] = [
+  ['model', { model: '' }],
+  ['model', { model: 3 }],
+  ['input', { input: null }],
+  ['input', { input: 5 }],
+  ['stream', { stream: 'yes' }],
+  ['store', { store: 'no' }],
+  ['max_output_tokens', { max_output_tokens: 0 }],
+  ['max_output_tokens', { max_output_tokens: 1.5 }],
+  ['conversation', { conversation: 'conv_1' }],
+  ['background', { background: true }],
+  ['prompt', { prompt: { id: 'pmpt_1' } }],
+  ['service_tier', { service_tier: 'priority' }],
+  ['input[0].content[0].file_id', user({ type: 'input_file', file_id: 'file-1' })],
+  [
+    'input[0].output[0].file_id',
+    {
+      input: [
+        {
+          type: 'function_call_output',
+          call_id: 'c',
+          output: [{ type: 'input_image', file_id: 'file-1' }],
+        },
+      ],
+    },
+  ],
+  ['input[0]', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
+  [
+    'prompt_cache_options.comparison_response_id',
+    { prompt_cache_options: { comparison_response_id: 'resp_1' } },
+  ],
+  ['prompt_cache_options.ttl', { prompt_cache_options: { ttl: '9d' } }],
+]
+for (const [param, body] of REFUSED) {
+  test(`responses: no provider is asked with ${JSON.stringify(body)}`, () => {
+    assert.throws(
+      () => read(body),
+      (error) =>
+        error instanceof GatewayError && error.status === 400 && error.details.param === param,
+    )
+  })
+}
+
+test('responses: fields that say nothing special pass', () => {
+  read({ background: false, conversation: null, service_tier: 'auto', store: null, tools: null })
+})

@@ -1,0 +1,188 @@
+// What admission must know of a responses request. One walk over the parsed body that counts everything a model could
+// read, known or not, and refuses only what no provider may be asked.
+import type { Call } from '../../core/call.ts'
+import type { Ability } from '../../core/endpoints.ts'
+import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { defined, isArray, isObject, stringOf } from '../../core/json.ts'
+import { lifetimeOf } from '../cache-lifetime.ts'
+import { affinityOf, countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
+import { Measure } from '../measure.ts'
+import { refuseFields, refuseFileId } from '../refused-fields.ts'
+import { RESPONSES_FIELDS } from './fields.ts'
+import { itemType } from './item-type.ts'
+import { usableTools } from './tools.ts'
+
+export function readCall(body: JsonObject): Call {
+  const model = modelOf(body)
+  const stream = streamOf(body)
+  refuseFields(body)
+  const walk: Walk = { measure: new Measure(), needs: new Set(), beginning: [] }
+  readPrompt(body, walk)
+  const { tools, dropped } = usableTools(body)
+  for (const tool of tools) readTool(tool, walk)
+  readSettings(body, walk)
+  const effort = isObject(body['reasoning']) ? body['reasoning']['effort'] : undefined
+  return defined({
+    model,
+    stream,
+    input: walk.measure.sum,
+    output: defined({
+      tokensMax: countOf(body, 'max_output_tokens', 1),
+      choices: 1,
+      thinks: typeof effort === 'string' && effort !== 'none',
+    }),
+    needs: [...walk.needs],
+    dropped,
+    affinity: affinityOf(body['prompt_cache_key'], walk.beginning),
+    endUser: stringOf(body['safety_identifier']) ?? stringOf(body['user']),
+    metadata: labelsOf(body['metadata']),
+  })
+}
+
+type Walk = {
+  readonly measure: Measure
+  readonly needs: Set<Ability>
+  /** The instructions and the first thing the user said. */
+  readonly beginning: string[]
+}
+
+function readPrompt(body: JsonObject, walk: Walk): void {
+  const { instructions, input } = body
+  if (typeof instructions === 'string') walk.beginning.push(instructions)
+  walk.measure.text(instructions)
+  if (typeof input === 'string') {
+    walk.measure.item()
+    walk.measure.text(input)
+    walk.beginning.push(input)
+    return
+  }
+  if (!isArray(input)) {
+    throw invalidRequest('input', 'input must be a text or a list of items')
+  }
+  let hasUserText = false
+  for (const [index, item] of input.entries()) {
+    walk.measure.item()
+    if (isObject(item)) readItem(item, `input[${index}]`, walk)
+    else walk.measure.json(item)
+    if (!hasUserText && isObject(item) && item['content'] !== undefined) {
+      walk.beginning.push(...textsOf(item['content']))
+      hasUserText = item['role'] === 'user'
+    }
+  }
+}
+
+function readItem(item: JsonObject, place: string, walk: Walk): void {
+  const { measure } = walk
+  switch (itemType(item)) {
+    case 'message':
+      return readContent(item['content'], `${place}.content`, walk)
+    case 'function_call':
+      measure.text(item['name'])
+      return measure.json(item['arguments'])
+    case 'custom_tool_call':
+      measure.text(item['name'])
+      return measure.json(item['input'])
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return readOutput(item['output'], `${place}.output`, walk)
+    case 'reasoning':
+      // An encrypted thought is longer than the thought, so its text bounds what the model reads.
+      measure.text(item['encrypted_content'])
+      measure.text(item['summary'])
+      return measure.text(item['content'])
+    case 'additional_tools':
+      for (const tool of isArray(item['tools']) ? item['tools'] : []) readTool(tool, walk)
+      return
+    case 'item_reference':
+      throw unsupportedParameter(
+        place,
+        `${place} refers to an item that is not stored here; send the item itself`,
+      )
+    default:
+      // Screenshots, programs, compacted turns: counted as text, and nothing bounds what they stand for.
+      measure.json(item)
+      return measure.unbounded()
+  }
+}
+
+function readContent(content: Json | undefined, place: string, walk: Walk): void {
+  if (!isArray(content)) return walk.measure.text(content)
+  for (const [index, part] of content.entries()) {
+    if (isObject(part)) readPart(part, `${place}[${index}]`, walk)
+    else walk.measure.json(part)
+  }
+}
+
+/** What a tool said counts as JSON, also where it is a text: providers write it anew. */
+function readOutput(output: Json | undefined, place: string, walk: Walk): void {
+  if (!isArray(output)) return walk.measure.json(output)
+  for (const [index, part] of output.entries()) {
+    if (!isObject(part) || part['type'] === 'input_text') walk.measure.json(part)
+    else readPart(part, `${place}[${index}]`, walk)
+  }
+}
+
+function readPart(part: JsonObject, place: string, { measure, needs }: Walk): void {
+  if ((part['file_id'] ?? null) !== null) refuseFileId(`${place}.file_id`)
+  const mark = part['prompt_cache_breakpoint']
+  if (isObject(mark)) {
+    measure.cacheWrite(lifetimeOf(mark['ttl'], `${place}.prompt_cache_breakpoint.ttl`))
+  }
+  switch (stringOf(part['type']) ?? '') {
+    case 'input_text':
+    case 'output_text':
+      return measure.text(part['text'])
+    case 'refusal':
+      return measure.text(part['refusal'])
+    case 'input_image':
+      needs.add('images')
+      return measure.image()
+    case 'input_file':
+      needs.add('files')
+      return measure.unbounded()
+    default:
+      measure.json(part)
+      return measure.unbounded()
+  }
+}
+
+function readTool(tool: Json, { measure, needs }: Walk): void {
+  needs.add('tools')
+  measure.item()
+  measure.json(tool)
+}
+
+function readSettings(body: JsonObject, { measure, needs }: Walk): void {
+  const { text, prompt_cache_options: caching, prompt_cache_retention: retention, store } = body
+  const format = isObject(text) ? text['format'] : undefined
+  measure.json(format)
+  if (isObject(format) && format['type'] === 'json_schema') needs.add('structured_output')
+  if (isObject(caching)) {
+    if ((caching['comparison_response_id'] ?? null) !== null) {
+      throw unsupportedParameter(
+        'prompt_cache_options.comparison_response_id',
+        'prompt_cache_options.comparison_response_id is not supported: response ids are known to Tollgate alone',
+      )
+    }
+    measure.cacheWrite(lifetimeOf(caching['ttl'], 'prompt_cache_options.ttl'))
+  }
+  if ((retention ?? null) !== null) {
+    measure.cacheWrite(lifetimeOf(retention, 'prompt_cache_retention'))
+  }
+  if ((store ?? null) !== null && typeof store !== 'boolean') {
+    throw invalidRequest('store', 'store must be true or false')
+  }
+  // A field that is not known may still reach the model.
+  for (const [name, value] of Object.entries(body)) {
+    if (!Object.hasOwn(RESPONSES_FIELDS, name)) measure.json(value)
+  }
+}
+
+function textsOf(content: Json): string[] {
+  if (typeof content === 'string') return [content]
+  if (!isArray(content)) return []
+  return content.flatMap((part) =>
+    isObject(part) && typeof part['text'] === 'string' ? [part['text']] : [],
+  )
+}

@@ -1,0 +1,330 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import OpenAI from 'openai'
+
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { writeSse } from '../sse.ts'
+import { encodeEvents, encodeResponse } from './events-encode.ts'
+import { ANSWER, BODY, answerContext, at } from './sample-answer.ts'
+
+const OUTPUT = [
+  {
+    id: 'rs_1',
+    type: 'reasoning',
+    status: 'completed',
+    summary: [{ type: 'summary_text', text: 'Let me see.' }],
+    encrypted_content:
+      'tollgate.1.' +
+      Buffer.from('{"format":"messages","kind":"signature","value":"signed"}').toString(
+        'base64url',
+      ),
+  },
+  {
+    id: 'msg_1',
+    type: 'message',
+    status: 'completed',
+    role: 'assistant',
+    content: [
+      {
+        type: 'output_text',
+        text: 'It is sunny.',
+        annotations: [
+          {
+            type: 'url_citation',
+            url: 'https://example.com',
+            title: 'Sky',
+            start_index: 0,
+            end_index: 6,
+          },
+        ],
+        logprobs: [],
+      },
+      { type: 'refusal', refusal: 'No more.' },
+    ],
+  },
+  {
+    id: 'fc_1',
+    type: 'function_call',
+    status: 'completed',
+    call_id: 'call_1',
+    name: 'weather',
+    arguments: '{}',
+  },
+  {
+    id: 'ctc_1',
+    type: 'custom_tool_call',
+    status: 'completed',
+    call_id: 'call_2',
+    name: 'patch',
+    input: 'a "b"',
+  },
+  {
+    id: 'fc_2',
+    type: 'function_call',
+    status: 'completed',
+    call_id: 'call_3',
+    name: 'find',
+    namespace: 'crm',
+    arguments: '{"id":1}',
+  },
+]
+
+type Sent = { readonly name: string; readonly data: JsonObject }
+
+function stream(events: readonly CanonicalEvent[], body: JsonObject = BODY): Sent[] {
+  const encoder = encodeEvents(answerContext(body))
+  return events
+    .flatMap((event) => encoder.encode(event))
+    .filter((event) => event.data !== '[DONE]')
+    .map((event) => ({ name: event.event, data: JSON.parse(event.data) as JsonObject }))
+}
+
+function only(sent: readonly Sent[], name: string): JsonObject {
+  const found = sent.filter((event) => event.name === name)
+  assert.equal(found.length, 1, name)
+  return found[0]?.data ?? {}
+}
+
+describe('responses: a streamed answer', () => {
+  test('names its events as their type and numbers them all', () => {
+    const sent = stream(ANSWER)
+    assert.deepEqual(
+      sent.map((event) => event.name.replace('response.', '')),
+      [
+        ...['created', 'in_progress'],
+        ...['output_item.added', 'reasoning_summary_part.added'],
+        ...['reasoning_summary_text.delta', 'reasoning_summary_text.delta'],
+        ...['reasoning_summary_text.done', 'reasoning_summary_part.done', 'output_item.done'],
+        ...['output_item.added', 'content_part.added', 'output_text.delta', 'output_text.delta'],
+        ...['output_text.annotation.added', 'output_text.done', 'content_part.done'],
+        ...['content_part.added', 'refusal.delta', 'refusal.done', 'content_part.done'],
+        ...['output_item.done', 'output_item.added', 'function_call_arguments.delta'],
+        ...['function_call_arguments.done', 'output_item.done'],
+        ...['output_item.added', 'custom_tool_call_input.delta', 'custom_tool_call_input.done'],
+        ...['output_item.done', 'output_item.added', 'function_call_arguments.delta'],
+        ...['function_call_arguments.done', 'output_item.done', 'completed'],
+      ],
+    )
+    sent.forEach((event, index) => {
+      assert.equal(event.data['type'], event.name)
+      assert.equal(event.data['sequence_number'], index)
+    })
+  })
+
+  test('ends with [DONE] and says so nowhere else', () => {
+    const encoder = encodeEvents(answerContext(BODY))
+    const text = ANSWER.flatMap((event) => encoder.encode(event)).map(writeSse)
+    assert.deepEqual(
+      text.filter((event) => event.includes('[DONE]')),
+      ['data: [DONE]\n\n'],
+    )
+    assert.equal(text.at(-1), 'data: [DONE]\n\n')
+  })
+
+  test('has in the end the items it announced as done, and the whole answer is the same', () => {
+    const sent = stream(ANSWER)
+    const done = sent.filter((event) => event.name === 'response.output_item.done')
+    assert.deepEqual(
+      done.map((event) => event.data['item']),
+      OUTPUT,
+    )
+    const { response } = only(sent, 'response.completed')
+    assert.deepEqual((response as JsonObject)['output'], OUTPUT)
+    assert.deepEqual(response, encodeResponse(ANSWER, answerContext(BODY)))
+  })
+
+  test('puts a citation where it belongs', () => {
+    const { item_id, output_index, content_index, annotation_index } = only(
+      stream(ANSWER),
+      'response.output_text.annotation.added',
+    )
+    assert.deepEqual([item_id, output_index, content_index, annotation_index], ['msg_1', 1, 0, 0])
+  })
+})
+
+const REASONS = [
+  ['stop', 'completed', null, 'completed'],
+  ['pause', 'completed', null, 'completed'],
+  ['limit', 'incomplete', { reason: 'max_output_tokens' }, 'incomplete'],
+  ['context', 'incomplete', { reason: 'max_output_tokens' }, 'incomplete'],
+  ['refusal', 'incomplete', { reason: 'content_filter' }, 'incomplete'],
+] as const
+
+for (const [reason, status, details, itemStatus] of REASONS) {
+  test(`responses: an answer that ends with ${reason} is ${status}`, () => {
+    const sent = stream([
+      { type: 'response-start', id: 'x', model: 'x' },
+      { type: 'text-start', ...at(0) },
+      { type: 'text-delta', ...at(0), text: 'Hi' },
+      { type: 'text-end', ...at(0) },
+      { type: 'choice-end', choice: 0, reason },
+      { type: 'response-end' },
+    ])
+    const response = only(sent, `response.${status}`)['response'] as JsonObject
+    assert.equal(response['status'], status)
+    assert.deepEqual(response['incomplete_details'], details)
+    const [item] = response['output'] as JsonObject[]
+    assert.equal(item?.['status'], itemStatus)
+    assert.equal(response['completed_at'], status === 'completed' ? 1_700_000_002 : null)
+  })
+}
+
+/** What the Open Responses suite demands in every response object; null where it may be null. */
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  string: ['id', 'object', 'status', 'model', 'truncation', 'service_tier'],
+  number: [
+    ...['created_at', 'top_p', 'presence_penalty', 'frequency_penalty'],
+    ...['top_logprobs', 'temperature'],
+  ],
+  boolean: ['parallel_tool_calls', 'store', 'background'],
+  object: ['output', 'tools', 'text', 'reasoning', 'metadata'],
+  any: [
+    ...['completed_at', 'incomplete_details', 'previous_response_id', 'instructions', 'error'],
+    ...['tool_choice', 'usage', 'max_output_tokens', 'max_tool_calls', 'safety_identifier'],
+    ...['prompt_cache_key', 'access_programs'],
+  ],
+}
+
+test('responses: the response object has every key in every state', () => {
+  const encoder = encodeEvents(answerContext({ model: 'm', input: 'x' }))
+  const begun: readonly CanonicalEvent[] = [{ type: 'response-start', id: 'x', model: 'x' }]
+  const sent = [
+    ...begun.flatMap((event) => encoder.encode(event)),
+    ...encoder.fail(new GatewayError('provider_failed', 'gone')),
+    ...encodeEvents(answerContext()).encode({ type: 'response-end' }),
+  ]
+  const responses = sent
+    .filter((event) => event.data.includes('"response":'))
+    .map((event) => (JSON.parse(event.data) as { response: JsonObject }).response)
+  assert.equal(responses.length, 4)
+  for (const response of responses) {
+    for (const [type, names] of Object.entries(KEYS)) {
+      for (const name of names) {
+        const value = response[name]
+        assert.notEqual(value, undefined, name)
+        if (type !== 'any') assert.equal(typeof value, type, name)
+      }
+    }
+    assert.equal('user' in response, false)
+  }
+})
+
+test('responses: the response object repeats the request', () => {
+  const response = encodeResponse(ANSWER, answerContext(BODY))
+  assert.equal(response['instructions'], 'Be brief.')
+  assert.equal(response['temperature'], 0.5)
+  assert.equal(response['previous_response_id'], 'resp_0')
+  assert.deepEqual(response['metadata'], { a: 'b' })
+  const [weather, , crm, search] = response['tools'] as JsonObject[]
+  assert.deepEqual(weather, {
+    type: 'function',
+    name: 'weather',
+    parameters: { type: 'object' },
+    description: null,
+    strict: null,
+  })
+  assert.equal(crm?.['name'], 'crm')
+  assert.equal(search, undefined, 'a hosted tool is not in effect')
+  assert.deepEqual(response['usage'], {
+    input_tokens: 20,
+    input_tokens_details: {
+      cached_tokens: 4,
+      cache_write_tokens: 6,
+      cache_write_tokens_details: { ttl_30m_tokens: 4, ttl_12h_tokens: 2 },
+    },
+    output_tokens: 9,
+    output_tokens_details: { reasoning_tokens: 3 },
+    total_tokens: 29,
+  })
+})
+
+test('responses: a failure is an error in both shapes, then a failed response, and no success', () => {
+  const encoder = encodeEvents(answerContext(BODY))
+  const begun = encoder.encode({ type: 'response-start', id: 'x', model: 'x' })
+  const [error, failed, ...more] = encoder.fail(
+    new GatewayError('provider_overloaded', 'try later'),
+  )
+  assert.deepEqual(more, [])
+  const told = {
+    message: 'try later',
+    type: 'server_error',
+    param: null,
+    code: 'provider_overloaded',
+  }
+  assert.equal(error?.event, 'error')
+  assert.deepEqual(JSON.parse(error?.data ?? ''), {
+    type: 'error',
+    sequence_number: begun.length,
+    code: 'provider_overloaded',
+    message: 'try later',
+    param: null,
+    error: told,
+  })
+  const data = JSON.parse(failed?.data ?? '') as { response: JsonObject }
+  assert.equal(data.response['status'], 'failed')
+  assert.equal(data.response['id'], 'resp_1')
+  assert.deepEqual(data.response['error'], told)
+})
+
+function client(text: string): OpenAI {
+  return new OpenAI({
+    apiKey: 'none',
+    baseURL: 'http://gateway.invalid/v1',
+    maxRetries: 0,
+    fetch: () =>
+      Promise.resolve(
+        new Response(text, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }),
+      ),
+  })
+}
+
+function written(events: readonly CanonicalEvent[]): string {
+  const encoder = encodeEvents(answerContext(BODY))
+  return events
+    .flatMap((event) => encoder.encode(event))
+    .map(writeSse)
+    .join('')
+}
+
+describe('responses: the official SDK', () => {
+  test('assembles the stream', async () => {
+    const stream = client(written(ANSWER)).responses.stream({ model: 'public-model', input: 'hi' })
+    const response = await stream.finalResponse()
+    assert.equal(response.output_text, 'It is sunny.')
+    assert.equal(response.status, 'completed')
+    assert.deepEqual(
+      response.output.map((item) => item.type),
+      ['reasoning', 'message', 'function_call', 'custom_tool_call', 'function_call'],
+    )
+    assert.equal(response.usage?.total_tokens, 29)
+  })
+
+  test('throws what failed after the first byte', async () => {
+    const encoder = encodeEvents(answerContext(BODY))
+    const text = [
+      ...encoder.encode({ type: 'response-start', id: 'x', model: 'x' }),
+      ...encoder.fail(new GatewayError('provider_failed', 'the provider is gone')),
+    ]
+      .map(writeSse)
+      .join('')
+    const stream = await client(text).responses.create({ model: 'm', input: 'hi', stream: true })
+    await assert.rejects(async () => {
+      for await (const _ of stream);
+    }, /the provider is gone/)
+  })
+
+  test('reads an empty answer', async () => {
+    const text = written([
+      { type: 'response-start', id: 'x', model: 'x' },
+      { type: 'choice-end', choice: 0, reason: 'stop' },
+      { type: 'usage', usage: NO_USAGE },
+      { type: 'response-end' },
+    ])
+    const stream = client(text).responses.stream({ model: 'public-model', input: 'hi' })
+    assert.equal((await stream.finalResponse()).output_text, '')
+  })
+})

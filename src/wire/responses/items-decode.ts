@@ -1,0 +1,177 @@
+// The input items of a responses request as canonical messages. What an assistant said, thought and called stands in
+// items of its own here and is one message there, up to the next word of anybody else.
+import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { defined, stringOf } from '../../core/json.ts'
+import type { AssistantPart, Message, ThinkingPart } from '../../core/request.ts'
+import {
+  expectList,
+  expectName,
+  expectObject,
+  expectOneOf,
+  expectText,
+  optional,
+} from '../expect.ts'
+import { unpackSeal } from '../seal.ts'
+import {
+  decodeAssistantPart,
+  decodeOutputPart,
+  decodeTextPart,
+  decodeUserPart,
+} from './parts-decode.ts'
+import { itemType } from './item-type.ts'
+import type { ToolNames } from './tools.ts'
+
+export type Reading = {
+  readonly names: ToolNames
+  /** Filled with the names of what has no place in the canonical form. */
+  readonly dropped: Set<string>
+}
+
+export function decodeInput(input: Json | undefined, reading: Reading): Message[] {
+  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }]
+  const turns = new Turns()
+  for (const [index, item] of expectList(input, 'input').entries()) {
+    const place = `input[${index}]`
+    decodeItem({ item: expectObject(item, place), place }, turns, reading)
+  }
+  return turns.messages
+}
+
+/** Collects messages and joins what belongs to one turn of the assistant. */
+class Turns {
+  readonly messages: Message[] = []
+  readonly #callIds = new Set<string>()
+  #turn: AssistantPart[] | undefined
+
+  other(message: Message): void {
+    this.#turn = undefined
+    this.messages.push(message)
+  }
+
+  assistant(parts: readonly AssistantPart[]): void {
+    for (const part of parts) if (part.type === 'tool-call') this.#callIds.add(part.id)
+    if (this.#turn === undefined) {
+      this.#turn = []
+      this.messages.push({ role: 'assistant', parts: this.#turn })
+    }
+    this.#turn.push(...parts)
+  }
+
+  hasCalled(id: string): boolean {
+    return this.#callIds.has(id)
+  }
+}
+
+type Placed = { readonly item: JsonObject; readonly place: string }
+
+function decodeItem({ item, place }: Placed, turns: Turns, reading: Reading): void {
+  const type = itemType(item)
+  switch (type) {
+    case 'message':
+      return decodeMessage({ item, place }, turns, reading)
+    case 'function_call':
+    case 'custom_tool_call': {
+      const custom = type === 'custom_tool_call'
+      const name = expectName(item['name'], `${place}.name`)
+      const namespace = optional(item['namespace'], `${place}.namespace`, expectName)
+      const given = custom ? 'input' : 'arguments'
+      return turns.assistant([
+        {
+          type: 'tool-call',
+          id: expectName(item['call_id'], `${place}.call_id`),
+          name: reading.names.flat(name, namespace),
+          input: expectText(item[given], `${place}.${given}`),
+          custom,
+        },
+      ])
+    }
+    case 'function_call_output':
+    case 'custom_tool_call_output': {
+      const callId = expectName(item['call_id'], `${place}.call_id`)
+      if (!turns.hasCalled(callId)) {
+        throw invalidRequest(
+          `${place}.call_id`,
+          `${place}.call_id is "${callId}", and no tool call before it has that id`,
+        )
+      }
+      return turns.other({ role: 'tool', callId, parts: decodeOutput({ item, place }) })
+    }
+    case 'reasoning':
+      return turns.assistant([decodeReasoning({ item, place })])
+    case 'additional_tools':
+      // Its tools are read with the others: a model elsewhere knows them from the beginning.
+      return
+    default:
+      throw unsupportedParameter(
+        place,
+        `${place} is of the type ${JSON.stringify(type)}, which cannot be told to this model; leave it out or use a model whose provider speaks the responses format`,
+      )
+  }
+}
+
+const ROLES = ['user', 'assistant', 'system', 'developer'] as const
+
+function decodeMessage({ item, place }: Placed, turns: Turns, reading: Reading): void {
+  const role = expectOneOf(ROLES)(item['role'], `${place}.role`)
+  if ((item['phase'] ?? null) !== null) reading.dropped.add('input.phase')
+  const parts = contentOf({ item, place })
+  switch (role) {
+    case 'user':
+      return turns.other({ role, parts: parts.map(decodeUserPart) })
+    case 'system':
+    case 'developer':
+      return turns.other({ role, parts: parts.map(decodeTextPart) })
+    case 'assistant':
+      return turns.assistant(parts.map(decodeAssistantPart))
+  }
+}
+
+type PlacedPart = { readonly part: JsonObject; readonly place: string }
+
+function contentOf({ item, place }: Placed): PlacedPart[] {
+  const content = item['content']
+  if (typeof content === 'string') {
+    return [{ part: { type: 'input_text', text: content }, place: `${place}.content` }]
+  }
+  return expectList(content, `${place}.content`).map((part, index) => {
+    const at = `${place}.content[${index}]`
+    return { part: expectObject(part, at), place: at }
+  })
+}
+
+function decodeOutput({ item, place }: Placed): ReturnType<typeof decodeOutputPart>[] {
+  const output = item['output']
+  if (typeof output === 'string') return [{ type: 'text', text: output }]
+  return expectList(output, `${place}.output`).map((part, index) => {
+    const at = `${place}.output[${index}]`
+    return decodeOutputPart({ part: expectObject(part, at), place: at })
+  })
+}
+
+/** The summary is what clients are shown; providers of open models send the thoughts themselves instead. */
+function decodeReasoning({ item, place }: Placed): ThinkingPart {
+  const summary = thoughts(item['summary'], `${place}.summary`)
+  const text = summary === '' ? thoughts(item['content'], `${place}.content`) : summary
+  const encrypted = optional(item['encrypted_content'], `${place}.encrypted_content`, expectText)
+  if (encrypted === undefined) return { type: 'thinking', text }
+  const home = defined({
+    format: 'responses' as const,
+    kind: 'encrypted' as const,
+    id: stringOf(item['id']),
+  })
+  return { type: 'thinking', text, seal: unpackSeal(encrypted, home) }
+}
+
+/** Between the parts of a summary, as the stream decoder writes it too. */
+export const BETWEEN_THOUGHTS = '\n\n'
+
+function thoughts(parts: Json | undefined, place: string): string {
+  const texts = optional(parts, place, expectList) ?? []
+  return texts
+    .map((part, index) => {
+      const at = `${place}[${index}]`
+      return expectText(expectObject(part, at)['text'], `${at}.text`)
+    })
+    .join(BETWEEN_THOUGHTS)
+}

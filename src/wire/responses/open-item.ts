@@ -1,0 +1,250 @@
+// One output item while it is being written: which events announce its growth, and what it is in the end. Items know
+// nothing of each other; `answer-writer.ts` puts them in order.
+import type { Citation, TokenLogprob } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
+import type { Seal } from '../../core/request.ts'
+import { packSeal } from '../seal.ts'
+import type { OwnTool } from './tools.ts'
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
+
+/** Where an event belongs; the writer adds what is missing. */
+export type Step = { readonly type: string } & JsonObject
+
+export interface OpenItem {
+  readonly kind: 'message' | 'reasoning' | 'call'
+  json(status: ItemStatus): JsonObject
+}
+
+export class MessageItem implements OpenItem {
+  readonly kind = 'message'
+  readonly #id: string
+  readonly #content: JsonObject[] = []
+  #text = ''
+  #logprobs: Json[] = []
+  #annotations: JsonObject[] = []
+
+  constructor(id: string) {
+    this.#id = id
+  }
+
+  json(status: ItemStatus): JsonObject {
+    return {
+      id: this.#id,
+      type: 'message',
+      status,
+      role: 'assistant',
+      content: [...this.#content],
+    }
+  }
+
+  startText(): Step[] {
+    this.#text = ''
+    this.#logprobs = []
+    this.#annotations = []
+    return [{ type: 'response.content_part.added', ...this.#place(), part: this.#textPart() }]
+  }
+
+  addText(delta: string, logprobs: readonly TokenLogprob[] | undefined): Step[] {
+    this.#text += delta
+    const encoded = (logprobs ?? []).map(encodeLogprob)
+    this.#logprobs.push(...encoded)
+    return [{ type: 'response.output_text.delta', ...this.#place(), delta, logprobs: encoded }]
+  }
+
+  addCitation(citation: Citation): Step[] {
+    const annotation = {
+      type: 'url_citation',
+      url: citation.url,
+      title: citation.title,
+      start_index: citation.start,
+      end_index: citation.end,
+    }
+    const annotation_index = this.#annotations.push(annotation) - 1
+    const type = 'response.output_text.annotation.added'
+    return [{ type, ...this.#place(), annotation_index, annotation }]
+  }
+
+  endText(): Step[] {
+    const part = this.#textPart()
+    const steps = [
+      {
+        type: 'response.output_text.done',
+        ...this.#place(),
+        text: this.#text,
+        logprobs: this.#logprobs,
+      },
+      { type: 'response.content_part.done', ...this.#place(), part },
+    ]
+    this.#content.push(part)
+    return steps
+  }
+
+  startRefusal(): Step[] {
+    this.#text = ''
+    const part = { type: 'refusal', refusal: '' }
+    return [{ type: 'response.content_part.added', ...this.#place(), part }]
+  }
+
+  addRefusal(delta: string): Step[] {
+    this.#text += delta
+    return [{ type: 'response.refusal.delta', ...this.#place(), delta }]
+  }
+
+  endRefusal(): Step[] {
+    const part = { type: 'refusal', refusal: this.#text }
+    const steps = [
+      { type: 'response.refusal.done', ...this.#place(), refusal: this.#text },
+      { type: 'response.content_part.done', ...this.#place(), part },
+    ]
+    this.#content.push(part)
+    return steps
+  }
+
+  #place(): JsonObject {
+    return { content_index: this.#content.length }
+  }
+
+  #textPart(): JsonObject {
+    return {
+      type: 'output_text',
+      text: this.#text,
+      annotations: [...this.#annotations],
+      logprobs: [...this.#logprobs],
+    }
+  }
+}
+
+/** Thoughts are told as a summary: OpenAI and Open Responses name the events of raw thoughts differently. */
+export class ReasoningItem implements OpenItem {
+  readonly kind = 'reasoning'
+  readonly #id: string
+  #text = ''
+  #encrypted: string | undefined
+
+  constructor(id: string) {
+    this.#id = id
+  }
+
+  json(status: ItemStatus): JsonObject {
+    const summary = this.#text === '' ? [] : [{ type: 'summary_text', text: this.#text }]
+    return {
+      id: this.#id,
+      type: 'reasoning',
+      status,
+      summary,
+      // Clients accept this key absent, not null.
+      ...(this.#encrypted === undefined ? {} : { encrypted_content: this.#encrypted }),
+    }
+  }
+
+  add(delta: string): Step[] {
+    if (delta === '') return []
+    const isFirst = this.#text === ''
+    this.#text += delta
+    const part = { type: 'summary_text', text: '' }
+    return [
+      ...(isFirst
+        ? [{ type: 'response.reasoning_summary_part.added', summary_index: 0, part }]
+        : []),
+      { type: 'response.reasoning_summary_text.delta', summary_index: 0, delta },
+    ]
+  }
+
+  end(seal: Seal | undefined): Step[] {
+    if (seal !== undefined) this.#encrypted = packSeal(seal, 'responses')
+    if (this.#text === '') return []
+    const text = this.#text
+    const part = { type: 'summary_text', text }
+    return [
+      { type: 'response.reasoning_summary_text.done', summary_index: 0, text },
+      { type: 'response.reasoning_summary_part.done', summary_index: 0, part },
+    ]
+  }
+}
+
+export class CallItem implements OpenItem {
+  readonly kind = 'call'
+  readonly #id: string
+  readonly #callId: string
+  readonly #tool: OwnTool
+  /** The provider knew the custom tool as a function with one text argument, so its input comes wrapped in JSON. */
+  readonly #isWrapped: boolean
+  #input = ''
+
+  constructor(
+    ids: { readonly id: string; readonly callId: string },
+    tool: OwnTool,
+    arrivesCustom: boolean,
+  ) {
+    this.#id = ids.id
+    this.#callId = ids.callId
+    this.#tool = arrivesCustom ? { ...tool, custom: true } : tool
+    this.#isWrapped = tool.custom && !arrivesCustom
+  }
+
+  json(status: ItemStatus): JsonObject {
+    const { name, namespace, custom } = this.#tool
+    return {
+      id: this.#id,
+      type: custom ? 'custom_tool_call' : 'function_call',
+      status,
+      call_id: this.#callId,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(custom ? { input: this.#input } : { arguments: this.#input }),
+    }
+  }
+
+  add(delta: string): Step[] {
+    this.#input += delta
+    // Half a JSON text cannot be unwrapped: the input is told at once, at its end.
+    return this.#isWrapped || delta === '' ? [] : [this.#delta(delta)]
+  }
+
+  end(): Step[] {
+    const steps: Step[] = []
+    if (this.#isWrapped) {
+      this.#input = unwrap(this.#input)
+      steps.push(this.#delta(this.#input))
+    } else if (this.#input === '' && !this.#tool.custom) steps.push(...this.add('{}'))
+    steps.push(
+      this.#tool.custom
+        ? { type: 'response.custom_tool_call_input.done', input: this.#input }
+        : {
+            type: 'response.function_call_arguments.done',
+            name: this.#tool.name,
+            arguments: this.#input,
+          },
+    )
+    return steps
+  }
+
+  #delta(delta: string): Step {
+    const type = this.#tool.custom
+      ? 'response.custom_tool_call_input.delta'
+      : 'response.function_call_arguments.delta'
+    return { type, delta }
+  }
+}
+
+function unwrap(input: string): string {
+  try {
+    const wrapped: unknown = JSON.parse(input)
+    if (isObject(wrapped) && typeof wrapped['input'] === 'string') return wrapped['input']
+  } catch {
+    // A model that broke the wrapping meant its text as the input.
+  }
+  return input
+}
+
+function encodeLogprob(logprob: TokenLogprob): JsonObject {
+  const { token, bytes, top } = logprob
+  return {
+    token,
+    logprob: logprob.logprob,
+    bytes: bytes ?? [],
+    top_logprobs: top.map((one) => ({ ...one, bytes: one.bytes ?? [] })),
+  }
+}

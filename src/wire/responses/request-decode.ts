@@ -1,0 +1,138 @@
+// A responses request in the canonical form, for translation. What cannot be understood is a 400 with its place; what
+// has no canonical form is dropped and named.
+import { invalidRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { defined, stringOf } from '../../core/json.ts'
+import type {
+  Conversation,
+  Message,
+  OutputFormat,
+  Reasoning,
+  Sampling,
+} from '../../core/request.ts'
+import {
+  expectBoolean,
+  expectInteger,
+  expectMap,
+  expectName,
+  expectNumber,
+  expectObject,
+  expectOneOf,
+  expectPositive,
+  expectText,
+  expectTexts,
+  optional,
+} from '../expect.ts'
+import { droppedFields } from '../fields.ts'
+import { RESPONSES_FIELDS } from './fields.ts'
+import type { Reading } from './items-decode.ts'
+import { decodeInput } from './items-decode.ts'
+import { decodeToolChoice, decodeTools } from './tools-decode.ts'
+import { toolNames } from './tools.ts'
+
+export function decodeRequest(body: JsonObject): Conversation {
+  const reading: Reading = {
+    names: toolNames(body),
+    dropped: new Set(droppedFields(body, RESPONSES_FIELDS)),
+  }
+  // What clients send to say that they want nothing special.
+  if (body['truncation'] === 'disabled') reading.dropped.delete('truncation')
+  const include = readInclude(body, reading)
+  const text = optional(body['text'], 'text', expectObject) ?? {}
+  return defined({
+    kind: 'chat' as const,
+    model: expectName(body['model'], 'model'),
+    stream: optional(body['stream'], 'stream', expectBoolean) ?? false,
+    messages: [...decodeInstructions(body), ...decodeInput(body['input'], reading)],
+    tools: decodeTools(body, reading),
+    toolChoice: decodeToolChoice(body, reading),
+    parallelToolCalls: optional(body['parallel_tool_calls'], 'parallel_tool_calls', expectBoolean),
+    outputTokensMax: optional(body['max_output_tokens'], 'max_output_tokens', expectPositive),
+    outputFormat: decodeFormat(text),
+    verbosity: optional(text['verbosity'], 'text.verbosity', expectOneOf(VERBOSITIES)),
+    reasoning: decodeReasoning(body, reading),
+    sampling: decodeSampling(body, include),
+    choices: 1,
+    endUser:
+      optional(body['safety_identifier'], 'safety_identifier', expectText) ??
+      optional(body['user'], 'user', expectText),
+    metadata: optional(body['metadata'], 'metadata', expectLabels),
+    cacheKey: optional(body['prompt_cache_key'], 'prompt_cache_key', expectText),
+    serviceTier: optional(body['service_tier'], 'service_tier', expectText),
+    dropped: [...reading.dropped],
+  })
+}
+
+const VERBOSITIES = ['low', 'medium', 'high'] as const
+const LOGPROBS = 'message.output_text.logprobs'
+/** What is told in any case, or belongs to it. */
+const INCLUDED = [LOGPROBS, 'reasoning.encrypted_content']
+
+function readInclude(body: JsonObject, reading: Reading): readonly string[] {
+  const include = optional(body['include'], 'include', expectTexts) ?? []
+  for (const name of include) {
+    if (!INCLUDED.includes(name)) reading.dropped.add(`include.${name}`)
+  }
+  return include
+}
+
+/** Instructions stand before everything that was ever said, with the authority of a developer. */
+function decodeInstructions(body: JsonObject): Message[] {
+  const text = optional(body['instructions'], 'instructions', expectText) ?? ''
+  return text === '' ? [] : [{ role: 'developer', parts: [{ type: 'text', text }] }]
+}
+
+function decodeFormat(text: JsonObject): OutputFormat | undefined {
+  const format = optional(text['format'], 'text.format', expectObject) ?? { type: 'text' }
+  switch (stringOf(format['type']) ?? '') {
+    case 'text':
+      return undefined
+    case 'json_object':
+      return { type: 'json' }
+    case 'json_schema':
+      return defined({
+        type: 'json-schema' as const,
+        name: expectName(format['name'], 'text.format.name'),
+        description: optional(format['description'], 'text.format.description', expectText),
+        schema: expectObject(format['schema'], 'text.format.schema'),
+        strict: optional(format['strict'], 'text.format.strict', expectBoolean),
+      })
+    default:
+      throw invalidRequest(
+        'text.format.type',
+        'text.format.type must be text, json_object or json_schema',
+      )
+  }
+}
+
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+const READ_OF_REASONING = ['effort', 'summary', 'generate_summary']
+
+function decodeReasoning(body: JsonObject, reading: Reading): Reasoning | undefined {
+  const reasoning = optional(body['reasoning'], 'reasoning', expectObject)
+  if (reasoning === undefined) return undefined
+  for (const [name, value] of Object.entries(reasoning)) {
+    const isDefault = value === null || value === 'auto' || value === 'standard'
+    if (!READ_OF_REASONING.includes(name) && !isDefault) reading.dropped.add(`reasoning.${name}`)
+  }
+  const summary = reasoning['summary'] ?? reasoning['generate_summary']
+  return defined({
+    effort: optional(reasoning['effort'], 'reasoning.effort', expectOneOf(EFFORTS)),
+    display: (summary ?? null) === null ? undefined : ('summary' as const),
+  })
+}
+
+function decodeSampling(body: JsonObject, include: readonly string[]): Sampling {
+  const alternatives = optional(body['top_logprobs'], 'top_logprobs', expectInteger) ?? 0
+  return defined({
+    temperature: optional(body['temperature'], 'temperature', expectNumber),
+    topP: optional(body['top_p'], 'top_p', expectNumber),
+    presencePenalty: optional(body['presence_penalty'], 'presence_penalty', expectNumber),
+    frequencyPenalty: optional(body['frequency_penalty'], 'frequency_penalty', expectNumber),
+    logprobs: include.includes(LOGPROBS) || alternatives > 0 ? alternatives : undefined,
+  })
+}
+
+function expectLabels(value: unknown, place: string): Readonly<Record<string, string>> {
+  return expectMap(value, place, expectText)
+}

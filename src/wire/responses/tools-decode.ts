@@ -1,0 +1,122 @@
+// The tools of a responses request and the choice among them, in the canonical form: one flat list.
+import type { GatewayError } from '../../core/errors.ts'
+import { invalidRequest } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { defined, stringOf } from '../../core/json.ts'
+import type { Tool, ToolChoice } from '../../core/request.ts'
+import {
+  expectBoolean,
+  expectList,
+  expectName,
+  expectObject,
+  expectOneOf,
+  expectText,
+  optional,
+} from '../expect.ts'
+import type { Reading } from './items-decode.ts'
+import { declaredTools, usableTools } from './tools.ts'
+
+export function decodeTools(body: JsonObject, reading: Reading): Tool[] {
+  for (const [index, tool] of (optional(body['tools'], 'tools', expectList) ?? []).entries()) {
+    expectObject(tool, `tools[${index}]`)
+  }
+  return declaredTools(body).flatMap(({ tool, place }) => decodeTool(tool, place, reading))
+}
+
+function decodeTool(tool: JsonObject, place: string, reading: Reading): Tool[] {
+  switch (stringOf(tool['type']) ?? '') {
+    case 'function':
+    case 'custom':
+      return [decodeOne(tool, { place, namespace: undefined }, reading)]
+    case 'namespace': {
+      const namespace = expectName(tool['name'], `${place}.name`)
+      if ((tool['description'] ?? '') !== '') reading.dropped.add('tools.namespace.description')
+      return expectList(tool['tools'], `${place}.tools`).map((inner, index) => {
+        const at = `${place}.tools[${index}]`
+        return decodeOne(expectObject(inner, at), { place: at, namespace }, reading)
+      })
+    }
+    default:
+      // Hosted tools, and those of a client whose schema only the format's own models know.
+      reading.dropped.add(`tools.${expectName(tool['type'], `${place}.type`)}`)
+      return []
+  }
+}
+
+/** Settings of a tool that no other format has. */
+const OWN_SETTINGS = ['defer_loading', 'async', 'output_schema', 'allowed_callers']
+
+type Spot = { readonly place: string; readonly namespace: string | undefined }
+
+function decodeOne(tool: JsonObject, { place, namespace }: Spot, reading: Reading): Tool {
+  const type = expectOneOf(['function', 'custom'])(tool['type'], `${place}.type`)
+  for (const name of OWN_SETTINGS) {
+    if ((tool[name] ?? false) !== false) reading.dropped.add(`tools.${name}`)
+  }
+  const name = reading.names.flat(expectName(tool['name'], `${place}.name`), namespace)
+  const description = optional(tool['description'], `${place}.description`, expectText)
+  if (type === 'custom') {
+    return defined({ type, name, description, inputFormat: tool['format'] ?? undefined })
+  }
+  return defined({
+    type,
+    name,
+    description,
+    schema: optional(tool['parameters'], `${place}.parameters`, expectObject) ?? NO_PARAMETERS,
+    strict: optional(tool['strict'], `${place}.strict`, expectBoolean),
+  })
+}
+
+const NO_PARAMETERS: JsonObject = { type: 'object', properties: {} }
+
+export function decodeToolChoice(body: JsonObject, reading: Reading): ToolChoice | undefined {
+  const { toolChoice, dropped } = usableTools(body)
+  if (dropped.includes('tool_choice')) reading.dropped.add('tool_choice')
+  if (toolChoice === undefined || toolChoice === null) return undefined
+  if (typeof toolChoice === 'string') {
+    return { type: expectOneOf(['auto', 'none', 'required'])(toolChoice, 'tool_choice') }
+  }
+  const choice = expectObject(toolChoice, 'tool_choice')
+  switch (stringOf(choice['type']) ?? '') {
+    case 'function':
+    case 'custom':
+      return { type: 'tool', name: flatName(choice, 'tool_choice', reading) }
+    case 'allowed_tools':
+      return decodeAllowed(choice, body, reading)
+    default:
+      throw cannotForce('tool_choice', choice['type'])
+  }
+}
+
+function decodeAllowed(choice: JsonObject, body: JsonObject, reading: Reading): ToolChoice {
+  const mode = expectOneOf(['auto', 'required'])(choice['mode'], 'tool_choice.mode')
+  const names = expectList(choice['tools'], 'tool_choice.tools').flatMap((entry, index) => {
+    const place = `tool_choice.tools[${index}]`
+    const tool = expectObject(entry, place)
+    if (tool['type'] === 'namespace') return namesWithin(tool['name'], body, reading)
+    if (tool['type'] !== 'function' && tool['type'] !== 'custom') {
+      throw cannotForce(place, tool['type'])
+    }
+    return [flatName(tool, place, reading)]
+  })
+  return { type: 'allowed', names, required: mode === 'required' }
+}
+
+function namesWithin(namespace: Json | undefined, body: JsonObject, reading: Reading): string[] {
+  return declaredTools(body)
+    .filter(({ tool }) => tool['type'] === 'namespace' && tool['name'] === namespace)
+    .flatMap(({ tool, place }) => decodeTool(tool, place, reading))
+    .map((tool) => tool.name)
+}
+
+function flatName(tool: JsonObject, place: string, reading: Reading): string {
+  const namespace = optional(tool['namespace'], `${place}.namespace`, expectName)
+  return reading.names.flat(expectName(tool['name'], `${place}.name`), namespace)
+}
+
+function cannotForce(place: string, type: Json | undefined): GatewayError {
+  return invalidRequest(
+    place,
+    `${place} asks for the tool type ${JSON.stringify(type ?? null)}, which this model does not have`,
+  )
+}

@@ -1,0 +1,136 @@
+// The tools of a responses request: which of them the provider would run itself (those are taken out), and the flat
+// names under which other formats know the tools that a namespace holds.
+import { createHash } from 'node:crypto'
+
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, stringOf } from '../../core/json.ts'
+
+export type UsableTools = {
+  readonly tools: readonly Json[]
+  readonly toolChoice: Json | undefined
+  /** Names of what was taken out; empty = tools and choice are as the client sent them. */
+  readonly dropped: readonly string[]
+}
+
+/** The request's tools without those that run at the provider, whose price no hold covers. */
+export function usableTools(body: JsonObject): UsableTools {
+  const given = isArray(body['tools']) ? body['tools'] : []
+  const tools = given.filter((tool) => !isHosted(tool))
+  const dropped = new Set(given.filter(isHosted).map((tool) => `tools.${typeOf(tool)}`))
+  const choice = body['tool_choice']
+  const toolChoice = usableChoice(choice, tools.length > 0 || given.length === 0)
+  if (isObject(choice) && toolChoice !== choice) dropped.add('tool_choice')
+  return { tools, toolChoice, dropped: [...dropped] }
+}
+
+/** Tools that need the client or nobody at all: everything else runs at the provider. */
+const CLIENT_TOOLS: ReadonlySet<string> = new Set([
+  'function',
+  'custom',
+  'namespace',
+  'tool_search',
+  'local_shell',
+  'apply_patch',
+  'computer',
+  'computer_use_preview',
+])
+
+function isHosted(tool: Json): boolean {
+  if (!isObject(tool)) return false
+  const type = typeOf(tool)
+  if (type === 'shell') {
+    const environment = tool['environment']
+    return !(isObject(environment) && environment['type'] === 'local')
+  }
+  return !CLIENT_TOOLS.has(type)
+}
+
+function typeOf(tool: Json): string {
+  return (isObject(tool) ? stringOf(tool['type']) : undefined) ?? 'unknown'
+}
+
+/** Choices that are no tool's name but a way of choosing. */
+const WAYS: ReadonlySet<string> = new Set(['allowed_tools', 'shell'])
+
+function usableChoice(choice: Json | undefined, hasTools: boolean): Json | undefined {
+  if (!hasTools) return undefined
+  if (!isObject(choice)) return choice
+  if (!WAYS.has(typeOf(choice)) && isHosted(choice)) return undefined
+  const allowed = choice['tools']
+  if (!isArray(allowed)) return choice
+  const tools = allowed.filter((tool) => !isHosted(tool))
+  if (tools.length === allowed.length) return choice
+  return tools.length === 0 ? undefined : { ...choice, tools }
+}
+
+export type ToolNames = {
+  /** The one name that other formats use for this tool. */
+  flat(name: string, namespace: string | undefined): string
+  /** The tool behind a flat name, as this client knows it. */
+  own(flat: string): OwnTool
+}
+
+export type OwnTool = {
+  readonly name: string
+  readonly namespace?: string
+  readonly custom: boolean
+}
+
+/** How the tools that the request declares are called elsewhere, and back. */
+export function toolNames(body: JsonObject): ToolNames {
+  const own = new Map<string, OwnTool>()
+  const declared = declaredTools(body)
+  for (const { tool } of declared) {
+    const name = stringOf(tool['name'])
+    if (name !== undefined && tool['type'] !== 'namespace') {
+      own.set(name, { name, custom: tool['type'] === 'custom' })
+    }
+  }
+  const flat = (name: string, namespace: string | undefined): string => {
+    if (namespace === undefined) return name
+    const joined = `${namespace}__${name}`
+    const isTaken = own.has(joined) && own.get(joined)?.namespace !== namespace
+    return FLAT_NAME.test(joined) && !isTaken ? joined : digestName(namespace, name)
+  }
+  for (const { tool } of declared) {
+    const namespace = stringOf(tool['name'])
+    if (tool['type'] !== 'namespace' || namespace === undefined) continue
+    for (const inner of isArray(tool['tools']) ? tool['tools'] : []) {
+      const name = isObject(inner) ? stringOf(inner['name']) : undefined
+      if (name === undefined) continue
+      own.set(flat(name, namespace), { name, namespace, custom: typeOf(inner) === 'custom' })
+    }
+  }
+  return { flat, own: (name) => own.get(name) ?? { name, custom: false } }
+}
+
+export type DeclaredTool = { readonly tool: JsonObject; readonly place: string }
+
+/** Every tool object of the request: those of `tools`, and those that an input item adds on the way. */
+export function declaredTools(body: JsonObject): DeclaredTool[] {
+  const declared = placed(body['tools'], 'tools')
+  const items = isArray(body['input']) ? body['input'] : []
+  for (const [index, item] of items.entries()) {
+    if (!isObject(item) || item['type'] !== 'additional_tools') continue
+    declared.push(...placed(item['tools'], `input[${index}].tools`))
+  }
+  return declared
+}
+
+function placed(tools: Json | undefined, place: string): DeclaredTool[] {
+  if (!isArray(tools)) return []
+  return tools.flatMap((tool, index) =>
+    isObject(tool) ? [{ tool, place: `${place}[${index}]` }] : [],
+  )
+}
+
+/** What every format takes as a tool's name. */
+const FLAT_NAME = /^[a-zA-Z0-9_-]{1,64}$/
+const DIGEST_DIGITS = 16
+const READABLE_CHARACTERS = 40
+
+function digestName(namespace: string, name: string): string {
+  const digest = createHash('sha256').update(`${namespace}\0${name}`).digest('hex')
+  const readable = name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, READABLE_CHARACTERS)
+  return `${readable}__${digest.slice(0, DIGEST_DIGITS)}`
+}
