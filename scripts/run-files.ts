@@ -51,12 +51,11 @@ export async function runFiles(files: readonly string[], signal: AbortSignal): P
 }
 
 function endTest(fileRun: FileRun, data: EventData.TestComplete): void {
-  if (data.details.type === 'suite' && data.details.passed) return
   const name = `${relative('', data.file ?? '')}: ${data.name}`
   const skip = data.skip ?? data.todo
   if (typeof skip === 'string' && skip !== '') fileRun.skips.push({ name, reason: skip })
   else if (skip !== undefined) fileRun.failures.push({ name, detail: 'skipped without a reason' })
-  else if (data.details.passed) fileRun.passed += 1
+  else if (data.details.passed) fileRun.passed += data.details.type === 'suite' ? 0 : 1
   else if (isOwnFailure(data)) fileRun.failures.push({ name, detail: describe(data.details.error) })
 }
 

@@ -1,0 +1,89 @@
+// Other programs, as tests see them: started, watched by what they print, and surely ended.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+
+export type Ended = {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export type Running = AsyncDisposable & {
+  readonly pid: number
+  /** The first match in what it has printed or will print; fails, with all it printed, when it ends before. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>
+  readonly ended: Promise<Ended>
+  /** Asks it to end (SIGTERM unless said otherwise) and waits until it has. */
+  stop(signal?: NodeJS.Signals): Promise<Ended>
+}
+
+export type StartOptions = {
+  readonly cwd?: string
+  /** Replaces the environment as a whole. */
+  readonly env?: NodeJS.ProcessEnv
+}
+
+/** Runs a program to its end. */
+export function run(
+  command: string,
+  args: readonly string[],
+  options?: StartOptions,
+): Promise<Ended> {
+  return start(command, args, options).ended
+}
+
+/** Starts a program and lets it run; `await using` ends it with the test. */
+export function start(
+  command: string,
+  args: readonly string[],
+  options: StartOptions = {},
+): Running {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const news = new EventEmitter()
+  const text = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      text[name] += chunk
+      news.emit('text')
+    })
+  const kill = (): boolean => child.kill('SIGKILL')
+  process.once('exit', kill)
+  const ended = endOf(child).then((end) => {
+    process.removeListener('exit', kill)
+    news.emit('text')
+    return { ...end, ...text }
+  })
+  const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> => {
+    if (child.exitCode === null) child.kill(signal)
+    return ended
+  }
+  const printed = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const match = pattern.exec(text.stdout) ?? pattern.exec(text.stderr)
+      if (match) return match
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(
+          `${command} ended before it printed ${String(pattern)}:\n${text.stdout}${text.stderr}`,
+        )
+      await once(news, 'text')
+    }
+  }
+  return {
+    pid: child.pid ?? 0,
+    printed,
+    ended,
+    stop,
+    [Symbol.asyncDispose]: async () => {
+      await stop('SIGKILL')
+    },
+  }
+}
+
+async function endOf(child: ChildProcess): Promise<Pick<Ended, 'code' | 'signal'>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Pick<Ended, 'code' | 'signal'>>()
+  child.on('error', reject)
+  child.on('close', (code, signal) => resolve({ code, signal }))
+  return promise
+}
