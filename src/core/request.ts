@@ -1,7 +1,7 @@
 // The canonical request: what a client asked for, whatever format it used. Every format decodes into it and encodes
 // from it, so no format knows another. Which of its features a format cannot express: `wire/features.ts`.
 import type { Format, ModelKind } from './endpoints.ts'
-import type { Json, JsonObject } from './json.ts'
+import type { JsonObject } from './json.ts'
 
 export type CanonicalRequest = Conversation | EmbeddingRequest
 
@@ -139,8 +139,8 @@ export type Tool =
       readonly type: 'custom'
       readonly name: string
       readonly description?: string
-      /** A grammar or other input format, as the client wrote it. */
-      readonly inputFormat?: Json
+      /** A grammar (`{type:'grammar', syntax, definition}`) or another input format. */
+      readonly inputFormat?: JsonObject
     })
 
 export type ToolChoice =
