@@ -1,14 +1,24 @@
 // Chat completions, whole: the client's half, the provider's half, and passing through.
-import type { EdgeCodec } from '../codec.ts'
+import type { Codec } from '../codec.ts'
 import { readCall } from './call.ts'
+import { decodeError, decodeEvents, decodeResponse } from './events-decode.ts'
 import { encodeEvents, encodeResponse } from './events-encode.ts'
+import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 import { decodeRequest } from './request-decode.ts'
+import { encodeRequest } from './request-encode.ts'
 
-export const chatCodec: EdgeCodec = {
+export const chatCodec: Codec = {
   format: 'chat',
   family: 'chat',
   readCall,
   decodeRequest,
   encodeEvents,
   encodeResponse,
+  encodeRequest,
+  decodeEvents,
+  decodeResponse,
+  decodeError,
+  forwardRequest,
+  forwardEvents,
+  forwardResponse,
 }

@@ -1,0 +1,243 @@
+// One choice of a chat completions answer as canonical blocks. Text, refusal and thoughts are streamed as they come.
+// Pieces of several tool calls may interleave on the wire and canonical blocks may not, so the first call is streamed
+// and whatever comes beside it waits until the choice ends.
+import { randomUUID } from 'node:crypto'
+
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import type { Seal } from '../../core/request.ts'
+import { typeOf } from '../expect.ts'
+
+type Prose = { readonly kind: 'text' | 'refusal' | 'thinking'; text: string; seal?: Seal }
+type Call = { readonly kind: 'tool-call'; id: string; name: string; text: string; custom: boolean }
+type Block = Prose | Call
+
+export class ChoiceDecoder {
+  readonly #choice: number
+  #events: CanonicalEvent[] = []
+  #number = -1
+  #open: Block | undefined
+  /** Blocks that began while a tool call was open. */
+  #waiting: Block[] = []
+  readonly #calls: Call[] = []
+  readonly #callsByIndex = new Map<number, Call>()
+  isEnded = false
+
+  constructor(choice: number) {
+    this.#choice = choice
+  }
+
+  /** Takes the next piece of the message: a delta, or the whole message at once. */
+  add(delta: JsonObject, logprobs: Json | undefined): readonly CanonicalEvent[] {
+    this.#addThinking(delta)
+    const { annotations, tool_calls: calls, function_call: legacy } = delta
+    this.#addContent(delta['content'], logprobs)
+    if (isArray(annotations)) for (const each of annotations) this.#addCitation(each)
+    this.#addProse('refusal', stringOf(delta['refusal']) ?? '')
+    if (isArray(calls)) for (const call of calls) if (isObject(call)) this.#addCall(call)
+    // The deprecated kind of call has no id; there is one at most.
+    if (isObject(legacy)) this.#addCall({ index: 0, function: legacy })
+    return this.#take()
+  }
+
+  end(reason: Json | undefined): readonly CanonicalEvent[] {
+    if (this.isEnded) return []
+    this.isEnded = true
+    this.#close()
+    for (const block of this.#waiting) {
+      this.#start(block)
+      if (block.text !== '') this.#delta(block.text)
+      this.#close()
+    }
+    this.#events.push({
+      type: 'choice-end',
+      choice: this.#choice,
+      reason: decodeReason(reason, this.#calls.length > 0),
+    })
+    return this.#take()
+  }
+
+  #take(): readonly CanonicalEvent[] {
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
+  #addContent(content: Json | undefined, logprobs: Json | undefined): void {
+    const tokens = isObject(logprobs) ? decodeLogprobs(logprobs['content']) : undefined
+    if (typeof content === 'string') return this.#addProse('text', content, tokens)
+    if (!isArray(content)) return
+    // Some compatible providers stream parts instead of a text, thoughts among them.
+    for (const part of content) {
+      if (!isObject(part)) continue
+      if (typeOf(part) === 'thinking') this.#addProse('thinking', textOf(part['thinking']))
+      else this.#addProse('text', stringOf(part['text']) ?? '')
+    }
+  }
+
+  #addProse(kind: Prose['kind'], text: string, logprobs?: readonly TokenLogprob[]): void {
+    if (text === '' && logprobs === undefined) return
+    if (this.#open?.kind === 'tool-call') {
+      const last = this.#waiting.at(-1)
+      if (last?.kind === kind) last.text += text
+      else this.#waiting.push({ kind, text })
+      return
+    }
+    if (this.#open?.kind !== kind) this.#start({ kind, text: '' })
+    this.#delta(text, logprobs)
+  }
+
+  /** Thoughts come as plain text, as details with their seals, or as both, saying the same twice. */
+  #addThinking(delta: JsonObject): void {
+    const details = isArray(delta['reasoning_details']) ? delta['reasoning_details'] : []
+    const hasText = details.some((each) => isObject(each) && (stringOf(each['text']) ?? '') !== '')
+    if (!hasText) {
+      const text = stringOf(delta['reasoning_content']) ?? stringOf(delta['reasoning']) ?? ''
+      this.#addProse('thinking', text)
+    }
+    for (const detail of details) if (isObject(detail)) this.#addDetail(detail)
+  }
+
+  #addDetail(detail: JsonObject): void {
+    const { text, signature, data, id } = detail
+    if (typeof data === 'string') {
+      const seal: Seal = { format: 'chat', kind: 'encrypted', value: data }
+      return this.#addSealed(typeof id === 'string' ? { ...seal, id } : seal)
+    }
+    const open = this.#open?.kind === 'thinking' ? this.#open : undefined
+    if (typeof text === 'string' && !(open?.text === text && typeof signature === 'string')) {
+      this.#addProse('thinking', text)
+    }
+    if (typeof signature !== 'string' || this.#open?.kind !== 'thinking') return
+    this.#open.seal = { format: 'chat', kind: 'signature', value: signature }
+    this.#close()
+  }
+
+  #addSealed(seal: Seal): void {
+    const block: Block = { kind: 'thinking', text: '', seal }
+    if (this.#open?.kind === 'tool-call') this.#waiting.push(block)
+    else {
+      this.#start(block)
+      this.#close()
+    }
+  }
+
+  #addCitation(annotation: Json): void {
+    const cited = isObject(annotation) ? annotation['url_citation'] : undefined
+    if (!isObject(cited) || this.#open?.kind !== 'text') return
+    this.#events.push({
+      type: 'text-citation',
+      choice: this.#choice,
+      block: this.#number,
+      citation: {
+        url: stringOf(cited['url']) ?? '',
+        title: stringOf(cited['title']) ?? '',
+        start: numberOf(cited['start_index']) ?? 0,
+        end: numberOf(cited['end_index']) ?? 0,
+      },
+    })
+  }
+
+  #addCall(piece: JsonObject): void {
+    const call = this.#callOf(piece)
+    const called = isObject(piece['custom']) ? piece['custom'] : piece['function']
+    if (isObject(piece['custom'])) call.custom = true
+    const { name, arguments: input, input: free } = isObject(called) ? called : {}
+    call.id ||= stringOf(piece['id']) ?? ''
+    call.name ||= stringOf(name) ?? ''
+    const text = stringOf(call.custom ? free : input) ?? ''
+    if (this.#open === call) return this.#delta(text)
+    call.text += text
+    if (this.#open?.kind === 'tool-call' || call.name === '') return
+    this.#waiting = this.#waiting.filter((each) => each !== call)
+    const before = call.text
+    this.#start(call)
+    this.#delta(before)
+  }
+
+  /** Which call a piece belongs to. Some providers number none, others give every call the number 0. */
+  #callOf(piece: JsonObject): Call {
+    const id = stringOf(piece['id']) ?? ''
+    const index = numberOf(piece['index'])
+    const known = index === undefined ? this.#calls.at(-1) : this.#callsByIndex.get(index)
+    if (known !== undefined && (id === '' || known.id === '' || known.id === id)) return known
+    const call: Call = { kind: 'tool-call', id, name: '', text: '', custom: false }
+    this.#calls.push(call)
+    this.#waiting.push(call)
+    if (index !== undefined) this.#callsByIndex.set(index, call)
+    return call
+  }
+
+  #start(block: Block): void {
+    this.#close()
+    this.#open = block
+    this.#number += 1
+    const place = { choice: this.#choice, block: this.#number }
+    if (block.kind !== 'tool-call') {
+      this.#events.push({ type: `${block.kind}-start`, ...place })
+      return
+    }
+    const { name, custom } = block
+    if (name === '') {
+      throw new GatewayError('provider_failed', 'the provider called a tool without naming it')
+    }
+    const id = block.id === '' ? `call_${randomUUID().replaceAll('-', '')}` : block.id
+    this.#events.push({ type: 'tool-call-start', ...place, id, name, custom })
+  }
+
+  #delta(text: string, logprobs?: readonly TokenLogprob[]): void {
+    const open = this.#open
+    if (open === undefined || (text === '' && logprobs === undefined)) return
+    const place = { choice: this.#choice, block: this.#number }
+    if (open.kind === 'thinking') open.text += text
+    if (open.kind === 'text') {
+      this.#events.push({ type: 'text-delta', ...place, text, ...(logprobs && { logprobs }) })
+    } else this.#events.push({ type: `${open.kind}-delta`, ...place, text })
+  }
+
+  #close(): void {
+    const open = this.#open
+    if (open === undefined) return
+    this.#open = undefined
+    const place = { choice: this.#choice, block: this.#number }
+    if (open.kind !== 'thinking') {
+      this.#events.push({ type: `${open.kind}-end`, ...place })
+      return
+    }
+    // Thoughts without a signature are still this format's own: some providers want them back with a tool's result.
+    const seal = open.seal ?? { format: 'chat', kind: 'signature', value: '' }
+    this.#events.push({ type: 'thinking-end', ...place, seal })
+  }
+}
+
+function decodeReason(reason: Json | undefined, hasCalls: boolean): FinishReason {
+  if (reason === 'length') return 'limit'
+  if (reason === 'content_filter') return 'refusal'
+  return hasCalls ? 'tool-call' : 'stop'
+}
+
+function textOf(parts: Json | undefined): string {
+  if (!isArray(parts)) return stringOf(parts) ?? ''
+  return parts.map((part) => (isObject(part) ? (stringOf(part['text']) ?? '') : '')).join('')
+}
+
+function decodeLogprobs(value: Json | undefined): readonly TokenLogprob[] | undefined {
+  if (!isArray(value) || value.length === 0) return undefined
+  return value.filter(isObject).map((entry) => ({
+    ...decodeToken(entry),
+    top: isArray(entry['top_logprobs'])
+      ? entry['top_logprobs'].filter(isObject).map(decodeToken)
+      : [],
+  }))
+}
+
+function decodeToken(entry: JsonObject): Omit<TokenLogprob, 'top'> {
+  const { bytes } = entry
+  return {
+    token: stringOf(entry['token']) ?? '',
+    logprob: numberOf(entry['logprob']) ?? 0,
+    bytes: isArray(bytes) ? bytes.filter((byte) => typeof byte === 'number') : null,
+  }
+}

@@ -1,0 +1,92 @@
+// A provider's chat completions answer as canonical events. Forgives what compatible providers get wrong (missing
+// roles, numbers, usage told twice), but an answer is whole only when its final marker came.
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import type { ProviderComplaint } from '../codec.ts'
+import { decodeComplaint, parseEvent, streamError } from '../provider-errors.ts'
+import type { SseEvent } from '../sse.ts'
+import { ChoiceDecoder } from './choice-decode.ts'
+import { decodeUsage } from './usage.ts'
+
+export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
+  const answer = new AnswerDecoder()
+  return (event) => {
+    // A comment: the provider is alive and has nothing to say.
+    if (event.data === '') return [{ type: 'ping' }]
+    if (event.data.trim() === '[DONE]') return answer.end()
+    const chunk = parseEvent(event)
+    refuseError(event.event === 'error' ? (chunk['error'] ?? chunk) : chunk['error'])
+    return answer.add(chunk)
+  }
+}
+
+export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
+  refuseError(body['error'])
+  const choices = isArray(body['choices']) ? body['choices'] : []
+  const answer = new AnswerDecoder()
+  return [
+    ...answer.add({ ...body, choices: choices.map((choice) => asChunk(choice)) }),
+    ...answer.end(),
+  ]
+}
+
+export function decodeError(body: JsonObject): ProviderComplaint {
+  // Others than the inventor of the format leave out the envelope, or call the message `detail`.
+  return decodeComplaint(body['error'] ?? { ...body, message: body['message'] ?? body['detail'] })
+}
+
+class AnswerDecoder {
+  readonly #choices = new Map<number, ChoiceDecoder>()
+  #isStarted = false
+
+  add(chunk: JsonObject): readonly CanonicalEvent[] {
+    const events: CanonicalEvent[] = []
+    if (!this.#isStarted) {
+      this.#isStarted = true
+      const id = stringOf(chunk['id']) ?? ''
+      events.push({ type: 'response-start', id, model: stringOf(chunk['model']) ?? '' })
+    }
+    const { choices, usage } = chunk
+    if (isArray(choices)) {
+      for (const choice of choices) if (isObject(choice)) events.push(...this.#addChoice(choice))
+    }
+    const counted = isObject(usage) ? decodeUsage(usage) : undefined
+    if (counted !== undefined) events.push({ type: 'usage', usage: counted })
+    return events
+  }
+
+  #addChoice(choice: JsonObject): readonly CanonicalEvent[] {
+    const index = numberOf(choice['index']) ?? 0
+    const decoder = this.#choices.get(index) ?? new ChoiceDecoder(index)
+    this.#choices.set(index, decoder)
+    if (decoder.isEnded) return []
+    const { delta, logprobs, finish_reason: reason } = choice
+    const events = isObject(delta) ? decoder.add(delta, logprobs) : []
+    return typeof reason === 'string' ? [...events, ...decoder.end(reason)] : events
+  }
+
+  end(): readonly CanonicalEvent[] {
+    if (this.#choices.size === 0) {
+      throw new GatewayError('provider_failed', 'the provider sent an answer without any content')
+    }
+    const ends = [...this.#choices.values()].flatMap((choice) => choice.end('stop'))
+    return [...ends, { type: 'response-end' }]
+  }
+}
+
+/** A whole choice as the one chunk of a stream: the message is the delta, its calls are numbered. */
+function asChunk(choice: Json): Json {
+  if (!isObject(choice) || !isObject(choice['message'])) return choice
+  const { message } = choice
+  const calls = message['tool_calls']
+  if (!isArray(calls)) return { ...choice, delta: message }
+  const numbered = calls.map((call, index) => (isObject(call) ? { ...call, index } : call))
+  return { ...choice, delta: { ...message, tool_calls: numbered } }
+}
+
+function refuseError(error: Json | undefined): void {
+  if (error === undefined || error === null) return
+  throw streamError(decodeComplaint(error))
+}

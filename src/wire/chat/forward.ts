@@ -1,0 +1,91 @@
+// Chat completions on both sides: the client's bytes go to the provider and the provider's come back, but for the
+// model's name, the output limit, the usage that metering needs, and tools that the provider would run by itself.
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
+import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
+import { replaceMember } from '../json-text.ts'
+import type { JsonBody } from '../json.ts'
+import { changeMembers } from '../json.ts'
+import type { SseEvent } from '../sse.ts'
+import { writeSse } from '../sse.ts'
+import { encodeEvents, isUsageAsked } from './events-encode.ts'
+import { hostedTools } from './hosted-tools.ts'
+
+export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
+  return changeMembers(body, {
+    model: change.model,
+    ...limitChange(body.value, change.outputTokensMax),
+    ...streamChange(body.value),
+    ...toolChange(body.value),
+  })
+}
+
+/** In the field that the client used; both, when it used both, so that neither is left above the limit. */
+function limitChange(body: JsonObject, outputTokensMax: number | undefined): JsonObject {
+  if (outputTokensMax === undefined) return {}
+  const isGiven = (name: string): boolean => body[name] !== undefined && body[name] !== null
+  const names = ['max_completion_tokens', 'max_tokens'].filter(isGiven)
+  if (names.length === 0) return { max_completion_tokens: outputTokensMax }
+  return Object.fromEntries(names.map((name) => [name, outputTokensMax]))
+}
+
+function streamChange(body: JsonObject): JsonObject {
+  if (body['stream'] !== true || isUsageAsked(body)) return {}
+  const options = body['stream_options']
+  return { stream_options: { ...(isObject(options) ? options : {}), include_usage: true } }
+}
+
+function toolChange(body: JsonObject): JsonObject {
+  const hosted = hostedTools(body)
+  if (hosted.length === 0) return {}
+  const { tools } = body
+  const search = { web_search_options: undefined }
+  if (!isArray(tools)) return search
+  const kept = tools.filter((tool) => !hosted.some(({ value }) => value === tool))
+  if (kept.length > 0) return { ...search, tools: kept }
+  // A choice among no tools would be refused.
+  return { ...search, tools: undefined, tool_choice: undefined, parallel_tool_calls: undefined }
+}
+
+export function forwardEvents(answer: AnswerContext): EventForwarder {
+  const model = JSON.stringify(answer.model)
+  const asksUsage = isUsageAsked(answer.body)
+  const { fail, keepAlive } = encodeEvents(answer)
+  return {
+    fail,
+    keepAlive,
+    forward(event) {
+      if (!asksUsage && isUsageChunk(event.data)) return ''
+      const data = replaceMember(event.data, 'model', model)
+      return data === event.data ? event.raw : replaceData(event, data)
+    },
+  }
+}
+
+/** The extra chunk that tells the usage and nothing else. */
+function isUsageChunk(data: string): boolean {
+  if (!data.includes('"prompt_tokens"')) return false
+  const chunk: unknown = parse(data)
+  if (!isObject(chunk) || !isObject(chunk['usage'])) return false
+  return isArray(chunk['choices']) && chunk['choices'].length === 0
+}
+
+function parse(data: string): Json {
+  try {
+    return JSON.parse(data) as Json
+  } catch {
+    return null // Whoever decodes the stream reports it.
+  }
+}
+
+function replaceData(event: SseEvent, data: string): string {
+  const start = event.raw.indexOf(event.data)
+  if (start >= 0)
+    return event.raw.slice(0, start) + data + event.raw.slice(start + event.data.length)
+  // It came in several lines: between JSON's own characters a line end is only space.
+  return writeSse({ event: event.event, data: data.replaceAll('\n', ' '), raw: '' })
+}
+
+export function forwardResponse(body: JsonBody, answer: AnswerContext): Uint8Array {
+  return changeMembers(body, { model: answer.model })
+}

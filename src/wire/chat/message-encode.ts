@@ -1,0 +1,128 @@
+// Canonical messages as a chat completions provider reads them. What this format has no place for is said in another
+// way where one exists (`docs/translation.md`), and left out where `features.ts` lists the loss.
+import type { JsonObject } from '../../core/json.ts'
+import type {
+  AssistantPart,
+  FilePart,
+  ImagePart,
+  Message,
+  TextPart,
+  ThinkingPart,
+  ToolCallPart,
+  UserPart,
+} from '../../core/request.ts'
+import { fitIdentifier } from '../identifiers.ts'
+import { encodeUrl } from '../media.ts'
+
+// The longest id of a tool call that the format's inventor accepts.
+const CALL_ID_CHARACTERS_MAX = 40
+
+export function encodeMessages(messages: readonly Message[]): readonly JsonObject[] {
+  const encoded: JsonObject[] = []
+  // A tool's result is text only here: images and files follow in a message of the user, once all results are told.
+  let media: (ImagePart | FilePart)[] = []
+  for (const message of messages) {
+    if (message.role !== 'tool' && media.length > 0) {
+      encoded.push({ role: 'user', content: encodeParts(media) })
+      media = []
+    }
+    encoded.push(encodeMessage(message))
+    if (message.role === 'tool') media.push(...message.parts.filter((part) => part.type !== 'text'))
+  }
+  if (media.length > 0) encoded.push({ role: 'user', content: encodeParts(media) })
+  return encoded
+}
+
+function encodeMessage(message: Message): JsonObject {
+  const name = 'name' in message && message.name !== undefined ? { name: message.name } : {}
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+    case 'user':
+      return { role: message.role, content: encodeContent(message.parts), ...name }
+    case 'assistant':
+      return { role: 'assistant', ...encodeAssistant(message.parts), ...name }
+    case 'tool': {
+      const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+      const content = message.isError === true ? `Error: ${text}` : text
+      return { role: 'tool', tool_call_id: encodeCallId(message.callId), content }
+    }
+  }
+}
+
+/** A single text is written as a text: every compatible provider reads that, and not every one reads parts. */
+function encodeContent(parts: readonly UserPart[]): string | readonly JsonObject[] {
+  const [first] = parts
+  if (first === undefined) return ''
+  return parts.length === 1 && first.type === 'text' ? first.text : encodeParts(parts)
+}
+
+function encodeParts(parts: readonly UserPart[]): readonly JsonObject[] {
+  return parts.map(encodePart)
+}
+
+function encodePart(part: UserPart): JsonObject {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text }
+    case 'image': {
+      const detail = part.detail === undefined ? {} : { detail: part.detail }
+      return { type: 'image_url', image_url: { url: encodeUrl(part.source), ...detail } }
+    }
+    case 'file':
+      return encodeFile(part)
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.data, format: part.encoding } }
+  }
+}
+
+function encodeFile({ source, name }: FilePart): JsonObject {
+  if (source.type === 'text') {
+    return { type: 'text', text: name === undefined ? source.text : `${name}\n\n${source.text}` }
+  }
+  // The provider wants a file name with every file; PDF is what it reads.
+  const filename = name ?? 'document.pdf'
+  return { type: 'file', file: { filename, file_data: encodeUrl(source) } }
+}
+
+function encodeAssistant(parts: readonly AssistantPart[]): JsonObject {
+  const texts = parts.filter((part): part is TextPart => part.type === 'text')
+  const refusals = parts.filter((part) => part.type === 'refusal')
+  const calls = parts.filter((part): part is ToolCallPart => part.type === 'tool-call')
+  const text = texts.map((part) => part.text).join('')
+  return {
+    content: text === '' && (calls.length > 0 || refusals.length > 0) ? null : text,
+    ...(refusals.length > 0 && { refusal: refusals.map((part) => part.text).join('') }),
+    ...encodeThinking(parts.filter((part) => part.type === 'thinking')),
+    ...(calls.length > 0 && { tool_calls: calls.map(encodeCall) }),
+  }
+}
+
+/** Only thoughts that a provider of this format had: another's mean nothing to it. */
+function encodeThinking(parts: readonly ThinkingPart[]): JsonObject {
+  const own = parts.flatMap(({ text, seal }) => (seal?.format === 'chat' ? [{ text, seal }] : []))
+  const text = own.map((part) => part.text).join('')
+  const details = own
+    .filter((part) => part.seal.value !== '')
+    .map(({ text: thought, seal }) =>
+      seal.kind === 'signature'
+        ? { type: 'reasoning.text', text: thought, signature: seal.value }
+        : { type: 'reasoning.encrypted', data: seal.value, ...(seal.id && { id: seal.id }) },
+    )
+  return {
+    ...(text !== '' && { reasoning_content: text }),
+    ...(details.length > 0 && { reasoning_details: details }),
+  }
+}
+
+function encodeCall({ id, name, input, custom }: ToolCallPart): JsonObject {
+  const called = custom
+    ? { type: 'custom', custom: { name, input } }
+    : // Arguments are JSON: a call without input has an empty object, not an empty text.
+      { type: 'function', function: { name, arguments: input === '' ? '{}' : input } }
+  return { id: encodeCallId(id), ...called }
+}
+
+function encodeCallId(id: string): string {
+  return fitIdentifier(id, CALL_ID_CHARACTERS_MAX)
+}

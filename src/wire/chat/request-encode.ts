@@ -1,0 +1,103 @@
+// A canonical request as a chat completions provider is asked. Writes what the format can say; what it cannot is
+// listed in `features.ts` and was named or refused before.
+import type { JsonObject } from '../../core/json.ts'
+import type {
+  CanonicalRequest,
+  Conversation,
+  OutputFormat,
+  Sampling,
+  Tool,
+  ToolChoice,
+} from '../../core/request.ts'
+import { effortOf } from '../effort.ts'
+import { onlyGiven } from '../given.ts'
+import { fitIdentifier } from '../identifiers.ts'
+import { encodeMessages } from './message-encode.ts'
+
+// What the format's inventor accepts for the names of users and caches.
+const IDENTIFIER_CHARACTERS_MAX = 64
+
+export function encodeRequest(request: CanonicalRequest): JsonObject {
+  if (request.kind !== 'chat') throw new Error('only a conversation can be a chat completion')
+  const { tools, toolChoice, cacheKey, endUser } = request
+  return onlyGiven({
+    model: request.model,
+    messages: encodeMessages(request.messages),
+    stream: request.stream ? true : undefined,
+    // Without this a stream tells no usage, and nothing could be settled.
+    stream_options: request.stream ? { include_usage: true } : undefined,
+    max_completion_tokens: request.outputTokensMax,
+    n: request.choices > 1 ? request.choices : undefined,
+    ...encodeSampling(request.sampling),
+    tools: tools.length > 0 ? tools.map(encodeTool) : undefined,
+    tool_choice: tools.length > 0 && toolChoice ? encodeChoice(toolChoice, tools) : undefined,
+    parallel_tool_calls: tools.length > 0 ? request.parallelToolCalls : undefined,
+    response_format: request.outputFormat && encodeFormat(request.outputFormat),
+    reasoning_effort: effortOf(request.reasoning),
+    verbosity: request.verbosity,
+    prompt_cache_key: cacheKey && fitIdentifier(cacheKey, IDENTIFIER_CHARACTERS_MAX),
+    user: endUser && fitIdentifier(endUser, IDENTIFIER_CHARACTERS_MAX),
+    service_tier: encodeTier(request),
+  })
+}
+
+function encodeSampling(sampling: Sampling): JsonObject {
+  const { logprobs } = sampling
+  return {
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    frequency_penalty: sampling.frequencyPenalty,
+    presence_penalty: sampling.presencePenalty,
+    seed: sampling.seed,
+    logit_bias: sampling.logitBias,
+    stop: sampling.stop,
+    logprobs: logprobs === undefined ? undefined : true,
+    top_logprobs: logprobs === 0 ? undefined : logprobs,
+  }
+}
+
+function encodeTool(tool: Tool): JsonObject {
+  const { name, description } = tool
+  if (tool.type === 'function') {
+    const { schema: parameters, strict } = tool
+    return { type: 'function', function: onlyGiven({ name, description, parameters, strict }) }
+  }
+  const format = tool.inputFormat === undefined ? undefined : encodeInputFormat(tool.inputFormat)
+  return { type: 'custom', custom: onlyGiven({ name, description, format }) }
+}
+
+/** This format wraps a grammar once more than the canonical form does. */
+function encodeInputFormat(inputFormat: JsonObject): JsonObject {
+  const { type, ...grammar } = inputFormat
+  return type === 'grammar' ? { type, grammar } : inputFormat
+}
+
+function encodeChoice(choice: ToolChoice, tools: readonly Tool[]): string | JsonObject {
+  const named = (name: string): JsonObject => {
+    const type = tools.find((tool) => tool.name === name)?.type ?? 'function'
+    return { type, [type]: { name } }
+  }
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return choice.type
+    case 'tool':
+      return named(choice.name)
+    case 'allowed': {
+      const mode = choice.required ? 'required' : 'auto'
+      return { type: 'allowed_tools', allowed_tools: { mode, tools: choice.names.map(named) } }
+    }
+  }
+}
+
+function encodeFormat(format: OutputFormat): JsonObject {
+  if (format.type === 'json') return { type: 'json_object' }
+  const { name, description, schema, strict } = format
+  return { type: 'json_schema', json_schema: onlyGiven({ name, description, schema, strict }) }
+}
+
+/** The other family's word for "no faster lane" is translated; dearer tiers were refused. */
+function encodeTier({ serviceTier }: Conversation): string | undefined {
+  return serviceTier === 'standard_only' ? 'default' : serviceTier
+}

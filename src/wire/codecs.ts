@@ -1,0 +1,17 @@
+// The codec of each wire format.
+import type { Format } from '../core/endpoints.ts'
+import { chatCodec } from './chat/codec.ts'
+import type { Codec } from './codec.ts'
+import { embeddingsCodec } from './embeddings/codec.ts'
+
+export function codecOf(format: Format): Codec {
+  switch (format) {
+    case 'chat':
+      return chatCodec
+    case 'embeddings':
+      return embeddingsCodec
+    case 'responses':
+    case 'messages':
+      throw new Error(`the ${format} format is not there yet`)
+  }
+}

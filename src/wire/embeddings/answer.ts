@@ -1,0 +1,75 @@
+// An embeddings answer, both ways. It is never streamed: each vector is one event, and the last event ends the answer.
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import type { AnswerContext } from '../codec.ts'
+import type { JsonBody } from '../json.ts'
+import { changeMembers } from '../json.ts'
+import { decodeComplaint, streamError } from '../provider-errors.ts'
+import { encodingOf } from './request.ts'
+import { decodeVector, encodeVector } from './vector.ts'
+
+export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
+  if (isObject(body['error'])) throw streamError(decodeComplaint(body['error']))
+  const { data, usage } = body
+  if (!isArray(data) || data.length === 0) throw failed('an answer without vectors')
+  const inputTokens = isObject(usage)
+    ? (numberOf(usage['prompt_tokens']) ?? numberOf(usage['total_tokens']))
+    : undefined
+  return [
+    { type: 'response-start', id: '', model: stringOf(body['model']) ?? '' },
+    ...data.map(decodeEmbedding),
+    ...(inputTokens === undefined
+      ? []
+      : [{ type: 'usage' as const, usage: { ...NO_USAGE, inputTokens } }]),
+    { type: 'response-end' },
+  ]
+}
+
+function decodeEmbedding(entry: Json, position: number): CanonicalEvent {
+  const vector = isObject(entry) ? decodeVector(entry['embedding']) : undefined
+  if (!isObject(entry) || vector === undefined) throw failed('something that is no vector')
+  return { type: 'embedding', index: numberOf(entry['index']) ?? position, vector }
+}
+
+function failed(what: string): GatewayError {
+  return new GatewayError('provider_failed', `the provider sent ${what}`)
+}
+
+export function encodeResponse(
+  events: readonly CanonicalEvent[],
+  answer: AnswerContext,
+): JsonObject {
+  const encoding = encodingOf(answer.body)
+  const data: JsonObject[] = []
+  let tokens = 0
+  for (const event of events) {
+    if (event.type === 'usage') tokens = event.usage.inputTokens
+    if (event.type !== 'embedding') continue
+    const { index, vector } = event
+    data.push({ object: 'embedding', index, embedding: encodeVector(vector, encoding) })
+  }
+  return {
+    object: 'list',
+    data,
+    model: answer.model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  }
+}
+
+/** As it came, but for the model's name, and in the encoding the client asked for: not every provider knows both. */
+export function forwardResponse(body: JsonBody, answer: AnswerContext): Uint8Array {
+  const encoding = encodingOf(answer.body)
+  const { data } = body.value
+  const isWanted = (entry: Json): boolean =>
+    !isObject(entry) || isArray(entry['embedding']) === (encoding === 'float')
+  if (!isArray(data) || data.every(isWanted)) return changeMembers(body, { model: answer.model })
+  const converted = data.map((entry) => {
+    const vector = isObject(entry) ? decodeVector(entry['embedding']) : undefined
+    if (!isObject(entry) || vector === undefined) return entry
+    return { ...entry, embedding: encodeVector(vector, encoding) }
+  })
+  return changeMembers(body, { model: answer.model, data: converted })
+}

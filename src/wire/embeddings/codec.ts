@@ -1,0 +1,27 @@
+// Embeddings, whole. The format knows no streams, so what belongs to them cannot be asked for.
+import type { Codec } from '../codec.ts'
+import { changeMembers } from '../json.ts'
+import { decodeComplaint } from '../provider-errors.ts'
+import { decodeResponse, encodeResponse, forwardResponse } from './answer.ts'
+import { decodeRequest, encodeRequest, readCall } from './request.ts'
+
+export const embeddingsCodec: Codec = {
+  format: 'embeddings',
+  family: 'chat',
+  readCall,
+  decodeRequest,
+  encodeRequest,
+  encodeResponse,
+  decodeResponse,
+  decodeError: (body) => decodeComplaint(body['error'] ?? body),
+  forwardRequest: (body, change) => changeMembers(body, { model: change.model }),
+  forwardResponse,
+  encodeEvents: neverStreamed,
+  decodeEvents: neverStreamed,
+  forwardEvents: neverStreamed,
+}
+
+/** `readCall` refuses such a request, so whoever comes here has a fault. */
+function neverStreamed(): never {
+  throw new Error('embeddings are never streamed')
+}

@@ -1,0 +1,10 @@
+// Every field of an embeddings request that is known, and what becomes of it in translation.
+import type { FieldTable } from '../fields.ts'
+
+export const EMBEDDING_FIELDS: FieldTable = {
+  model: 'read',
+  input: 'read',
+  dimensions: 'read',
+  encoding_format: 'read',
+  user: 'read',
+}

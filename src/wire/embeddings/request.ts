@@ -1,0 +1,94 @@
+// An embeddings request, both ways, and what admission must know of it. The limits are the format's own: they hold for
+// every provider, so they are checked before anything is held.
+import type { Call } from '../../core/call.ts'
+import { invalidRequest } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, stringOf } from '../../core/json.ts'
+import type { CanonicalRequest, EmbeddingRequest } from '../../core/request.ts'
+import { affinityOf, countOf, modelOf, streamOf } from '../call-fields.ts'
+import { expectOneOf, expectText, optional } from '../expect.ts'
+import { droppedFields } from '../fields.ts'
+import { onlyGiven } from '../given.ts'
+import { Measure } from '../measure.ts'
+import { refuseFields } from '../refused-fields.ts'
+import { EMBEDDING_FIELDS } from './fields.ts'
+
+type Input = EmbeddingRequest['inputs'][number]
+
+const INPUTS_MAX = 2048
+const ENCODINGS = ['float', 'base64'] as const
+
+export function readCall(body: JsonObject): Call {
+  const model = modelOf(body)
+  if (streamOf(body)) throw invalidRequest('stream', 'embeddings are not streamed')
+  refuseFields(body)
+  encodingOf(body)
+  countOf(body, 'dimensions', 1)
+  const measure = new Measure()
+  const inputs = decodeInputs(body['input'])
+  for (const input of inputs) {
+    measure.item()
+    if (typeof input === 'string') measure.text(input)
+    else measure.tokens(input.length)
+  }
+  const endUser = stringOf(body['user'])
+  return {
+    model,
+    stream: false,
+    input: measure.sum,
+    output: { choices: 1, thinks: false },
+    needs: [],
+    dropped: [],
+    affinity: affinityOf(undefined, [String(inputs[0])]),
+    ...(endUser !== undefined && { endUser }),
+  }
+}
+
+export function decodeRequest(body: JsonObject): EmbeddingRequest {
+  return {
+    kind: 'embedding',
+    model: modelOf(body),
+    dropped: droppedFields(body, EMBEDDING_FIELDS),
+    inputs: decodeInputs(body['input']),
+    encoding: encodingOf(body),
+    ...onlyGiven({
+      dimensions: countOf(body, 'dimensions', 1),
+      user: optional(body['user'], 'user', expectText),
+    }),
+  }
+}
+
+export function encodeRequest(request: CanonicalRequest): JsonObject {
+  if (request.kind !== 'embedding') throw new Error('only texts can be embedded')
+  const { model, inputs: input, dimensions, encoding, user } = request
+  return onlyGiven({ model, input, encoding_format: encoding, dimensions, user })
+}
+
+/** How the client wants its vectors; numbers unless it says otherwise. */
+export function encodingOf(body: JsonObject): EmbeddingRequest['encoding'] {
+  return optional(body['encoding_format'], 'encoding_format', expectOneOf(ENCODINGS)) ?? 'float'
+}
+
+/** One text, many texts, one list of token numbers, or many such lists. */
+function decodeInputs(input: Json | undefined): readonly Input[] {
+  if (typeof input === 'string') return [expectInput(input, 'input')]
+  if (!isArray(input) || input.length === 0) {
+    throw invalidRequest('input', 'input must be a text, a list of texts, or token numbers')
+  }
+  // A flat list of numbers is one text that was already cut into tokens, not many.
+  if (typeof input[0] === 'number') return [expectInput(input, 'input')]
+  if (input.length > INPUTS_MAX) {
+    throw invalidRequest('input', `input has ${input.length} entries; at most ${INPUTS_MAX} fit`)
+  }
+  return input.map((entry, index) => expectInput(entry, `input[${index}]`))
+}
+
+function expectInput(value: Json, place: string): Input {
+  if (typeof value === 'string' && value !== '') return value
+  if (isArray(value) && value.length > 0 && value.every(isToken)) return value as readonly number[]
+  throw invalidRequest(place, `${place} must be a text or a list of token numbers, and not empty`)
+}
+
+function isToken(value: Json): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}

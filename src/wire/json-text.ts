@@ -1,0 +1,55 @@
+// A JSON object as text, changed without being parsed: for events that are passed on by the thousand and differ from
+// what came only in a name. Every other character stays as it is.
+
+/** The text with the value of one outermost member replaced by other JSON; the same text when there is none. */
+export function replaceMember(text: string, name: string, value: string): string {
+  const span = findMember(text, name)
+  return span === undefined ? text : text.slice(0, span.start) + value + text.slice(span.end)
+}
+
+/** Where the value of an outermost member stands, in characters. */
+type Span = { readonly start: number; readonly end: number }
+
+export function findMember(text: string, name: string): Span | undefined {
+  let position = text.indexOf('{') + 1
+  for (;;) {
+    const quote = text.indexOf('"', position)
+    const colon = quote < 0 ? -1 : text.indexOf(':', endOfString(text, quote))
+    if (colon < 0) return undefined
+    const start = endOfSpace(text, colon + 1)
+    const end = endOfValue(text, start)
+    if (text.slice(quote + 1, endOfString(text, quote) - 1) === name) return { start, end }
+    position = end
+  }
+}
+
+function endOfValue(text: string, start: number): number {
+  let depth = 0
+  for (let position = start; position < text.length; position++) {
+    const character = text[position]
+    if (character === '"') position = endOfString(text, position) - 1
+    else if (character === '{' || character === '[') depth += 1
+    else if (character === '}' || character === ']') depth -= 1
+    else if (character !== ',') continue
+    // What ends a number or a word at the outermost level is not part of it; what closes a container is.
+    if (depth < 0 || (depth === 0 && character === ',')) return position
+    if (depth === 0) return position + 1
+  }
+  return text.length
+}
+
+/** The index after a string's closing quote. */
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
+    if (quote < 0) return text.length
+    let backslashes = 0
+    while (text[quote - 1 - backslashes] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return quote + 1
+  }
+}
+
+function endOfSpace(text: string, start: number): number {
+  let position = start
+  while (position < text.length && text.charCodeAt(position) <= 0x20) position += 1
+  return position
+}
