@@ -56,7 +56,8 @@ function decodeOne(tool: JsonObject, { place, namespace }: Spot, reading: Readin
   const name = reading.names.flat(expectName(tool['name'], `${place}.name`), namespace)
   const description = optional(tool['description'], `${place}.description`, expectText)
   if (type === 'custom') {
-    return defined({ type, name, description, inputFormat: tool['format'] ?? undefined })
+    const inputFormat = optional(tool['format'], `${place}.format`, expectObject)
+    return defined({ type, name, description, inputFormat })
   }
   return defined({
     type,
