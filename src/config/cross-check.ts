@@ -1,0 +1,76 @@
+// What one setting says about another: rules that no single value can break.
+import { SANDBOX } from '../catalog/catalog.ts'
+import { pathOf } from './problems.ts'
+import type { Problem } from './problems.ts'
+import { whatIsMissing } from './providers.ts'
+import type { FileSettings, ModelSettings } from './schema.ts'
+
+/** `providerNames` are all that were written down, sound or not. */
+export function crossCheck(
+  settings: FileSettings,
+  providerNames: ReadonlySet<string>,
+): readonly Problem[] {
+  const { sandbox, models = {} } = settings
+  const known = sandbox ? new Set([...providerNames, SANDBOX]) : providerNames
+  return [
+    ...checkWorkers(settings),
+    ...checkProviders(settings),
+    ...Object.entries(models).flatMap(([id, model]) => checkModel(known, id, model)),
+  ]
+}
+
+function checkWorkers({ server, database }: FileSettings): readonly Problem[] {
+  if (server.workers === 1 || !database.startsWith('sqlite:')) return []
+  const message =
+    'must be 1 with SQLite, which has one serving process: several workers need PostgreSQL'
+  return [{ path: 'server.workers', message }]
+}
+
+function checkProviders({ providers = {} }: FileSettings): readonly Problem[] {
+  return Object.entries(providers).flatMap(([name, settings]) => {
+    const path = ['providers', name]
+    if (name === SANDBOX) {
+      const message = 'is the name of the provider that ships with Tollgate: choose another one'
+      return [{ path: pathOf(path), message }]
+    }
+    if (whatIsMissing(settings) !== 'absent') return []
+    const message =
+      settings.kind === 'azure'
+        ? 'is missing: set it, or entra'
+        : 'is missing: set it, best as ${VARIABLE} or file:/path'
+    return [{ path: pathOf([...path, 'api_key']), message }]
+  })
+}
+
+function checkModel(
+  providers: ReadonlySet<string>,
+  id: string,
+  model: ModelSettings,
+): readonly Problem[] {
+  const problems: Problem[] = []
+  const refuse = (where: readonly PropertyKey[], message: string): void => {
+    problems.push({ path: pathOf(['models', id, ...where]), message })
+  }
+  if (id.startsWith(`${SANDBOX}-`)) {
+    refuse([], 'begins with sandbox-, which is kept for the sandbox: choose another name')
+  }
+  for (const role of ['targets', 'fallbacks'] as const) {
+    for (const [index, { provider }] of model[role].entries()) {
+      if (providers.has(provider)) continue
+      refuse([role, index], `names the provider ${provider}, which is not under providers`)
+    }
+  }
+  const { price, priceLike, context = Infinity, maxOutput = 0, defaultOutput = 0 } = model
+  if (price !== undefined && priceLike !== undefined) {
+    refuse(['price_like'], 'contradicts price: keep one of the two')
+  }
+  const isChat = model.kind !== 'embedding'
+  if (typeof price === 'object' && price.output === undefined && isChat) {
+    refuse(['price', 'output'], 'is missing: only a model with kind: embedding has no output')
+  }
+  if (maxOutput > context) refuse(['max_output'], 'cannot be larger than context')
+  if (defaultOutput > (model.maxOutput ?? Infinity)) {
+    refuse(['default_output'], 'cannot be larger than max_output')
+  }
+  return problems
+}

@@ -1,0 +1,123 @@
+// docs/config.md and the schema say the same: every key is documented, and nothing else is.
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { z } from 'zod'
+
+import { loadConfig, VARIABLES } from './load.ts'
+import { file } from './schema.ts'
+
+const text = readFileSync('docs/config.md', 'utf8')
+const rows = text
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => line.split('|').map((cell) => cell.trim()))
+
+describe('docs/config.md', () => {
+  test('lists every setting of the schema and no other', () => {
+    const documented = rows
+      .map(([, key = '']) => key.slice(1, -1))
+      .filter((key) => !isVariable(key))
+    assert.deepEqual(documented.toSorted(), [...new Set(keysOf(file, ''))].toSorted())
+  })
+
+  test('lists every variable that is read and no other', () => {
+    const documented = rows.map(([, key = '']) => key.slice(1, -1)).filter(isVariable)
+    assert.deepEqual(documented, VARIABLES)
+  })
+
+  test('says of every key its type, default, meaning and an example', () => {
+    for (const row of rows) assert.ok(!row.slice(1, -1).includes(''), row.join(' | '))
+  })
+
+  test('names the defaults that an empty file has', () => {
+    const { server, keys, frame, ...rest } = loadConfig({ env: {}, folder: tmpdir() })
+    const defaults = {
+      'server.host': server.host,
+      'server.port': server.port,
+      'server.workers': server.workers,
+      'keys.prefix': keys.prefix,
+      'frame.budget': frame.budgetNanodollars / 1_000_000_000n,
+      'frame.period': frame.period,
+      'frame.timezone': frame.timezone,
+      'frame.week_start': frame.weekStart,
+      'auth.messages_bearer': rest.auth.messagesBearer,
+      'responses.store': rest.responses.store,
+      sandbox: rest.sandbox,
+    }
+    for (const [key, value] of Object.entries(defaults)) {
+      const [, , , written] = rows.find(([, name]) => name === `\`${key}\``) ?? []
+      assert.equal(written, `\`${String(value)}\``, key)
+    }
+  })
+
+  test('begins with an example that works', () => {
+    const [, yaml = ''] = /```yaml\n([^]*?)```/.exec(text) ?? []
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-docs-'))
+    try {
+      writeFileSync(join(folder, 'tollgate.yaml'), yaml)
+      assert.equal(loadConfig({ env: {}, folder }).models?.length, 3)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+function isVariable(key: string): boolean {
+  return key.startsWith('TOLLGATE_')
+}
+
+/** The paths a schema accepts, NAME and MODEL standing for what the operator chooses. */
+function keysOf(schema: z.core.$ZodType, path: string): readonly string[] {
+  const def = (schema as z.ZodType & { def: Def }).def
+  const inside = def.innerType ?? (def.type === 'pipe' ? pipeInput(def) : undefined)
+  if (inside !== undefined) return keysOf(inside, path)
+  if (def.type === 'object') {
+    return Object.entries(def.shape ?? {}).flatMap(([name, each]) =>
+      keysOf(each, path === '' ? name : `${path}.${name}`),
+    )
+  }
+  if (def.type === 'array' && def.element !== undefined && !isText(def.element)) {
+    return keysOf(def.element, `${path}[]`)
+  }
+  if (def.type === 'union') return (def.options ?? []).flatMap((each) => keysOf(each, path))
+  if (def.type === 'record' && def.valueType !== undefined) {
+    const names = namesOf(def.keyType) ?? [path === 'models' ? 'MODEL' : 'NAME']
+    const { valueType } = def
+    return names.flatMap((name) => keysOf(valueType, `${path}.${name}`))
+  }
+  return [path]
+}
+
+type Def = {
+  readonly type: string
+  readonly innerType?: z.core.$ZodType
+  readonly in?: z.core.$ZodType
+  readonly out?: z.core.$ZodType
+  readonly shape?: Readonly<Record<string, z.core.$ZodType>>
+  readonly element?: z.core.$ZodType
+  readonly options?: readonly z.core.$ZodType[]
+  readonly keyType?: z.core.$ZodType
+  readonly valueType?: z.core.$ZodType
+  readonly entries?: Readonly<Record<string, string>>
+}
+
+/** A transform stands behind its schema, a preprocessing step before it. */
+function pipeInput({ in: first, out }: Def): z.core.$ZodType | undefined {
+  return first !== undefined && defOf(first).type === 'transform' ? out : first
+}
+
+function isText(schema: z.core.$ZodType): boolean {
+  return defOf(schema).type === 'string'
+}
+
+function namesOf(schema: z.core.$ZodType | undefined): readonly string[] | undefined {
+  const entries = schema === undefined ? undefined : defOf(schema).entries
+  return entries === undefined ? undefined : Object.values(entries)
+}
+
+function defOf(schema: z.core.$ZodType): Def {
+  return (schema as unknown as { readonly def: Def }).def
+}

@@ -1,0 +1,72 @@
+// Fills in what a configuration file takes from elsewhere: `${VAR}` and `${VAR:-default}` from the environment, and a
+// whole value `file:/path` from a file, where vaults and container platforms put secrets. Works on parsed values, so
+// nothing that comes from outside can change the structure.
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+import { pathOf } from './problems.ts'
+import type { Path, Problem } from './problems.ts'
+
+export type Expanded = {
+  readonly value: unknown
+  readonly problems: readonly Problem[]
+  /** The files that values came from; when one changes, so does the configuration. */
+  readonly files: readonly string[]
+}
+
+export type Surroundings = {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Relative paths start here. */
+  readonly folder: string
+}
+
+export function expand(document: unknown, { env, folder }: Surroundings): Expanded {
+  const problems: Problem[] = []
+  const files: string[] = []
+
+  const visit = (value: unknown, path: Path): unknown => {
+    if (typeof value === 'string') return fill(value, pathOf(path))
+    if (Array.isArray(value)) return value.map((each, index) => visit(each, [...path, index]))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [name, visit(each, [...path, name])]),
+    )
+  }
+
+  const fill = (text: string, path: string): string => {
+    const filled = text.replaceAll(
+      /\$\$\{|\$\{([^}]*)\}/g,
+      (whole: string, inside: string | undefined) => {
+        if (inside === undefined) return '${'
+        const [, name = '', fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inside) ?? []
+        if (name === '') {
+          const message = `${whole} is not understood: write \${NAME} or \${NAME:-default}, and $\${ for a plain \${`
+          problems.push({ path, message })
+          return ''
+        }
+        // As in a shell, an empty variable counts as unset where there is a default.
+        const found = fallback === undefined ? env[name] : env[name] || fallback
+        if (found === undefined) {
+          const message = `takes \${${name}}, which is not set: set it, or write \${${name}:-} to allow that`
+          problems.push({ path, message })
+        }
+        return found ?? ''
+      },
+    )
+    return filled.startsWith('file:') ? readSecret(filled.slice('file:'.length), path) : filled
+  }
+
+  const readSecret = (name: string, path: string): string => {
+    const file = resolve(folder, name)
+    files.push(file)
+    try {
+      return readFileSync(file, 'utf8').trim()
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+      problems.push({ path, message: `names the file ${file}, which cannot be read (${code})` })
+      return ''
+    }
+  }
+
+  return { value: visit(document, []), problems, files }
+}

@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+
+import { loadConfig } from './load.ts'
+import type { ConfigSource } from './load.ts'
+import { ConfigError } from './problems.ts'
+
+let folder = ''
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'))
+})
+after(() => rmSync(folder, { recursive: true }))
+
+describe('without a file', () => {
+  test('the defaults stand and the sandbox is on', () => {
+    const config = loadConfig({ env: {}, folder })
+    assert.deepEqual(config.server, {
+      host: '127.0.0.1',
+      port: 4000,
+      workers: 1,
+      bodyBytesMax: 33_554_432,
+      drainMs: 120_000,
+    })
+    assert.deepEqual(config.frame, {
+      budgetNanodollars: 100_000_000_000n,
+      period: 'month',
+      timezone: 'UTC',
+      weekStart: 'mon',
+    })
+    assert.equal(config.database, `sqlite:${join(folder, 'data/tollgate.db')}`)
+    assert.equal(config.dataFolder, join(folder, 'data'))
+    assert.equal(config.admin.publicUrl, 'http://127.0.0.1:4000')
+    assert.deepEqual([config.sandbox, config.models, config.providers], [true, null, []])
+    assert.ok(Object.isFrozen(config.server))
+  })
+
+  test('providers come from the variables their own tools read', () => {
+    const env = { OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: '', GEMINI_API_KEY: 'g' }
+    const config = loadConfig({ env, folder })
+    assert.deepEqual(
+      config.providers.map((each) => [each.name, each.kind, 'apiKeys' in each && each.apiKeys]),
+      [
+        ['openai', 'openai', ['sk-1']],
+        ['gemini', 'gemini', ['g']],
+      ],
+    )
+  })
+
+  test('variables win over defaults, options over variables', () => {
+    const env = {
+      TOLLGATE_HOST: '0.0.0.0',
+      TOLLGATE_PORT: '4100',
+      TOLLGATE_DATABASE: 'postgres://u@h/db',
+      TOLLGATE_WORKERS: '4',
+      TOLLGATE_SECRET: 'a ${plain} secret',
+      TOLLGATE_OFFLINE: '1',
+    }
+    const config = loadConfig({ env, folder, options: { port: '4200' } })
+    assert.deepEqual(
+      [config.server.host, config.server.port, config.server.workers],
+      ['0.0.0.0', 4200, 4],
+    )
+    assert.equal(config.database, 'postgres://u@h/db')
+    assert.deepEqual([config.secret, config.offline], ['a ${plain} secret', true])
+    assert.equal(config.admin.publicUrl, 'http://127.0.0.1:4200')
+  })
+})
+
+describe('with a file', () => {
+  test('the example of the design works as written', () => {
+    writeFileSync(join(folder, 'gemini'), ' g-key\n')
+    const config = load(
+      `
+server:   { host: 127.0.0.1, port: 4000, body_limit: 32MB }
+admin:    { listen: same, public_url: "http://127.0.0.1:4000" }
+database: sqlite:data/tollgate.db
+frame:    { budget: 100, period: month, timezone: UTC }
+auth:     { messages_bearer: false }
+responses: { store: true, retention: 7d }
+sandbox:  true
+providers:
+  openai:    { kind: openai, api_key: "\${OPENAI_API_KEY:-}" }
+  anthropic: { kind: anthropic, api_key: "\${ANTHROPIC_API_KEY:-}" }
+  gemini:    { kind: gemini, api_key: "file:${join(folder, 'gemini')}" }
+  local:     { kind: openai, base_url: "http://127.0.0.1:8000/v1", api: chat }
+models:
+  gpt-5-mini:             { targets: [openai/gpt-5-mini] }
+  claude-sonnet:          { targets: [anthropic/claude-sonnet-4-6], fallbacks: [openai/gpt-5] }
+  text-embedding-3-small: { kind: embedding, targets: [openai/text-embedding-3-small] }
+  house-llama:            { targets: [{ to: local/llama-3.1-8b, weight: 3 }, { to: local/llama-3.1-8b-b, weight: 1 }], price: { input: 0.05, output: 0.10 }, context: 131072, max_output: 8192 }
+`,
+      { OPENAI_API_KEY: 'sk-1' },
+    )
+    assert.deepEqual(
+      config.providers.map(({ name }) => name),
+      ['openai', 'gemini', 'local'],
+    )
+    assert.deepEqual([...config.leftOut], [['anthropic', 'the api_key of anthropic is empty']])
+    const gemini = config.providers.find(({ name }) => name === 'gemini')
+    assert.deepEqual(gemini?.kind === 'gemini' && gemini.apiKeys, ['g-key'])
+    const llama = config.models?.find(({ id }) => id === 'house-llama')
+    assert.deepEqual(
+      llama?.targets.map(({ provider, model, weight }) => [provider, model, weight]),
+      [
+        ['local', 'llama-3.1-8b', 3],
+        ['local', 'llama-3.1-8b-b', 1],
+      ],
+    )
+    assert.equal(llama.price?.rates.output, 100_000n)
+    assert.equal(llama.price.rates.cacheWriteLong, 50_000n)
+    assert.deepEqual(config.files, [join(folder, 'tollgate.yaml'), join(folder, 'gemini')])
+  })
+
+  test('text from variables becomes what the setting needs', () => {
+    const config = load(
+      'server: { port: "${PORT}", body_limit: "${SIZE:-1GB}" }\nsandbox: "${ON}"\nframe: { budget: "${B}" }',
+      { PORT: '8080', ON: 'false', B: '12.50' },
+    )
+    assert.deepEqual(
+      [config.server.port, config.server.bodyBytesMax, config.sandbox],
+      [8080, 1_073_741_824, false],
+    )
+    assert.equal(config.frame.budgetNanodollars, 12_500_000_000n)
+  })
+
+  test('a doubled sign is a plain one', () => {
+    assert.equal(load('server: { host: "$${x}" }').server.host, '${x}')
+  })
+
+  test('an empty file is a file without settings', () => {
+    assert.equal(load('').server.port, 4000)
+    assert.equal(load('# nothing yet\n').server.port, 4000)
+  })
+
+  test('paths start at the folder of the file, those of variables at the current one', () => {
+    writeFileSync(join(folder, 'other.yaml'), 'database: sqlite:mine.db')
+    const source = { folder: '/elsewhere', options: { config: join(folder, 'other.yaml') } }
+    assert.equal(loadConfig({ ...source, env: {} }).database, `sqlite:${join(folder, 'mine.db')}`)
+    assert.equal(
+      loadConfig({ ...source, env: { TOLLGATE_DATABASE: 'sqlite:mine.db' } }).database,
+      'sqlite:/elsewhere/mine.db',
+    )
+  })
+
+  test('several keys, presets, timeouts and the other kinds of providers', () => {
+    const config = load(`
+providers:
+  many: { kind: openai, api_key: [a, b], timeouts: { connect: 2s, first_byte: 10m } }
+  fast: { kind: openai, preset: groq, api_key: k }
+  here: { kind: openai, preset: ollama }
+  blue: { kind: azure, base_url: "https://x.openai.azure.com", api_version: "2026-01-01", entra: { tenant_id: t, client_id: c, client_secret: s } }
+  rock: { kind: bedrock, region: eu-central-1 }
+  top:  { kind: vertex, project: p, location: global }
+`)
+    assert.equal(config.providers.length, 6)
+    const [many] = config.providers
+    assert.deepEqual(many?.kind === 'openai' && [many.apiKeys, many.timeouts], [
+      ['a', 'b'],
+      { connectMs: 2_000, firstByteMs: 600_000 },
+    ])
+  })
+})
+
+describe('what is wrong', () => {
+  const cases: readonly [string, string, readonly string[]][] = [
+    [
+      'an unset variable',
+      'server: { host: "${NOPE}" }',
+      ['server.host takes ${NOPE}, which is not set'],
+    ],
+    ['a malformed variable', 'server: { host: "${1x}" }', ['server.host ${1x} is not understood']],
+    [
+      'a secret file that is not there',
+      'database: file:/no/such',
+      ['database names the file /no/such, which cannot be read (ENOENT)'],
+    ],
+    ['an unknown setting', 'server: { prot: 1 }', ['server.prot is not a setting']],
+    ['an unknown section', 'servers: {}', ['servers is not a setting']],
+    ['a value instead of a section', 'server: 4000', ['server must be a section']],
+    ['a port', 'server: { port: 99999 }', ['server.port must be a whole number from 0 to 65535']],
+    ['a duration', 'server: { drain: 2 minutes }', ['server.drain must be a duration such as']],
+    ['a size', 'server: { body_limit: big }', ['server.body_limit must be a size such as']],
+    ['a budget', 'frame: { budget: -1 }', ['frame.budget must be a budget']],
+    ['a time zone', 'frame: { timezone: Berlin }', ['frame.timezone must be an IANA time zone']],
+    [
+      'a period',
+      'frame: { period: decade }',
+      ['frame.period must be one of day, week, month, year, never'],
+    ],
+    ['a database', 'database: mysql://x', ['database must be sqlite:PATH or postgres://']],
+    ['a listener', 'admin: { listen: everywhere }', ['admin.listen must be same, or HOST:PORT']],
+    ['a prefix', 'keys: { prefix: T_ }', ['keys.prefix must be 1 to 16 lower-case letters']],
+    ['beats', 'ledger: { beat: 10s }', ['ledger.dead_after must be at least three beats']],
+    ['workers on SQLite', 'server: { workers: 2 }', ['server.workers must be 1 with SQLite']],
+    ['no kind', 'providers: { a: { api_key: k } }', ['providers.a.kind must be one of openai']],
+    ['no section', 'providers: { a: 3 }', ['providers.a must be a section such as']],
+    ['no key', 'providers: { a: { kind: anthropic } }', ['providers.a.api_key is missing']],
+    [
+      'no key at a preset',
+      'providers: { a: { kind: openai, preset: groq } }',
+      ['providers.a.api_key is missing'],
+    ],
+    [
+      'the name of the sandbox',
+      'providers: { sandbox: { kind: openai, api_key: k } }',
+      ['providers.sandbox is the name of the provider that ships'],
+    ],
+    [
+      'a missing setting of a kind',
+      'providers: { a: { kind: bedrock } }',
+      ['providers.a.region must be text'],
+    ],
+    ['no targets', 'models: { a: {} }', ['models.a.targets must be a list']],
+    [
+      'an empty list of targets',
+      'models: { a: { targets: [] } }',
+      ['models.a.targets must name at least one target'],
+    ],
+    [
+      'a target',
+      'models: { a: { targets: [gpt] } }',
+      ['models.a.targets[0] must be PROVIDER/MODEL'],
+    ],
+    [
+      'a weight',
+      'models: { a: { targets: [{ to: sandbox/x, weight: 0 }] } }',
+      ['models.a.targets[0].weight must be a whole number'],
+    ],
+    [
+      'an unknown provider',
+      'models: { gpt-5.4: { targets: [nobody/x] } }',
+      ['models."gpt-5.4".targets[0] names the provider nobody'],
+    ],
+    [
+      'the name of a sandbox model',
+      'models: { sandbox-chat: { targets: [sandbox/sandbox-chat] } }',
+      ['models.sandbox-chat begins with sandbox-'],
+    ],
+    [
+      'two prices',
+      'models: { a: { targets: [sandbox/x], price: free, price_like: b } }',
+      ['models.a.price_like contradicts price'],
+    ],
+    [
+      'half a price',
+      'models: { a: { targets: [sandbox/x], price: { input: 1 } } }',
+      ['models.a.price.output is missing'],
+    ],
+    [
+      'a price that cannot be exact',
+      'models: { a: { targets: [sandbox/x], price: { input: 0.0000001, output: 1 } } }',
+      ['models.a.price.input may have at most 6 decimals'],
+    ],
+    [
+      'limits',
+      'models: { a: { targets: [sandbox/x], context: 10, max_output: 20, default_output: 30 } }',
+      [
+        'models.a.max_output cannot be larger than context',
+        'models.a.default_output cannot be larger than max_output',
+      ],
+    ],
+    [
+      'an ability',
+      'models: { a: { targets: [sandbox/x], abilities: { flying: true } } }',
+      ['models.a.abilities.flying is not a setting'],
+    ],
+    ['YAML', 'server: [', ['line ']],
+    [
+      'a duplicate',
+      'sandbox: true\nsandbox: false',
+      ['line 2 is not valid YAML: Map keys must be unique'],
+    ],
+    ['a single value', 'hello', ['line 1 must begin a section']],
+    [
+      'several at once, of all kinds',
+      'server: { port: x }\nproviders: { a: { kind: openai } }\nmodels: { m: { targets: [b/c] } }',
+      [
+        'server.port must be',
+        'providers.a.api_key is missing',
+        'models.m.targets[0] names the provider b',
+      ],
+    ],
+  ]
+  for (const [name, yaml, expected] of cases) {
+    test(name, () => {
+      const problems = problemsOfLoad(yaml)
+      assert.equal(problems.length, expected.length, problems.join('\n'))
+      for (const [index, text] of expected.entries()) {
+        assert.ok(
+          problems[index]?.startsWith(text),
+          `${problems[index]} does not start with ${text}`,
+        )
+      }
+    })
+  }
+
+  test('a wrong variable or option is named as it was written', () => {
+    const source = { env: { TOLLGATE_PORT: 'x', TOLLGATE_DATABASE: 'y' }, folder: '/' }
+    assert.deepEqual(pathsOf(source), ['TOLLGATE_PORT', 'TOLLGATE_DATABASE'])
+    assert.deepEqual(pathsOf({ env: {}, folder: '/', options: { port: 'x' } }), ['--port'])
+  })
+
+  test('a file that was asked for must be there', () => {
+    const source = { env: { TOLLGATE_CONFIG: 'nope.yaml' }, folder }
+    assert.throws(() => loadConfig(source), /nope\.yaml cannot be read \(ENOENT\)/)
+  })
+})
+
+function load(yaml: string, env: ConfigSource['env'] = {}) {
+  writeFileSync(join(folder, 'tollgate.yaml'), yaml)
+  try {
+    return loadConfig({ env, folder })
+  } finally {
+    rmSync(join(folder, 'tollgate.yaml'))
+  }
+}
+
+function problemsOfLoad(yaml: string): readonly string[] {
+  const error = thrownBy(() => load(yaml))
+  return error.problems.map(({ path, message }) => `${path} ${message}`)
+}
+
+function pathsOf(source: ConfigSource): readonly string[] {
+  return thrownBy(() => loadConfig(source)).problems.map(({ path }) => path)
+}
+
+function thrownBy(action: () => unknown): ConfigError {
+  try {
+    action()
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
+  }
+  return assert.fail('nothing was wrong')
+}

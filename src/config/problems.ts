@@ -1,0 +1,73 @@
+// What is wrong with a configuration, as paths and sentences: from the schema's findings to lines a person can act on.
+import type { z } from 'zod'
+
+export type Problem = {
+  /** Where: a path such as `providers.openai.api_key`, or the variable or option that the value came from. */
+  readonly path: string
+  /** What is wrong and what to do: the rest of a sentence that begins with the path. */
+  readonly message: string
+}
+
+/** A configuration that cannot be used. The message has one line per problem. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: readonly Problem[]
+
+  constructor(where: string, problems: readonly Problem[]) {
+    super(problems.map(({ path, message }) => `${where}: ${path} ${message}`.trim()).join('\n'))
+    this.problems = problems
+  }
+}
+
+export type Path = readonly PropertyKey[]
+
+/** `models."gpt-5.4".targets[0]`: names that hold a dot or the like are quoted. */
+export function pathOf(path: Path): string {
+  return path
+    .map((step) => {
+      if (typeof step === 'number') return `[${step}]`
+      return /^[\w-]+$/.test(String(step)) ? `.${String(step)}` : `."${String(step)}"`
+    })
+    .join('')
+    .replace(/^\./, '')
+}
+
+export function problemsOf(error: z.ZodError): readonly Problem[] {
+  return error.issues.flatMap((issue) => problemsOfIssue(issue, []))
+}
+
+type Issue = z.core.$ZodIssue
+
+function problemsOfIssue(issue: Issue, before: Path): readonly Problem[] {
+  const path = [...before, ...issue.path]
+  if (issue.code === 'unrecognized_keys') {
+    const message = 'is not a setting: docs/config.md lists them all'
+    return issue.keys.map((key) => ({ path: pathOf([...path, key]), message }))
+  }
+  if (issue.code === 'invalid_key') {
+    return [{ path: pathOf(path), message: issue.issues[0]?.message ?? issue.message }]
+  }
+  if (issue.code === 'invalid_union') {
+    // A value of the right outer shape is judged by that shape, any other by the list of shapes.
+    const [near, ...more] = issue.errors.filter((issues) => !issues.some(isAboutWhole))
+    if (near !== undefined && more.length === 0) {
+      return near.flatMap((each) => problemsOfIssue(each, path))
+    }
+  }
+  return [{ path: pathOf(path), message: sentence(issue) }]
+}
+
+function isAboutWhole(issue: Issue): boolean {
+  return issue.path.length === 0 && issue.code !== 'unrecognized_keys'
+}
+
+/** Our own types say what to write; only plain sections and missing values are left to the schema's words. */
+function sentence(issue: Issue): string {
+  if (issue.code !== 'invalid_type' || !issue.message.startsWith('Invalid input')) {
+    return issue.message
+  }
+  if (issue.message.endsWith('undefined')) return 'is missing'
+  return issue.expected === 'object' || issue.expected === 'record'
+    ? 'must be a section with settings of its own'
+    : `must be of type ${issue.expected}`
+}

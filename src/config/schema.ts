@@ -1,0 +1,187 @@
+// Everything a configuration file may say, with its defaults. docs/config.md describes each key, held by a test.
+import { z } from 'zod'
+
+import { ABILITIES } from '../core/endpoints.ts'
+import { provider, timeouts } from './providers.ts'
+import {
+  budget,
+  duration,
+  flag,
+  httpUrl,
+  integer,
+  oneOf,
+  price,
+  size,
+  text,
+  timezone,
+} from './units.ts'
+
+const TOKENS_MAX = 100_000_000
+
+export const host = text
+export const port = integer(0, 65_535)
+export const workers = integer(1, 256)
+export const database = text.refine(
+  (url) => /^sqlite:.|^postgres(ql)?:\/\//.test(url),
+  'must be sqlite:PATH or postgres://USER@HOST/NAME',
+)
+
+const server = z
+  .strictObject({
+    host: host.default('127.0.0.1'),
+    port: port.default(4000),
+    workers: workers.default(1),
+    body_limit: size.prefault('32MB'),
+    drain: duration.prefault('2m'),
+  })
+  .transform(({ body_limit, drain, ...rest }) => ({
+    ...rest,
+    bodyBytesMax: body_limit,
+    drainMs: drain,
+  }))
+
+const admin = z
+  .strictObject({ listen: listen().default('same'), public_url: httpUrl.optional() })
+  .transform(({ listen, public_url }) => ({ listen, publicUrl: public_url }))
+
+const frame = z
+  .strictObject({
+    budget: budget.prefault(100),
+    period: oneOf(['day', 'week', 'month', 'year', 'never']).default('month'),
+    timezone: timezone.default('UTC'),
+    week_start: oneOf(['mon', 'sun']).default('mon'),
+  })
+  .transform(({ budget, week_start, ...rest }) => ({
+    ...rest,
+    budgetNanodollars: budget,
+    weekStart: week_start,
+  }))
+
+const keys = z.strictObject({
+  prefix: text
+    .regex(/^[a-z][a-z0-9]{0,15}$/, 'must be 1 to 16 lower-case letters and digits, a letter first')
+    .default('tg'),
+})
+
+const auth = z
+  .strictObject({ messages_bearer: flag.default(false) })
+  .transform(({ messages_bearer }) => ({ messagesBearer: messages_bearer }))
+
+const responses = z
+  .strictObject({ store: flag.default(true), retention: duration.prefault('7d') })
+  .transform(({ store, retention }) => ({ store, retentionMs: retention }))
+
+const ledger = z
+  .strictObject({ beat: duration.prefault('3s'), dead_after: duration.prefault('15s') })
+  .refine(({ beat, dead_after }) => beat > 0 && dead_after >= 3 * beat, {
+    path: ['dead_after'],
+    message: 'must be at least three beats: a node that misses one is not dead yet',
+  })
+  .transform(({ beat, dead_after }) => ({ beatMs: beat, deadAfterMs: dead_after }))
+
+const reference = text
+  .regex(/^[^/\s]+\/\S+$/, 'must be PROVIDER/MODEL, such as openai/gpt-5-mini')
+  .transform((name) => {
+    const slash = name.indexOf('/')
+    return { provider: name.slice(0, slash), model: name.slice(slash + 1) }
+  })
+
+const alone = reference.transform((to) => ({ ...to, weight: 1, timeouts: {} }))
+const target = z.union(
+  [
+    alone,
+    z
+      .strictObject({
+        to: reference,
+        weight: integer(1, 1_000).default(1),
+        timeouts: timeouts.prefault({}),
+      })
+      .transform(({ to, ...rest }) => ({ ...to, ...rest })),
+  ],
+  { error: () => 'must be PROVIDER/MODEL, or { to: PROVIDER/MODEL, weight: N }' },
+)
+/** Tried in order, so a weight would mean nothing. */
+const fallback = z.union(
+  [
+    alone,
+    z
+      .strictObject({ to: reference, timeouts: timeouts.prefault({}) })
+      .transform(({ to, timeouts }) => ({ ...to, weight: 1, timeouts })),
+  ],
+  { error: () => 'must be PROVIDER/MODEL, or { to: PROVIDER/MODEL, timeouts: { … } }' },
+)
+
+const prices = z.union(
+  [
+    z.literal('free'),
+    z.strictObject({
+      input: price,
+      output: price.optional(),
+      cached: price.optional(),
+      cache_write: price.optional(),
+      cache_write_long: price.optional(),
+    }),
+  ],
+  { error: () => 'must be free, or prices in USD per million tokens: { input: 0.25, output: 2 }' },
+)
+
+const abilities = z.partialRecord(z.enum(ABILITIES), flag)
+
+const model = z
+  .strictObject({
+    kind: oneOf(['chat', 'embedding']).optional(),
+    targets: z
+      .array(target, { error: () => 'must be a list of PROVIDER/MODEL' })
+      .min(1, 'must name at least one target'),
+    fallbacks: z.array(fallback, { error: () => 'must be a list of PROVIDER/MODEL' }).default([]),
+    price: prices.optional(),
+    price_like: text.optional(),
+    context: integer(1, TOKENS_MAX).optional(),
+    max_output: integer(1, TOKENS_MAX).optional(),
+    default_output: integer(1, TOKENS_MAX).optional(),
+    abilities: abilities.default({}),
+  })
+  .transform(({ price_like, max_output, default_output, ...rest }) => ({
+    ...rest,
+    priceLike: price_like,
+    maxOutput: max_output,
+    defaultOutput: default_output,
+  }))
+
+/** A public name travels in JSON, in headers and in lists with commas. */
+const modelName = z.string().regex(/^[^\s,]{1,200}$/, 'must be a name without spaces and commas')
+const providerName = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, 'must be a name of letters, digits, dots and dashes')
+
+export const file = z.strictObject({
+  server: server.prefault({}),
+  admin: admin.prefault({}),
+  database: database.default('sqlite:data/tollgate.db'),
+  frame: frame.prefault({}),
+  keys: keys.prefault({}),
+  auth: auth.prefault({}),
+  responses: responses.prefault({}),
+  ledger: ledger.prefault({}),
+  sandbox: flag.default(true),
+  providers: z.record(providerName, provider).optional(),
+  models: z.record(modelName, model).optional(),
+})
+
+export type FileSettings = z.output<typeof file>
+export type ModelSettings = z.output<typeof model>
+
+/** `same` as the data plane, or an address of its own: HOST:PORT. */
+function listen() {
+  const hint = 'must be same, or HOST:PORT such as 127.0.0.1:4001'
+  return z
+    .string({ error: () => hint })
+    .refine((value) => value === 'same' || hostAndPort(value) !== undefined, hint)
+    .transform((value) => hostAndPort(value) ?? ('same' as const))
+}
+
+function hostAndPort(value: string): { readonly host: string; readonly port: number } | undefined {
+  const match = /^(?:\[([^\]]+)\]|([^:\s]+)):(\d{1,5})$/.exec(value)
+  if (match === null || Number(match[3]) > 65_535) return undefined
+  return { host: match[1] ?? match[2] ?? '', port: Number(match[3]) }
+}
