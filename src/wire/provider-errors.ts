@@ -66,7 +66,15 @@ const OURS = [
   '403',
   '404',
 ]
-const REQUEST = ['invalid_request_error', 'invalid_prompt', 'content_filter', '400', '413', '422']
+const REQUEST = [
+  'invalid_request_error',
+  'request_too_large',
+  'invalid_prompt',
+  'content_filter',
+  '400',
+  '413',
+  '422',
+]
 
 /** The error that an error event of a stream stands for. */
 export function streamError(complaint: ProviderComplaint): GatewayError {

@@ -19,7 +19,8 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   conversation: { why: ACCOUNT },
   prompt: { why: ACCOUNT },
   container: { why: ACCOUNT },
-  mcp_servers: { why: ACCOUNT },
+  mcp_servers: { why: ACCOUNT, allows: (value) => isArray(value) && value.length === 0 },
+  thread: { why: ACCOUNT },
   background: {
     why: 'an answer that nobody waits for cannot be settled',
     allows: (value) => value === false,
@@ -38,6 +39,7 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   },
   models: { why: ALLOWLIST },
   fallbacks: { why: ALLOWLIST },
+  fallback_credit_token: { why: ALLOWLIST },
   plugins: { why: ALLOWLIST },
 }
 

@@ -4,24 +4,32 @@ import type { Format } from '../core/endpoints.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/request.ts'
 
-const MARK = 'tollgate.1.'
+/** How every packed seal begins. */
+export const SEAL_MARK = 'tollgate.1.'
 
 /** The text a client of `format` keeps for this seal: the seal's own value at home, a marked pack abroad. */
 export function packSeal(seal: Seal, format: Format): string {
   if (seal.format === format) return seal.value
-  return MARK + Buffer.from(JSON.stringify(seal)).toString('base64url')
+  return SEAL_MARK + Buffer.from(JSON.stringify(seal)).toString('base64url')
 }
 
 /** The seal behind a text from a client of `format`. `home` is what an unmarked text is there. */
 export function unpackSeal(text: string, home: Omit<Seal, 'value'>): Seal {
-  if (!text.startsWith(MARK)) return { ...home, value: text }
+  if (!isPacked(text)) return { ...home, value: text }
   try {
-    const seal: unknown = JSON.parse(Buffer.from(text.slice(MARK.length), 'base64url').toString())
+    const seal: unknown = JSON.parse(
+      Buffer.from(text.slice(SEAL_MARK.length), 'base64url').toString(),
+    )
     if (isObject(seal) && isSeal(seal)) return seal
   } catch {
     // A damaged pack is nobody's seal: kept under its own text, no provider will be shown it as its own.
   }
   return { ...home, value: text }
+}
+
+/** Whether a text that a client keeps is the pack of another format's seal. */
+export function isPacked(text: unknown): boolean {
+  return typeof text === 'string' && text.startsWith(SEAL_MARK)
 }
 
 const KINDS: readonly unknown[] = ['signature', 'redacted', 'encrypted']
