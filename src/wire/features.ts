@@ -3,7 +3,7 @@
 // `docs/translation.md` is held against it.
 import type { Format } from '../core/endpoints.ts'
 import { unsupportedParameter } from '../core/errors.ts'
-import type { Conversation, Message } from '../core/request.ts'
+import type { Conversation, FilePart, Message } from '../core/request.ts'
 
 export type ChatFormat = Exclude<Format, 'embeddings'>
 
@@ -12,7 +12,11 @@ export const FEATURES = {
   choices: { chat: 'n' },
   stop: { chat: 'stop', messages: 'stop_sequences' },
   stop_beyond_four: { messages: 'stop_sequences' },
+  blank_stop: { chat: 'stop' },
   temperature_above_one: { chat: 'temperature', responses: 'temperature' },
+  temperature_while_thinking: { chat: 'temperature', responses: 'temperature' },
+  top_p_while_thinking: { chat: 'top_p', responses: 'top_p' },
+  top_p_beside_temperature: { chat: 'top_p', responses: 'top_p' },
   top_k: { messages: 'top_k' },
   frequency_penalty: { chat: 'frequency_penalty' },
   presence_penalty: { chat: 'presence_penalty' },
@@ -30,8 +34,10 @@ export const FEATURES = {
   participant_name: { chat: 'messages.name' },
   audio: { chat: 'messages.content.input_audio', responses: 'input.content.input_audio' },
   image_detail: { chat: 'image_url.detail', responses: 'input_image.detail' },
+  file_beyond_pdf: { chat: 'messages.content.file', responses: 'input.content.input_file' },
   file_url: { responses: 'input_file.file_url', messages: 'document.source.url' },
   tool_input_format: { chat: 'tools.custom.format', responses: 'tools.format' },
+  thinking_before_forced_tool: { chat: 'reasoning_effort', responses: 'reasoning.effort' },
   thinking_budget: { messages: 'thinking.budget_tokens' },
   thinking_display: { responses: 'reasoning.summary', messages: 'thinking.display' },
   foreign_thinking: {
@@ -77,7 +83,11 @@ export const LOSSES: Record<ChatFormat, Partial<Record<Feature, Loss>>> = {
   },
   messages: {
     choices: refuse('only one answer can be asked for'),
+    blank_stop: refuse('a stop sequence must have more than white space'),
     temperature_above_one: drop('the temperature is lowered to 1, the highest there is'),
+    temperature_while_thinking: drop('a model that thinks chooses its own temperature'),
+    top_p_while_thinking: drop('a model that thinks chooses its own sampling'),
+    top_p_beside_temperature: drop('only one of temperature and top_p can be set'),
     frequency_penalty: drop('there is no such setting'),
     presence_penalty: drop('there is no such setting'),
     seed: drop('there is no such setting'),
@@ -89,6 +99,8 @@ export const LOSSES: Record<ChatFormat, Partial<Record<Feature, Loss>>> = {
     participant_name: drop('messages carry no names'),
     audio: refuse('there is no audio input'),
     image_detail: drop('there is no such setting'),
+    file_beyond_pdf: refuse('only PDF and text files can be read'),
+    thinking_before_forced_tool: drop('a model that must call a tool cannot think before'),
     tool_input_format: drop('the format is told in the tool’s description instead'),
     foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
     schema_name: drop('schemas have no names'),
@@ -120,11 +132,16 @@ export function lossesOf(request: Conversation, client: ChatFormat, target: Chat
 export function featuresOf(request: Conversation, target: ChatFormat): Feature[] {
   const { sampling, messages, reasoning, outputFormat } = request
   const parts = messages.flatMap((message): readonly Part[] => message.parts)
+  const thinks = thinksInMessages(request)
   const uses: Record<Feature, boolean> = {
     choices: request.choices > 1,
     stop: sampling.stop !== undefined,
     stop_beyond_four: (sampling.stop?.length ?? 0) > 4,
+    blank_stop: sampling.stop?.some((text) => text.trim() === '') ?? false,
     temperature_above_one: (sampling.temperature ?? 0) > 1,
+    temperature_while_thinking: thinks && sampling.temperature !== undefined,
+    top_p_while_thinking: thinks && sampling.topP !== undefined,
+    top_p_beside_temperature: sampling.topP !== undefined && sampling.temperature !== undefined,
     top_k: sampling.topK !== undefined,
     frequency_penalty: sampling.frequencyPenalty !== undefined,
     presence_penalty: sampling.presencePenalty !== undefined,
@@ -142,6 +159,8 @@ export function featuresOf(request: Conversation, target: ChatFormat): Feature[]
     tool_input_format: request.tools.some(
       (tool) => tool.type === 'custom' && tool.inputFormat !== undefined,
     ),
+    file_beyond_pdf: parts.some((part) => part.type === 'file' && !isPdfOrText(part)),
+    thinking_before_forced_tool: asksForThinking(request) && !thinks,
     thinking_budget: reasoning?.tokensMax !== undefined,
     thinking_display: reasoning?.display !== undefined,
     foreign_thinking: parts.some(
@@ -161,4 +180,28 @@ function hasCacheMarks(request: Conversation, parts: readonly Part[]): boolean {
     request.messages.some((message) => message.role === 'tool' && message.cache !== undefined) ||
     parts.some((part) => 'cache' in part && part.cache !== undefined)
   )
+}
+
+/** Thinking at a provider of the messages format: asked for, and not ruled out by a tool call that is forced. */
+export function thinksInMessages(request: Conversation): boolean {
+  return asksForThinking(request) && !forcesTool(request)
+}
+
+function asksForThinking({ reasoning }: Conversation): boolean {
+  return reasoning !== undefined && reasoning.effort !== 'none'
+}
+
+function forcesTool({ toolChoice }: Conversation): boolean {
+  if (toolChoice?.type === 'allowed') return toolChoice.required
+  return toolChoice?.type === 'required' || toolChoice?.type === 'tool'
+}
+
+/** Whether a file can be a document of the messages format: a PDF, or text in whatever clothes. */
+function isPdfOrText({ source }: FilePart): boolean {
+  if (source.type !== 'base64' || source.mediaType === 'application/pdf') return true
+  return isTextType(source.mediaType)
+}
+
+export function isTextType(mediaType: string): boolean {
+  return mediaType.startsWith('text/') || mediaType === 'application/json'
 }
