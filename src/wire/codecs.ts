@@ -3,6 +3,7 @@ import type { Format } from '../core/endpoints.ts'
 import { chatCodec } from './chat/codec.ts'
 import type { Codec } from './codec.ts'
 import { embeddingsCodec } from './embeddings/codec.ts'
+import { messagesCodec } from './messages/codec.ts'
 
 export function codecOf(format: Format): Codec {
   switch (format) {
@@ -10,8 +11,9 @@ export function codecOf(format: Format): Codec {
       return chatCodec
     case 'embeddings':
       return embeddingsCodec
-    case 'responses':
     case 'messages':
+      return messagesCodec
+    case 'responses':
       throw new Error(`the ${format} format is not there yet`)
   }
 }

@@ -1,7 +1,8 @@
 // The content blocks of a messages request, each as the canonical parts it means. A block that only this format has is
 // turned into text where a model can read it, else dropped and named.
 import { invalidRequest } from '../../core/errors.ts'
-import { defined } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { defined, isObject } from '../../core/json.ts'
 import type {
   AssistantPart,
   Base64Source,
@@ -14,45 +15,41 @@ import type {
   UrlSource,
   UserPart,
 } from '../../core/request.ts'
-import type { Fields } from '../read.ts'
-import {
-  fieldsOf,
-  optionalList,
-  optionalObject,
-  optionalString,
-  placeOf,
-  requiredString,
-} from '../read.ts'
+import { expectList, expectName, expectObject, expectText, optional, typeOf } from '../expect.ts'
+import { decodeUrl, expectBase64 } from '../media.ts'
 import { unpackSeal } from '../seal.ts'
 import { shortCallId, shortToolName } from './tool-names.ts'
 
+/** A block and where it stands in the request. */
+export type Block = { readonly value: JsonObject; readonly place: string }
 type MediaPart = TextPart | ImagePart | FilePart
 
-export function decodeUserBlock(block: Fields, dropped: Set<string>): UserPart[] {
+export function decodeUserBlock(block: Block, dropped: Set<string>): UserPart[] {
   return decodeMedia(block, dropped) ?? refuseBlock(block, 'a user message')
 }
 
-export function decodeToolResultBlock(block: Fields, dropped: Set<string>): MediaPart[] {
-  if (block.values['type'] === 'tool_reference') {
-    return [
-      { type: 'text', text: `The tool ${requiredString(block, 'tool_name')} can be used now.` },
-    ]
+export function decodeToolResultBlock(block: Block, dropped: Set<string>): MediaPart[] {
+  const { value, place } = block
+  if (typeOf(value) === 'tool_reference') {
+    const name = expectName(value['tool_name'], `${place}.tool_name`)
+    return [{ type: 'text', text: `The tool ${shortToolName(name)} can be used now.` }]
   }
   return decodeMedia(block, dropped) ?? refuseBlock(block, 'a tool result')
 }
 
-export function decodeAssistantBlock(block: Fields, dropped: Set<string>): AssistantPart[] {
-  const type = requiredString(block, 'type')
+export function decodeAssistantBlock(block: Block, dropped: Set<string>): AssistantPart[] {
+  const type = typeOf(block.value)
   switch (type) {
     case 'text':
       return [decodeText(block)]
     case 'tool_use':
       return [decodeToolUse(block)]
     case 'thinking':
+      return [decodeThinking(block)]
     case 'redacted_thinking':
-      return [decodeThinking(block, type)]
+      return [decodeRedacted(block)]
     default:
-      // What a tool did at another provider cannot be told to this one.
+      // What a tool did at one provider cannot be told to another.
       if (type === 'server_tool_use' || type === 'mcp_tool_use' || type.endsWith('_tool_result')) {
         dropped.add(`messages.content.${type}`)
         return []
@@ -61,36 +58,36 @@ export function decodeAssistantBlock(block: Fields, dropped: Set<string>): Assis
   }
 }
 
-export function decodeText(block: Fields): TextPart {
-  if (block.values['type'] !== 'text')
-    return refuseBlock(block, 'this place, which takes only text')
+export function decodeText(block: Block): TextPart {
+  const { value, place } = block
+  if (typeOf(value) !== 'text') return refuseBlock(block, 'a place for text')
   return defined({
     type: 'text' as const,
-    text: requiredString(block, 'text'),
-    cache: decodeCacheMark(block),
+    text: expectText(value['text'], `${place}.text`),
+    cache: decodeCacheMark(value, place),
   })
 }
 
-export function decodeCacheMark(fields: Fields): CacheMark | undefined {
-  const mark = optionalObject(fields, 'cache_control')
-  return mark && defined({ ttl: optionalString(mark, 'ttl') })
+export function decodeCacheMark(holder: JsonObject, place: string): CacheMark | undefined {
+  const at = place === '' ? 'cache_control' : `${place}.cache_control`
+  const mark = optional(holder['cache_control'], at, expectObject)
+  return mark && defined({ ttl: optional(mark['ttl'], `${at}.ttl`, expectText) })
 }
 
-function refuseBlock(block: Fields, where: string): never {
-  const place = placeOf(block, 'type')
-  const type = JSON.stringify(block.values['type'] ?? null)
-  throw invalidRequest(place, `${place} ${type} cannot be used in ${where} with this model`)
+function refuseBlock({ value, place }: Block, where: string): never {
+  const type = typeOf(value) || 'without a type'
+  throw invalidRequest(place, `${place} is a block ${type}, which cannot be translated in ${where}`)
 }
 
-/** What a user or a tool may show; undefined for any other block. */
-function decodeMedia(block: Fields, dropped: Set<string>): MediaPart[] | undefined {
-  const type = requiredString(block, 'type')
-  switch (type) {
+/** What a user or a tool can show; undefined for any other block. */
+function decodeMedia(block: Block, dropped: Set<string>): MediaPart[] | undefined {
+  const { value, place } = block
+  switch (typeOf(value)) {
     case 'text':
       return [decodeText(block)]
     case 'image': {
-      const source = decodeSource(block)
-      return [defined({ type: 'image' as const, source, cache: decodeCacheMark(block) })]
+      const cache = decodeCacheMark(value, place)
+      return [defined({ type: 'image' as const, source: decodeSource(block), cache })]
     }
     case 'document':
       return decodeDocument(block, dropped)
@@ -101,106 +98,99 @@ function decodeMedia(block: Fields, dropped: Set<string>): MediaPart[] | undefin
   }
 }
 
-function decodeDocument(block: Fields, dropped: Set<string>): MediaPart[] {
-  noteCitations(block, dropped)
-  const source = requiredObject(block, 'source')
-  const name = optionalString(block, 'title')
-  const context = optionalString(block, 'context')
-  const cache = decodeCacheMark(block)
+function decodeDocument(block: Block, dropped: Set<string>): MediaPart[] {
+  const { value, place } = block
+  noteCitations(value, dropped)
+  const source = expectObject(value['source'], `${place}.source`)
+  const name = optional(value['title'], `${place}.title`, expectText)
+  const context = optional(value['context'], `${place}.context`, expectText)
+  const cache = decodeCacheMark(value, place)
   const lead: TextPart[] = context === undefined ? [] : [{ type: 'text', text: context }]
-  switch (requiredString(source, 'type')) {
+  switch (typeOf(source)) {
     case 'text': {
-      const text = requiredString(source, 'data')
-      return [
-        ...lead,
-        defined({ type: 'file' as const, source: { type: 'text' as const, text }, name, cache }),
-      ]
+      const text = expectText(source['data'], `${place}.source.data`)
+      const plain = { type: 'text' as const, text }
+      return [...lead, defined({ type: 'file' as const, source: plain, name, cache })]
     }
-    case 'content': {
-      // Its blocks are shown one after the other, under the document's title.
+    case 'content':
+      // Its blocks are shown one by one, below the document's title.
       if (name !== undefined) lead.unshift({ type: 'text', text: name })
-      return [...lead, ...decodeInnerContent(source, dropped)]
-    }
+      return [...lead, ...decodeInnerContent(source, `${place}.source.content`, dropped)]
     default:
       return [...lead, defined({ type: 'file' as const, source: decodeSource(block), name, cache })]
   }
 }
 
-function decodeInnerContent(source: Fields, dropped: Set<string>): MediaPart[] {
-  if (typeof source.values['content'] === 'string') {
-    return [{ type: 'text', text: source.values['content'] }]
-  }
-  const path = placeOf(source, 'content')
-  return (optionalList(source, 'content') ?? []).flatMap((value, index) => {
-    const inner = fieldsOf(value, `${path}[${index}]`)
-    return decodeMedia(inner, dropped) ?? refuseBlock(inner, 'a document')
+function decodeInnerContent(
+  { content }: JsonObject,
+  place: string,
+  dropped: Set<string>,
+): MediaPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return expectList(content, place).flatMap((value, index) => {
+    const at = `${place}[${index}]`
+    const block = { value: expectObject(value, at), place: at }
+    return decodeMedia(block, dropped) ?? refuseBlock(block, 'a document')
   })
 }
 
-function decodeSearchResult(block: Fields, dropped: Set<string>): TextPart {
-  noteCitations(block, dropped)
-  const path = placeOf(block, 'content')
-  const texts = (optionalList(block, 'content') ?? []).map(
-    (value, index) => decodeText(fieldsOf(value, `${path}[${index}]`)).text,
-  )
-  const head = `${requiredString(block, 'title')}\n${requiredString(block, 'source')}`
-  const cache = decodeCacheMark(block)
-  return defined({ type: 'text' as const, text: [head, ...texts].join('\n\n'), cache })
+function decodeSearchResult({ value, place }: Block, dropped: Set<string>): TextPart {
+  noteCitations(value, dropped)
+  const title = expectText(value['title'], `${place}.title`)
+  const source = expectText(value['source'], `${place}.source`)
+  const texts = expectList(value['content'], `${place}.content`).map((part, index) => {
+    const at = `${place}.content[${index}]`
+    return decodeText({ value: expectObject(part, at), place: at }).text
+  })
+  const text = [`${title}\n${source}`, ...texts].join('\n\n')
+  return defined({ type: 'text' as const, text, cache: decodeCacheMark(value, place) })
 }
 
-function noteCitations(block: Fields, dropped: Set<string>): void {
-  if (optionalObject(block, 'citations')?.values['enabled'] === true) {
+function noteCitations({ citations }: JsonObject, dropped: Set<string>): void {
+  if (isObject(citations) && citations['enabled'] === true) {
     dropped.add('messages.content.citations')
   }
 }
 
-function decodeSource(block: Fields): Base64Source | UrlSource {
-  const source = requiredObject(block, 'source')
-  const type = requiredString(source, 'type')
-  switch (type) {
+function decodeSource({ value, place }: Block): Base64Source | UrlSource {
+  const at = `${place}.source`
+  const source = expectObject(value['source'], at)
+  switch (typeOf(source)) {
     case 'url':
-      return { type, url: requiredString(source, 'url') }
+      return decodeUrl(source['url'], `${at}.url`)
     case 'base64': {
-      const data = requiredString(source, 'data')
-      if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) {
-        throw invalidRequest(
-          placeOf(source, 'data'),
-          `${placeOf(source, 'data')} is not valid base64`,
-        )
-      }
-      return { type, mediaType: requiredString(source, 'media_type'), data }
+      const mediaType = expectName(source['media_type'], `${at}.media_type`)
+      return { type: 'base64', mediaType, data: expectBase64(source['data'], `${at}.data`) }
     }
     default:
-      throw invalidRequest(
-        placeOf(source, 'type'),
-        `${placeOf(source, 'type')} must be base64 or url`,
-      )
+      throw invalidRequest(`${at}.type`, `${at}.type must be base64 or url`)
   }
 }
 
-function requiredObject(fields: Fields, name: string): Fields {
-  return fieldsOf(fields.values[name], placeOf(fields, name))
-}
-
-function decodeToolUse(block: Fields): ToolCallPart {
-  const input = requiredObject(block, 'input').values
+function decodeToolUse({ value, place }: Block): ToolCallPart {
   return defined({
     type: 'tool-call' as const,
-    id: shortCallId(requiredString(block, 'id')),
-    name: shortToolName(requiredString(block, 'name')),
-    input: JSON.stringify(input),
+    id: shortCallId(expectName(value['id'], `${place}.id`)),
+    name: shortToolName(expectName(value['name'], `${place}.name`)),
+    input: JSON.stringify(expectObject(value['input'] ?? {}, `${place}.input`)),
     custom: false,
-    cache: decodeCacheMark(block),
+    cache: decodeCacheMark(value, place),
   })
 }
 
-function decodeThinking(block: Fields, type: 'thinking' | 'redacted_thinking'): ThinkingPart {
-  const isRedacted = type === 'redacted_thinking'
-  const text = isRedacted ? '' : requiredString(block, 'thinking')
-  const sealed = isRedacted
-    ? requiredString(block, 'data')
-    : (optionalString(block, 'signature') ?? '')
-  const kind = isRedacted ? 'redacted' : 'signature'
-  const seal = unpackSeal(sealed, { format: 'messages', kind })
+/** A signature that another format packed into this one is opened; an empty one is none. */
+function decodeThinking({ value, place }: Block): ThinkingPart {
+  const text = expectText(value['thinking'], `${place}.thinking`)
+  const signature = optional(value['signature'], `${place}.signature`, expectText) ?? ''
+  const seal = unpackSeal(signature, { format: 'messages', kind: 'signature' })
   return seal.value === '' ? { type: 'thinking', text } : { type: 'thinking', text, seal }
+}
+
+function decodeRedacted({ value, place }: Block): ThinkingPart {
+  const data = expectText(value['data'], `${place}.data`)
+  return {
+    type: 'thinking',
+    text: '',
+    seal: unpackSeal(data, { format: 'messages', kind: 'redacted' }),
+  }
 }

@@ -1,14 +1,25 @@
 // The messages format, as the codec that the rest of Tollgate asks for.
-import type { EdgeCodec } from '../codec.ts'
+import type { Codec } from '../codec.ts'
 import { readCall } from './call.ts'
+import { decodeError } from './error-decode.ts'
+import { decodeEvents, decodeResponse } from './events-decode.ts'
 import { encodeEvents, encodeResponse } from './events-encode.ts'
+import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 import { decodeRequest } from './request-decode.ts'
+import { encodeRequest } from './request-encode.ts'
 
-export const messagesCodec: EdgeCodec = {
+export const messagesCodec: Codec = {
   format: 'messages',
   family: 'messages',
   readCall,
   decodeRequest,
+  encodeRequest,
   encodeEvents,
   encodeResponse,
+  decodeEvents,
+  decodeResponse,
+  decodeError,
+  forwardRequest,
+  forwardEvents,
+  forwardResponse,
 }

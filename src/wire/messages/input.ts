@@ -2,138 +2,126 @@
 // a file in the provider account, because all keys share that account.
 import type { InputMeasure } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
-import { unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
-import { InputTally } from '../tally.ts'
+import { lifetimeOf } from '../cache-lifetime.ts'
+import { typeOf } from '../expect.ts'
+import { Measure } from '../measure.ts'
+import { refuseFileId } from '../refused-fields.ts'
+import { FIELDS } from './fields.ts'
 
 export type MeasuredInput = { readonly measure: InputMeasure; readonly needs: readonly Ability[] }
 
 export function measureInput(body: JsonObject): MeasuredInput {
-  const walk: Walk = { tally: new InputTally(), needs: new Set() }
-  countCacheMark(walk, body, '')
-  countContent(walk, body['system'], 'system')
+  const walk: Walk = { measure: new Measure(), needs: new Set() }
+  readCacheMark(body, '', walk)
+  readContent(body['system'], 'system', walk)
   for (const [index, message] of listOf(body['messages']).entries()) {
-    walk.tally.item()
-    if (isObject(message)) countContent(walk, message['content'], `messages[${index}].content`)
+    walk.measure.item()
+    if (isObject(message)) readContent(message['content'], `messages[${index}].content`, walk)
+    else walk.measure.json(message)
   }
   for (const [index, tool] of listOf(body['tools']).entries()) {
-    walk.tally.item()
-    walk.tally.json(tool)
+    walk.measure.item()
+    walk.measure.json(tool)
     walk.needs.add('tools')
-    if (isObject(tool)) countCacheMark(walk, tool, `tools[${index}]`)
+    if (isObject(tool)) readCacheMark(tool, `tools[${index}].`, walk)
   }
-  const schema = formatOf(body)
-  if (schema !== undefined) {
-    walk.tally.json(schema)
-    walk.needs.add('structured_output')
+  readOutputFormat(body, walk)
+  // A field that is not known may still reach the model.
+  for (const [name, value] of Object.entries(body)) {
+    if (!Object.hasOwn(FIELDS, name)) walk.measure.json(value)
   }
-  return { measure: walk.tally.measure, needs: [...walk.needs] }
+  return { measure: walk.measure.sum, needs: [...walk.needs] }
 }
 
-type Walk = { readonly tally: InputTally; readonly needs: Set<Ability> }
+type Walk = { readonly measure: Measure; readonly needs: Set<Ability> }
 
 function listOf(value: Json | undefined): readonly Json[] {
   return isArray(value) ? value : []
 }
 
-function formatOf(body: JsonObject): Json | undefined {
-  const { output_config: config, output_format: beta } = body
-  return (isObject(config) ? config['format'] : undefined) ?? beta ?? undefined
+function readOutputFormat({ output_config, output_format }: JsonObject, walk: Walk): void {
+  const format = (isObject(output_config) ? output_config['format'] : undefined) ?? output_format
+  walk.measure.json(format)
+  if (isObject(format)) walk.needs.add('structured_output')
 }
 
-function countContent(walk: Walk, content: Json | undefined, path: string): void {
-  if (typeof content === 'string') walk.tally.text(content)
-  for (const [index, block] of listOf(content).entries()) {
-    if (isObject(block)) countBlock(walk, block, `${path}[${index}]`)
-  }
+function readContent(content: Json | undefined, place: string, walk: Walk): void {
+  if (!isArray(content)) return walk.measure.text(content)
+  content.forEach((block, index) => readBlock(block, `${place}[${index}]`, walk))
 }
 
-function countBlock(walk: Walk, block: JsonObject, path: string): void {
-  const { tally } = walk
-  tally.item()
-  countCacheMark(walk, block, path)
-  switch (String(block['type'])) {
+function readBlock(block: Json, place: string, walk: Walk): void {
+  const { measure, needs } = walk
+  measure.item()
+  if (!isObject(block)) return measure.json(block)
+  readCacheMark(block, `${place}.`, walk)
+  switch (typeOf(block)) {
     case 'text':
-      return countText(walk, block['text'])
+      return measure.text(block['text'])
     case 'image':
-      refuseFile(block['source'], path)
-      walk.needs.add('images')
-      return tally.image()
+      refuseFiles(block['source'], `${place}.source`)
+      needs.add('images')
+      return measure.image()
     case 'document':
-      return countDocument(walk, block, path)
+      return readDocument(block, place, walk)
     case 'thinking':
-      countText(walk, block['thinking'])
-      // The signature is the whole thought in a sealed form, also where the text is short or left out.
-      return countText(walk, block['signature'])
+      measure.text(block['thinking'])
+      // The signature is the whole thought under a seal, also where the text is short or left out.
+      return measure.text(block['signature'])
     case 'redacted_thinking':
-      return countText(walk, block['data'])
+      return measure.text(block['data'])
     case 'tool_use':
-      return tally.json(block)
+      return measure.json(block)
     case 'tool_result':
-      return countToolResult(walk, block['content'], `${path}.content`)
+      return readToolResult(block['content'], `${place}.content`, walk)
     case 'search_result':
-      tally.json(block['source'])
-      tally.json(block['title'])
-      return countContent(walk, block['content'], `${path}.content`)
+      measure.text(block['source'])
+      measure.text(block['title'])
+      return readContent(block['content'], `${place}.content`, walk)
     default:
-      refuseFile(block, path)
-      tally.json(block)
-      return tally.unbounded()
+      refuseFiles(block, place)
+      measure.json(block)
+      return measure.unbounded()
   }
 }
 
-function countText(walk: Walk, text: Json | undefined): void {
-  if (typeof text === 'string') walk.tally.text(text)
-}
-
-function countDocument(walk: Walk, block: JsonObject, path: string): void {
-  const { source } = block
-  refuseFile(source, path)
-  countText(walk, block['title'])
-  countText(walk, block['context'])
-  const type = isObject(source) ? source['type'] : undefined
-  if (isObject(source) && type === 'text') return countText(walk, source['data'])
-  if (isObject(source) && type === 'content') {
-    return countContent(walk, source['content'], `${path}.source.content`)
+function readDocument(block: JsonObject, place: string, walk: Walk): void {
+  const { measure, needs } = walk
+  const { source, title, context } = block
+  refuseFiles(source, `${place}.source`)
+  measure.text(title)
+  measure.text(context)
+  if (isObject(source) && source['type'] === 'text') return measure.text(source['data'])
+  if (isObject(source) && source['type'] === 'content') {
+    return readContent(source['content'], `${place}.source.content`, walk)
   }
-  walk.needs.add('files')
-  walk.tally.unbounded()
+  needs.add('files')
+  measure.unbounded()
 }
 
-function countToolResult(walk: Walk, content: Json | undefined, path: string): void {
-  if (typeof content === 'string') walk.tally.jsonText(content)
-  for (const [index, block] of listOf(content).entries()) {
-    if (!isObject(block)) continue
-    if (block['type'] === 'text' && typeof block['text'] === 'string') {
-      walk.tally.jsonText(block['text'])
-      countCacheMark(walk, block, `${path}[${index}]`)
-    } else countBlock(walk, block, `${path}[${index}]`)
+function readToolResult(content: Json | undefined, place: string, walk: Walk): void {
+  if (!isArray(content)) return walk.measure.json(content)
+  for (const [index, block] of content.entries()) {
+    if (isObject(block) && block['type'] === 'text') {
+      walk.measure.item()
+      walk.measure.json(block['text'])
+      readCacheMark(block, `${place}[${index}].`, walk)
+    } else readBlock(block, `${place}[${index}]`, walk)
   }
 }
 
-function countCacheMark(walk: Walk, holder: JsonObject, path: string): void {
+/** `prefix` is the holder's place with its dot; '' for the body itself. */
+function readCacheMark(holder: JsonObject, prefix: string, { measure }: Walk): void {
   const mark = holder['cache_control']
   if (!isObject(mark)) return
-  const ttl = mark['ttl'] ?? '5m'
-  if (ttl !== '5m' && ttl !== '1h') {
-    const place = `${path === '' ? '' : `${path}.`}cache_control.ttl`
-    throw unsupportedParameter(place, `${place} can be 5m or 1h: no other lifetime has a price`)
-  }
-  walk.tally.cacheWrite(ttl === '1h' ? 'long' : 'short')
+  measure.cacheWrite(lifetimeOf(mark['ttl'], `${prefix}cache_control.ttl`))
 }
 
-/** Files uploaded to the provider account could be any key's. */
-function refuseFile(value: Json | undefined, path: string): void {
-  if (!namesFile(value)) return
-  throw unsupportedParameter(
-    `${path}.file_id`,
-    `${path} names a file by its id, which this gateway cannot pass on: send the content itself`,
-  )
-}
-
-function namesFile(value: Json | undefined): boolean {
-  if (isArray(value)) return value.some(namesFile)
-  if (!isObject(value)) return false
-  return 'file_id' in value || Object.values(value).some(namesFile)
+function refuseFiles(value: Json | undefined, place: string): void {
+  if (isArray(value)) value.forEach((each, index) => refuseFiles(each, `${place}[${index}]`))
+  if (!isObject(value)) return
+  if ((value['file_id'] ?? null) !== null) refuseFileId(`${place}.file_id`)
+  for (const [name, member] of Object.entries(value)) refuseFiles(member, `${place}.${name}`)
 }

@@ -4,17 +4,19 @@ import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Effort, OutputFormat, Reasoning } from '../../core/request.ts'
-import { droppedFields } from '../fields.ts'
-import type { Fields } from '../read.ts'
 import {
-  optionalBoolean,
-  optionalNumber,
-  optionalObject,
-  optionalString,
-  optionalStrings,
-  placeOf,
-  requiredString,
-} from '../read.ts'
+  expectBoolean,
+  expectName,
+  expectNumber,
+  expectObject,
+  expectOneOf,
+  expectPositive,
+  expectText,
+  expectTexts,
+  optional,
+  typeOf,
+} from '../expect.ts'
+import { droppedFields } from '../fields.ts'
 import { decodeCacheMark } from './blocks-decode.ts'
 import { FIELDS } from './fields.ts'
 import { decodeMessages } from './messages-decode.ts'
@@ -23,102 +25,92 @@ import { decodeToolChoice, decodeTools } from './tools-decode.ts'
 
 export function decodeRequest(whole: JsonObject): Conversation {
   const removals = removalsFrom(whole)
-  const values: JsonObject = { ...whole, ...removals.changes }
-  const dropped = new Set([...removals.dropped, ...droppedFields(values, FIELDS)])
-  const body: Fields = { values, path: '' }
+  const body: JsonObject = { ...whole, ...removals.changes }
+  const dropped = new Set([...removals.dropped, ...droppedFields(body, FIELDS)])
   const tools = decodeTools(body, dropped)
-  const metadata = optionalObject(body, 'metadata')
+  const metadata = optional(body['metadata'], 'metadata', expectObject) ?? {}
+  const config = optional(body['output_config'], 'output_config', expectObject) ?? {}
   const conversation = defined({
     kind: 'chat' as const,
-    model: requiredString(body, 'model'),
-    stream: optionalBoolean(body, 'stream') ?? false,
+    model: expectName(body['model'], 'model'),
+    stream: optional(body['stream'], 'stream', expectBoolean) ?? false,
     messages: decodeMessages(body, dropped),
     tools,
     ...decodeToolChoice(body, tools, dropped),
     outputTokensMax: decodeOutputLimit(body),
-    outputFormat: decodeOutputFormat(body),
-    reasoning: decodeReasoning(body),
-    sampling: defined({
-      temperature: optionalNumber(body, 'temperature'),
-      topP: optionalNumber(body, 'top_p'),
-      topK: optionalNumber(body, 'top_k'),
-      stop: decodeStop(body),
-    }),
+    outputFormat: decodeOutputFormat(body, config),
+    reasoning: decodeReasoning(body, config),
+    sampling: decodeSampling(body),
     choices: 1,
-    endUser: metadata && optionalString(metadata, 'user_id'),
-    cache: decodeCacheMark(body),
+    endUser: optional(metadata['user_id'], 'metadata.user_id', expectText),
+    cache: decodeCacheMark(body, ''),
     serviceTier: decodeServiceTier(body),
   })
   // Last, because reading the rest adds to it.
   return { ...conversation, dropped: [...dropped] }
 }
 
-function decodeOutputLimit(body: Fields): number | undefined {
-  const limit = optionalNumber(body, 'max_tokens')
-  if (limit === 0) {
+function decodeOutputLimit({ max_tokens }: JsonObject): number | undefined {
+  if (max_tokens === 0) {
     throw unsupportedParameter(
       'max_tokens',
       'max_tokens 0 only warms a cache, which the provider of this model does not offer: ask for at least 1',
     )
   }
-  return limit
+  return optional(max_tokens, 'max_tokens', expectPositive)
 }
 
-function decodeStop(body: Fields): readonly string[] | undefined {
-  const stop = optionalStrings(body, 'stop_sequences')
-  return stop?.length === 0 ? undefined : stop
+function decodeSampling(body: JsonObject): Conversation['sampling'] {
+  const stop = optional(body['stop_sequences'], 'stop_sequences', expectTexts)
+  return defined({
+    temperature: optional(body['temperature'], 'temperature', expectNumber),
+    topP: optional(body['top_p'], 'top_p', expectNumber),
+    topK: optional(body['top_k'], 'top_k', expectNumber),
+    stop: stop?.length === 0 ? undefined : stop,
+  })
 }
 
 /** `output_format` is what `output_config.format` was called in its beta. */
-function decodeOutputFormat(body: Fields): OutputFormat | undefined {
-  const config = optionalObject(body, 'output_config')
-  const format =
-    (config && optionalObject(config, 'format')) ?? optionalObject(body, 'output_format')
+function decodeOutputFormat(body: JsonObject, config: JsonObject): OutputFormat | undefined {
+  const place = (config['format'] ?? null) === null ? 'output_format' : 'output_config.format'
+  const format = optional(config['format'] ?? body['output_format'], place, expectObject)
   if (format === undefined) return undefined
-  const schema = optionalObject(format, 'schema')
-  if (format.values['type'] !== 'json_schema' || schema === undefined) {
-    throw invalidRequest(format.path, `${format.path} must have the type json_schema and a schema`)
+  if (typeOf(format) !== 'json_schema') {
+    throw invalidRequest(`${place}.type`, `${place}.type must be json_schema`)
   }
+  const schema = expectObject(format['schema'], `${place}.schema`)
   // Schemas have no names here; other formats ask for one.
-  return { type: 'json-schema', name: 'output', schema: schema.values }
+  return { type: 'json-schema', name: 'output', schema }
 }
 
-const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[]
+const expectEffort = expectOneOf<Effort>(['low', 'medium', 'high', 'xhigh', 'max'])
+const expectDisplay = expectOneOf(['summarized', 'omitted'])
+const DISPLAYS = { summarized: 'summary', omitted: 'omitted' } as const
+const expectThinking = expectOneOf(['enabled', 'adaptive', 'between_tools', 'disabled'])
 
-function decodeReasoning(body: Fields): Reasoning | undefined {
-  const config = optionalObject(body, 'output_config')
-  const told = config && optionalString(config, 'effort')
-  if (config !== undefined && told !== undefined && !EFFORTS.includes(told)) {
-    const place = placeOf(config, 'effort')
-    throw invalidRequest(place, `${place} must be one of ${EFFORTS.join(', ')}`)
-  }
-  const effort = told as Effort | undefined
-  const thinking = optionalObject(body, 'thinking')
-  if (thinking === undefined) return effort === undefined ? undefined : { effort }
-  const display = optionalString(thinking, 'display')
-  const shown = defined({ display: display === undefined ? undefined : displayOf(display) })
-  const type = requiredString(thinking, 'type')
-  switch (type) {
+function decodeReasoning(body: JsonObject, config: JsonObject): Reasoning | undefined {
+  const effort = optional(config['effort'], 'output_config.effort', expectEffort)
+  const thinking = optional(body['thinking'], 'thinking', expectObject)
+  if (thinking === undefined) return effort && { effort }
+  const shown = optional(thinking['display'], 'thinking.display', expectDisplay)
+  const display = shown && DISPLAYS[shown]
+  switch (expectThinking(thinking['type'], 'thinking.type')) {
     case 'adaptive':
-      return defined({ effort, ...shown })
-    case 'enabled':
-      return defined({ effort, tokensMax: optionalNumber(thinking, 'budget_tokens'), ...shown })
+      return defined({ effort, display })
+    case 'enabled': {
+      const tokensMax = expectPositive(thinking['budget_tokens'], 'thinking.budget_tokens')
+      return defined({ effort, tokensMax, display })
+    }
     case 'between_tools':
-      // Thinking only between tool calls: the least there is without turning it off.
+      // Thinking between tool calls only: the least there is short of none.
       return { effort: effort ?? 'low' }
     case 'disabled':
       return { effort: 'none' }
-    default:
-      throw invalidRequest('thinking.type', `thinking.type ${type} is not known`)
   }
 }
 
-function displayOf(display: string): 'summary' | 'omitted' {
-  return display === 'omitted' ? 'omitted' : 'summary'
-}
-
 /** `standard_only` is what the other family calls `default`. */
-function decodeServiceTier(body: Fields): string | undefined {
-  const tier = optionalString(body, 'service_tier')
+function decodeServiceTier({ service_tier }: JsonObject): string | undefined {
+  const tier = optional(service_tier, 'service_tier', expectText)
   return tier === 'standard_only' ? 'default' : tier
 }

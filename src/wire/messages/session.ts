@@ -2,8 +2,6 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
 
-const BEGINNING_CHARACTERS = 1024
-
 /** Claude Code writes its session into the user id, as JSON. */
 export function sessionOf(userId: string | undefined): string | undefined {
   if (userId === undefined || !userId.startsWith('{')) return undefined
@@ -15,16 +13,11 @@ export function sessionOf(userId: string | undefined): string | undefined {
   }
 }
 
-/** The system prompt and the first message, as far as they tell conversations apart. */
-export function promptBeginning(body: JsonObject): string {
-  let text = textOf(body['system'])
-  if (text.length < BEGINNING_CHARACTERS && isArray(body['messages'])) {
-    const first = body['messages'].find(
-      (message) => isObject(message) && message['role'] === 'user',
-    )
-    text += isObject(first) ? textOf(first['content']) : ''
-  }
-  return text.slice(0, BEGINNING_CHARACTERS)
+/** The texts of the system prompt and of the first thing the user said. */
+export function promptBeginning(body: JsonObject): string[] {
+  const messages = isArray(body['messages']) ? body['messages'] : []
+  const first = messages.find((message) => isObject(message) && message['role'] === 'user')
+  return [...textsOf(body['system']), ...textsOf(isObject(first) ? first['content'] : undefined)]
 }
 
 /** Claude Code's first system block changes with every request and means nothing to other providers. */
@@ -32,15 +25,10 @@ export function isBillingLine(text: string): boolean {
   return text.startsWith('x-anthropic-billing-header:')
 }
 
-function textOf(content: Json | undefined): string {
-  if (typeof content === 'string') return content
-  if (!isArray(content)) return ''
-  let text = ''
-  for (const block of content) {
-    const part = isObject(block) ? stringOf(block['text']) : undefined
-    if (part === undefined || isBillingLine(part)) continue
-    text += part
-    if (text.length >= BEGINNING_CHARACTERS) break
-  }
-  return text
+function textsOf(content: Json | undefined): string[] {
+  const blocks = isArray(content) ? content : [{ text: content }]
+  return blocks.flatMap((block) => {
+    const text = isObject(block) ? stringOf(block['text']) : undefined
+    return text === undefined || isBillingLine(text) ? [] : [text]
+  })
 }

@@ -1,64 +1,73 @@
 // The tools of a messages request and how they may be chosen. Tools that only this format knows are dropped and named.
 import { invalidRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { defined, isArray, isObject } from '../../core/json.ts'
 import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
-import type { Fields } from '../read.ts'
 import {
-  fieldsOf,
-  optionalBoolean,
-  optionalList,
-  optionalObject,
-  optionalString,
-  placeOf,
-  requiredString,
-} from '../read.ts'
+  expectBoolean,
+  expectList,
+  expectName,
+  expectObject,
+  expectOneOf,
+  expectText,
+  optional,
+} from '../expect.ts'
 import { decodeCacheMark } from './blocks-decode.ts'
 import { isVendorTool } from './removals.ts'
 import { shortToolName } from './tool-names.ts'
 
-export function decodeTools(body: Fields, dropped: Set<string>): Tool[] {
+export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {
   const loaded = loadedTools(body)
   const tools = new Map<string, Tool>()
-  for (const [index, value] of (optionalList(body, 'tools') ?? []).entries()) {
-    const fields = fieldsOf(value, `tools[${index}]`)
-    const name = requiredString(fields, 'name')
-    if (isVendorTool(fields.values)) {
-      dropped.add(`tools.${String(fields.values['type'])}`)
-    } else if (optionalBoolean(fields, 'defer_loading') === true && !loaded.has(name)) {
-      // It waits for a search that other providers do not have; nothing in this conversation has loaded it.
+  for (const [index, value] of (optional(body['tools'], 'tools', expectList) ?? []).entries()) {
+    const place = `tools[${index}]`
+    const tool = expectObject(value, place)
+    const name = expectName(tool['name'], `${place}.name`)
+    if (isVendorTool(tool)) dropped.add(`tools.${String(tool['type'])}`)
+    else if (tool['defer_loading'] === true && !loaded.has(name)) {
+      // It waits for a search that other providers do not have, and nothing in this conversation has loaded it.
       dropped.add('tools.defer_loading')
     } else {
-      const tool = decodeTool(fields, dropped)
-      if (tools.has(tool.name)) {
-        throw invalidRequest(placeOf(fields, 'name'), `the tool name ${name} is given twice`)
+      const short = shortToolName(name)
+      if (tools.has(short)) {
+        throw invalidRequest(
+          `${place}.name`,
+          `${place}.name ${name} is another tool's name already`,
+        )
       }
-      tools.set(tool.name, tool)
+      tools.set(short, decodeTool(tool, place, dropped))
     }
   }
   return [...tools.values()]
 }
 
-/** Only for a list of tools: a choice among none is meaningless, and refused by other providers. */
+/** A choice among no tools is meaningless, and refused by other providers. */
 export function decodeToolChoice(
-  body: Fields,
+  body: JsonObject,
   tools: readonly Tool[],
   dropped: Set<string>,
 ): Pick<Conversation, 'toolChoice' | 'parallelToolCalls'> {
-  const fields = optionalObject(body, 'tool_choice')
-  if (fields === undefined) return {}
+  const choice = optional(body['tool_choice'], 'tool_choice', expectObject)
+  if (choice === undefined) return {}
   if (tools.length === 0) {
     dropped.add('tool_choice')
     return {}
   }
-  const oneAtATime = optionalBoolean(fields, 'disable_parallel_tool_use')
+  const isSingle = optional(
+    choice['disable_parallel_tool_use'],
+    'tool_choice.disable_parallel_tool_use',
+    expectBoolean,
+  )
   return defined({
-    toolChoice: choiceOf(fields, tools),
-    parallelToolCalls: oneAtATime === undefined ? undefined : !oneAtATime,
+    toolChoice: choiceOf(choice, tools),
+    parallelToolCalls: isSingle === undefined ? undefined : !isSingle,
   })
 }
 
-function choiceOf(fields: Fields, tools: readonly Tool[]): ToolChoice {
-  const type = requiredString(fields, 'type')
+const expectChoice = expectOneOf(['auto', 'none', 'any', 'tool'])
+
+function choiceOf(choice: JsonObject, tools: readonly Tool[]): ToolChoice {
+  const type = expectChoice(choice['type'], 'tool_choice.type')
   switch (type) {
     case 'auto':
     case 'none':
@@ -66,47 +75,36 @@ function choiceOf(fields: Fields, tools: readonly Tool[]): ToolChoice {
     case 'any':
       return { type: 'required' }
     case 'tool': {
-      const name = shortToolName(requiredString(fields, 'name'))
-      if (tools.some((tool) => tool.name === name)) return { type: 'tool', name }
-      throw invalidRequest(
-        'tool_choice.name',
-        `tool_choice names ${name}, which is not among the tools`,
-      )
+      const name = shortToolName(expectName(choice['name'], 'tool_choice.name'))
+      if (tools.some((tool) => tool.name === name)) return { type, name }
+      throw invalidRequest('tool_choice.name', `tool_choice.name ${name} is not among the tools`)
     }
-    default:
-      throw invalidRequest('tool_choice.type', `tool_choice.type ${type} is not known`)
   }
 }
 
-function decodeTool(fields: Fields, dropped: Set<string>): Tool {
-  const schema = optionalObject(fields, 'input_schema')
-  if (schema === undefined) {
-    const place = placeOf(fields, 'input_schema')
-    throw invalidRequest(place, `${place} is required: a JSON schema of the tool’s input`)
-  }
+function decodeTool(tool: JsonObject, place: string, dropped: Set<string>): Tool {
   for (const name of ['input_examples', 'allowed_callers']) {
-    if (fields.values[name] !== undefined) dropped.add(`tools.${name}`)
+    if (tool[name] !== undefined) dropped.add(`tools.${name}`)
   }
   return defined({
     type: 'function' as const,
-    name: shortToolName(requiredString(fields, 'name')),
-    description: optionalString(fields, 'description'),
-    schema: schema.values,
-    strict: optionalBoolean(fields, 'strict'),
-    cache: decodeCacheMark(fields),
+    name: shortToolName(expectName(tool['name'], `${place}.name`)),
+    description: optional(tool['description'], `${place}.description`, expectText),
+    schema: expectObject(tool['input_schema'], `${place}.input_schema`),
+    strict: optional(tool['strict'], `${place}.strict`, expectBoolean),
+    cache: decodeCacheMark(tool, place),
   })
 }
 
-/** The names of the deferred tools that a search earlier in the conversation brought in. */
-function loadedTools(body: Fields): ReadonlySet<string> {
-  const names = new Set<string>()
-  for (const message of optionalList(body, 'messages') ?? []) {
+/** The deferred tools that a search earlier in the conversation brought in. */
+function loadedTools(body: JsonObject): ReadonlySet<unknown> {
+  const names = new Set<unknown>()
+  for (const message of isArray(body['messages']) ? body['messages'] : []) {
     const content = isObject(message) ? message['content'] : undefined
     for (const block of isArray(content) ? content : []) {
       const results = isObject(block) && block['type'] === 'tool_result' ? block['content'] : []
       for (const result of isArray(results) ? results : []) {
-        if (isObject(result) && result['type'] === 'tool_reference')
-          names.add(String(result['tool_name']))
+        if (isObject(result) && result['type'] === 'tool_reference') names.add(result['tool_name'])
       }
     }
   }

@@ -1,0 +1,46 @@
+// Cache marks in a messages request: a lifetime of five minutes or an hour, and at most four of them.
+import type { JsonObject } from '../../core/json.ts'
+import type { CacheMark, Conversation, Message, Tool } from '../../core/request.ts'
+import { lifetimeOf } from '../cache-lifetime.ts'
+
+const MARKS_MAX = 4
+
+export function encodeCacheMark(mark: CacheMark | undefined): JsonObject | undefined {
+  if (mark === undefined) return undefined
+  // Of the same price class as the client's own word, because that is what the hold pays for.
+  const isLong = lifetimeOf(mark.ttl, 'cache_control.ttl') === 'long'
+  return isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
+}
+
+/** Other formats allow more marks. The last ones cover the most of the prompt, so the first ones go. */
+export function withFewCacheMarks(request: Conversation): Conversation {
+  let surplus = marksIn(request) - MARKS_MAX
+  if (surplus <= 0) return request
+  const thin = <Holder extends Markable>(holder: Holder): Holder => {
+    if (surplus <= 0 || !isMarked(holder)) return holder
+    surplus--
+    const { cache: _, ...rest } = holder
+    return rest as Holder
+  }
+  return {
+    ...request,
+    tools: request.tools.map(thin),
+    messages: request.messages.map((message) =>
+      thin({ ...message, parts: (message.parts as readonly Markable[]).map(thin) } as Message),
+    ),
+  }
+}
+
+type Markable = Tool | Message | Message['parts'][number]
+
+function isMarked(holder: Markable): holder is Markable & { readonly cache: CacheMark } {
+  return 'cache' in holder && holder.cache !== undefined
+}
+
+function marksIn(request: Conversation): number {
+  const holders: Markable[] = [
+    ...request.tools,
+    ...request.messages.flatMap((message): Markable[] => [message, ...message.parts]),
+  ]
+  return holders.filter(isMarked).length + (request.cache === undefined ? 0 : 1)
+}

@@ -1,0 +1,273 @@
+// Providers' answers as canonical events: recorded streams cut anywhere, whole answers alike, and every deviation that
+// a provider that only resembles the original may show.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
+import type { Json } from '../../core/json.ts'
+import { SseReader, sseEvent } from '../sse.ts'
+import { decodeEvents, decodeResponse } from './events-decode.ts'
+
+const recorded = (name: string): Buffer => readFileSync(`test/fixtures/messages/${name}.sse`)
+
+function decodeBytes(...pieces: Buffer[]): CanonicalEvent[] {
+  const reader = new SseReader()
+  const decode = decodeEvents()
+  return pieces.flatMap((piece) => reader.read(piece)).flatMap((event) => decode(event))
+}
+
+function decodeFrames(...frames: Json[]): CanonicalEvent[] {
+  const decode = decodeEvents()
+  return frames.flatMap((frame) => decode(sseEvent('', frame)))
+}
+
+const at = (block: number) => ({ choice: 0, block })
+const sealed = { format: 'messages', kind: 'signature', value: 'EqQBCgIYAhIM3q==' } as const
+const usage = {
+  inputTokens: 4312,
+  cachedTokens: 4000,
+  cacheWriteTokens: 300,
+  cacheWriteLongTokens: 200,
+  outputTokens: 96,
+  reasoningTokens: 31,
+}
+
+const thinkingAndTools: CanonicalEvent[] = [
+  { type: 'response-start', id: 'msg_01A', model: 'claude-sonnet-4-6' },
+  { type: 'usage', usage: { ...usage, outputTokens: 2, reasoningTokens: 0 } },
+  { type: 'thinking-start', ...at(0) },
+  { type: 'ping' },
+  { type: 'thinking-delta', ...at(0), text: 'Two cities, ' },
+  { type: 'thinking-delta', ...at(0), text: 'so two calls… ☂' },
+  { type: 'thinking-end', ...at(0), seal: sealed },
+  { type: 'thinking-start', ...at(1) },
+  {
+    type: 'thinking-end',
+    ...at(1),
+    seal: { format: 'messages', kind: 'redacted', value: 'EmwKAhgBEgz/+==' },
+  },
+  { type: 'text-start', ...at(2) },
+  { type: 'text-delta', ...at(2), text: 'I will look ' },
+  { type: 'text-delta', ...at(2), text: 'both up: “Zürich” \u{1F327}' },
+  { type: 'text-end', ...at(2) },
+  { type: 'tool-call-start', ...at(3), id: 'toolu_01B', name: 'weather', custom: false },
+  { type: 'tool-call-delta', ...at(3), text: '{"city": "Zü' },
+  { type: 'tool-call-delta', ...at(3), text: 'rich"}' },
+  { type: 'tool-call-end', ...at(3) },
+  { type: 'tool-call-start', ...at(4), id: 'toolu_01C', name: 'clock', custom: false },
+  { type: 'tool-call-delta', ...at(4), text: '{}' },
+  { type: 'tool-call-end', ...at(4) },
+  { type: 'choice-end', choice: 0, reason: 'tool-call' },
+  { type: 'usage', usage },
+  { type: 'response-end' },
+]
+
+const citation = { url: 'https://example.com/tolls', title: 'Tolls', start: 0, end: 16 }
+const hostedSearch: CanonicalEvent[] = [
+  { type: 'response-start', id: 'msg_02A', model: 'claude-opus-4-8' },
+  { type: 'usage', usage: { ...NO_USAGE, inputTokens: 50, outputTokens: 1 } },
+  { type: 'text-start', ...at(0) },
+  { type: 'text-delta', ...at(0), text: 'A toll is a fee.' },
+  { type: 'text-citation', ...at(0), citation },
+  { type: 'text-end', ...at(0) },
+  { type: 'choice-end', choice: 0, reason: 'stop', stopSequence: 'END' },
+  { type: 'usage', usage: { ...NO_USAGE, inputTokens: 50, outputTokens: 40 } },
+  { type: 'response-end' },
+]
+
+for (const [name, expected] of [
+  ['thinking-tools', thinkingAndTools],
+  ['hosted-search', hostedSearch],
+] as const) {
+  test(`${name}: the same events wherever the bytes are cut`, () => {
+    const bytes = recorded(name)
+    for (let cut = 0; cut <= bytes.length; cut++) {
+      assert.deepEqual(decodeBytes(bytes.subarray(0, cut), bytes.subarray(cut)), expected)
+    }
+  })
+
+  test(`${name}: an answer that is cut never looks complete`, () => {
+    const bytes = recorded(name)
+    for (let length = 0; length < bytes.length - 2; length++) {
+      const events = decodeBytes(bytes.subarray(0, length))
+      assert.ok(!events.some((event) => event.type === 'response-end'))
+    }
+  })
+}
+
+test('a whole answer is a stream that came at once', () => {
+  const events = decodeResponse({
+    id: 'msg_01A',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-sonnet-4-6',
+    content: [
+      { type: 'thinking', thinking: 'Two cities, so two calls… ☂', signature: sealed.value },
+      { type: 'redacted_thinking', data: 'EmwKAhgBEgz/+==' },
+      { type: 'text', text: 'I will look both up: “Zürich” \u{1F327}', citations: null },
+      { type: 'tool_use', id: 'toolu_01B', name: 'weather', input: { city: 'Zürich' } },
+      { type: 'tool_use', id: 'toolu_01C', name: 'clock', input: {} },
+    ],
+    stop_reason: 'tool_use',
+    stop_sequence: null,
+    usage: {
+      input_tokens: 12,
+      cache_creation_input_tokens: 300,
+      cache_read_input_tokens: 4000,
+      cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 200 },
+      output_tokens: 96,
+      output_tokens_details: { thinking_tokens: 31 },
+    },
+  })
+  assert.deepEqual(whole(events), whole(thinkingAndTools))
+})
+
+/** What an answer says, whatever pieces it came in. */
+function whole(events: readonly CanonicalEvent[]): CanonicalEvent[] {
+  const joined: CanonicalEvent[] = []
+  for (const event of events) {
+    const last = joined.at(-1)
+    if (event.type === 'ping') continue
+    if ('text' in event && last !== undefined && 'text' in last && last.type === event.type) {
+      joined[joined.length - 1] = { ...last, text: last.text + event.text }
+    } else joined.push(event)
+  }
+  const lastUsage = joined.findLast((event) => event.type === 'usage')
+  return joined
+    .filter((event) => event.type !== 'usage' || event === lastUsage)
+    .map((event) =>
+      event.type === 'tool-call-delta'
+        ? { ...event, text: JSON.stringify(JSON.parse(event.text)) }
+        : event,
+    )
+}
+
+test('how an answer ended', () => {
+  const cases: [Json, CanonicalEvent][] = [
+    [{ stop_reason: 'end_turn' }, { type: 'choice-end', choice: 0, reason: 'stop' }],
+    [{ stop_reason: 'max_tokens' }, { type: 'choice-end', choice: 0, reason: 'limit' }],
+    [
+      { stop_reason: 'model_context_window_exceeded' },
+      { type: 'choice-end', choice: 0, reason: 'context' },
+    ],
+    [{ stop_reason: 'pause_turn' }, { type: 'choice-end', choice: 0, reason: 'pause' }],
+    [{ stop_reason: 'something_new' }, { type: 'choice-end', choice: 0, reason: 'stop' }],
+    [
+      {
+        stop_reason: 'refusal',
+        stop_details: { type: 'refusal', category: 'bio', explanation: 'Not this.' },
+      },
+      { type: 'choice-end', choice: 0, reason: 'refusal', explanation: 'Not this.' },
+    ],
+  ]
+  for (const [delta, expected] of cases) {
+    assert.deepEqual(decodeFrames({ type: 'message_delta', delta }), [expected])
+  }
+})
+
+test('providers that only resemble the original are understood', () => {
+  const text = { type: 'text_delta', text: 'Hi' }
+  const hi = { type: 'text-delta', ...at(0), text: 'Hi' }
+  const cases: Record<string, [Json[], object[]]> = {
+    'a text without its start': [
+      [{ type: 'content_block_delta', index: 0, delta: text }, { type: 'message_stop' }],
+      [
+        { type: 'text-start', ...at(0) },
+        hi,
+        { type: 'text-end', ...at(0) },
+        { type: 'choice-end', choice: 0, reason: 'stop' },
+        { type: 'response-end' },
+      ],
+    ],
+    'a block without its stop': [
+      [
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
+        {
+          type: 'content_block_start',
+          index: 1,
+          content_block: { type: 'tool_use', id: 'a', name: 'b', input: { c: 1 } },
+        },
+        { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+      ],
+      [
+        { type: 'text-start', ...at(0) },
+        hi,
+        { type: 'text-end', ...at(0) },
+        { type: 'tool-call-start', ...at(1), id: 'a', name: 'b', custom: false },
+        { type: 'tool-call-delta', ...at(1), text: '{"c":1}' },
+        { type: 'tool-call-end', ...at(1) },
+        { type: 'choice-end', choice: 0, reason: 'tool-call' },
+      ],
+    ],
+    'usage twice, then null': [
+      [
+        { type: 'message_delta', delta: {}, usage: { input_tokens: 7, output_tokens: 3 } },
+        { type: 'message_delta', delta: {}, usage: { input_tokens: null, output_tokens: 5 } },
+        { type: 'message_delta', delta: {}, usage: null },
+      ],
+      [
+        { type: 'usage', usage: { ...NO_USAGE, inputTokens: 7, outputTokens: 3 } },
+        { type: 'usage', usage: { ...NO_USAGE, inputTokens: 7, outputTokens: 5 } },
+      ],
+    ],
+    'thoughts without a signature': [
+      [
+        { type: 'content_block_start', index: 0, content_block: { type: 'thinking' } },
+        { type: 'content_block_stop', index: 0 },
+      ],
+      [
+        { type: 'thinking-start', ...at(0) },
+        { type: 'thinking-end', ...at(0) },
+      ],
+    ],
+    'what is not known': [
+      [
+        { type: 'content_block_start', index: 0, content_block: { type: 'poem', lines: [] } },
+        { type: 'content_block_delta', index: 0, delta: text },
+        { type: 'content_block_stop', index: 0 },
+        { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta' } },
+        { type: 'content_block_delta', index: 1 },
+        { type: 'heartbeat' },
+        {},
+      ],
+      [],
+    ],
+  }
+  for (const [what, [frames, expected]] of Object.entries(cases)) {
+    assert.deepEqual(decodeFrames(...frames), expected, what)
+  }
+  assert.deepEqual(decodeEvents()(sseEvent('', '[DONE]')), [])
+  assert.deepEqual(decodeEvents()(sseEvent('ping', '')), [])
+  assert.deepEqual(decodeEvents()(sseEvent('ping', '{}')), [{ type: 'ping' }])
+})
+
+test('an error in the stream is the error it stands for', () => {
+  const cases: [string, string, number][] = [
+    ['overloaded_error', 'provider_overloaded', 503],
+    ['rate_limit_error', 'provider_rate_limited', 429],
+    ['api_error', 'provider_failed', 502],
+    ['authentication_error', 'provider_failed', 502],
+    ['invalid_request_error', 'invalid_request', 400],
+  ]
+  for (const [type, code, status] of cases) {
+    const frame = { type: 'error', error: { type, message: 'What happened.' } }
+    for (const decode of [() => decodeFrames(frame), () => decodeResponse(frame)]) {
+      assert.throws(
+        decode,
+        (error) => error instanceof GatewayError && error.code === code && error.status === status,
+        type,
+      )
+    }
+  }
+})
+
+test('what is no messages answer at all is the provider’s failure', () => {
+  const isFailure = (error: unknown) =>
+    error instanceof GatewayError && error.code === 'provider_failed'
+  assert.throws(() => decodeFrames('{"type":"ping"'), isFailure)
+  assert.throws(() => decodeFrames([1]), isFailure)
+  assert.throws(() => decodeResponse({ choices: [] }), isFailure)
+})

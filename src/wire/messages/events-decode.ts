@@ -1,0 +1,234 @@
+// A provider's messages answer as canonical events. A whole answer goes through the same steps as a stream, so that
+// both mean the same. Tolerant of providers that only resemble the original: missing starts, null counts, `[DONE]`.
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent, Usage } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, stringOf } from '../../core/json.ts'
+import type { Seal } from '../../core/request.ts'
+import { parseEvent, streamError } from '../provider-errors.ts'
+import type { SseEvent } from '../sse.ts'
+import { decodeError } from './error-decode.ts'
+import { decodeStop } from './stop-reason.ts'
+import { decodeUsage } from './usage.ts'
+
+export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
+  const reader = new FrameReader()
+  return (event) => {
+    if (event.data === '' || event.data === '[DONE]') return []
+    const frame = parseEvent(event)
+    return reader.read('type' in frame ? frame : { ...frame, type: event.event })
+  }
+}
+
+export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
+  if (isObject(body['error'])) throw streamError(decodeError(body))
+  if (!isArray(body['content'])) {
+    throw new GatewayError('provider_failed', 'the provider’s answer has no content')
+  }
+  const reader = new FrameReader()
+  return [
+    ...reader.read({ type: 'message_start', message: { ...body, usage: undefined } }),
+    ...body['content'].flatMap((block) => [
+      ...reader.read({ type: 'content_block_start', content_block: block }),
+      ...reader.read({ type: 'content_block_stop' }),
+    ]),
+    ...reader.read({ type: 'message_delta', delta: body, usage: body['usage'] }),
+    ...reader.read({ type: 'message_stop' }),
+  ]
+}
+
+type NewBlock =
+  | { readonly kind: 'text'; readonly citations: readonly Json[] }
+  | { readonly kind: 'thinking'; readonly seal: Seal | undefined }
+  | {
+      readonly kind: 'tool-call'
+      readonly id: string
+      readonly name: string
+      /** The input as the start gave it; it counts when no pieces follow. */
+      readonly input: JsonObject
+    }
+
+/** The block that is being read. */
+type OpenBlock = NewBlock & { readonly block: number; characters: number }
+
+class FrameReader {
+  #usage: Usage = NO_USAGE
+  #blocks = 0
+  #open: OpenBlock | undefined
+  /** Inside a block that means nothing here (a tool that ran at the provider): its pieces are no other block's. */
+  #isIgnoring = false
+  #hasEnded = false
+
+  read(frame: JsonObject): CanonicalEvent[] {
+    switch (stringOf(frame['type']) ?? '') {
+      case 'content_block_delta':
+        return this.#delta(objectOf(frame['delta']))
+      case 'content_block_start':
+        return this.#start(objectOf(frame['content_block']))
+      case 'content_block_stop':
+        this.#isIgnoring = false
+        return this.#close()
+      case 'message_start':
+        return this.#messageStart(objectOf(frame['message']))
+      case 'message_delta':
+        return this.#messageDelta(objectOf(frame['delta']), frame['usage'])
+      case 'message_stop':
+        return [...this.#end({}), { type: 'response-end' }]
+      case 'ping':
+        return [{ type: 'ping' }]
+      case 'error':
+        throw streamError(decodeError(frame))
+      default:
+        return []
+    }
+  }
+
+  #messageStart({ id, model, usage }: JsonObject): CanonicalEvent[] {
+    return [
+      { type: 'response-start', id: stringOf(id) ?? '', model: stringOf(model) ?? '' },
+      ...this.#report(usage),
+    ]
+  }
+
+  #messageDelta(delta: JsonObject, usage: Json | undefined): CanonicalEvent[] {
+    const end = typeof delta['stop_reason'] === 'string' ? this.#end(delta) : []
+    return [...end, ...this.#report(usage)]
+  }
+
+  #report(usage: Json | undefined): CanonicalEvent[] {
+    if (!isObject(usage)) return []
+    this.#usage = decodeUsage(usage, this.#usage)
+    return [{ type: 'usage', usage: this.#usage }]
+  }
+
+  #end(delta: JsonObject): CanonicalEvent[] {
+    if (this.#hasEnded) return []
+    this.#hasEnded = true
+    return [...this.#close(), { type: 'choice-end', choice: 0, ...decodeStop(delta) }]
+  }
+
+  /** A start may already carry the whole block: in a whole answer, and in some providers' streams. */
+  #start(block: JsonObject): CanonicalEvent[] {
+    this.#isIgnoring = false
+    switch (stringOf(block['type']) ?? '') {
+      case 'text': {
+        const citations = isArray(block['citations']) ? block['citations'] : []
+        return [...this.#begin({ kind: 'text', citations }), ...this.#piece('text', block['text'])]
+      }
+      case 'thinking': {
+        const seal = sealOf('signature', block['signature'])
+        const begun = this.#begin({ kind: 'thinking', seal })
+        return [...begun, ...this.#piece('thinking', block['thinking'])]
+      }
+      case 'redacted_thinking':
+        return this.#begin({ kind: 'thinking', seal: sealOf('redacted', block['data']) })
+      case 'tool_use': {
+        const { id, name, input } = block
+        return this.#begin({
+          kind: 'tool-call',
+          id: stringOf(id) ?? '',
+          name: stringOf(name) ?? '',
+          input: objectOf(input),
+        })
+      }
+      default:
+        this.#isIgnoring = true
+        return this.#close()
+    }
+  }
+
+  #delta(delta: JsonObject): CanonicalEvent[] {
+    if (this.#isIgnoring) return []
+    const open = this.#open
+    switch (stringOf(delta['type']) ?? '') {
+      case 'text_delta':
+        return this.#piece('text', delta['text'])
+      case 'thinking_delta':
+        return this.#piece('thinking', delta['thinking'])
+      case 'input_json_delta':
+        return this.#piece('tool-call', delta['partial_json'])
+      case 'signature_delta':
+        if (open?.kind === 'thinking') {
+          this.#open = { ...open, seal: sealOf('signature', delta['signature']) }
+        }
+        return []
+      case 'citations_delta':
+        if (open?.kind === 'text' && delta['citation'] !== undefined) {
+          this.#open = { ...open, citations: [...open.citations, delta['citation']] }
+        }
+        return []
+      default:
+        return []
+    }
+  }
+
+  #piece(kind: OpenBlock['kind'], text: Json | undefined): CanonicalEvent[] {
+    if (typeof text !== 'string' || text === '') return []
+    const events = this.#open?.kind === kind ? [] : this.#beginWithoutStart(kind)
+    if (this.#open?.kind !== kind) return []
+    this.#open.characters += text.length
+    events.push({ type: `${kind}-delta`, choice: 0, block: this.#open.block, text })
+    return events
+  }
+
+  /** Some providers leave out the start of a text or a thought; a tool call without one has no name. */
+  #beginWithoutStart(kind: OpenBlock['kind']): CanonicalEvent[] {
+    switch (kind) {
+      case 'text':
+        return this.#begin({ kind, citations: [] })
+      case 'thinking':
+        return this.#begin({ kind, seal: undefined })
+      case 'tool-call':
+        return []
+    }
+  }
+
+  #begin(block: NewBlock): CanonicalEvent[] {
+    const before = this.#close()
+    const place = { choice: 0, block: this.#blocks++ }
+    this.#open = { ...block, block: place.block, characters: 0 }
+    if (block.kind !== 'tool-call') return [...before, { type: `${block.kind}-start`, ...place }]
+    const { id, name } = block
+    return [...before, { type: 'tool-call-start', ...place, id, name, custom: false }]
+  }
+
+  #close(): CanonicalEvent[] {
+    const open = this.#open
+    if (open === undefined) return []
+    this.#open = undefined
+    const place = { choice: 0, block: open.block }
+    switch (open.kind) {
+      case 'text':
+        return [...citationsOf(open.citations, open), { type: 'text-end', ...place }]
+      case 'thinking':
+        return [{ type: 'thinking-end', ...place, ...(open.seal && { seal: open.seal }) }]
+      case 'tool-call': {
+        // A call without input is an empty object, in words that every other format can parse.
+        const text = open.characters > 0 ? '' : JSON.stringify(open.input)
+        const input: CanonicalEvent[] =
+          text === '' ? [] : [{ type: 'tool-call-delta', ...place, text }]
+        return [...input, { type: 'tool-call-end', ...place }]
+      }
+    }
+  }
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+function sealOf(kind: Seal['kind'], value: Json | undefined): Seal | undefined {
+  return typeof value === 'string' && value !== '' ? { format: 'messages', kind, value } : undefined
+}
+
+/** Citations with an address, each for the whole of its block; places in documents have no meaning elsewhere. */
+function citationsOf(citations: readonly Json[], open: OpenBlock): CanonicalEvent[] {
+  return citations.flatMap((value): CanonicalEvent[] => {
+    const { url, source, title } = objectOf(value)
+    const address = stringOf(url) ?? stringOf(source)
+    if (address === undefined || !/^https?:/.test(address)) return []
+    const citation = { url: address, title: stringOf(title) ?? '', start: 0, end: open.characters }
+    return [{ type: 'text-citation', choice: 0, block: open.block, citation }]
+  })
+}

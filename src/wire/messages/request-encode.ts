@@ -1,0 +1,93 @@
+// A canonical request in the messages format, for a provider. What this format cannot say is simply not written:
+// `features.ts` has told the client. Which models accept which of it is the provider adapter's knowledge.
+import { GatewayError } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
+import type { CanonicalRequest, Conversation, Effort } from '../../core/request.ts'
+import { thinksInMessages } from '../features.ts'
+import { encodeCacheMark, withFewCacheMarks } from './cache-marks.ts'
+import { adaptSchema } from './schema-adapt.ts'
+import { encodeToolChoice, encodeTools } from './tools-encode.ts'
+import { encodeTurns } from './turns-encode.ts'
+
+export function encodeRequest(request: CanonicalRequest): JsonObject {
+  if (request.kind !== 'chat') {
+    throw new GatewayError('wrong_model_kind', `${request.model} does not make embeddings`)
+  }
+  return encodeConversation(withFewCacheMarks(request))
+}
+
+function encodeConversation(request: Conversation): JsonObject {
+  const { system, messages } = encodeTurns(request)
+  const tools = encodeTools(request)
+  const { endUser } = request
+  return defined({
+    model: request.model,
+    max_tokens: request.outputTokensMax,
+    stream: request.stream ? true : undefined,
+    system: system.length === 0 ? undefined : system,
+    messages,
+    tools: tools.length === 0 ? undefined : tools,
+    tool_choice: tools.length === 0 ? undefined : encodeToolChoice(request),
+    thinking: encodeThinking(request),
+    output_config: encodeOutputConfig(request),
+    ...encodeSampling(request),
+    metadata: endUser === undefined ? undefined : { user_id: endUser },
+    service_tier: encodeServiceTier(request.serviceTier),
+    cache_control: encodeCacheMark(request.cache),
+  })
+}
+
+const BUDGET_TOKENS_MIN = 1024
+const DISPLAYS = { summary: 'summarized', omitted: 'omitted' } as const
+
+/** A budget where the client set one, else as much thinking as the model finds right for the effort. */
+function encodeThinking(request: Conversation): JsonObject | undefined {
+  const { reasoning, outputTokensMax = Infinity } = request
+  if (reasoning?.effort === 'none') return { type: 'disabled' }
+  if (reasoning === undefined || !thinksInMessages(request)) return undefined
+  const display = reasoning.display && DISPLAYS[reasoning.display]
+  if (reasoning.tokensMax === undefined) return defined({ type: 'adaptive', display })
+  // The budget is part of the output limit and must leave room for an answer.
+  const budget = Math.min(reasoning.tokensMax, outputTokensMax - 1)
+  if (budget < BUDGET_TOKENS_MIN) return undefined
+  return defined({ type: 'enabled', budget_tokens: budget, display })
+}
+
+const EFFORTS: Record<Effort, string | undefined> = {
+  none: undefined,
+  minimal: 'low',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+  max: 'max',
+}
+
+function encodeOutputConfig({ reasoning, outputFormat }: Conversation): JsonObject | undefined {
+  const effort = reasoning?.effort && EFFORTS[reasoning.effort]
+  const format =
+    outputFormat?.type === 'json-schema'
+      ? { type: 'json_schema', schema: adaptSchema(outputFormat.schema) }
+      : undefined
+  return effort === undefined && format === undefined ? undefined : defined({ effort, format })
+}
+
+function encodeSampling(request: Conversation): JsonObject {
+  const { temperature, topP, topK, stop } = request.sampling
+  const stop_sequences = stop
+  // A model that thinks chooses its own randomness, and newer models take only one of temperature and top_p.
+  if (thinksInMessages(request)) return { stop_sequences }
+  return {
+    temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
+    top_p: temperature === undefined ? topP : undefined,
+    top_k: topK,
+    stop_sequences,
+  }
+}
+
+/** The other family's `default` is called `standard_only`; every other tier is left to the provider. */
+function encodeServiceTier(tier: string | undefined): string | undefined {
+  if (tier === undefined) return undefined
+  return tier === 'default' ? 'standard_only' : 'auto'
+}

@@ -1,0 +1,84 @@
+// Tools and their choice for a provider of the messages format, which knows functions only.
+import { invalidRequest } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { defined, isObject } from '../../core/json.ts'
+import type { Conversation, Tool } from '../../core/request.ts'
+import { encodeCacheMark } from './cache-marks.ts'
+import { adaptSchema } from './schema-adapt.ts'
+
+/** There is no list of allowed tools here: the others are left out instead. */
+export function encodeTools({ tools, toolChoice }: Conversation): JsonObject[] {
+  const allowed = toolChoice?.type === 'allowed' ? toolChoice.names : undefined
+  return tools.filter(({ name }) => allowed?.includes(name) ?? true).map(encodeTool)
+}
+
+/** Only for a request that has tools: a choice among none is refused. */
+export function encodeToolChoice(request: Conversation): JsonObject | undefined {
+  const { toolChoice, parallelToolCalls } = request
+  // One call at a time can only be asked for together with a choice.
+  const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
+  switch (toolChoice?.type) {
+    case undefined:
+      return parallelToolCalls === false ? { type: 'auto', ...single } : undefined
+    case 'auto':
+      return { type: 'auto', ...single }
+    case 'none':
+      return { type: 'none' }
+    case 'required':
+      return { type: 'any', ...single }
+    case 'tool':
+      return { type: 'tool', name: toolChoice.name, ...single }
+    case 'allowed':
+      return { type: toolChoice.required ? 'any' : 'auto', ...single }
+  }
+}
+
+function encodeTool(tool: Tool): JsonObject {
+  if (!/^[a-zA-Z0-9_-]{1,128}$/.test(tool.name)) {
+    throw invalidRequest(
+      'tools',
+      `the tool name ${JSON.stringify(tool.name)} cannot be used with this model: use at most 128 letters, digits, - and _`,
+    )
+  }
+  const { name } = tool
+  const cache_control = encodeCacheMark(tool.cache)
+  switch (tool.type) {
+    case 'function': {
+      const { description, strict } = tool
+      const input_schema = {
+        type: 'object',
+        ...(strict === true ? adaptSchema(tool.schema) : tool.schema),
+      }
+      return defined({
+        name,
+        description,
+        input_schema,
+        strict: strict === true ? true : undefined,
+        cache_control,
+      })
+    }
+    case 'custom':
+      return defined({
+        name,
+        description: describe(tool),
+        input_schema: CUSTOM_INPUT,
+        cache_control,
+      })
+  }
+}
+
+/** A custom tool takes a free text; here it is a function with that text as its only argument. */
+const CUSTOM_INPUT: JsonObject = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+}
+
+function describe(tool: Extract<Tool, { type: 'custom' }>): string | undefined {
+  const format: Json | undefined = tool.inputFormat
+  if (format === undefined || (isObject(format) && format['type'] === 'text'))
+    return tool.description
+  const rule = `The input must follow this format: ${JSON.stringify(format)}`
+  return tool.description === undefined ? rule : `${tool.description}\n\n${rule}`
+}
