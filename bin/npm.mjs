@@ -1,6 +1,6 @@
 // Runs npm for the set-up, quietly, and says in one line what a machine lacks.
 // Plain JavaScript for any Node >= 20, without dependencies: it runs before everything else is there.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -13,8 +13,11 @@ export function say(line) {
   process.stderr.write(`tollgate: ${line}\n`)
 }
 
-/** Runs npm quietly: what it prints is shown only when it fails. It runs under this Node, whose version it compares with `engines`. */
-export async function runNpm(args, { folder, purpose }) {
+/**
+ * Runs npm quietly: what it prints is shown only when it fails. It runs under this Node, because npm compares its version
+ * with `engines` and leaves out native packages that seem not to fit.
+ */
+export async function runNpm(args, { folder, purpose, onStart = () => {} }) {
   const flags = [
     '--ignore-scripts',
     '--include=dev',
@@ -24,6 +27,7 @@ export async function runNpm(args, { folder, purpose }) {
     '--loglevel=error',
   ]
   const env = {
+    npm_config_globalconfig: globalConfig(),
     ...process.env,
     PATH: `${path.dirname(process.execPath)}${path.delimiter}${process.env.PATH}`,
   }
@@ -33,6 +37,7 @@ export async function runNpm(args, { folder, purpose }) {
     stdio: ['ignore', 'pipe', 'pipe'],
     shell: process.platform === 'win32',
   })
+  onStart(child.pid)
   let output = ''
   child.stdout.on('data', (chunk) => (output += chunk))
   child.stderr.on('data', (chunk) => (output += chunk))
@@ -41,6 +46,16 @@ export async function runNpm(args, { folder, purpose }) {
     child.on('close', (code) => resolve(code === 0 ? undefined : output.trim()))
   })
   if (failure !== undefined) throw new SetupError(`could not ${purpose} with npm:\n${failure}`)
+}
+
+/** npm looks for the machine's settings (registry, proxy, certificates) beside the Node that runs it: its own knows the place. */
+function globalConfig() {
+  const shell = process.platform === 'win32'
+  const { stdout } = spawnSync('npm', ['config', 'get', 'globalconfig'], {
+    encoding: 'utf8',
+    shell,
+  })
+  return stdout?.trim()
 }
 
 /** npm keeps its cache in the home folder and fails where that is read-only. */

@@ -43,10 +43,9 @@ const packages = {
 /** Runs `work` here if this Node will do; else runs `file`, which leads here again, under one that will. */
 export async function underRuntime(file, work) {
   try {
-    if (isGoodRuntime(process.versions)) {
-      dieWithLauncher()
-      await work()
-    } else await runUnder(await findRuntime(), file)
+    endWithParent()
+    if (isGoodRuntime(process.versions)) await work()
+    else await runUnder(await findRuntime(), file)
   } catch (error) {
     if (!(error instanceof SetupError)) throw error
     say(error.message)
@@ -181,9 +180,19 @@ async function runUnder(runtime, file) {
   }
 }
 
-/** kill -9 of the launcher must not leave a gateway behind that nobody sees. */
-function dieWithLauncher() {
-  if (!process.channel) return
-  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
-  process.channel.unref()
+/** Whoever kills what started this must not leave a gateway behind that nobody sees. */
+function endWithParent() {
+  if (process.channel) {
+    process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+    process.channel.unref()
+  } else if (process.env.npm_lifecycle_event) {
+    // npm passes a signal to the shell between the two, and most shells die of it without passing it on.
+    const parent = process.ppid
+    const watch = setInterval(() => {
+      if (process.ppid === parent) return
+      clearInterval(watch)
+      process.kill(process.pid, 'SIGTERM')
+    }, 250)
+    watch.unref()
+  }
 }

@@ -15,14 +15,15 @@ const cache = path.join(root, '.cache')
 export async function ensureDependencies(folder = root) {
   if (isInstalled(folder)) return
   const name = path.relative(root, folder) || 'dependencies'
-  await alone(`install-${name.replaceAll(path.sep, '-')}`, async () => {
+  await alone(`install-${name.replaceAll(path.sep, '-')}`, async (hold) => {
     if (isInstalled(folder)) return
     if (process.env.TOLLGATE_OFFLINE === '1')
       throw new SetupError(
         `node_modules in ${folder} is missing or older than the lockfile, and TOLLGATE_OFFLINE=1 forbids installing it: run npm ci there.`,
       )
     say(`installing ${name} from the lockfile`)
-    await runNpm(['ci'], { folder, purpose: `install ${name}` })
+    // npm goes on when this process is killed, so the lock is npm's.
+    await runNpm(['ci'], { folder, purpose: `install ${name}`, onStart: hold })
   })
 }
 
@@ -95,13 +96,13 @@ function filesBelow(folder) {
   })
 }
 
-/** Holds a lock file while `work` runs, so that two first starts do not install into the same folder. */
+/** Holds a lock file while `work` runs, so that two first starts do not install into the same folder; `work` may name another holder. */
 async function alone(name, work) {
   fs.mkdirSync(cache, { recursive: true })
   const lock = path.join(cache, `${name}.lock`)
   while (!takeLock(lock)) await sleep(100)
   try {
-    await work()
+    await work((pid) => fs.writeFileSync(lock, String(pid)))
   } finally {
     fs.rmSync(lock, { force: true })
   }

@@ -31,7 +31,10 @@ before(async () => {
   cpSync('bin', join(folder, 'package', 'bin'), { recursive: true })
   mkdirSync(join(folder, 'package', 'dist', 'cli'), { recursive: true })
   writeFileSync(join(folder, 'package', 'dist', 'cli', 'main.js'), standIn)
-  writeFileSync(join(folder, 'package', 'package.json'), '{"type":"module"}')
+  writeFileSync(
+    join(folder, 'package', 'package.json'),
+    JSON.stringify({ type: 'module', scripts: { start: 'node bin/tollgate.mjs serve' } }),
+  )
 })
 after(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -104,10 +107,16 @@ describe('with the runtime', () => {
       assert.equal(ended.code, 7)
     })
 
+  // What a process printed ends only when the last one that holds the pipe is gone, so stop() waits for all of them.
   test('kill -9 of the launcher leaves nothing running', async () => {
     await using running = start('node', [launcher, 'serve'], { env })
-    await running.printed(/pid (\d+)/)
-    // Both ends of the pipes close only when the last process that holds them is gone.
+    await running.printed(/pid \d+/)
     await running.stop('SIGKILL')
+  })
+
+  test('a signal to npm ends what npm started', async () => {
+    await using running = start('npm', ['start'], { env, cwd: join(folder, 'package') })
+    await running.printed(/pid \d+/)
+    assert.match((await running.stop('SIGTERM')).stdout, /got SIGTERM/)
   })
 })
