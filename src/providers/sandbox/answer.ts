@@ -1,0 +1,154 @@
+// From what the sandbox wants to say to canonical events: cut at the token limit and at stop sequences, counted, and
+// divided into small pieces as a model would send them.
+import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
+import type { Seal } from '../../core/request.ts'
+import { firstTokens, tokensOf, tokensOfCall } from './tokens.ts'
+import type { ToolCall } from './tool-calls.ts'
+
+export type Block =
+  | {
+      readonly type: 'thinking'
+      readonly text: string
+      readonly isShown: boolean
+      readonly seal?: Seal
+    }
+  | { readonly type: 'text'; readonly text: string }
+  | (ToolCall & { readonly type: 'tool-call' })
+
+export type Choice = {
+  readonly blocks: readonly Block[]
+  readonly reason: FinishReason
+  readonly stopSequence?: string
+}
+
+/** What of the blocks may be said: up to the first stop sequence, and no more tokens than allowed. */
+export function limited(choice: Choice, tokensMax: number, stop: readonly string[]): Choice {
+  const blocks: Block[] = []
+  let left = tokensMax
+  for (const block of choice.blocks) {
+    const stopped = block.type === 'text' ? stopAt(block, stop) : undefined
+    const whole = stopped?.block ?? block
+    const said = shortened(whole, left)
+    if (said !== undefined) blocks.push(said)
+    if (said !== whole) return { blocks, reason: 'limit' }
+    left -= tokensOfBlock(said)
+    if (stopped !== undefined) return { blocks, reason: 'stop', stopSequence: stopped.sequence }
+  }
+  return { ...choice, blocks }
+}
+
+type TextBlock = Extract<Block, { type: 'text' }>
+
+function stopAt(
+  block: TextBlock,
+  stop: readonly string[],
+): { readonly block: TextBlock; readonly sequence: string } | undefined {
+  const [first] = stop
+    .map((sequence) => ({ sequence, at: sequence === '' ? -1 : block.text.indexOf(sequence) }))
+    .filter(({ at }) => at >= 0)
+    .toSorted((one, other) => one.at - other.at)
+  if (first === undefined) return undefined
+  return { block: { type: 'text', text: block.text.slice(0, first.at) }, sequence: first.sequence }
+}
+
+/** The beginning of a block that has at most so many tokens; the block itself when all of it has. */
+function shortened(block: Block, tokensMax: number): Block | undefined {
+  if (tokensOfBlock(block) <= tokensMax) return block
+  switch (block.type) {
+    case 'text':
+      return tokensMax === 0
+        ? undefined
+        : { type: 'text', text: firstTokens(block.text, tokensMax) }
+    case 'thinking': {
+      // A thought that was not finished is not sealed.
+      const { isShown } = block
+      if (tokensMax === 0) return undefined
+      return { type: 'thinking', text: firstTokens(block.text, tokensMax), isShown }
+    }
+    case 'tool-call': {
+      const left = tokensMax - tokensOf(block.name)
+      return left < 0 ? undefined : { ...block, input: firstTokens(block.input, left) }
+    }
+  }
+}
+
+export function tokensOfBlock(block: Block): number {
+  return block.type === 'tool-call' ? tokensOfCall(block.name, block.input) : tokensOf(block.text)
+}
+
+export type Delivery = {
+  readonly choice: number
+  /** The answer breaks off: its last block and the choice itself are not ended. */
+  readonly isBroken: boolean
+  /** How many alternatives to tell with each piece of text; undefined = none, nor the piece itself. */
+  readonly logprobs: number | undefined
+}
+
+export function eventsOf(
+  { blocks, reason, stopSequence }: Choice,
+  delivery: Delivery,
+): CanonicalEvent[] {
+  const { choice, isBroken } = delivery
+  const events = blocks.flatMap((block, index) =>
+    blockEvents(block, { choice, block: index }, delivery),
+  )
+  if (isBroken) return events.slice(0, blocks.length === 0 ? 0 : -1)
+  const told = stopSequence === undefined ? {} : { stopSequence }
+  return [...events, { type: 'choice-end', choice, reason, ...told }]
+}
+
+type Place = { readonly choice: number; readonly block: number }
+
+function blockEvents(block: Block, place: Place, { logprobs }: Delivery): CanonicalEvent[] {
+  switch (block.type) {
+    case 'text':
+      return [
+        { type: 'text-start', ...place },
+        ...pieces(block.text).map((text): CanonicalEvent => {
+          const told = logprobs === undefined ? {} : { logprobs: [logprobOf(text, logprobs)] }
+          return { type: 'text-delta', ...place, text, ...told }
+        }),
+        { type: 'text-end', ...place },
+      ]
+    case 'thinking':
+      return [
+        { type: 'thinking-start', ...place },
+        ...pieces(block.isShown ? block.text : '').map((text): CanonicalEvent => ({
+          type: 'thinking-delta',
+          ...place,
+          text,
+        })),
+        { type: 'thinking-end', ...place, ...(block.seal && { seal: block.seal }) },
+      ]
+    case 'tool-call': {
+      const { id, name, custom } = block
+      return [
+        { type: 'tool-call-start', ...place, id, name, custom },
+        ...pieces(block.input).map((text): CanonicalEvent => ({
+          type: 'tool-call-delta',
+          ...place,
+          text,
+        })),
+        { type: 'tool-call-end', ...place },
+      ]
+    }
+  }
+}
+
+/** Word by word, each with the space before it; long words, like JSON, in smaller pieces. */
+function pieces(text: string): readonly string[] {
+  return text.match(/\s*\S{1,20}|\s+$/gu) ?? []
+}
+
+/** Made up, but the same for the same piece: an earlier alternative is likelier. */
+function logprobOf(token: string, alternatives: number): TokenLogprob {
+  const known = (text: string, rank: number) => ({
+    token: text,
+    logprob: -0.1 - rank,
+    bytes: [...Buffer.from(text)],
+  })
+  const top = Array.from({ length: alternatives }, (_, rank) =>
+    known(rank === 0 ? token : `${token}${rank}`, rank),
+  )
+  return { ...known(token, 0), top }
+}

@@ -1,0 +1,178 @@
+// The sandbox model itself: a request and its script in, the events of the answer out. Pure: the same request always
+// gets the same answer, and what takes time or goes wrong on the way is the provider's part.
+import type { Format } from '../../core/endpoints.ts'
+import { GatewayError, invalidRequest } from '../../core/errors.ts'
+import type { CanonicalEvent, Usage } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
+import type { CanonicalRequest, Conversation, EmbeddingRequest } from '../../core/request.ts'
+import type { Block, Choice } from './answer.ts'
+import { eventsOf, limited, tokensOfBlock } from './answer.ts'
+import { DIMENSIONS, embed } from './embed.ts'
+import { readHints } from './hints.ts'
+import { CONTEXT_TOKENS, OUTPUT_TOKENS_MAX, thinksFirst } from './models.ts'
+import { instanceOf } from './schema-instance.ts'
+import type { Script } from './script.ts'
+import { speak, stretched } from './speech.ts'
+import { checkSeals, sealThought, thinkAbout } from './thoughts.ts'
+import { countSandboxInput, firstTokens } from './tokens.ts'
+import type { ToolCall } from './tool-calls.ts'
+import { chooseCalls } from './tool-calls.ts'
+import type { Turn } from './turn.ts'
+import { turnOf } from './turn.ts'
+
+/** All events of the answer; when the script breaks it off, those before the break. */
+export function answer(
+  request: CanonicalRequest,
+  script: Script,
+  format: Format,
+): readonly CanonicalEvent[] {
+  const inputTokens = countSandboxInput(request)
+  if (inputTokens > CONTEXT_TOKENS) {
+    throw new GatewayError(
+      'invalid_request',
+      `prompt is too long: ${inputTokens} tokens, and the context window holds ${CONTEXT_TOKENS}`,
+      { provider: { status: 400, code: 'context_length_exceeded' } },
+    )
+  }
+  return request.kind === 'embedding'
+    ? answerEmbedding(request, script, inputTokens)
+    : answerConversation(request, script, { format, inputTokens })
+}
+
+/** As many as real providers give. */
+const CHOICES_MAX = 128
+
+type Reading = { readonly format: Format; readonly inputTokens: number }
+
+function answerConversation(
+  request: Conversation,
+  script: Script,
+  { format, inputTokens }: Reading,
+): readonly CanonicalEvent[] {
+  checkSeals(request, format)
+  if (request.choices > CHOICES_MAX) throw invalidRequest('n', `n must be at most ${CHOICES_MAX}`)
+  const content = contentFor(request, script, format)
+  const choices = Array.from({ length: request.choices }, (_, index) =>
+    kept(choiceOf(content, script, index), request, CONTEXT_TOKENS - inputTokens),
+  )
+  const blocks = choices.flatMap((choice) => choice.blocks)
+  const outputTokens = tokensOfBlocks(blocks)
+  const reasoningTokens = tokensOfBlocks(blocks.filter(({ type }) => type === 'thinking'))
+  const brokenAt = script.cut ?? script.stall
+  const isBroken = brokenAt !== undefined
+  const events = choices.map((choice, index) => {
+    const said = isBroken ? limited(choice, brokenAt, []) : choice
+    return eventsOf(said, { choice: index, isBroken, logprobs: request.sampling.logprobs })
+  })
+  return [
+    // Told before the start, so that a format which reports its input at once can.
+    ...usageEvents(script, { ...NO_USAGE, inputTokens }),
+    { type: 'response-start', id: 'sandbox', model: request.model },
+    ...interleaved(events),
+    ...(isBroken
+      ? []
+      : usageEvents(script, { ...NO_USAGE, inputTokens, outputTokens, reasoningTokens })),
+    ...(isBroken ? [] : [{ type: 'response-end' } as const]),
+  ]
+}
+
+/** What the model has to say, whatever limits it. */
+type Content = {
+  readonly thinking: readonly Block[]
+  readonly calls: readonly ToolCall[]
+  readonly text: string
+  /** The text may say anything; false = it is JSON that the client asked for, and has the length it has. */
+  readonly isFree: boolean
+}
+
+function contentFor(request: Conversation, script: Script, format: Format): Content {
+  const turn = turnOf(request)
+  const thinking = thinkingFor(request, script, format)
+  const calls = chooseCalls(request, turn, script)
+  const isFree = request.outputFormat === undefined
+  return { thinking, calls, isFree, text: calls.length === 0 ? textFor(request, turn) : '' }
+}
+
+function choiceOf(
+  { thinking, calls, text, isFree }: Content,
+  script: Script,
+  index: number,
+): Choice {
+  if (calls.length > 0) {
+    const called = calls.map((call) => ({ type: 'tool-call', ...call }) as const)
+    return { blocks: [...thinking, ...called], reason: 'tool-call' }
+  }
+  const own = isFree && index > 0 ? `Answer ${index + 1}: ${text}` : text
+  const said =
+    isFree && script.tokens !== undefined
+      ? stretched(own, script.tokens - tokensOfBlocks(thinking))
+      : own
+  return { blocks: [...thinking, { type: 'text', text: said }], reason: 'stop' }
+}
+
+function thinkingFor(request: Conversation, script: Script, format: Format): readonly Block[] {
+  if (!thinksFirst(request.model)) return []
+  // At least half of a short answer is left for the answer itself.
+  const tokensMax = Math.min(
+    request.reasoning?.tokensMax ?? Infinity,
+    Math.floor((script.tokens ?? Infinity) / 2),
+  )
+  const text = firstTokens(thinkAbout(request, turnOf(request)), tokensMax)
+  if (text === '') return []
+  const isShown = request.reasoning?.display !== 'omitted'
+  return [{ type: 'thinking', text, isShown, seal: sealThought(text, format) }]
+}
+
+function textFor({ outputFormat }: Conversation, turn: Turn): string {
+  if (outputFormat === undefined) return speak(turn)
+  if (outputFormat.type === 'json') return JSON.stringify({ answer: speak(turn) })
+  const heard = [turn.text, ...turn.results.map((result) => result.text)].join('\n')
+  return JSON.stringify(instanceOf(outputFormat.schema, readHints(heard)))
+}
+
+/** What of it the limits leave. */
+function kept(choice: Choice, request: Conversation, roomTokens: number): Choice {
+  const tokensMax = Math.min(request.outputTokensMax ?? OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX)
+  const stop = request.sampling.stop ?? []
+  const whole = limited(choice, Math.min(tokensMax, roomTokens), stop)
+  return whole.reason === 'limit' && roomTokens < tokensMax
+    ? { ...whole, reason: 'context' }
+    : whole
+}
+
+const DIMENSIONS_MAX = 4096
+
+function answerEmbedding(
+  request: EmbeddingRequest,
+  script: Script,
+  inputTokens: number,
+): readonly CanonicalEvent[] {
+  const dimensions = request.dimensions ?? DIMENSIONS
+  if (dimensions > DIMENSIONS_MAX) {
+    throw invalidRequest('dimensions', `dimensions must be at most ${DIMENSIONS_MAX}`)
+  }
+  return [
+    { type: 'response-start', id: 'sandbox', model: request.model },
+    ...request.inputs.map(
+      (input, index) => ({ type: 'embedding', index, vector: embed(input, dimensions) }) as const,
+    ),
+    ...usageEvents(script, { ...NO_USAGE, inputTokens }),
+    { type: 'response-end' },
+  ]
+}
+
+function usageEvents(script: Script, usage: Usage): readonly CanonicalEvent[] {
+  return script.usage === 'none' ? [] : [{ type: 'usage', usage }]
+}
+
+/** One event of each choice in turn: several answers grow side by side. */
+function interleaved(choices: readonly (readonly CanonicalEvent[])[]): readonly CanonicalEvent[] {
+  const longest = Math.max(...choices.map((events) => events.length))
+  return Array.from({ length: longest }, (_, index) =>
+    choices.flatMap((events) => events[index] ?? []),
+  ).flat()
+}
+
+function tokensOfBlocks(blocks: readonly Block[]): number {
+  return blocks.reduce((total, block) => total + tokensOfBlock(block), 0)
+}

@@ -1,0 +1,67 @@
+// What a message offers for filling in the fields of a schema: quoted words, names, numbers, "city: Paris". Guesses,
+// and only ever used where the schema allows them.
+
+export type Hints = {
+  /** What a text field may say, the likeliest first; never empty. */
+  readonly phrases: readonly string[]
+  readonly numbers: readonly number[]
+  /** What the text says right after a field's name. */
+  valueOf(field: string): string | undefined
+}
+
+/** Enough of a message to guess from; guessing must not take longer for a longer one. */
+const CHARACTERS_MAX = 4000
+
+export function readHints(message: string): Hints {
+  const text = message.slice(0, CHARACTERS_MAX)
+  const phrases = [...quoted(text), ...names(text), ...plainWords(text)]
+  const values = labelled(text)
+  return {
+    phrases: phrases.length > 0 ? [...new Set(phrases)] : ['sandbox'],
+    numbers: [...text.matchAll(/(?<![\w.-])-?\d{1,15}(?:\.\d{1,9})?(?![\w.]{0,9}\w)/g)].map(
+      ([digits]) => Number(digits),
+    ),
+    valueOf: (field) => values.get(plainName(field)),
+  }
+}
+
+function quoted(text: string): string[] {
+  return [...text.matchAll(/"([^"\n]{1,200})"|“([^”\n]{1,200})”|`([^`\n]{1,200})`/g)].map(
+    ([, straight, curly, code]) => straight ?? curly ?? code ?? '',
+  )
+}
+
+/** Words with a capital inside a sentence: "in New York" is about New York. */
+function names(text: string): string[] {
+  return [
+    ...text.matchAll(/(?<=[\p{L}\p{N},;:]\s)\p{Lu}[\p{L}\p{N}-]*(?:\s\p{Lu}[\p{L}\p{N}-]*)*/gu),
+  ]
+    .map(([name]) => name)
+    .filter((name) => name !== 'I')
+}
+
+/** The last words first, because requests tend to end with what they are about. */
+function plainWords(text: string): string[] {
+  return [...text.matchAll(/\p{L}[\p{L}\p{N}]{2,30}/gu)]
+    .slice(-20)
+    .map(([word]) => word)
+    .toReversed()
+}
+
+/** "city: Paris", "first name is Bob": what is said of each one or two words, by them. */
+function labelled(text: string): ReadonlyMap<string, string> {
+  const values = new Map<string, string>()
+  const said =
+    /(?:([\p{L}\p{N}]{1,40})[ _-])?([\p{L}\p{N}]{1,40})["']?(?: is| to| of|:|=)\s?(?:"([^"\n]{1,200})"|([^\s,;]{1,200}))/gu
+  for (const [, before = '', word = '', quotation, plain = ''] of text.matchAll(said)) {
+    const value = quotation ?? plain.replace(/[.!?]+$/, '')
+    if (value === '') continue
+    values.set(plainName(word), value)
+    values.set(plainName(before + word), value)
+  }
+  return values
+}
+
+function plainName(name: string): string {
+  return name.replaceAll(/[\s_-]/g, '').toLowerCase()
+}

@@ -1,0 +1,71 @@
+// The sandbox's models, as the catalogue lists them. The part of a name after `@` is the format that model speaks
+// upstream, so that every translation can be tried without a provider (design 2.3).
+import type { SandboxModel } from '../../catalog/catalog.ts'
+import { FREE, makePrice } from '../../catalog/prices.ts'
+import type { Price } from '../../catalog/prices.ts'
+import type { Format } from '../../core/endpoints.ts'
+import type { Picodollars } from '../../core/money.ts'
+
+export const CONTEXT_TOKENS = 131_072
+export const OUTPUT_TOKENS_MAX = 4_096
+
+/** Prices in pico-USD per token: a million of them is one USD per million tokens. */
+const CHAT = priceOf(1_000_000n, 2_000_000n)
+const REASONER = priceOf(2_000_000n, 4_000_000n)
+const EMBEDDING = priceOf(100_000n, 0n)
+
+export const SANDBOX_MODELS: readonly SandboxModel[] = [
+  chatModel('sandbox-chat', CHAT),
+  chatModel('sandbox-chat@responses', CHAT),
+  chatModel('sandbox-chat@messages', CHAT),
+  chatModel('sandbox-reasoner', REASONER),
+  chatModel('sandbox-reasoner@responses', REASONER),
+  chatModel('sandbox-reasoner@messages', REASONER),
+  {
+    id: 'sandbox-embedding',
+    kind: 'embedding',
+    price: EMBEDDING,
+    context: CONTEXT_TOKENS,
+    maxOutput: 0,
+    abilities: allAbilities(false),
+  },
+]
+
+/** Any other name may be served to test keys; then the caller's endpoint says what kind of model it is. */
+export function sandboxFormatsOf(model: string): readonly Format[] {
+  if (model.endsWith('@responses')) return ['responses']
+  if (model.endsWith('@messages')) return ['messages']
+  const known = SANDBOX_MODELS.find(({ id }) => id === model)
+  if (known === undefined) return ['chat', 'embeddings']
+  return known.kind === 'embedding' ? ['embeddings'] : ['chat']
+}
+
+export function thinksFirst(model: string): boolean {
+  return model.startsWith('sandbox-reasoner')
+}
+
+function chatModel(id: string, price: Price): SandboxModel {
+  return {
+    id,
+    kind: 'chat',
+    price,
+    context: CONTEXT_TOKENS,
+    maxOutput: OUTPUT_TOKENS_MAX,
+    abilities: allAbilities(true),
+  }
+}
+
+function allAbilities(has: boolean): SandboxModel['abilities'] {
+  return { tools: has, images: has, files: has, structured_output: has, reasoning: has }
+}
+
+function priceOf(input: Picodollars, output: Picodollars): Price {
+  const rates = {
+    input,
+    cached: input,
+    cacheWriteShort: input,
+    cacheWriteLong: input,
+    output,
+  }
+  return makePrice({ ...FREE, rates })
+}

@@ -1,0 +1,284 @@
+// A valid instance of any JSON schema, filled from what the message says where that fits. It tries values in a sensible
+// order and takes the first one the schema accepts; recursive schemas are followed no deeper than they must be.
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
+import type { Hints } from './hints.ts'
+import type { Schema, SchemaContext } from './schema-check.ts'
+import { canonical, count, fits, isSchema, resolve, schemasOf } from './schema-check.ts'
+import { merged } from './schema-merge.ts'
+import { numbersFor, textsFor } from './schema-values.ts'
+
+/** How often a definition may contain itself, tried in turn. */
+const RECURSIONS = [0, 1, 2, 4, 8, 16]
+/** Bounds the work on a schema that was made to be slow, or that nothing can fit. */
+const STEPS_MAX = 30_000
+
+/** An instance of the schema; for one that nothing fits, the nearest thing to it. */
+export function instanceOf(root: JsonObject, hints: Hints): Json {
+  const place: Place = {
+    root,
+    hints,
+    work: { steps: STEPS_MAX },
+    depth: 0,
+    name: undefined,
+    turn: 0,
+    references: ['#'],
+    recursionsMax: 0,
+    isLenient: false,
+  }
+  for (const recursionsMax of RECURSIONS) {
+    for (const value of candidates(root, { ...place, recursionsMax })) return value
+  }
+  // Better a value of about the right shape than none.
+  const lenient = { ...place, work: { steps: STEPS_MAX }, recursionsMax: 1, isLenient: true }
+  for (const value of candidates(root, lenient)) return value
+  return {}
+}
+
+type Place = SchemaContext & {
+  readonly hints: Hints
+  readonly name: string | undefined
+  readonly turn: number
+  /** The references that lead here from the root. */
+  readonly references: readonly string[]
+  readonly recursionsMax: number
+  readonly isLenient: boolean
+}
+
+/** Values that fit the schema, the most sensible first. */
+function* candidates(schema: Schema, place: Place): Generator<Json> {
+  for (const alternative of alternatives(schema, place)) {
+    for (const value of valuesOf(alternative.schema, alternative.place)) {
+      place.work.steps -= costOf(value)
+      if (place.work.steps < 0) return
+      if (place.isLenient || fits(place, schema, value)) yield value
+    }
+  }
+}
+
+/** Large values cost more than small ones. */
+function costOf(value: Json): number {
+  if (typeof value === 'string') return 1 + value.length / 16
+  if (isArray(value)) return 1 + value.length
+  return isObject(value) ? 1 + Object.keys(value).length : 1
+}
+
+type Alternative = { readonly schema: JsonObject; readonly place: Place }
+
+/** The ways to fulfil a schema, each as one plain schema without references and combinations. */
+function* alternatives(schema: Schema, place: Place): Generator<Alternative> {
+  if (schema === false || --place.work.steps < 0) return
+  if (schema === true) return yield { schema: {}, place }
+  const {
+    $ref: reference,
+    allOf,
+    anyOf,
+    oneOf,
+    if: condition,
+    then,
+    else: otherwise,
+    ...plain
+  } = schema
+  const groups: (readonly Schema[])[] = schemasOf(allOf).map((part) => [part])
+  if (isArray(anyOf)) groups.push(schemasOf(anyOf))
+  if (isArray(oneOf)) groups.push(schemasOf(oneOf))
+  if (isSchema(condition)) {
+    const met = { allOf: [condition, isSchema(then) ? then : true] }
+    groups.push([met, isSchema(otherwise) ? otherwise : true])
+  }
+  const inner = typeof reference === 'string' ? follow(reference, place) : place
+  if (inner === undefined) return
+  if (typeof reference === 'string') groups.push([resolve(place.root, reference) ?? true])
+  yield* combinations({ schema: plain, place: inner }, groups)
+}
+
+/** One choice out of each group, merged. */
+function* combinations(
+  base: Alternative,
+  [group, ...others]: readonly (readonly Schema[])[],
+): Generator<Alternative> {
+  if (group === undefined) return yield base
+  for (const option of group) {
+    for (const { schema, place } of alternatives(option, base.place)) {
+      yield* combinations({ schema: merged(base.schema, schema), place }, others)
+    }
+  }
+}
+
+const REFERENCES_MAX = 100
+
+/** The place behind a reference, unless the way there has gone round too often. */
+function follow(reference: string, place: Place): Place | undefined {
+  const rounds = place.references.filter((earlier) => earlier === reference).length
+  if (rounds > place.recursionsMax || place.references.length > REFERENCES_MAX) return undefined
+  return { ...place, references: [...place.references, reference] }
+}
+
+function* valuesOf(schema: JsonObject, place: Place): Generator<Json> {
+  if (schema['const'] !== undefined) return yield schema['const']
+  if (isArray(schema['enum'])) return yield* likeliestFirst(schema['enum'], place)
+  for (const type of typesOf(schema)) {
+    switch (type) {
+      case 'string':
+        yield* textsFor(schema, place)
+        break
+      case 'integer':
+      case 'number':
+        yield* numbersFor(schema, place)
+        break
+      case 'boolean':
+        yield* [true, false]
+        break
+      case 'null':
+        yield null
+        break
+      case 'array':
+        yield* arraysFor(schema, place)
+        break
+      case 'object':
+        yield* objectsFor(schema, place)
+        break
+    }
+  }
+}
+
+/** What the message mentions comes first. */
+function likeliestFirst(options: readonly Json[], { hints }: Place): readonly Json[] {
+  const spoken = new Set(hints.phrases.map((phrase) => phrase.toLowerCase()))
+  const isSpoken = (option: Json) => typeof option === 'string' && spoken.has(option.toLowerCase())
+  return [...options.filter(isSpoken), ...options.filter((option) => !isSpoken(option))]
+}
+
+const TYPES = ['string', 'number', 'object', 'array', 'boolean', 'null']
+const TELLING: Readonly<Record<string, string>> = {
+  properties: 'object',
+  required: 'object',
+  additionalProperties: 'object',
+  minProperties: 'object',
+  items: 'array',
+  prefixItems: 'array',
+  minItems: 'array',
+  contains: 'array',
+  minimum: 'number',
+  maximum: 'number',
+  exclusiveMinimum: 'number',
+  exclusiveMaximum: 'number',
+  multipleOf: 'number',
+}
+
+/** The types a schema names, or all of them, beginning with the one its other words are about. */
+function typesOf(schema: JsonObject): readonly string[] {
+  const { type } = schema
+  if (typeof type === 'string') return [type]
+  if (isArray(type)) return type.filter((name) => typeof name === 'string')
+  const word = Object.keys(TELLING).find((keyword) => schema[keyword] !== undefined)
+  return word === undefined ? TYPES : [TELLING[word] ?? 'object', ...TYPES]
+}
+
+function* objectsFor(schema: JsonObject, place: Place): Generator<Json> {
+  const required = requiredOf(schema)
+  const members = new Map<string, Json>()
+  const streams = new Map<string, Iterator<Json>>()
+  const turns = new Map<Json | undefined, number>()
+  for (const name of namesFor(schema, required)) {
+    const member = memberSchema(schema, name)
+    // Two texts of one object say two things: each kind of member takes the hints in turn.
+    const type = isObject(member) ? member['type'] : undefined
+    const turn = turns.get(type) ?? 0
+    turns.set(type, turn + 1)
+    const stream = candidates(member, { ...place, name, turn })
+    const first = stream.next()
+    if (!first.done) {
+      members.set(name, first.value)
+      streams.set(name, stream)
+    } else if (required.has(name) && !place.isLenient) return
+  }
+  yield Object.fromEntries(members)
+  // Other objects differ in one member at a time.
+  while (streams.size > 0) {
+    for (const [name, stream] of streams) {
+      const next = stream.next()
+      if (next.done) streams.delete(name)
+      else yield Object.fromEntries(members.set(name, next.value))
+    }
+  }
+}
+
+function requiredOf(schema: JsonObject): Set<string> {
+  const names = new Set(isArray(schema['required']) ? schema['required'].map(String) : [])
+  const table = isObject(schema['dependentRequired']) ? schema['dependentRequired'] : {}
+  // A set grows while it is walked, so names that need other names are followed too.
+  for (const name of names) {
+    const needed = Object.hasOwn(table, name) ? table[name] : undefined
+    if (isArray(needed)) for (const other of needed) names.add(String(other))
+  }
+  return names
+}
+
+/** The required members; all known ones when none is required, for an empty object would say nothing. */
+function namesFor(schema: JsonObject, required: ReadonlySet<string>): ReadonlySet<string> {
+  const known = isObject(schema['properties']) ? Object.keys(schema['properties']) : []
+  const least = count(schema['minProperties'], 0)
+  const most = count(schema['maxProperties'], Infinity)
+  const names = new Set(required)
+  for (const name of known) {
+    if (names.size < (required.size === 0 ? most : least)) names.add(name)
+  }
+  for (let index = 1; names.size < Math.min(least, MEMBERS_MAX); index++) names.add(`field${index}`)
+  return names
+}
+
+const MEMBERS_MAX = 256
+
+function memberSchema(schema: JsonObject, name: string): Schema {
+  const { properties, patternProperties, additionalProperties } = schema
+  const own = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  if (isSchema(own)) return own
+  const [covering] = isObject(patternProperties) ? Object.values(patternProperties) : []
+  if (isSchema(covering)) return covering
+  return isSchema(additionalProperties) ? additionalProperties : true
+}
+
+const ITEMS_MAX = 1000
+
+function* arraysFor(schema: JsonObject, place: Place): Generator<Json> {
+  const least = count(schema['minItems'], 0)
+  const most = Math.min(count(schema['maxItems'], Infinity), ITEMS_MAX)
+  const contained = isSchema(schema['contains']) ? count(schema['minContains'], 1) : 0
+  const usual = Math.min(
+    Math.max(least, contained, schemasOf(schema['prefixItems']).length, 1),
+    most,
+  )
+  const lengths = new Set([usual, least])
+  for (let more = 1; more <= 8 && usual + more <= most; more++) lengths.add(usual + more)
+  for (const length of lengths) {
+    const items = itemsFor(schema, place, length)
+    if (items !== undefined) yield items
+  }
+}
+
+function itemsFor(schema: JsonObject, place: Place, length: number): Json[] | undefined {
+  const leading = schemasOf(schema['prefixItems'])
+  const usual = isSchema(schema['items']) ? schema['items'] : true
+  const contained = isSchema(schema['contains']) ? count(schema['minContains'], 1) : 0
+  const streams = new Map<Schema, Iterator<Json>>()
+  const items: Json[] = []
+  const seen = new Set<string>()
+  const isUnique = schema['uniqueItems'] === true
+  const special = { allOf: [usual, schema['contains'] ?? true] }
+  for (let index = 0; index < length; index++) {
+    const item = leading[index] ?? (index - leading.length < contained ? special : usual)
+    const stream = streams.get(item) ?? candidates(item, { ...place, name: undefined, turn: 0 })
+    streams.set(item, stream)
+    let next = stream.next()
+    while (isUnique && !next.done && seen.has(canonical(next.value))) next = stream.next()
+    // A type with few values repeats them.
+    const value = next.done && !isUnique ? items.at(-1) : next.value
+    place.work.steps -= costOf(value ?? null)
+    if (place.isLenient && place.work.steps < 0) break
+    if (value === undefined) return undefined
+    if (isUnique) seen.add(canonical(value))
+    items.push(value)
+  }
+  return items
+}

@@ -1,0 +1,147 @@
+// How a caller steers the sandbox: one line in the last user message, `[[sandbox tokens=200 gap=20ms …]]`, or the same
+// words in the header `x-tollgate-sandbox` (design 2.3). A word it does not understand is refused by its name.
+import type { GatewayError } from '../../core/errors.ts'
+import { invalidRequest } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
+import type { CanonicalRequest } from '../../core/request.ts'
+
+export const SCRIPT_HEADER = 'x-tollgate-sandbox'
+
+export type Script = {
+  /** The length of an answer, thoughts included. */
+  readonly tokens?: number
+  /** Milliseconds of silence before the first byte. */
+  readonly first?: number
+  /** Milliseconds of silence between two pieces of the answer. */
+  readonly gap?: number
+  /** An HTTP status instead of an answer; with `cut`, an error event in the middle of a stream. */
+  readonly error?: number
+  /** After so many tokens nothing more is sent, and the connection stays open. */
+  readonly stall?: number
+  /** After so many tokens the connection ends; at the end of a shorter answer, before its final event. */
+  readonly cut?: number
+  readonly usage?: 'none'
+  /** The tools to call, all at once. */
+  readonly tool?: readonly string[]
+  /** The arguments of every such call. */
+  readonly args?: JsonObject
+}
+
+/** What the caller asked of this request; a word in the message beats the same word in the header. */
+export function readScript(request: CanonicalRequest, header: string | undefined): Script {
+  const line = STEERING.exec(lastUserText(request))?.[1]
+  const script = { ...parseWords(header ?? ''), ...parseWords(line ?? '') }
+  if (script.stall !== undefined && script.cut !== undefined) {
+    throw refusal('"stall" and "cut" cannot both end an answer')
+  }
+  return script
+}
+
+/** The text without its steering line, as the model reads it. */
+export function withoutScript(text: string): string {
+  return text.replace(STEERING, '').trim()
+}
+
+/** All text of the last user message; for an embedding, the last text. */
+export function lastUserText(request: CanonicalRequest): string {
+  if (request.kind === 'embedding') {
+    const input = request.inputs.at(-1)
+    return typeof input === 'string' ? input : ''
+  }
+  const message = request.messages.findLast(({ role }) => role === 'user')
+  return (message?.parts ?? [])
+    .flatMap((part) => (part.type === 'text' ? part.text : []))
+    .join('\n')
+}
+
+/** To the last brackets of the line, because arguments may hold brackets too. */
+const STEERING = /\[\[sandbox\b(.*)\]\]/
+
+const READERS: { readonly [Word in keyof Script]-?: (value: string) => Script[Word] | undefined } =
+  {
+    tokens: readCount,
+    first: readMilliseconds,
+    gap: readMilliseconds,
+    error: (value) => (/^[45]\d\d$/.test(value) ? Number(value) : undefined),
+    stall: readCount,
+    cut: readCount,
+    usage: (value) => (value === 'none' ? value : undefined),
+    tool: (value) => (/^[\w-]+(,[\w-]+)*$/.test(value) ? value.split(',') : undefined),
+    args: readObject,
+  }
+
+function parseWords(text: string): Script {
+  const script: Record<string, unknown> = {}
+  for (let rest = text.trim(); rest !== '';) {
+    const word = /^[^\s=]*/.exec(rest)?.[0] ?? ''
+    if (!isWord(word)) {
+      throw refusal(`there is no word "${word}": use ${Object.keys(READERS).join(', ')}`)
+    }
+    if (Object.hasOwn(script, word)) throw refusal(`the word "${word}" stands there twice`)
+    const value = valueAt(rest.slice(word.length + 1))
+    const read = rest[word.length] === '=' ? READERS[word](value) : undefined
+    if (read === undefined) throw refusal(`the word "${word}" cannot be "${value}": ${USES[word]}`)
+    script[word] = read
+    rest = rest.slice(word.length + 1 + value.length).trimStart()
+  }
+  return script
+}
+
+const USES: Record<keyof Script, string> = {
+  tokens: 'tokens=200',
+  first: 'first=500ms, at most ten minutes',
+  gap: 'gap=20ms, at most ten minutes',
+  error: 'error=529, any status from 400 to 599',
+  stall: 'stall=10',
+  cut: 'cut=10',
+  usage: 'usage=none',
+  tool: 'tool=NAME, or tool=NAME,NAME',
+  args: 'args={"name": "value"}',
+}
+
+function isWord(word: string): word is keyof Script {
+  return Object.hasOwn(READERS, word)
+}
+
+/** A value ends at the next space, but an object at its own closing brace. */
+function valueAt(text: string): string {
+  if (!text.startsWith('{')) return /^\S*/.exec(text)?.[0] ?? ''
+  let depth = 0
+  let isString = false
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]
+    if (isString) {
+      if (character === '\\') index++
+      else if (character === '"') isString = false
+    } else if (character === '"') isString = true
+    else if (character === '{') depth++
+    else if (character === '}' && --depth === 0) return text.slice(0, index + 1)
+  }
+  return text
+}
+
+function readCount(value: string): number | undefined {
+  return /^\d{1,9}$/.test(value) ? Number(value) : undefined
+}
+
+const MILLISECONDS_MAX = 600_000
+
+function readMilliseconds(value: string): number | undefined {
+  const [, digits, unit] = /^(\d{1,6})(ms|s)$/.exec(value) ?? []
+  const milliseconds = Number(digits) * (unit === 's' ? 1000 : 1)
+  return milliseconds <= MILLISECONDS_MAX ? milliseconds : undefined
+}
+
+function readObject(value: string): JsonObject | undefined {
+  try {
+    const object: unknown = JSON.parse(value)
+    return isObject(object) ? object : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function refusal(message: string): GatewayError {
+  return invalidRequest('sandbox', `sandbox steering: ${message}`)
+}

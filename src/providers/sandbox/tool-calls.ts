@@ -1,0 +1,106 @@
+// Which tools the sandbox calls, and with what: those the steering names, those the message asks for by name, and
+// what the tool choice forces. Once the tools have answered it calls none of its own accord, so that agents come to an end.
+import { createHash } from 'node:crypto'
+
+import { invalidRequest } from '../../core/errors.ts'
+import { isObject } from '../../core/json.ts'
+import type { Conversation, Tool } from '../../core/request.ts'
+import { readHints } from './hints.ts'
+import { instanceOf } from './schema-instance.ts'
+import type { Script } from './script.ts'
+import type { Turn } from './turn.ts'
+
+export type ToolCall = {
+  readonly id: string
+  readonly name: string
+  readonly custom: boolean
+  readonly input: string
+}
+
+export function chooseCalls(
+  request: Conversation,
+  turn: Turn,
+  script: Script,
+): readonly ToolCall[] {
+  const tools = allowedTools(request)
+  const wanted = wantedTools(tools, turn, script)
+  const { toolChoice } = request
+  const forced =
+    toolChoice?.type === 'required' ||
+    toolChoice?.type === 'tool' ||
+    (toolChoice?.type === 'allowed' && toolChoice.required)
+  const chosen = wanted.length === 0 && forced ? tools.slice(0, 1) : wanted
+  const called = request.parallelToolCalls === false ? chosen.slice(0, 1) : chosen
+  return called.map((tool, index) => {
+    const input = inputFor(tool, turn, script)
+    // The same request gives the same ids; another turn or another call gives others.
+    const name = [request.messages.length, index, tool.name, input].join('\n')
+    const id = `call_${createHash('sha256').update(name).digest('hex').slice(0, 24)}`
+    return { id, name: tool.name, custom: tool.type === 'custom', input }
+  })
+}
+
+function allowedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
+  switch (toolChoice?.type) {
+    case 'none':
+      return []
+    case 'tool':
+      return [named(tools, toolChoice.name, 'tool_choice')]
+    case 'allowed':
+      return toolChoice.names.map((name) => named(tools, name, 'tool_choice'))
+    case 'auto':
+    case 'required':
+    case undefined:
+      return tools
+  }
+}
+
+function wantedTools(tools: readonly Tool[], turn: Turn, script: Script): readonly Tool[] {
+  if (turn.isAnswered || tools.length === 0) return []
+  if (script.tool !== undefined) return script.tool.map((name) => named(tools, name, 'sandbox'))
+  const text = turn.text.slice(0, TEXT_CHARACTERS_MAX)
+  const asked = tools.filter(({ name }) => isAskedFor(name, text))
+  if (asked.length > 0) return asked
+  const [, plural] = ANY_TOOL.exec(text) ?? []
+  if (plural !== undefined) return plural === '' ? tools.slice(0, 1) : tools
+  return tools.filter(({ name }) => isTopic(name, text))
+}
+
+function named(tools: readonly Tool[], name: string, param: string): Tool {
+  const tool = tools.find((candidate) => candidate.name === name)
+  if (tool !== undefined) return tool
+  throw invalidRequest(param, `${param} names the tool "${name}", which the request does not bring`)
+}
+
+/** Asking is read from this much of a message. */
+const TEXT_CHARACTERS_MAX = 10_000
+
+const ASKING = /\b(?:use|using|call|calling|run|invoke|execute)\b/i
+const DECLINING = /\b(?:not|never|without|don['’]t)\b/i
+const ANY_TOOL =
+  /\b(?:use|call|run|invoke)\s(?:the |your |a |both |all |all the )?(?:tool|function)(s?)\b/i
+
+/** "Use the tool NAME", "call NAME and OTHER": the name itself, in a sentence that asks for it. */
+function isAskedFor(name: string, text: string): boolean {
+  const mention = new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`)
+  return text.split(/[.!?]\s|\n/).some((sentence) => {
+    const before = sentence.slice(0, mention.exec(sentence)?.index ?? 0)
+    return ASKING.test(before) && !DECLINING.test(before)
+  })
+}
+
+/** "What is the weather in Paris?" is for `get_weather`: a name that begins with looking something up, and the rest. */
+function isTopic(name: string, text: string): boolean {
+  const [verb, ...topic] = name.split(/[_-]|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase())
+  if (!/^(?:get|fetch|find|lookup|search)$/.test(verb ?? '') || topic.length === 0) return false
+  const words = new Set(text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu))
+  return topic.every((word) => words.has(word))
+}
+
+function inputFor(tool: Tool, turn: Turn, script: Script): string {
+  if (script.args !== undefined) return JSON.stringify(script.args)
+  const hints = readHints(turn.text.replaceAll(tool.name, ' '))
+  if (tool.type === 'custom') return hints.phrases[0] ?? ''
+  const instance = instanceOf(tool.schema, hints)
+  return JSON.stringify(isObject(instance) ? instance : {})
+}
