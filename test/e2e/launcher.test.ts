@@ -20,10 +20,10 @@ const standIn = `
   if (what === 'exit') process.exit(Number(rest[0]))
   if (what === 'die') process.kill(process.pid, rest[0])
   if (what === 'serve') {
-    console.log('pid ' + process.pid)
     const clock = setInterval(() => {}, 1000)
     for (const signal of ['SIGTERM', 'SIGINT'])
       process.on(signal, () => { console.log('got ' + signal); clearInterval(clock); process.exitCode = 7 })
+    console.log('pid ' + process.pid)
   }
 `
 
