@@ -61,6 +61,7 @@ export const LOSSES: Record<ChatFormat, Partial<Record<Feature, Loss>>> = {
   chat: {
     stop_beyond_four: refuse('at most four stop sequences can be sent'),
     top_k: drop('there is no such setting'),
+    metadata: drop('it is taken only with answers that are stored; it is kept in the usage record'),
     file_url: refuse('files cannot be sent by address'),
     cache_marks: drop('the provider chooses by itself what it caches'),
     thinking_budget: drop('it is turned into the nearest reasoning effort'),

@@ -1,6 +1,8 @@
 // Adds up what bounds the input of a request (design 2.6) while a format walks over its body. What a walker does not
 // know must still be counted: as JSON when its bytes bound it, as unbounded when they do not.
 import type { InputMeasure } from '../core/call.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { FieldTable } from './fields.ts'
 
 export class Measure {
   readonly #sum: { -readonly [Part in keyof InputMeasure]: InputMeasure[Part] } = {
@@ -28,6 +30,13 @@ export class Measure {
     if (value === undefined || value === null) return
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     this.#sum.jsonBytes += Buffer.byteLength(text)
+  }
+
+  /** A field that no table knows may still reach the model: providers put documents and templates there. */
+  unknownFields(body: JsonObject, known: FieldTable): void {
+    for (const [name, value] of Object.entries(body)) {
+      if (!Object.hasOwn(known, name)) this.json(value)
+    }
   }
 
   item(): void {

@@ -20,7 +20,7 @@ export function readCall(body: JsonObject): Call {
   const messages = readMessages(body, walk)
   readTools(body, walk)
   readCaching(body, walk.measure)
-  readUnknown(body, walk.measure)
+  walk.measure.unknownFields(body, CHAT_FIELDS)
   const tokensMax = countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1)
   const choices = countOf(body, 'n', 1) ?? 1
   const effort = body['reasoning_effort'] ?? 'none'
@@ -160,13 +160,6 @@ function readTools(body: JsonObject, { measure, needs }: Walk): void {
   measure.json(body['response_format'])
   const format = body['response_format']
   if (isObject(format) && format['type'] === 'json_schema') needs.add('structured_output')
-}
-
-/** A field that is not known may still reach the model: providers put documents and templates there. */
-function readUnknown(body: JsonObject, measure: Measure): void {
-  for (const [name, value] of Object.entries(body)) {
-    if (!Object.hasOwn(CHAT_FIELDS, name)) measure.json(value)
-  }
 }
 
 /** The instructions and the first thing the user said. */

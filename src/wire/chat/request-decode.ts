@@ -211,7 +211,7 @@ function knownTool(value: unknown, place: string, tools: readonly Tool[]): strin
 /** A message of the deprecated kind holds one call at most. */
 function decodeParallel(body: JsonObject): boolean | undefined {
   const asked = optional(body['parallel_tool_calls'], 'parallel_tool_calls', expectBoolean)
-  return asked ?? (body['functions'] === undefined ? undefined : false)
+  return asked ?? ((body['functions'] ?? null) === null ? undefined : false)
 }
 
 function decodeFormat(value: unknown, place: string): OutputFormat | undefined {

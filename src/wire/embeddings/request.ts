@@ -25,6 +25,7 @@ export function readCall(body: JsonObject): Call {
   encodingOf(body)
   countOf(body, 'dimensions', 1)
   const measure = new Measure()
+  measure.unknownFields(body, EMBEDDING_FIELDS)
   const inputs = decodeInputs(body['input'])
   for (const input of inputs) {
     measure.item()
