@@ -1,0 +1,49 @@
+// The log writes whole JSON lines and never a credential.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { newSecret } from '../core/secret.ts'
+import { describeError, jsonLog, redact } from './log.ts'
+
+test('lines are JSON, gathered and flushed', () => {
+  const written: string[] = []
+  const log = jsonLog({ now: () => 0, monotonicMs: () => 0 }, (text) => written.push(text))
+  log.info('request', { status: 200, key: undefined })
+  log.error('broken', { cause: 'a\nb' })
+  log.flush()
+  assert.deepEqual(
+    written
+      .join('')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown),
+    [
+      { time: '1970-01-01T00:00:00.000Z', level: 'info', event: 'request', status: 200 },
+      { time: '1970-01-01T00:00:00.000Z', level: 'error', event: 'broken', cause: 'a\nb' },
+    ],
+  )
+})
+
+test('credentials are taken out', () => {
+  const secret = newSecret('live')
+  for (const text of [
+    `key ${secret} failed`,
+    `Authorization: Bearer ${secret}`,
+    'sk-proj-abcdefghijklmnopqrstuvwxyz',
+    'sk-ant-api03-abcdefghijklmnop',
+    'AIzaSyA1234567890abcdefghij',
+    'Bearer opaque-token-of-someone',
+  ]) {
+    const clean = redact(text)
+    assert.match(clean, /\[redacted\]/, text)
+    assert.doesNotMatch(clean, /abcdefghij|opaque/)
+    assert.ok(!clean.includes(secret))
+  }
+  assert.equal(redact('postgres://user:hunter2@host/db'), 'postgres://user:[redacted]@host/db')
+  assert.equal(redact('nothing to hide'), 'nothing to hide')
+})
+
+test('an error is described with its causes', () => {
+  const text = describeError(new Error('outer', { cause: new Error('inner') }))
+  assert.match(text, /outer[\s\S]*caused by[\s\S]*inner/)
+})

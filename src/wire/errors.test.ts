@@ -1,0 +1,74 @@
+// Both families render every condition of the table, completely, and nothing of its cause.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { ERROR_CODES, GatewayError } from '../core/errors.ts'
+import { isObject } from '../core/json.ts'
+import { encodeError } from './errors.ts'
+
+for (const code of ERROR_CODES) {
+  test(`${code} in both envelopes`, () => {
+    const error = new GatewayError(code, 'what happened', {
+      param: 'model',
+      facts: { scope: 'key', limit: '1.5', resets_at: null },
+      cause: new Error('a secret detail'),
+    })
+    const chat = encodeError('chat', error, 'req_1')
+    assert.ok(isObject(chat['error']))
+    assert.deepEqual(chat, {
+      error: {
+        message: 'what happened',
+        type: chat['error']['type'],
+        param: 'model',
+        code,
+        scope: 'key',
+        limit: '1.5',
+        resets_at: null,
+      },
+    })
+    const messages = encodeError('messages', error, 'req_1')
+    assert.ok(isObject(messages['error']))
+    assert.deepEqual(messages, {
+      type: 'error',
+      error: {
+        type: messages['error']['type'],
+        message: 'what happened',
+        code,
+        param: 'model',
+        scope: 'key',
+        limit: '1.5',
+        resets_at: null,
+      },
+      request_id: 'req_1',
+    })
+    assert.ok(!JSON.stringify([chat, messages]).includes('a secret detail'))
+  })
+}
+
+test('the published types', () => {
+  const types = (code: (typeof ERROR_CODES)[number]) =>
+    (['chat', 'messages'] as const).map((family) => {
+      const body = encodeError(family, new GatewayError(code, ''), '')['error']
+      return isObject(body) ? body['type'] : undefined
+    })
+  assert.deepEqual(types('invalid_api_key'), ['invalid_request_error', 'authentication_error'])
+  assert.deepEqual(types('model_not_allowed'), ['invalid_request_error', 'permission_error'])
+  assert.deepEqual(types('key_budget_exceeded'), ['insufficient_quota', 'billing_error'])
+  assert.deepEqual(types('rate_limit_exceeded'), ['rate_limit_error', 'rate_limit_error'])
+  assert.deepEqual(types('provider_overloaded'), ['server_error', 'overloaded_error'])
+  assert.deepEqual(types('request_too_large'), ['invalid_request_error', 'request_too_large'])
+  assert.deepEqual(types('internal_error'), ['server_error', 'api_error'])
+})
+
+test('a provider’s own code is passed on with its status', () => {
+  const error = new GatewayError('invalid_request', 'too long', {
+    provider: { status: 422, code: 'context_length_exceeded' },
+  })
+  assert.equal(error.status, 422)
+  assert.deepEqual(encodeError('chat', error, '')['error'], {
+    message: 'too long',
+    type: 'invalid_request_error',
+    param: null,
+    code: 'context_length_exceeded',
+  })
+})
