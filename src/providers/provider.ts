@@ -1,11 +1,15 @@
 // What the gateway asks of a provider: take a request in one of the formats the model speaks there, give back the
 // answer's bytes. Settings, credentials and addresses stay inside the adapter.
+import type { Timeouts } from '../catalog/models.ts'
 import type { Format } from '../core/endpoints.ts'
+import type { JsonObject } from '../core/json.ts'
 
 export interface Provider {
   readonly name: string
   /** The formats this provider speaks for one of its models, the best one first. */
   formatsOf(model: string): readonly Format[]
+  /** The exact number of tokens a body is read as, where the tokenizer is known; absent = its bytes bound it. */
+  countInput?(format: Format, body: JsonObject): number | undefined
   /**
    * Sends one request. Returns as soon as the answer begins, whatever its status; throws a GatewayError when there is
    * no answer (provider_failed, provider_timeout). Aborting the signal ends the call, also while the body is read.
@@ -21,6 +25,7 @@ export type UpstreamRequest = {
   readonly body: Uint8Array
   /** The client's headers that a provider may see, in lower case: versions, betas, sandbox steering. */
   readonly headers: ReadonlyMap<string, string>
+  readonly timeouts: Timeouts
 }
 
 export type UpstreamAnswer = {

@@ -1,0 +1,41 @@
+// No spelling of a metadata address gets through, and ordinary addresses do.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { GatewayError } from '../core/errors.ts'
+import { assertAllowedHost, checkedLookup } from './addresses.ts'
+
+test('metadata addresses are refused however they are written', () => {
+  for (const host of [
+    'http://169.254.169.254',
+    'http://169.254.170.2',
+    'http://0xA9FEA9FE',
+    'http://2852039166',
+    'http://0251.0376.0251.0376',
+    'http://[::ffff:169.254.169.254]',
+    'http://[::ffff:a9fe:a9fe]',
+    'http://[fd00:ec2::254]',
+    'http://[fe80::1]',
+    'http://100.100.100.200',
+  ]) {
+    assert.throws(() => assertAllowedHost(new URL(host).hostname), GatewayError, host)
+  }
+})
+
+test('what an operator may write is allowed', () => {
+  for (const host of ['127.0.0.1', '10.0.0.5', '[::1]', 'api.example.com', '192.168.1.20']) {
+    assertAllowedHost(host)
+  }
+})
+
+test('a name that leads to a metadata address fails when it is resolved', async () => {
+  const resolve = (name: string) =>
+    new Promise((done, fail) => {
+      checkedLookup(name, { all: true }, (error, address) => {
+        if (error === null) done(address)
+        else fail(error)
+      })
+    })
+  await assert.rejects(resolve('169.254.169.254'), GatewayError)
+  await resolve('localhost')
+})
