@@ -1,0 +1,104 @@
+// Which header counts, what each wrong one is answered, and that a bad secret never reaches the look-up.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { GatewayError } from '../core/errors.ts'
+import { hashSecret, newSecret } from '../core/secret.ts'
+import type { Authenticator, Credentials } from './authenticate.ts'
+import { authenticate } from './authenticate.ts'
+import type { Caller } from './caller.ts'
+
+const NOW = 1_800_000_000_000
+const secret = newSecret('live')
+const caller: Caller = {
+  keyId: 'key_1',
+  name: 'demo',
+  mode: 'live',
+  status: 'active',
+  expiresAt: null,
+  secretValidUntil: null,
+  models: new Set(),
+  permissions: new Set(),
+  allowVersion: 1,
+  whenTight: 'cap',
+}
+
+function door(known: Caller = caller, messagesBearer = false): Authenticator & { asked: string[] } {
+  const asked: string[] = []
+  return {
+    asked,
+    clock: { now: () => NOW, monotonicMs: () => 0 },
+    messagesBearer,
+    findBySecretHash: async (hash) => {
+      asked.push(hash)
+      return hash === hashSecret(secret) ? known : undefined
+    },
+  }
+}
+
+const chat = (authorization?: string, apiKey?: string): Credentials => ({
+  family: 'chat',
+  authorization,
+  apiKey,
+})
+const messages = (authorization?: string, apiKey?: string): Credentials => ({
+  family: 'messages',
+  authorization,
+  apiKey,
+})
+
+test('the header of the family opens, and another one beside it is ignored', async () => {
+  for (const credentials of [
+    chat(`Bearer ${secret}`),
+    chat(`bearer  ${secret} `),
+    chat(`Bearer ${secret}`, 'nonsense'),
+    messages(undefined, secret),
+    messages('Bearer nonsense', secret),
+  ]) {
+    assert.equal(await authenticate(door(), credentials), caller)
+  }
+  assert.equal(await authenticate(door(caller, true), messages(`Bearer ${secret}`)), caller)
+})
+
+test('a key in the wrong place is a 401 that names the right header', async () => {
+  const refuses = (credentials: Credentials, message: RegExp) =>
+    assert.rejects(
+      authenticate(door(), credentials),
+      (error) =>
+        error instanceof GatewayError &&
+        error.code === 'invalid_api_key' &&
+        message.test(error.message),
+    )
+  await refuses(chat(), /"Authorization: Bearer <API_KEY>"/)
+  await refuses(chat(undefined, secret), /"Authorization: Bearer <API_KEY>"/)
+  await refuses(chat(`Basic ${secret}`), /"Authorization: Bearer <API_KEY>"/)
+  await refuses(chat(secret), /"Authorization: Bearer <API_KEY>"/)
+  await refuses(messages(`Bearer ${secret}`), /"x-api-key: <API_KEY>"/)
+  await refuses(chat(`Bearer ${newSecret('live')}`), /not known/)
+})
+
+test('a malformed secret is refused without a look-up', async () => {
+  const at = door()
+  for (const text of ["' OR 1=1 --", `${secret.slice(0, -1)}!`, 'x', '%', secret.slice(0, -1)]) {
+    await assert.rejects(authenticate(at, chat(`Bearer ${text.replaceAll(' ', '')}`)), GatewayError)
+  }
+  assert.deepEqual(at.asked, [])
+})
+
+test('a key that may not be used says why', async () => {
+  for (const [change, code] of [
+    [{ status: 'revoked' }, 'revoked_api_key'],
+    [{ status: 'paused' }, 'paused_api_key'],
+    [{ expiresAt: NOW }, 'expired_api_key'],
+    [{ status: 'revoked', expiresAt: NOW }, 'revoked_api_key'],
+    [{ secretValidUntil: NOW }, 'invalid_api_key'],
+  ] as const) {
+    await assert.rejects(
+      authenticate(door({ ...caller, ...change }), chat(`Bearer ${secret}`)),
+      (error) => error instanceof GatewayError && error.code === code,
+      code,
+    )
+  }
+  const valid = { ...caller, expiresAt: NOW + 1, secretValidUntil: NOW + 1 }
+  assert.equal(await authenticate(door(valid), chat(`Bearer ${secret}`)), valid)
+})

@@ -1,0 +1,88 @@
+// From a request's headers to the key that calls, or a 401 that names what is wrong. Reads the one header that the
+// endpoint's family uses; whatever else is there is ignored.
+import type { Clock } from '../core/clock.ts'
+import type { Family } from '../core/endpoints.ts'
+import { GatewayError } from '../core/errors.ts'
+import { hashSecret, isWellFormedSecret } from '../core/secret.ts'
+import type { Caller } from './caller.ts'
+
+export type Authenticator = {
+  readonly clock: Clock
+  /** Whether messages-style endpoints take a Bearer key too (`auth.messages_bearer`). */
+  readonly messagesBearer: boolean
+  findBySecretHash(hash: string): Promise<Caller | undefined> | Caller
+}
+
+export type Credentials = {
+  readonly family: Family
+  readonly authorization: string | undefined
+  readonly apiKey: string | undefined
+}
+
+export async function authenticate(
+  authenticator: Authenticator,
+  credentials: Credentials,
+): Promise<Caller> {
+  const secret = secretOf(credentials, authenticator.messagesBearer)
+  // The checksum refuses typing errors and guesses before anything is looked up.
+  if (!isWellFormedSecret(secret)) throw unknownKey()
+  const caller = await authenticator.findBySecretHash(hashSecret(secret))
+  const now = authenticator.clock.now()
+  const isOver = (caller?.secretValidUntil ?? Infinity) <= now
+  if (caller === undefined || isOver) throw unknownKey()
+  assertUsable(caller, now)
+  return caller
+}
+
+/** A key that exists but may not be used says why: its owner must know what to do. */
+function assertUsable(caller: Caller, now: number): void {
+  if (caller.status === 'revoked') {
+    throw new GatewayError(
+      'revoked_api_key',
+      'this API key has been revoked: use another one, or ask an administrator for a new key',
+    )
+  }
+  if (caller.expiresAt !== null && caller.expiresAt <= now) {
+    throw new GatewayError(
+      'expired_api_key',
+      `this API key expired at ${new Date(caller.expiresAt).toISOString()}: ask an administrator to extend it`,
+    )
+  }
+  if (caller.status === 'paused') {
+    throw new GatewayError(
+      'paused_api_key',
+      'this API key is paused: ask an administrator to resume it',
+    )
+  }
+}
+
+function secretOf(credentials: Credentials, messagesBearer: boolean): string {
+  if (credentials.family === 'messages') {
+    if (credentials.apiKey !== undefined) return credentials.apiKey.trim()
+    const bearer = messagesBearer ? bearerOf(credentials.authorization) : undefined
+    if (bearer !== undefined) return bearer
+    throw wrongHeader('x-api-key: <API_KEY>')
+  }
+  const bearer = bearerOf(credentials.authorization)
+  if (bearer !== undefined) return bearer
+  throw wrongHeader('Authorization: Bearer <API_KEY>')
+}
+
+function bearerOf(authorization: string | undefined): string | undefined {
+  const match = /^bearer +(\S+)\s*$/i.exec(authorization ?? '')
+  return match?.[1]
+}
+
+function wrongHeader(header: string): GatewayError {
+  return new GatewayError(
+    'invalid_api_key',
+    `no API key was found: this endpoint reads it from the header "${header}" and from no other place`,
+  )
+}
+
+function unknownKey(): GatewayError {
+  return new GatewayError(
+    'invalid_api_key',
+    'this API key is not known: check that it was copied whole, and that it belongs to this gateway',
+  )
+}

@@ -1,0 +1,92 @@
+// What a key may call: its endpoints and its models. One answer for a model that does not exist and for one that is not
+// allowed, so that nobody can find out what others may call.
+import type { Catalog, Model } from '../catalog/models.ts'
+import type { Call } from '../core/call.ts'
+import type { Endpoint, ModelKind } from '../core/endpoints.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Caller } from './caller.ts'
+
+export function permitEndpoint(caller: Caller, endpoint: Endpoint): void {
+  if (caller.permissions.has(endpoint)) return
+  throw new GatewayError(
+    'endpoint_not_allowed',
+    `the key "${caller.name}" may not call this endpoint: it needs the permission "${endpoint}"`,
+  )
+}
+
+/** The model a call asks for, if the key may call it and it is fit for what the call needs. */
+export function permitModel(
+  catalog: Catalog,
+  caller: Caller,
+  call: Call & { readonly kind: ModelKind },
+): Model {
+  const model = caller.models.has(call.model) ? catalog.get(call.model) : undefined
+  if (model === undefined) throw modelNotAllowed(caller, call.model)
+  if (model.kind !== call.kind) throw wrongKind(model)
+  if (!model.available && caller.mode === 'live') {
+    throw new GatewayError(
+      'provider_failed',
+      `the model ${model.id} is not available at present: an administrator finds the reason with "tollgate models"`,
+      { shouldRetry: false, cause: model.reason },
+    )
+  }
+  const missing = call.needs.find((ability) => model.abilities[ability] === false)
+  if (missing !== undefined) {
+    throw new GatewayError(
+      'ability_missing',
+      `the model ${model.id} cannot do what this request needs: ${missing.replace('_', ' ')}`,
+      { facts: { ability: missing } },
+    )
+  }
+  return model
+}
+
+export function modelNotAllowed(caller: Caller, asked: string): GatewayError {
+  const close = closest(asked, caller.models)
+  const help =
+    close === undefined
+      ? 'ask an administrator to allow it'
+      : `the closest one that is allowed is "${close}"`
+  return new GatewayError(
+    'model_not_allowed',
+    `the key "${caller.name}" may not call a model named "${asked.slice(0, 200)}": ${help}`,
+    { param: 'model' },
+  )
+}
+
+function wrongKind(model: Model): GatewayError {
+  return new GatewayError(
+    'wrong_model_kind',
+    model.kind === 'embedding'
+      ? `${model.id} is an embedding model: call it through /v1/embeddings`
+      : `${model.id} is a chat model: it makes no embeddings`,
+    { param: 'model' },
+  )
+}
+
+/** The allowed name with the fewest letters changed; none when even that is another word. */
+function closest(asked: string, models: ReadonlySet<string>): string | undefined {
+  let best: string | undefined
+  let least = Math.max(3, Math.floor(asked.length / 2)) + 1
+  for (const model of models) {
+    const distance = editDistance(asked.slice(0, 200).toLowerCase(), model.toLowerCase())
+    if (distance < least) {
+      best = model
+      least = distance
+    }
+  }
+  return best
+}
+
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= other.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[other.length] ?? 0
+}

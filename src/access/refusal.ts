@@ -1,0 +1,115 @@
+// What the ledger refuses, in words for the caller: which limit, how much, until when, and what would help.
+import { GatewayError } from '../core/errors.ts'
+import { formatUsd } from '../core/money.ts'
+import type { Refused, Shortage } from '../ledger/ledger.ts'
+import type { Caller } from './caller.ts'
+
+export function refusalOf(caller: Caller, refused: Refused): GatewayError {
+  switch (refused.reason) {
+    case 'budget':
+      return budgetExceeded(caller, refused.shortage)
+    case 'reserved':
+      return new GatewayError(
+        'budget_reserved',
+        `the budget of ${scopeName(caller, refused.shortage)} would pay for this call, but requests in flight hold it: try again in a moment`,
+        { retryAfterSeconds: 1, facts: factsOf(refused.shortage) },
+      )
+    case 'rate':
+      return rateExceeded(caller, refused)
+    case 'key_status':
+      return statusRefused(refused.status)
+    case 'unavailable':
+      return new GatewayError(
+        'ledger_unavailable',
+        'the budgets cannot be checked at present, so nothing is let through: try again shortly',
+        { retryAfterSeconds: 2 },
+      )
+    case 'abandoned':
+    case 'recount':
+      return new GatewayError('internal_error', 'the request was not admitted')
+  }
+}
+
+function budgetExceeded(caller: Caller, shortage: Shortage): GatewayError {
+  const left = shortage.limitNanodollars - shortage.spentNanodollars
+  const remaining = formatUsd(left > 0n ? left : 0n)
+  const until = shortage.resetsAt === null ? '' : ` until ${moment(shortage.resetsAt)}`
+  const cost = `this call may cost up to ${formatUsd(shortage.requiredNanodollars)} USD and ${remaining} USD is left${until}`
+  const raise = `have the budget of ${scopeName(caller, shortage)} raised`
+  const tokens = shortage.affordableOutputTokens
+  const help =
+    tokens === null || tokens <= 0
+      ? raise
+      : `ask for at most ${tokens.toLocaleString('en-US')} output tokens, or ${raise}`
+  return new GatewayError(
+    shortage.scope === 'key' ? 'key_budget_exceeded' : 'frame_budget_exceeded',
+    `${cost}: ${help}`,
+    { shouldRetry: false, facts: factsOf(shortage) },
+  )
+}
+
+function factsOf(shortage: Shortage): Record<string, string | number | null> {
+  return {
+    scope: shortage.scope,
+    limit: formatUsd(shortage.limitNanodollars),
+    spent: formatUsd(shortage.spentNanodollars),
+    held: formatUsd(shortage.heldNanodollars),
+    required: formatUsd(shortage.requiredNanodollars),
+    affordable_output_tokens: shortage.affordableOutputTokens,
+    resets_at: shortage.resetsAt === null ? null : new Date(shortage.resetsAt).toISOString(),
+  }
+}
+
+const RATE_WORDS = {
+  rpm: 'requests per minute',
+  tpm: 'tokens per minute',
+  concurrency: 'requests at the same time',
+}
+
+function rateExceeded(caller: Caller, refused: Refused & { reason: 'rate' }): GatewayError {
+  const { limit, retryAfterSeconds, balances } = refused
+  const figure = {
+    rpm: balances.requests?.limit,
+    tpm: balances.tokens?.limit,
+    concurrency: balances.concurrency.limit,
+  }[limit]
+  return new GatewayError(
+    'rate_limit_exceeded',
+    `the key "${caller.name}" is limited to ${figure?.toLocaleString('en-US') ?? 'a number of'} ${RATE_WORDS[limit]}: try again in ${retryAfterSeconds} s`,
+    { retryAfterSeconds, facts: { limit } },
+  )
+}
+
+function statusRefused(status: (Refused & { reason: 'key_status' })['status']): GatewayError {
+  switch (status) {
+    case 'revoked':
+    case 'unknown':
+      return new GatewayError('revoked_api_key', 'this API key has been revoked')
+    case 'expired':
+      return new GatewayError('expired_api_key', 'this API key has expired')
+    case 'paused':
+      return new GatewayError('paused_api_key', 'this API key is paused')
+    case 'stale':
+      return new GatewayError(
+        'overloaded',
+        'the settings of this API key changed while the request arrived: try again',
+        { retryAfterSeconds: 1 },
+      )
+  }
+}
+
+function scopeName(caller: Caller, shortage: Shortage): string {
+  return shortage.scope === 'key' ? `the key "${caller.name}"` : 'the frame above all keys'
+}
+
+/** `1 Dec 00:00 UTC`: short enough for a sentence; the exact time is among the facts. */
+function moment(at: number): string {
+  const text = new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZone: 'UTC',
+  }).format(at)
+  return `${text.replace(',', '')} UTC`
+}
