@@ -1,0 +1,56 @@
+// A request as the edge received it, and who is behind it: what every handler of the data plane begins with.
+import type { Authenticator, Credentials } from '../access/authenticate.ts'
+import { authenticate } from '../access/authenticate.ts'
+import type { Caller } from '../access/caller.ts'
+import { permitEndpoint } from '../access/permit.ts'
+import { refusalOf } from '../access/refusal.ts'
+import type { Catalog } from '../catalog/models.ts'
+import type { Endpoint } from '../core/endpoints.ts'
+import { FREE } from '../ledger/ledger.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Trace } from './trace.ts'
+
+export type Asking = {
+  readonly requestId: string
+  readonly endpoint: Endpoint
+  readonly credentials: Credentials
+  readonly trace: Trace
+}
+
+/** The key that calls, if it may call this endpoint. */
+export async function identify(
+  parts: { readonly authenticator: Authenticator },
+  { endpoint, credentials, trace }: Asking,
+): Promise<Caller> {
+  const caller = await authenticate(parts.authenticator, credentials)
+  trace.keyId = caller.keyId
+  permitEndpoint(caller, endpoint)
+  return caller
+}
+
+/** Lets a request through that costs nothing: the budgets always pay for it, the rate limits count it. */
+export async function admitFree(
+  parts: { readonly ledger: Ledger },
+  caller: Caller,
+  asking: Asking & { readonly model: string },
+): Promise<void> {
+  const outcome = await parts.ledger.reserve({
+    requestId: asking.requestId,
+    keyId: caller.keyId,
+    allowVersion: caller.allowVersion,
+    endpoint: asking.endpoint,
+    modelAsked: asking.model,
+    worstCase: FREE,
+    whenTight: caller.whenTight,
+    estimatedTokens: 0,
+    recounted: true,
+  })
+  if (!outcome.reserved) throw refusalOf(caller, outcome)
+  await parts.ledger.void(outcome.holdId, 'costs nothing')
+}
+
+export type ListingParts = {
+  readonly authenticator: Authenticator
+  readonly ledger: Ledger
+  catalog(): Catalog
+}

@@ -1,0 +1,101 @@
+// Bills: the provider's count when it is possible, what was received when it is not, never more than was held then.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { FREE, makePrice } from '../catalog/prices.ts'
+import { NO_USAGE } from '../core/events.ts'
+import type { Usage } from '../core/events.ts'
+import type { Billed } from './bill.ts'
+import { billOf } from './bill.ts'
+import { Meter } from './meter.ts'
+
+const PRICE = makePrice({
+  ...FREE,
+  rates: {
+    input: 1_000_000n,
+    cached: 100_000n,
+    cacheWriteShort: 1_250_000n,
+    cacheWriteLong: 2_000_000n,
+    output: 2_000_000n,
+  },
+})
+
+function billed(usage: Partial<Usage> | undefined, more: Partial<Billed> = {}): Billed {
+  const meter = new Meter()
+  const see = (event: Parameters<Meter['see']>[0]) => meter.see(event, () => 0)
+  see({ type: 'text-delta', choice: 0, block: 0, text: 'x'.repeat(300) })
+  if (usage !== undefined) see({ type: 'usage', usage: { ...NO_USAGE, ...usage } })
+  see({ type: 'response-end' })
+  return {
+    meter,
+    price: PRICE,
+    inputTokensPossible: 1_000,
+    input: {
+      textBytes: 600,
+      jsonBytes: 0,
+      items: 1,
+      images: 0,
+      unbounded: false,
+      tokens: 0,
+      cacheWrites: 'none',
+    },
+    inputTokensMax: 900,
+    outputTokensMax: 500,
+    held: 10_000_000n,
+    ...more,
+  }
+}
+
+test('a possible usage is believed', () => {
+  const bill = billOf(
+    billed({ inputTokens: 100, cachedTokens: 50, outputTokens: 10, reasoningTokens: 4 }),
+  )
+  assert.deepEqual(
+    { cost: bill.cost, estimated: bill.estimated },
+    // 50 × 1 + 50 × 0.1 + 10 × 2 micro-dollars
+    { cost: 75_000n, estimated: false },
+  )
+})
+
+test('an explicit zero is a count', () => {
+  const bill = billOf(billed({}))
+  assert.deepEqual([bill.cost, bill.estimated], [0n, false])
+})
+
+test('a missing or impossible usage is replaced by what was received', () => {
+  for (const [what, usage] of Object.entries({
+    missing: undefined,
+    negative: { inputTokens: -1 },
+    fraction: { inputTokens: 1.5 },
+    'above the context window': { inputTokens: 1_001 },
+    'above the limit that was sent': { outputTokens: 501 },
+    'more cached than read': { inputTokens: 10, cachedTokens: 11 },
+    'more thought than written': { outputTokens: 1, reasoningTokens: 2 },
+    'not a number': { inputTokens: Number.NaN },
+  })) {
+    const bill = billOf(billed(usage))
+    assert.ok(bill.estimated, what)
+    assert.ok(bill.usage.outputTokens >= 100, `${what}: the output received is charged`)
+    assert.ok(bill.usage.inputTokens > 0, `${what}: the input is charged`)
+    assert.ok(bill.cost > 0n, what)
+  }
+})
+
+test('an estimate never exceeds the hold', () => {
+  assert.equal(billOf(billed(undefined, { held: 7n })).cost, 7n)
+})
+
+test('a usage above the hold is charged in full', () => {
+  assert.equal(billOf(billed({ outputTokens: 10 }, { held: 7n })).cost, 20_000n)
+})
+
+test('a stream that was cut pays for what came, and for the input', () => {
+  const cut = billed(undefined)
+  cut.meter.isComplete = false
+  cut.meter.usage = { ...NO_USAGE, inputTokens: 120, outputTokens: 1 }
+  const bill = billOf(cut)
+  assert.deepEqual(
+    [bill.usage.inputTokens, bill.usage.outputTokens, bill.estimated],
+    [120, 100, true],
+  )
+})

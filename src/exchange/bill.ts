@@ -1,0 +1,80 @@
+// What a request is charged: the provider's own count where it is possible, else what was received, and never nothing
+// once a model has begun to work. Pure; `exchange.ts` puts it into the books.
+import { costOf } from '../catalog/prices.ts'
+import type { Price } from '../catalog/prices.ts'
+import type { InputMeasure } from '../core/call.ts'
+import type { Usage } from '../core/events.ts'
+import { NO_USAGE } from '../core/events.ts'
+import type { Nanodollars } from '../core/money.ts'
+import type { Meter } from './meter.ts'
+
+export type Bill = {
+  readonly usage: Usage
+  readonly cost: Nanodollars
+  /** The provider's count was missing or impossible. */
+  readonly estimated: boolean
+}
+
+export type Billed = {
+  readonly meter: Meter
+  readonly price: Price
+  /** The most any provider could count: the context window, for each input that has one of its own. */
+  readonly inputTokensPossible: number
+  readonly input: InputMeasure
+  /** The most the hold assumed to be read. */
+  readonly inputTokensMax: number
+  /** The most that could be written: the limit that was sent, times the choices. */
+  readonly outputTokensMax: number
+  readonly held: Nanodollars
+}
+
+/** Nothing was billed: no provider was asked, or it refused before it began. */
+export const NOTHING: Bill = { usage: NO_USAGE, cost: 0n, estimated: false }
+
+export function billOf(billed: Billed): Bill {
+  const { meter, price, held } = billed
+  if (meter.isComplete && meter.usage !== undefined && isPossible(meter.usage, billed)) {
+    return { usage: meter.usage, cost: costOf(meter.usage, price).nanodollars, estimated: false }
+  }
+  const usage = estimate(billed)
+  const cost = costOf(usage, price).nanodollars
+  return { usage, cost: cost < held ? cost : held, estimated: true }
+}
+
+/** What no tokenizer and no provider can count, whatever it says. */
+function isPossible(usage: Usage, { inputTokensPossible, outputTokensMax }: Billed): boolean {
+  const counts = Object.values(usage)
+  return (
+    counts.every((count) => Number.isSafeInteger(count) && count >= 0) &&
+    usage.inputTokens <= inputTokensPossible &&
+    usage.outputTokens <= outputTokensMax &&
+    usage.cachedTokens + usage.cacheWriteTokens <= usage.inputTokens &&
+    usage.cacheWriteLongTokens <= usage.cacheWriteTokens &&
+    usage.reasoningTokens <= usage.outputTokens
+  )
+}
+
+/** Prose has more bytes than this a token in every common language, so the estimate is rather too high than too low. */
+const BYTES_PER_TOKEN = 3
+const TOKENS_PER_IMAGE = 1_600
+
+/** What came of a model's work, counted here. A part the provider did count is believed where it is larger. */
+function estimate({ meter, input, inputTokensMax, outputTokensMax }: Billed): Usage {
+  const read =
+    Math.ceil((input.textBytes + input.jsonBytes) / BYTES_PER_TOKEN) +
+    input.images * TOKENS_PER_IMAGE +
+    input.tokens
+  const written = Math.ceil(meter.outputBytes / BYTES_PER_TOKEN)
+  const told = meter.usage
+  const toldInput = told !== undefined && isCount(told.inputTokens) ? told.inputTokens : 0
+  const toldOutput = told !== undefined && isCount(told.outputTokens) ? told.outputTokens : 0
+  return {
+    ...NO_USAGE,
+    inputTokens: Math.min(toldInput > 0 ? toldInput : read, inputTokensMax),
+    outputTokens: Math.min(Math.max(written, toldOutput), outputTokensMax),
+  }
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0
+}

@@ -1,0 +1,163 @@
+// The bookkeeping of one exchange: which target was called, what it delivered, and the one settlement at the end.
+// Between the hold and that settlement nothing else may decide what a request costs.
+import type { Admission } from '../access/admit.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Endpoint } from '../core/endpoints.ts'
+import { GatewayError, toGatewayError } from '../core/errors.ts'
+import type { CanonicalEvent } from '../core/events.ts'
+import { formatUsd } from '../core/money.ts'
+import type { Attempt, Ledger, Settled, Settlement } from '../ledger/ledger.ts'
+import type { Bill } from './bill.ts'
+import { billOf, NOTHING } from './bill.ts'
+import { Meter } from './meter.ts'
+import type { Prepared } from './prepare.ts'
+import { ClientGone } from './reply.ts'
+import type { Trace } from './trace.ts'
+
+export type Entry = {
+  readonly requestId: string
+  readonly endpoint: Endpoint
+  readonly admission: Admission
+  readonly startedMs: number
+  readonly trace: Trace
+}
+
+export class Books {
+  readonly #ledger: Ledger
+  readonly #clock: Clock
+  readonly #entry: Entry
+  readonly #attempts: Attempt[] = []
+  #meter = new Meter()
+  #target: Prepared | undefined
+  #dispatchedMs = 0
+  /** Whether a provider has begun to answer: from then on its work is paid for. */
+  #isAnswered = false
+  #settled: Promise<Settled | undefined> | undefined
+
+  constructor(parts: { readonly ledger: Ledger; readonly clock: Clock }, entry: Entry) {
+    this.#ledger = parts.ledger
+    this.#clock = parts.clock
+    this.#entry = entry
+  }
+
+  /** A target is about to be called. */
+  dispatch(target: Prepared): void {
+    this.#target = target
+    this.#meter = new Meter()
+    this.#isAnswered = false
+    this.#dispatchedMs = this.#clock.monotonicMs()
+    this.#entry.trace.target = nameOf(target)
+  }
+
+  /** The target that was called has begun to answer. */
+  answer(): void {
+    this.#isAnswered = true
+  }
+
+  see(event: CanonicalEvent): void {
+    this.#meter.see(event, this.#nowMs)
+  }
+
+  noteAttempt(outcome: string): void {
+    if (this.#target === undefined) return
+    this.#attempts.push({
+      target: nameOf(this.#target),
+      why: this.#attempts.length === 0 ? 'first choice' : 'the target before it failed',
+      outcome,
+      durationMs: Math.round(this.#nowMs() - this.#dispatchedMs),
+    })
+  }
+
+  /** Charges what the request cost, once; resolves when the charge is durable. */
+  settle(failure?: unknown): Promise<Settled | undefined> {
+    this.#settled ??= this.#settle(failure)
+    return this.#settled
+  }
+
+  async #settle(failure: unknown): Promise<Settled | undefined> {
+    const { admission, trace } = this.#entry
+    if (this.#target === undefined) {
+      await this.#ledger.void(admission.hold.holdId, 'never sent to a provider')
+      return undefined
+    }
+    const bill = this.#bill(this.#target, failure)
+    trace.inputTokens = bill.usage.inputTokens
+    trace.outputTokens = bill.usage.outputTokens
+    trace.costUsd = formatUsd(bill.cost)
+    trace.attempts = this.#attempts.length
+    if (bill.estimated) trace.estimated = true
+    try {
+      return await this.#ledger.settle(this.#settlement(this.#target, { bill, failure }))
+    } catch (cause) {
+      // Neither the database nor the spool took it: the hold stays, and an answer that is not in the books is not given.
+      throw new GatewayError(
+        'ledger_unavailable',
+        'the cost of this answer could not be recorded',
+        {
+          shouldRetry: false,
+          cause,
+        },
+      )
+    }
+  }
+
+  #bill(target: Prepared, failure: unknown): Bill {
+    const isCharged = this.#isAnswered || !isRefusedUnworked(failure)
+    if (!isCharged) return NOTHING
+    const { call, model, inputTokens, outputTokensMax, hold } = this.#entry.admission
+    const inputs = model.kind === 'embedding' ? Math.max(1, call.input.items) : 1
+    return billOf({
+      meter: this.#meter,
+      price: target.price,
+      inputTokensPossible: target.context * inputs,
+      input: call.input,
+      inputTokensMax: inputTokens,
+      outputTokensMax: (outputTokensMax ?? 0) * call.output.choices,
+      held: hold.amountNanodollars,
+    })
+  }
+
+  #settlement(target: Prepared, { bill, failure }: { bill: Bill; failure: unknown }): Settlement {
+    const { admission, requestId, endpoint, startedMs } = this.#entry
+    const { call, caller, hold } = admission
+    const error = failure === undefined ? undefined : toGatewayError(failure)
+    const firstOutputMs = this.#meter.firstOutputMs
+    return {
+      holdId: hold.holdId,
+      requestId,
+      keyId: caller.keyId,
+      endpoint,
+      modelAsked: call.model,
+      modelServed: target.model,
+      provider: target.provider.name,
+      status: failure instanceof ClientGone ? CLIENT_GONE : (error?.status ?? 200),
+      errorCode: failure instanceof ClientGone ? 'client_gone' : (error?.code ?? null),
+      tokens: bill.usage,
+      costNanodollars: bill.cost,
+      price: target.price,
+      estimated: bill.estimated,
+      latencyMs: Math.round(this.#nowMs() - startedMs),
+      firstTokenMs: firstOutputMs === undefined ? null : Math.round(firstOutputMs - startedMs),
+      endUser: call.endUser ?? null,
+      tags: call.metadata ?? {},
+      attempts: this.#attempts,
+    }
+  }
+
+  readonly #nowMs = (): number => this.#clock.monotonicMs()
+}
+
+/** The status the books show for a request whose client went away; nobody was there to receive one. */
+const CLIENT_GONE = 499
+
+/**
+ * Whether the provider turned the request away, or was never reached, so that no model worked on it. A provider that
+ * took a request and then fell silent may have worked, and bills its input.
+ */
+function isRefusedUnworked(failure: unknown): boolean {
+  return failure instanceof GatewayError && failure.code !== 'provider_timeout'
+}
+
+function nameOf(target: Prepared): string {
+  return `${target.provider.name}/${target.model}`
+}

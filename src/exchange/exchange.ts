@@ -1,0 +1,119 @@
+// The whole life of one inference request, read from top to bottom: who calls, what is asked, may it run, who answers,
+// what did it cost. Returns only after the ledger is settled and the last byte is written.
+import type { Authenticator } from '../access/authenticate.ts'
+import { admit } from '../access/admit.ts'
+import type { Caller } from '../access/caller.ts'
+import { permitModel } from '../access/permit.ts'
+import type { Catalog, Model, Target } from '../catalog/models.ts'
+import type { Call } from '../core/call.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Endpoint, ModelKind } from '../core/endpoints.ts'
+import { newId } from '../core/ids.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { AnswerContext, Codec } from '../wire/codec.ts'
+import { readJsonBody } from '../wire/json.ts'
+import { setAnswerHeaders, setSettledHeaders } from './answer-headers.ts'
+import type { Asking } from './asking.ts'
+import { identify } from './asking.ts'
+import { attempt } from './attempt.ts'
+import { Books } from './books.ts'
+import type { Destination, Prepared } from './prepare.ts'
+import { prepare } from './prepare.ts'
+import { relay } from './relay.ts'
+import type { Reply } from './reply.ts'
+import type { Running } from './running.ts'
+
+/** What the flow is made of; constructed once, in gateway.ts. */
+export type Parts = {
+  readonly clock: Clock
+  readonly authenticator: Authenticator
+  readonly ledger: Ledger
+  readonly running: Running
+  /** The catalogue as of now: a reload replaces it. */
+  catalog(): Catalog
+  /** Where this caller's request may go, in order. */
+  route(caller: Caller, model: Model, call: Call): readonly Destination[]
+}
+
+/** A request for a model's answer, as the edge received it. */
+export type Incoming = Asking & {
+  readonly codec: Codec
+  /** The client's headers that a provider may see. */
+  readonly providerHeaders: ReadonlyMap<string, string>
+  readonly startedMs: number
+  readBody(): Promise<Buffer>
+}
+
+export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
+  const { codec, endpoint, requestId, startedMs, trace } = incoming
+  const { family } = codec
+  const caller = await identify(parts, incoming)
+  const body = readJsonBody(await incoming.readBody())
+  const call = codec.readCall(body.value)
+  trace.model = call.model
+  trace.stream = call.stream
+  const model = permitModel(parts.catalog(), caller, { ...call, kind: kindOf(endpoint) })
+  const prepared = prepare({ codec, body, call }, parts.route(caller, model, call))
+
+  const admission = await admit(parts.ledger, {
+    requestId,
+    endpoint,
+    caller,
+    model,
+    call,
+    inputTokensOf: (target) => inputTokensOf(prepared, target),
+    closed: reply.closed,
+  })
+  // From here on there is a hold, and every way out of this function settles it.
+  const books = new Books(parts, { requestId, endpoint, admission, startedMs, trace })
+  const running = parts.running.begin(caller.keyId, reply.closed)
+  try {
+    const ending = await attempt(
+      {
+        prepared,
+        outputTokensMax: admission.outputTokensMax,
+        stream: call.stream,
+        headers: incoming.providerHeaders,
+        books,
+        reply,
+        signal: running.signal,
+      },
+      (answer) => {
+        setAnswerHeaders(reply, answer.prepared, { admission, family, now: parts.clock.now() })
+        const context = contextOf(parts, { requestId, model: call.model, body: body.value })
+        return relay(answer, reply, { codec, context, stream: call.stream, books })
+      },
+    )
+    // The cost is in the books before the client can see the end.
+    const settled = await books.settle()
+    setSettledHeaders(reply, settled, { family, now: parts.clock.now() })
+    await reply.end(ending)
+  } catch (thrown) {
+    const failure = running.signal.aborted ? running.signal.reason : thrown
+    await books.settle(failure)
+    throw failure
+  } finally {
+    running.end()
+  }
+}
+
+function kindOf(endpoint: Endpoint): ModelKind {
+  return endpoint === 'embeddings' ? 'embedding' : 'chat'
+}
+
+/** What this request is read as at a target that can tell before it is asked. */
+function inputTokensOf(prepared: readonly Prepared[], target: Target): number | undefined {
+  const at = prepared.find(
+    ({ provider, model }) => provider.name === target.provider && model === target.model,
+  )
+  return at?.inputTokens
+}
+
+function contextOf(
+  { clock }: Parts,
+  answer: { readonly requestId: string; readonly model: string; readonly body: JsonObject },
+): AnswerContext {
+  const now = (): number => Math.floor(clock.now() / 1000)
+  return { ...answer, createdAt: now(), now, newId: (prefix) => newId(prefix, clock) }
+}

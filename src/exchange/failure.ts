@@ -1,0 +1,68 @@
+// A provider's error answer, as ours. What it says about the request is the client's to read; what it says about our
+// account with it is ours to mend, and the client learns only that the provider failed.
+import { GatewayError } from '../core/errors.ts'
+import type { UpstreamAnswer } from '../providers/provider.ts'
+import { redact } from '../telemetry/log.ts'
+import type { ProviderComplaint, UpstreamCodec } from '../wire/codec.ts'
+import { readJsonAnswer } from '../wire/json.ts'
+import { readWhole } from './whole.ts'
+
+const ERROR_BYTES_MAX = 1024 * 1024
+
+export async function readFailure(
+  answer: UpstreamAnswer,
+  codec: UpstreamCodec,
+): Promise<GatewayError> {
+  const complaint = await readComplaint(answer, codec)
+  const { status } = answer
+  const said = redact(complaint.message ?? `the provider answered with status ${status}`)
+  const cause = `status ${status}: ${complaint.type ?? ''} ${complaint.code ?? ''} ${said}`
+  if (status === 400 || status === 413 || status === 422) {
+    return new GatewayError('invalid_request', said, {
+      provider: complaint.code === undefined ? { status } : { status, code: complaint.code },
+      ...(complaint.param === undefined ? {} : { param: complaint.param }),
+      cause,
+    })
+  }
+  if (status === 503 || status === 529) {
+    return new GatewayError('provider_overloaded', 'the provider is overloaded', {
+      ...retryAfter(answer),
+      cause,
+    })
+  }
+  // A quota that is used up comes as a 429 too, and waiting does not fill it.
+  if (status === 429 && complaint.code !== 'insufficient_quota') {
+    return new GatewayError(
+      'provider_rate_limited',
+      'the provider limits how often it may be called',
+      {
+        ...retryAfter(answer),
+        cause,
+      },
+    )
+  }
+  if (status === 408 || status === 504) {
+    return new GatewayError('provider_timeout', 'the provider did not answer in time', { cause })
+  }
+  return new GatewayError('provider_failed', 'the provider failed to answer this request', {
+    cause,
+  })
+}
+
+async function readComplaint(
+  answer: UpstreamAnswer,
+  codec: UpstreamCodec,
+): Promise<ProviderComplaint> {
+  try {
+    const bytes = await readWhole(answer.body, ERROR_BYTES_MAX)
+    return codec.decodeError(readJsonAnswer(bytes).value)
+  } catch {
+    // An error page instead of JSON: its status is all there is to know.
+    return {}
+  }
+}
+
+function retryAfter(answer: UpstreamAnswer): { retryAfterSeconds?: number } {
+  const seconds = Number(answer.headers.get('retry-after'))
+  return Number.isFinite(seconds) && seconds > 0 ? { retryAfterSeconds: Math.ceil(seconds) } : {}
+}

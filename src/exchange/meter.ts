@@ -1,0 +1,55 @@
+// What was received so far, and the provider's usage once it is known: everything the bill is made from. Counts before
+// anything is passed on, so cutting a stream early saves nobody a cent.
+import type { CanonicalEvent, Usage } from '../core/events.ts'
+
+export class Meter {
+  /** The provider's latest totals. */
+  usage: Usage | undefined
+  /** UTF-8 bytes of everything the model wrote: text, thoughts, tool calls. */
+  outputBytes = 0
+  /** Whether the provider said that it is finished. */
+  isComplete = false
+  /** When the model's first output came, in milliseconds of the monotonic clock. */
+  firstOutputMs: number | undefined
+
+  see(event: CanonicalEvent, nowMs: () => number): void {
+    switch (event.type) {
+      case 'text-delta':
+      case 'refusal-delta':
+      case 'thinking-delta':
+      case 'tool-call-delta':
+        this.#output(event.text, nowMs)
+        break
+      case 'tool-call-start':
+        this.#output(event.name, nowMs)
+        break
+      case 'thinking-end':
+        // A redacted thought is billed like a visible one, and its seal is all that is seen of it.
+        if (event.seal?.kind === 'redacted') this.#output(event.seal.value, nowMs)
+        break
+      case 'usage':
+        this.usage = event.usage
+        break
+      case 'response-end':
+        this.isComplete = true
+        break
+      case 'response-start':
+      case 'text-start':
+      case 'text-citation':
+      case 'text-end':
+      case 'refusal-start':
+      case 'refusal-end':
+      case 'thinking-start':
+      case 'tool-call-end':
+      case 'choice-end':
+      case 'embedding':
+      case 'ping':
+        break
+    }
+  }
+
+  #output(text: string, nowMs: () => number): void {
+    this.outputBytes += Buffer.byteLength(text)
+    this.firstOutputMs ??= nowMs()
+  }
+}

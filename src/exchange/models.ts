@@ -1,0 +1,66 @@
+// GET /v1/models and /v1/models/{id}: the models of the calling key and no others, in entries that the SDKs of both
+// families can read.
+import type { Caller } from '../access/caller.ts'
+import type { Model } from '../catalog/models.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Asking, ListingParts } from './asking.ts'
+import { admitFree, identify } from './asking.ts'
+import type { Reply } from './reply.ts'
+
+export async function listModels(parts: ListingParts, asking: Asking, reply: Reply): Promise<void> {
+  const caller = await identify(parts, asking)
+  await admitFree(parts, caller, { ...asking, model: '' })
+  const data = modelsOf(parts, caller).map(entryOf)
+  await reply.end(
+    JSON.stringify({
+      object: 'list',
+      data,
+      has_more: false,
+      first_id: data.at(0)?.['id'] ?? null,
+      last_id: data.at(-1)?.['id'] ?? null,
+    }),
+  )
+}
+
+export async function showModel(
+  parts: ListingParts,
+  asking: Asking & { readonly id: string },
+  reply: Reply,
+): Promise<void> {
+  const caller = await identify(parts, asking)
+  await admitFree(parts, caller, { ...asking, model: asking.id })
+  const model = modelsOf(parts, caller).find(({ id }) => id === asking.id)
+  if (model === undefined) {
+    throw new GatewayError(
+      'model_not_found',
+      `this key has no model named "${asking.id.slice(0, 200)}": GET /v1/models lists those it may call`,
+      { param: 'model' },
+    )
+  }
+  await reply.end(JSON.stringify(entryOf(model)))
+}
+
+function modelsOf({ catalog }: ListingParts, caller: Caller): readonly Model[] {
+  return catalog()
+    .list()
+    .filter(({ id, available }) => caller.models.has(id) && (available || caller.mode === 'test'))
+}
+
+/** When a model was published is not known here; both families only ask that there is a date. */
+const CREATED = 1_700_000_000
+
+function entryOf(model: Model): JsonObject {
+  return {
+    id: model.id,
+    object: 'model',
+    created: CREATED,
+    owned_by: model.targets[0]?.provider ?? 'tollgate',
+    type: 'model',
+    display_name: model.id,
+    created_at: new Date(CREATED * 1000).toISOString(),
+    lifecycle: 'active',
+    max_input_tokens: model.context,
+    max_tokens: model.maxOutput,
+  }
+}

@@ -1,0 +1,112 @@
+// Turns the client's request into what each target will be sent: the same bytes where the target speaks the client's
+// format, a translation where it does not. Decided before anything is reserved, so a request that cannot be expressed
+// is refused at no cost.
+import type { Timeouts } from '../catalog/models.ts'
+import type { Price } from '../catalog/prices.ts'
+import type { Call } from '../core/call.ts'
+import type { Format } from '../core/endpoints.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { CanonicalRequest } from '../core/request.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { Codec } from '../wire/codec.ts'
+import { codecOf } from '../wire/codecs.ts'
+import type { ChatFormat } from '../wire/features.ts'
+import { lossesOf } from '../wire/features.ts'
+import type { JsonBody } from '../wire/json.ts'
+
+/** A model at a provider, and what it costs there. */
+export type Destination = {
+  readonly provider: Provider
+  /** The provider's own name of the model. */
+  readonly model: string
+  readonly price: Price
+  readonly context: number
+  readonly timeouts: Timeouts
+}
+
+/** One place the request may be sent to, and how. */
+export type Prepared = Destination & {
+  readonly format: Format
+  /** The exact input, where the provider can tell before it is asked. */
+  readonly inputTokens: number | undefined
+  /** What the target is not told, by the client's names. */
+  readonly dropped: readonly string[]
+  /** The body to send, with the output limit that the hold pays for. */
+  encode(outputTokensMax: number | undefined): Uint8Array
+}
+
+export type ClientRequest = {
+  readonly codec: Codec
+  readonly body: JsonBody
+  readonly call: Call
+}
+
+/** The destinations that can be told this request, in their order; a refusal when there is none. */
+export function prepare(
+  request: ClientRequest,
+  destinations: readonly Destination[],
+): readonly Prepared[] {
+  let canonical: CanonicalRequest | undefined
+  let refusal: unknown
+  const prepared: Prepared[] = []
+  for (const destination of destinations) {
+    const formats = destination.provider.formatsOf(destination.model)
+    try {
+      if (formats.includes(request.codec.format)) {
+        prepared.push(forward(request, destination))
+      } else if (formats[0] !== undefined) {
+        canonical ??= request.codec.decodeRequest(request.body.value)
+        prepared.push(translate(request, canonical, { ...destination, format: formats[0] }))
+      }
+    } catch (thrown) {
+      refusal ??= thrown
+    }
+  }
+  if (prepared.length > 0) return prepared
+  throw refusal ?? noDestination(request.call.model)
+}
+
+function forward({ codec, body, call }: ClientRequest, destination: Destination): Prepared {
+  const { provider, model } = destination
+  return {
+    ...destination,
+    format: codec.format,
+    inputTokens: provider.countInput?.(codec.format, body.value),
+    dropped: call.dropped,
+    encode: (outputTokensMax) =>
+      codec.forwardRequest(
+        body,
+        outputTokensMax === undefined ? { model } : { model, outputTokensMax },
+      ),
+  }
+}
+
+function translate(
+  { codec, call }: ClientRequest,
+  request: CanonicalRequest,
+  destination: Destination & { readonly format: Format },
+): Prepared {
+  const { format, model, provider } = destination
+  const losses =
+    request.kind === 'chat'
+      ? lossesOf(request, codec.format as ChatFormat, format as ChatFormat)
+      : request.dropped
+  // Encoded here as well, so that what the format cannot say is refused before anything is reserved.
+  const encoded = codecOf(format).encodeRequest({ ...request, model })
+  return {
+    ...destination,
+    inputTokens: provider.countInput?.(format, encoded),
+    dropped: [...new Set([...call.dropped, ...losses])],
+    encode: (outputTokensMax) => {
+      const limited =
+        request.kind === 'chat' && outputTokensMax !== undefined
+          ? { ...request, model, outputTokensMax }
+          : { ...request, model }
+      return Buffer.from(JSON.stringify(codecOf(format).encodeRequest(limited)))
+    },
+  }
+}
+
+function noDestination(model: string): GatewayError {
+  return new GatewayError('provider_failed', `no provider for the model ${model} is configured`)
+}

@@ -1,0 +1,32 @@
+// What the flow writes its answer into. The edge implements it over HTTP; nothing here or in the flow knows sockets.
+import type { GatewayError } from '../core/errors.ts'
+import type { SseEvent } from '../wire/sse.ts'
+
+export interface Reply {
+  /** Aborted, with a ClientGone, when the client has left before the answer was complete. */
+  readonly closed: AbortSignal
+  /** Whether the client has been sent anything. */
+  readonly hasBegun: boolean
+  /** Headers that go out with the first byte; without effect afterwards. */
+  setHeader(name: string, value: string): void
+  /** Sends status 200 and the head of an event stream. From here on errors are told in the stream's own voice. */
+  beginStream(voice: StreamVoice): void
+  /** Sends one event. Resolves when the client has room for more; rejects when it has gone. */
+  write(event: string): Promise<void>
+  /** Sends the end: the last events of a stream that has begun, or a whole JSON answer with status 200. */
+  end(last: Uint8Array | string): Promise<void>
+}
+
+/** How a stream speaks when it has nothing to pass on: while the provider is silent, and when it will not complete. */
+export interface StreamVoice {
+  readonly keepAlive: string
+  fail(error: GatewayError): readonly SseEvent[]
+}
+
+/** Why a request whose client has left is given up. It is still settled. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone'
+  constructor() {
+    super('the client closed the connection before the answer was complete')
+  }
+}

@@ -1,0 +1,21 @@
+// Reads a body that must be complete before it can be used, within a bound.
+import { GatewayError } from '../core/errors.ts'
+
+export async function readWhole(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > bytesMax) {
+      throw new GatewayError(
+        'provider_failed',
+        `the provider's answer is larger than ${bytesMax} bytes`,
+      )
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, bytes)
+}
