@@ -12,6 +12,8 @@ export type Ended = {
 
 export type Running = AsyncDisposable & {
   readonly pid: number
+  /** What it has printed so far. */
+  readonly text: { readonly stdout: string; readonly stderr: string }
   /** The first match in what it has printed or will print; fails, with all it printed, when it ends before. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
   readonly ended: Promise<Ended>
@@ -72,6 +74,7 @@ export function start(
   }
   return {
     pid: child.pid ?? 0,
+    text,
     printed,
     ended,
     stop,

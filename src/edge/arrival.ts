@@ -1,0 +1,72 @@
+// A request at the door of the data plane: found among the routes, and turned into what the flow takes. Only what the
+// flow may know of HTTP comes along.
+import type { IncomingMessage } from 'node:http'
+
+import { GatewayError } from '../core/errors.ts'
+import type { Trace } from '../exchange/trace.ts'
+import type { BodyReader } from './body.ts'
+import { makeRouter } from './router.ts'
+import type { Arrival, Handler } from './routes.ts'
+import { ROUTES } from './routes.ts'
+
+/** Headers that a provider may see; everything else of the client's stays here, its credentials above all. */
+const PROVIDER_HEADERS = [
+  'anthropic-version',
+  'anthropic-beta',
+  'openai-beta',
+  'x-tollgate-sandbox',
+]
+
+const find = makeRouter<Handler>(ROUTES)
+
+/** The handler of a path, and the id in it. Needs no key: a wrong path is a wrong path for everyone. */
+export function findRoute(method: string, path: string): { handler: Handler; id: string } {
+  const found = find(method, path)
+  switch (found.found) {
+    case 'route':
+      return found
+    case 'other methods':
+      throw new GatewayError(
+        'method_not_allowed',
+        `${path} answers ${found.methods.join(' and ')}, not ${method}`,
+      )
+    case 'nothing':
+      throw nothingAt(path)
+  }
+}
+
+export function nothingAt(path: string): GatewayError {
+  return new GatewayError('not_found', `there is nothing at ${path.slice(0, 200)}`)
+}
+
+export function arrivalOf(
+  message: IncomingMessage,
+  route: { readonly handler: Handler; readonly id: string },
+  given: { readonly bodies: BodyReader; readonly startedMs: number; readonly trace: Trace },
+): Arrival {
+  const { headers } = message
+  const { endpoint, family } = route.handler
+  return {
+    requestId: given.trace.requestId,
+    endpoint,
+    id: route.id,
+    credentials: {
+      family,
+      authorization: headers.authorization,
+      apiKey: single(headers['x-api-key']),
+    },
+    providerHeaders: new Map(
+      PROVIDER_HEADERS.flatMap((name) => {
+        const value = single(headers[name])
+        return value === undefined ? [] : [[name, value] as const]
+      }),
+    ),
+    startedMs: given.startedMs,
+    trace: given.trace,
+    readBody: () => given.bodies.read(message),
+  }
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}

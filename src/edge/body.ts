@@ -1,0 +1,50 @@
+// Reads a request's body within the limit for one body and within what all bodies together may take of the memory.
+import type { IncomingMessage } from 'node:http'
+
+import { GatewayError } from '../core/errors.ts'
+
+export class BodyReader {
+  readonly #bytesMax: number
+  readonly #bytesMaxTogether: number
+  #bytesTogether = 0
+
+  constructor(bytesMax: number, bytesMaxTogether = 8 * bytesMax) {
+    this.#bytesMax = bytesMax
+    this.#bytesMaxTogether = bytesMaxTogether
+  }
+
+  /** The whole body. What it takes of the memory counts until it has been read and parsed. */
+  async read(message: IncomingMessage): Promise<Buffer> {
+    const announced = Number(message.headers['content-length'] ?? 0)
+    if (announced > this.#bytesMax) throw this.#tooLarge()
+    const encoding = message.headers['content-encoding']
+    if (encoding !== undefined && encoding !== 'identity') {
+      throw new GatewayError('invalid_request', 'send the body uncompressed')
+    }
+    const chunks: Buffer[] = []
+    let bytes = 0
+    try {
+      for await (const chunk of message as AsyncIterable<Buffer>) {
+        bytes += chunk.length
+        this.#bytesTogether += chunk.length
+        if (bytes > this.#bytesMax) throw this.#tooLarge()
+        if (this.#bytesTogether > this.#bytesMaxTogether) throw tooMany()
+        chunks.push(chunk)
+      }
+      return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)
+    } finally {
+      this.#bytesTogether -= bytes
+    }
+  }
+
+  #tooLarge(): GatewayError {
+    const megabytes = this.#bytesMax / 1024 / 1024
+    return new GatewayError('request_too_large', `a request body may have at most ${megabytes} MB`)
+  }
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError('overloaded', 'too many large requests at once: try again shortly', {
+    retryAfterSeconds: 2,
+  })
+}

@@ -1,0 +1,75 @@
+// Serves the built web interface: files with a hash in their name may be kept for ever, the page itself never, and no
+// page may load anything from elsewhere.
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { extname, join, normalize } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+
+export type WebFiles = {
+  /** Sends the file at a path; false when there is none. Any other path of a page is the page itself. */
+  serve(path: string, method: string, response: ServerResponse): Promise<boolean>
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json',
+  '.webmanifest': 'application/manifest+json',
+}
+
+const SAFETY = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+}
+
+export function webFiles(root: string): WebFiles {
+  return {
+    async serve(path, method, response) {
+      if (method !== 'GET' && method !== 'HEAD') return false
+      const file = extname(path) === '' ? join(root, 'index.html') : inside(root, path)
+      const size = file === undefined ? undefined : await sizeOf(file)
+      if (file === undefined || size === undefined) return false
+      response.writeHead(200, {
+        ...SAFETY,
+        'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+        'content-length': size,
+        'cache-control': path.startsWith('/assets/')
+          ? 'public, max-age=31536000, immutable'
+          : 'no-cache',
+      })
+      if (method === 'HEAD') response.end()
+      else await pipeline(createReadStream(file), response)
+      return true
+    },
+  }
+}
+
+/** The file a path names, or undefined when it would lead out of the folder. */
+function inside(root: string, path: string): string | undefined {
+  let decoded: string
+  try {
+    decoded = decodeURIComponent(path)
+  } catch {
+    return undefined
+  }
+  const file = normalize(join(root, decoded))
+  return file.startsWith(join(root, '/')) && !decoded.includes('\0') ? file : undefined
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  try {
+    const found = await stat(file)
+    return found.isFile() ? found.size : undefined
+  } catch {
+    return undefined
+  }
+}

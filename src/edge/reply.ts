@@ -1,0 +1,128 @@
+// A Reply over node:http: heads, back-pressure, keep-alive and the family's error bodies. One write an event.
+import type { ServerResponse } from 'node:http'
+
+import type { Family } from '../core/endpoints.ts'
+import type { GatewayError } from '../core/errors.ts'
+import { ClientGone } from '../exchange/reply.ts'
+import type { Reply, StreamVoice } from '../exchange/reply.ts'
+import { encodeError } from '../wire/errors.ts'
+import { writeSse } from '../wire/sse.ts'
+import type { KeepAlive } from './keep-alive.ts'
+
+/** A client that takes nothing for this long is cut: it holds a provider's stream and memory. */
+const BLOCKED_MS_MAX = 60_000
+
+export class HttpReply implements Reply {
+  readonly #response: ServerResponse
+  readonly #keepAlive: KeepAlive
+  readonly #gone = new AbortController()
+  #voice: StreamVoice | undefined
+  #lastWriteMs = 0
+
+  constructor(response: ServerResponse, keepAlive: KeepAlive) {
+    this.#response = response
+    this.#keepAlive = keepAlive
+    response.once('close', () => {
+      keepAlive.remove(this)
+      if (!response.writableFinished) this.#gone.abort(new ClientGone())
+    })
+  }
+
+  get closed(): AbortSignal {
+    return this.#gone.signal
+  }
+
+  get hasBegun(): boolean {
+    return this.#response.headersSent
+  }
+
+  get status(): number {
+    return this.#gone.signal.aborted ? CLIENT_CLOSED_REQUEST : this.#response.statusCode
+  }
+
+  setHeader(name: string, value: string): void {
+    if (!this.#response.headersSent) this.#response.setHeader(name, value)
+  }
+
+  beginStream(voice: StreamVoice): void {
+    this.#voice = voice
+    this.#lastWriteMs = this.#keepAlive.nowMs
+    this.#response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    })
+    this.#response.flushHeaders()
+    this.#keepAlive.add(this)
+  }
+
+  write(event: string): Promise<void> {
+    if (this.#response.destroyed) return Promise.reject(new ClientGone())
+    this.#lastWriteMs = this.#keepAlive.nowMs
+    if (this.#response.write(event)) return DONE
+    return this.#room()
+  }
+
+  end(last: Uint8Array | string): Promise<void> {
+    return this.#voice === undefined ? this.sendJson(200, last) : this.#finish(last)
+  }
+
+  sendJson(status: number, body: Uint8Array | string): Promise<void> {
+    this.#response.writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    })
+    return this.#finish(body)
+  }
+
+  /** Ends the answer with an error: as a status and a body, or in the stream's own voice when it has begun. */
+  async fail(error: GatewayError, family: Family, requestId: string): Promise<void> {
+    if (this.#response.destroyed) return
+    if (this.#voice !== undefined) {
+      await this.#finish(this.#voice.fail(error).map(writeSse).join(''))
+      return
+    }
+    const { retryAfterSeconds, shouldRetry } = error.details
+    if (retryAfterSeconds !== undefined) this.setHeader('retry-after', String(retryAfterSeconds))
+    if (shouldRetry === false || (shouldRetry === undefined && error.retry === 'never')) {
+      this.setHeader('x-should-retry', 'false')
+    }
+    await this.sendJson(error.status, JSON.stringify(encodeError(family, error, requestId)))
+  }
+
+  /** Called by the shared timer: says something when nothing was said for a while. */
+  keepAlive(silenceMs: number): void {
+    if (this.#voice === undefined || this.#response.writableNeedDrain) return
+    if (this.#keepAlive.nowMs - this.#lastWriteMs >= silenceMs)
+      void this.write(this.#voice.keepAlive)
+  }
+
+  #finish(last: Uint8Array | string): Promise<void> {
+    this.#keepAlive.remove(this)
+    if (this.#response.destroyed) return Promise.reject(new ClientGone())
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#response.once('close', resolve)
+    this.#response.end(last, resolve)
+    return promise
+  }
+
+  #room(): Promise<void> {
+    const response = this.#response
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const timer = setTimeout(() => response.destroy(), BLOCKED_MS_MAX)
+    const settle = (): void => {
+      clearTimeout(timer)
+      response.off('drain', settle)
+      response.off('close', settle)
+      if (response.destroyed) reject(new ClientGone())
+      else resolve()
+    }
+    response.on('drain', settle)
+    response.on('close', settle)
+    return promise
+  }
+}
+
+/** The status the books show for a request whose client went away; nobody is there to receive it. */
+const CLIENT_CLOSED_REQUEST = 499
+const DONE = Promise.resolve()

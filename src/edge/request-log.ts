@@ -1,0 +1,35 @@
+// The one log line of a request: what was asked, what came of it, what it cost. Never a word of a prompt or an answer.
+import type { GatewayError } from '../core/errors.ts'
+import type { Trace } from '../exchange/trace.ts'
+import { describeError } from '../telemetry/log.ts'
+import type { Log } from '../telemetry/log.ts'
+
+export type Outcome = {
+  readonly method: string | undefined
+  readonly status: number
+  readonly durationMs: number
+  readonly error: GatewayError | undefined
+}
+
+export function logRequest(log: Log, trace: Trace, outcome: Outcome): void {
+  const { error } = outcome
+  const level = error?.code === 'internal_error' ? 'error' : 'info'
+  log[level]('request', {
+    request_id: trace.requestId,
+    method: outcome.method,
+    endpoint: trace.endpoint,
+    status: outcome.status,
+    code: error?.code,
+    duration_ms: Math.round(outcome.durationMs),
+    key: trace.keyId,
+    model: trace.model,
+    target: trace.target,
+    stream: trace.stream,
+    attempts: trace.attempts,
+    input_tokens: trace.inputTokens,
+    output_tokens: trace.outputTokens,
+    cost: trace.costUsd,
+    estimated: trace.estimated,
+    cause: error?.cause === undefined ? undefined : describeError(error.cause),
+  })
+}

@@ -1,0 +1,42 @@
+// Routes are found by exact path and method, names may hold slashes, and a wrong method is told apart from a wrong path.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { makeRouter } from './router.ts'
+
+const find = makeRouter([
+  { method: 'GET', path: '/v1/models', handler: 'list' },
+  { method: 'GET', path: '/v1/models/{id}', handler: 'show' },
+  { method: 'GET', path: '/v1/responses/{id}', handler: 'get' },
+  { method: 'DELETE', path: '/v1/responses/{id}', handler: 'delete' },
+  { method: 'GET', path: '/v1/responses/{id}/input_items', handler: 'items' },
+  { method: 'POST', path: '/v1/chat/completions', handler: 'chat' },
+])
+
+test('what is found', () => {
+  for (const [method, path, expected] of [
+    ['GET', '/v1/models', ['list', '']],
+    ['GET', '/v1/models/gpt-5', ['show', 'gpt-5']],
+    ['GET', '/v1/models/meta%2Fllama@2', ['show', 'meta/llama@2']],
+    ['GET', '/v1/models/meta/llama', ['show', 'meta/llama']],
+    ['DELETE', '/v1/responses/resp_1', ['delete', 'resp_1']],
+    ['GET', '/v1/responses/resp_1/input_items', ['items', 'resp_1']],
+    ['POST', '/v1/chat/completions', ['chat', '']],
+    ['GET', '/v1/chat/completions', ['POST']],
+    ['POST', '/v1/models/x', ['GET']],
+    ['GET', '/v1/', []],
+    ['GET', '/v1/models/', []],
+    ['GET', '/v1/models/%zz', []],
+    ['GET', '/v1/Models', []],
+    ['POST', '/v1/chat/completions/', []],
+  ] as const) {
+    const found = find(method, path)
+    const actual =
+      found.found === 'route'
+        ? [found.handler, found.id]
+        : found.found === 'other methods'
+          ? found.methods
+          : []
+    assert.deepEqual(actual, expected, `${method} ${path}`)
+  }
+})
