@@ -7,7 +7,6 @@ export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
   switch (stringOf(ttl ?? '5m') ?? '') {
     case '5m':
     case '30m':
-    case 'in_memory':
       return 'short'
     case '1h':
     case '12h':

@@ -3,9 +3,8 @@
 import type { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isObject } from '../../core/json.ts'
 import type { AnswerContext } from '../codec.ts'
-import { encodeError } from '../errors.ts'
+import { failureSteps } from './failure-steps.ts'
 import type { ItemStatus, OpenItem, Step } from './open-item.ts'
 import { CallItem, MessageItem, ReasoningItem } from './open-item.ts'
 import type { ResponseState } from './response-object.ts'
@@ -39,17 +38,9 @@ export class AnswerWriter {
 
   /** The steps that end an answer which will not be completed. */
   fail(error: GatewayError): readonly Step[] {
-    const body = encodeError('chat', error, this.#answer.requestId)
-    const told = isObject(body['error']) ? body['error'] : {}
-    // The published type of this event is flat, first-party servers and Open Responses nest it: clients read either.
-    const { code = null, message = '', param = null } = told
-    return [
-      { type: 'error', code, message, param, error: told },
-      {
-        type: 'response.failed',
-        response: this.#respond({ status: 'failed', error: told }, [...this.#output]),
-      },
-    ]
+    return failureSteps(error, this.#answer, (told) =>
+      this.#respond({ status: 'failed', error: told }, [...this.#output]),
+    )
   }
 
   #take(event: CanonicalEvent): void {

@@ -167,7 +167,7 @@ function readSettings(body: JsonObject, { measure, needs }: Walk): void {
     }
     measure.cacheWrite(lifetimeOf(caching['ttl'], 'prompt_cache_options.ttl'))
   }
-  if ((retention ?? null) !== null) {
+  if ((retention ?? 'in_memory') !== 'in_memory') {
     measure.cacheWrite(lifetimeOf(retention, 'prompt_cache_retention'))
   }
   if ((store ?? null) !== null && typeof store !== 'boolean') {

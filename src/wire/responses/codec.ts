@@ -1,14 +1,24 @@
-// The responses format, both halves and the passage between equals.
-import type { EdgeCodec } from '../codec.ts'
+// The responses format: what a client sees, what a provider sees, and the passage between equals.
+import type { Codec } from '../codec.ts'
 import { readCall } from './call.ts'
+import { decodeError, decodeEvents, decodeResponse } from './events-decode.ts'
 import { encodeEvents, encodeResponse } from './events-encode.ts'
+import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 import { decodeRequest } from './request-decode.ts'
+import { encodeRequest } from './request-encode.ts'
 
-export const responsesCodec: EdgeCodec = {
+export const responsesCodec: Codec = {
   format: 'responses',
   family: 'chat',
   readCall,
   decodeRequest,
   encodeEvents,
   encodeResponse,
+  encodeRequest,
+  decodeEvents,
+  decodeResponse,
+  decodeError,
+  forwardRequest,
+  forwardEvents,
+  forwardResponse,
 }

@@ -1,0 +1,175 @@
+// A provider's responses answer as canonical events, streamed or whole. An item that grows while no other one is open
+// is told as it grows; any other is taken whole when it is done, so blocks never interleave. A whole answer is a list
+// of items that are done at once.
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import type { ProviderComplaint } from '../codec.ts'
+import { decodeComplaint, parseEvent, streamError } from '../provider-errors.ts'
+import type { SseEvent } from '../sse.ts'
+import type { ItemDecoder } from './item-decoder.ts'
+import { openItem } from './item-decoder.ts'
+import { decodeUsage } from './usage.ts'
+
+export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
+  const answer = new AnswerDecoder()
+  return (event) => {
+    // A comment: the provider is alive and has nothing to say.
+    if (event.data === '') return [{ type: 'ping' }]
+    // The last response said that all is told; this adds nothing.
+    if (event.data === '[DONE]') return []
+    return answer.take(parseEvent(event), event.event)
+  }
+}
+
+export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
+  return new AnswerDecoder().whole(body)
+}
+
+export function decodeError(body: JsonObject): ProviderComplaint {
+  // Others than the inventor of the format leave out the envelope, or call the message `detail`.
+  return decodeComplaint(body['error'] ?? { ...body, message: body['message'] ?? body['detail'] })
+}
+
+class AnswerDecoder {
+  /** The one item that is told as it grows, and its number. */
+  #open: { readonly index: number; readonly decoder: ItemDecoder } | undefined
+  /** Items that are done but must wait for the open one. */
+  readonly #waiting: JsonObject[] = []
+  readonly #told = new Set<number>()
+  readonly #toldIds = new Set<string>()
+  #blocks = 0
+  #hasStarted = false
+  #hasCalled = false
+  #isEnded = false
+
+  take(data: JsonObject, name: string): CanonicalEvent[] {
+    const type = stringOf(data['type']) ?? name
+    switch (type) {
+      case 'response.created':
+      case 'response.in_progress':
+      case 'response.queued':
+        return this.#start(isObject(data['response']) ? data['response'] : {})
+      case 'response.output_item.added':
+        return this.#add(data)
+      case 'response.output_item.done':
+        return this.#done(data)
+      case 'response.completed':
+      case 'response.incomplete':
+        return this.whole(isObject(data['response']) ? data['response'] : data)
+      case 'response.failed':
+        throw failureOf(data['response'])
+      case 'error':
+        throw streamError(decodeComplaint(data['error'] ?? data))
+      default:
+        return this.#grow(type, data)
+    }
+  }
+
+  /** The rest of an answer, from the response that its provider ends it with. */
+  whole(response: JsonObject): CanonicalEvent[] {
+    if (this.#isEnded) return []
+    refuseUnfinished(response)
+    const events = this.#start(response)
+    const output = isArray(response['output']) ? response['output'] : []
+    for (const [output_index, item] of output.entries()) {
+      if (isObject(item)) events.push(...this.#done({ output_index, item }))
+    }
+    events.push(...this.#close({}))
+    const usage = decodeUsage(response['usage'])
+    this.#isEnded = true
+    return [
+      ...events,
+      { type: 'choice-end', choice: 0, reason: this.#reason(response) },
+      ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]),
+      { type: 'response-end' },
+    ]
+  }
+
+  #start(response: JsonObject): CanonicalEvent[] {
+    if (this.#hasStarted) return []
+    this.#hasStarted = true
+    const id = stringOf(response['id']) ?? ''
+    return [{ type: 'response-start', id, model: stringOf(response['model']) ?? '' }]
+  }
+
+  #add(data: JsonObject): CanonicalEvent[] {
+    const events = this.#start({})
+    if (this.#open !== undefined || !isObject(data['item'])) return events
+    const decoder = openItem(data['item'], () => this.#blocks++)
+    if (decoder === undefined) return events
+    this.#open = { index: numberOf(data['output_index']) ?? this.#told.size, decoder }
+    return [...events, ...decoder.start()]
+  }
+
+  #grow(type: string, data: JsonObject): CanonicalEvent[] {
+    if (this.#open === undefined) return []
+    const index = numberOf(data['output_index']) ?? this.#open.index
+    return index === this.#open.index ? this.#open.decoder.grow(type, data) : []
+  }
+
+  #done(data: JsonObject): CanonicalEvent[] {
+    const index = numberOf(data['output_index']) ?? this.#open?.index ?? this.#told.size
+    const item = isObject(data['item']) ? data['item'] : {}
+    if (this.#isTold(item, index)) return []
+    if (this.#open?.index === index) return this.#close(item)
+    if (this.#open === undefined) return [...this.#start({}), ...this.#tell(item)]
+    this.#waiting.push(item)
+    return []
+  }
+
+  /** Some providers number anew in the end, others name anew in every event: one of both always stays. */
+  #isTold(item: JsonObject, index: number): boolean {
+    const id = stringOf(item['id'])
+    const isTold = this.#told.has(index) || (id !== undefined && this.#toldIds.has(id))
+    this.#told.add(index)
+    if (id !== undefined) this.#toldIds.add(id)
+    return isTold
+  }
+
+  /** Ends the open item, with what its growth did not tell, and tells what had to wait for it. */
+  #close(item: JsonObject): CanonicalEvent[] {
+    const open = this.#open
+    if (open === undefined) return []
+    this.#open = undefined
+    this.#hasCalled ||= open.decoder.isCall
+    const events = open.decoder.end(item)
+    for (const waiting of this.#waiting.splice(0)) events.push(...this.#tell(waiting))
+    return events
+  }
+
+  #tell(item: JsonObject): CanonicalEvent[] {
+    const decoder = openItem(item, () => this.#blocks++)
+    if (decoder === undefined) return []
+    this.#hasCalled ||= decoder.isCall
+    return [...decoder.start(), ...decoder.end(item)]
+  }
+
+  #reason(response: JsonObject): FinishReason {
+    const details = response['incomplete_details']
+    const reason = isObject(details) ? details['reason'] : undefined
+    if (reason === 'content_filter') return 'refusal'
+    if (reason === 'max_output_tokens') return 'limit'
+    return this.#hasCalled ? 'tool-call' : 'stop'
+  }
+}
+
+function refuseUnfinished(response: JsonObject): void {
+  const { status, output } = response
+  if (status === 'failed') throw failureOf(response)
+  if (status === 'completed' || status === 'incomplete') return
+  // Compatible providers leave the status out, but an answer without even a list of items is none.
+  if (status === undefined && isArray(output)) return
+  if (isObject(response['error'])) throw failureOf(response)
+  throw new GatewayError('provider_failed', 'the provider ended its answer before it was complete')
+}
+
+function failureOf(response: unknown): GatewayError {
+  const complaint = decodeComplaint(isObject(response) ? response['error'] : undefined)
+  // A failed response tells no type, only a code: without one of these the provider is at fault.
+  const isRequests = REQUEST_FAULT.test(complaint.code ?? '')
+  return streamError(isRequests ? { ...complaint, type: 'invalid_request_error' } : complaint)
+}
+
+const REQUEST_FAULT = /image|policy|invalid_prompt|context_length/

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+
+import { GatewayError } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { RequestChange } from '../codec.ts'
+import { readJsonBody } from '../json.ts'
+import type { SseEvent } from '../sse.ts'
+import { SseReader, sseEvent } from '../sse.ts'
+import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
+import { answerContext } from './sample-answer.ts'
+
+const MODEL = { model: 'gpt-up' }
+
+function forwarded(text: string, change: RequestChange = MODEL): string {
+  return Buffer.from(forwardRequest(readJsonBody(Buffer.from(text)), change)).toString()
+}
+
+test('responses: a request goes on as it came but for what must change', () => {
+  assert.equal(
+    forwarded('{ "model": "ours",  "input": "ä",\n "unheard_of": [1.0, {"b":2}] }'),
+    '{ "model": "gpt-up",  "input": "ä",\n "unheard_of": [1.0, {"b":2}],"store":false,"include":["reasoning.encrypted_content"] }',
+  )
+})
+
+const CHANGES: readonly [
+  what: string,
+  sent: JsonObject,
+  expected: JsonObject,
+  change?: RequestChange,
+][] = [
+  [
+    'state stays here',
+    { store: true, previous_response_id: 'resp_1', include: ['x'] },
+    { store: false, include: ['x', 'reasoning.encrypted_content'] },
+  ],
+  [
+    'what was asked for already is asked for once',
+    { include: ['reasoning.encrypted_content'] },
+    { store: false, include: ['reasoning.encrypted_content'] },
+  ],
+  [
+    'models that do not reason are not asked for reasoning',
+    {},
+    { model: 'gpt-4o-mini', store: false },
+    { model: 'gpt-4o-mini' },
+  ],
+  [
+    'the limit that the hold pays for',
+    { max_output_tokens: 9000 },
+    { store: false, max_output_tokens: 100, include: ['reasoning.encrypted_content'] },
+    { model: 'gpt-up', outputTokensMax: 100 },
+  ],
+  [
+    'hosted tools are taken out, with the choice of them',
+    {
+      tools: [{ type: 'web_search' }, { type: 'function', name: 'f' }, { type: 'local_shell' }],
+      tool_choice: { type: 'web_search' },
+    },
+    {
+      tools: [{ type: 'function', name: 'f' }, { type: 'local_shell' }],
+      store: false,
+      include: ['reasoning.encrypted_content'],
+    },
+  ],
+  [
+    'no empty list of tools is left',
+    { tools: [{ type: 'mcp', server_url: 'x' }], tool_choice: 'auto' },
+    { store: false, include: ['reasoning.encrypted_content'] },
+  ],
+]
+for (const [what, sent, expected, change] of CHANGES) {
+  test(`responses: ${what}`, () => {
+    const text = forwarded(JSON.stringify({ model: 'ours', input: 'x', ...sent }), change)
+    assert.deepEqual(JSON.parse(text), { model: 'gpt-up', input: 'x', ...expected })
+  })
+}
+
+test('responses: thoughts that the provider cannot read are taken out, with the ids tied to them', () => {
+  const foreign = Buffer.from('{"format":"messages","kind":"signature","value":"s"}')
+  const user = { id: 'msg_0', role: 'user', content: 'x' }
+  const own = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' }
+  const call = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{}' }
+  const output = { type: 'function_call_output', id: 'fco_1', call_id: 'c', output: 'y' }
+  const { id: _, ...freed } = call
+  const input = [
+    user,
+    own,
+    call,
+    output,
+    { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: null },
+    call,
+    output,
+    {
+      type: 'reasoning',
+      id: 'rs_3',
+      summary: [],
+      encrypted_content: `tollgate.1.${foreign.toString('base64url')}`,
+    },
+    call,
+    user,
+  ]
+  const sent = JSON.parse(forwarded(JSON.stringify({ model: 'm', input }))) as JsonObject
+  assert.deepEqual(sent['input'], [user, own, call, output, freed, output, freed, user])
+})
+
+const RECORDED = readFileSync(
+  new URL('../../../test/fixtures/responses/reasoning-text-call.sse', import.meta.url),
+)
+const BODY = { model: 'public-model', input: 'x', previous_response_id: 'resp_before' }
+const NAMES = ['resp_1', 'public-model', 'resp_before', true]
+
+function namesOf(response: JsonObject): unknown[] {
+  return ['id', 'model', 'previous_response_id', 'store'].map((name) => response[name])
+}
+
+const responseIn = (text: string): JsonObject =>
+  (JSON.parse(text.slice(text.indexOf('{'), text.indexOf('\n\n'))) as { response: JsonObject })
+    .response
+
+test('responses: events go on as they came, but for the names in response objects', () => {
+  const forwarder = forwardEvents(answerContext(BODY))
+  let changed = 0
+  for (const event of new SseReader().read(RECORDED)) {
+    const text = forwarder.forward(event)
+    if (!/"response":/.test(event.data)) {
+      assert.equal(text, event.raw)
+      continue
+    }
+    changed++
+    assert.match(text, new RegExp(`^event: ${event.event}\ndata: {"type":"${event.event}"`))
+    const [before, after] = [responseIn(event.raw), responseIn(text)]
+    assert.deepEqual(namesOf(after), NAMES)
+    assert.deepEqual(
+      { ...after, id: 0, model: 0, previous_response_id: 0, store: 0 },
+      {
+        ...before,
+        id: 0,
+        model: 0,
+        previous_response_id: 0,
+        store: 0,
+      },
+    )
+  }
+  assert.equal(changed, 3)
+})
+
+test('responses: [DONE] comes once, after the last response', () => {
+  const forwarder = forwardEvents(answerContext(BODY))
+  const events: SseEvent[] = [
+    ...new SseReader().read(RECORDED),
+    { event: '', data: '[DONE]', raw: 'data: [DONE]\n\n' },
+  ]
+  const text = events.map((event) => forwarder.forward(event)).join('')
+  assert.equal(text.indexOf('[DONE]'), text.lastIndexOf('[DONE]'))
+  assert.ok(text.endsWith('}\n\ndata: [DONE]\n\n'))
+})
+
+test('responses: a provider without event lines is understood too', () => {
+  const data = '{"type":"response.created","response":{"id":"theirs"}}'
+  const text = forwardEvents(answerContext(BODY)).forward({
+    event: '',
+    data,
+    raw: `data: ${data}\n\n`,
+  })
+  assert.deepEqual(namesOf(responseIn(text)), NAMES)
+})
+
+test('responses: a stream that breaks goes on counting and keeps its id', () => {
+  const forwarder = forwardEvents(answerContext(BODY))
+  const created = forwarder.forward(
+    sseEvent('response.created', { type: 'response.created', response: { id: 'theirs' } }),
+  )
+  forwarder.forward({ event: '', data: '', raw: ': comment\n\n' })
+  const [error, failed] = forwarder.fail(new GatewayError('provider_failed', 'cut'))
+  const told = JSON.parse(failed?.data ?? '') as JsonObject & { response: JsonObject }
+  assert.equal((JSON.parse(error?.data ?? '') as JsonObject)['sequence_number'], 1)
+  assert.equal(told['sequence_number'], 2)
+  assert.equal(told.response['id'], responseIn(created)['id'])
+  assert.equal(told.response['status'], 'failed')
+})
+
+test('responses: a whole answer goes on as it came, but for the names', () => {
+  const text =
+    '{"id":"theirs", "model":"gpt-up-2026","output":[ ],"x":1.0,"store":false,"previous_response_id":null}'
+  const sent = forwardResponse(readJsonBody(Buffer.from(text)), answerContext(BODY))
+  assert.equal(
+    Buffer.from(sent).toString(),
+    '{"id":"resp_1", "model":"public-model","output":[ ],"x":1.0,"store":true,"previous_response_id":"resp_before"}',
+  )
+})

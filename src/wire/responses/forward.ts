@@ -1,0 +1,100 @@
+// The responses format passed on from client to provider and back: the same bytes but for the model's name, the state
+// that Tollgate keeps instead of the provider, the output limit, and tools that no hold pays for.
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, stringOf } from '../../core/json.ts'
+import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
+import type { JsonBody } from '../json.ts'
+import { changeMembers } from '../json.ts'
+import { parseEvent } from '../provider-errors.ts'
+import type { SseEvent } from '../sse.ts'
+import { sseEvent, writeSse } from '../sse.ts'
+import {
+  ENCRYPTED_REASONING,
+  givesEncryptedReasoning,
+  readableInput,
+} from './encrypted-reasoning.ts'
+import { DONE, KEEP_ALIVE, numberedEvent } from './events-encode.ts'
+import { failureSteps } from './failure-steps.ts'
+import { responseObjects } from './response-object.ts'
+import { usableTools } from './tools.ts'
+
+export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
+  const { value } = body
+  const { tools, toolChoice, dropped } = usableTools(value)
+  const input = readableInput(value['input'])
+  return changeMembers(body, {
+    model: change.model,
+    store: false,
+    previous_response_id: undefined,
+    ...(change.outputTokensMax === undefined ? {} : { max_output_tokens: change.outputTokensMax }),
+    ...(givesEncryptedReasoning(change.model) ? { include: includeOf(value) } : {}),
+    ...(input === value['input'] ? {} : { input }),
+    ...(dropped.length === 0
+      ? {}
+      : { tools: tools.length === 0 ? undefined : tools, tool_choice: toolChoice }),
+  })
+}
+
+function includeOf(body: JsonObject): readonly Json[] {
+  const asked = isArray(body['include']) ? body['include'] : []
+  return asked.includes(ENCRYPTED_REASONING) ? asked : [...asked, ENCRYPTED_REASONING]
+}
+
+/** The events that carry a response object, and with it the names that must be ours. */
+const LIFECYCLE: ReadonlySet<string> = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.completed',
+  'response.incomplete',
+])
+const LAST: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
+
+export function forwardEvents(answer: AnswerContext): EventForwarder {
+  const id = answer.newId('resp')
+  // Every event counts in the sequence, so what was passed on tells the number that comes next.
+  let sequence = 0
+  return {
+    keepAlive: KEEP_ALIVE,
+    forward(event) {
+      // Our own end mark follows the last response; not every provider sends one.
+      if (event.data === DONE.data) return ''
+      if (event.data !== '') sequence++
+      const type = event.event === '' ? typeOf(event) : event.event
+      if (!LIFECYCLE.has(type)) return event.raw
+      const data = parseEvent(event)
+      const response = {
+        ...(isObject(data['response']) ? data['response'] : {}),
+        ...ours(answer, id),
+      }
+      const changed = writeSse(sseEvent(event.event, { ...data, response }))
+      return LAST.has(type) ? changed + writeSse(DONE) : changed
+    },
+    fail(error) {
+      const respond = responseObjects(answer, id)
+      const steps = failureSteps(error, answer, (told) =>
+        respond({ status: 'failed', error: told }, []),
+      )
+      return steps.map((step) => numberedEvent(step, sequence++))
+    },
+  }
+}
+
+export function forwardResponse(body: JsonBody, answer: AnswerContext): Uint8Array {
+  return changeMembers(body, ours(answer, answer.newId('resp')))
+}
+
+/** What the client must see of its own request and of us, whatever was asked upstream. */
+function ours({ model, body }: AnswerContext, id: string): JsonObject {
+  return {
+    id,
+    model,
+    previous_response_id: body['previous_response_id'] ?? null,
+    store: body['store'] ?? true,
+  }
+}
+
+/** A provider that leaves out the event line still names the event in its data. */
+function typeOf(event: SseEvent): string {
+  return event.data === '' ? '' : (stringOf(parseEvent(event)['type']) ?? '')
+}

@@ -1,0 +1,139 @@
+// Canonical messages as input items. A turn of the assistant becomes one item for each thought, call and run of words,
+// in the order in which they came.
+import type { JsonObject } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
+import type {
+  AssistantPart,
+  FilePart,
+  ImagePart,
+  Message,
+  RefusalPart,
+  TextPart,
+  ThinkingPart,
+  ToolCallPart,
+  UserPart,
+} from '../../core/request.ts'
+import { fitIdentifier } from '../identifiers.ts'
+import { encodeUrl } from '../media.ts'
+
+/** The longest id of a call that the format allows. */
+const CALL_ID_CHARACTERS_MAX = 64
+
+export function encodeInput(messages: readonly Message[]): JsonObject[] {
+  const customCalls = new Set<string>()
+  return messages.flatMap((message) => {
+    switch (message.role) {
+      case 'system':
+      case 'developer':
+      case 'user':
+        return [{ type: 'message', role: message.role, content: message.parts.map(encodePart) }]
+      case 'assistant':
+        for (const part of message.parts) {
+          if (part.type === 'tool-call' && part.custom) customCalls.add(part.id)
+        }
+        return encodeTurn(message.parts)
+      case 'tool':
+        return [encodeResult(message, customCalls.has(message.callId))]
+    }
+  })
+}
+
+function encodePart(part: UserPart): JsonObject {
+  switch (part.type) {
+    case 'text':
+      return { type: 'input_text', text: part.text }
+    case 'image':
+      return {
+        type: 'input_image',
+        image_url: encodeUrl(part.source),
+        detail: part.detail ?? 'auto',
+      }
+    case 'file':
+      return encodeFile(part)
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.data, format: part.encoding } }
+  }
+}
+
+function encodeFile({ source, name }: FilePart): JsonObject {
+  switch (source.type) {
+    case 'text': {
+      const text = name === undefined ? source.text : `${name}\n\n${source.text}`
+      return { type: 'input_text', text }
+    }
+    case 'url':
+      return { type: 'input_file', file_url: source.url }
+    case 'base64':
+      // A file needs a name that tells its kind; PDF is what every model reads.
+      return { type: 'input_file', filename: name ?? 'document.pdf', file_data: encodeUrl(source) }
+  }
+}
+
+function encodeTurn(parts: readonly AssistantPart[]): JsonObject[] {
+  const items: JsonObject[] = []
+  let words: JsonObject[] | undefined
+  for (const part of parts) {
+    if (part.type === 'text' || part.type === 'refusal') {
+      if (words === undefined) {
+        words = []
+        items.push({ type: 'message', role: 'assistant', content: words })
+      }
+      words.push(encodeWords(part))
+      continue
+    }
+    const item = part.type === 'thinking' ? encodeThinking(part) : encodeCall(part)
+    if (item === undefined) continue
+    words = undefined
+    items.push(item)
+  }
+  return items
+}
+
+function encodeWords(part: TextPart | RefusalPart): JsonObject {
+  return part.type === 'text'
+    ? { type: 'output_text', text: part.text, annotations: [] }
+    : { type: 'refusal', refusal: part.text }
+}
+
+/** Only thoughts that a provider of this format had: another's mean nothing to it. */
+function encodeThinking({ text, seal }: ThinkingPart): JsonObject | undefined {
+  if (seal?.format !== 'responses') return undefined
+  return defined({
+    type: 'reasoning',
+    id: seal.id,
+    summary: text === '' ? [] : [{ type: 'summary_text', text }],
+    encrypted_content: seal.value,
+  })
+}
+
+function encodeCall({ id, name, input, custom }: ToolCallPart): JsonObject {
+  const call_id = fitIdentifier(id, CALL_ID_CHARACTERS_MAX)
+  return custom
+    ? { type: 'custom_tool_call', call_id, name, input }
+    : { type: 'function_call', call_id, name, arguments: input === '' ? '{}' : input }
+}
+
+type Result = Extract<Message, { role: 'tool' }>
+
+function encodeResult({ callId, parts, isError }: Result, custom: boolean): JsonObject {
+  const told = isError === true ? markError(parts) : parts
+  const [only] = told
+  return {
+    type: custom ? 'custom_tool_call_output' : 'function_call_output',
+    call_id: fitIdentifier(callId, CALL_ID_CHARACTERS_MAX),
+    output:
+      told.length === 0
+        ? ''
+        : told.length === 1 && only?.type === 'text'
+          ? only.text
+          : told.map(encodePart),
+  }
+}
+
+/** The format has no mark for a failed call, so the text says it. */
+function markError(parts: readonly (TextPart | ImagePart | FilePart)[]): readonly UserPart[] {
+  const [first, ...rest] = parts
+  return first?.type === 'text'
+    ? [{ ...first, text: `Error: ${first.text}` }, ...rest]
+    : [{ type: 'text', text: 'Error:' }, ...parts]
+}

@@ -1,0 +1,111 @@
+// A canonical request as a responses provider is asked. Writes what the format can say; what it cannot is listed in
+// `features.ts` and was named or refused before. The provider keeps nothing: its account is shared by all keys.
+import type { JsonObject } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
+import type {
+  CanonicalRequest,
+  Conversation,
+  OutputFormat,
+  Tool,
+  ToolChoice,
+} from '../../core/request.ts'
+import { effortOf } from '../effort.ts'
+import { fitIdentifier } from '../identifiers.ts'
+import { ENCRYPTED_REASONING, givesEncryptedReasoning } from './encrypted-reasoning.ts'
+import { encodeInput } from './items-encode.ts'
+
+/** What the format's inventor accepts for the names of users and caches. */
+const IDENTIFIER_CHARACTERS_MAX = 64
+
+export function encodeRequest(request: CanonicalRequest): JsonObject {
+  if (request.kind !== 'chat') throw new Error('only a conversation can become a response')
+  const { tools, toolChoice, sampling, cacheKey, endUser } = request
+  const hasTools = tools.length > 0
+  return defined({
+    model: request.model,
+    input: encodeInput(request.messages),
+    stream: request.stream ? true : undefined,
+    store: false,
+    include: encodeInclude(request),
+    max_output_tokens: request.outputTokensMax,
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    top_logprobs: sampling.logprobs,
+    tools: hasTools ? tools.map(encodeTool) : undefined,
+    tool_choice: hasTools && toolChoice ? encodeChoice(toolChoice, tools) : undefined,
+    parallel_tool_calls: hasTools ? request.parallelToolCalls : undefined,
+    text: encodeText(request),
+    reasoning: encodeReasoning(request),
+    metadata: request.metadata,
+    safety_identifier: endUser && fitIdentifier(endUser, IDENTIFIER_CHARACTERS_MAX),
+    prompt_cache_key: cacheKey && fitIdentifier(cacheKey, IDENTIFIER_CHARACTERS_MAX),
+    // The other family's word for "no faster lane"; dearer tiers were refused.
+    service_tier: request.serviceTier === 'standard_only' ? 'default' : request.serviceTier,
+  })
+}
+
+function encodeInclude({ model, sampling }: Conversation): string[] | undefined {
+  const include = [
+    ...(givesEncryptedReasoning(model) ? [ENCRYPTED_REASONING] : []),
+    ...(sampling.logprobs === undefined ? [] : ['message.output_text.logprobs']),
+  ]
+  return include.length === 0 ? undefined : include
+}
+
+function encodeTool(tool: Tool): JsonObject {
+  const { type, name, description } = tool
+  if (tool.type === 'custom') return defined({ type, name, description, format: tool.inputFormat })
+  // Left out, strict would mean yes here, and a schema written for another format may not comply.
+  return defined({
+    type,
+    name,
+    description,
+    parameters: tool.schema,
+    strict: tool.strict ?? false,
+  })
+}
+
+function encodeChoice(choice: ToolChoice, tools: readonly Tool[]): string | JsonObject {
+  const named = (name: string): JsonObject => ({
+    type: tools.find((tool) => tool.name === name)?.type ?? 'function',
+    name,
+  })
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return choice.type
+    case 'tool':
+      return named(choice.name)
+    case 'allowed':
+      return {
+        type: 'allowed_tools',
+        mode: choice.required ? 'required' : 'auto',
+        tools: choice.names.map(named),
+      }
+  }
+}
+
+function encodeText({ outputFormat, verbosity }: Conversation): JsonObject | undefined {
+  if (outputFormat === undefined && verbosity === undefined) return undefined
+  return defined({ format: outputFormat && encodeFormat(outputFormat), verbosity })
+}
+
+function encodeFormat(format: OutputFormat): JsonObject {
+  if (format.type === 'json') return { type: 'json_object' }
+  const { name, description, schema, strict } = format
+  return defined({ type: 'json_schema', name, description, schema, strict })
+}
+
+function encodeReasoning({ reasoning }: Conversation): JsonObject | undefined {
+  if (reasoning === undefined) return undefined
+  // Who sets a budget for thinking comes from a format that shows thoughts unless told otherwise.
+  const isShown =
+    reasoning.display === 'summary' ||
+    (reasoning.tokensMax !== undefined && reasoning.display === undefined)
+  const encoded = defined({
+    effort: effortOf(reasoning),
+    summary: isShown ? 'auto' : undefined,
+  })
+  return Object.keys(encoded).length === 0 ? undefined : encoded
+}
