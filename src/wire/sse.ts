@@ -26,6 +26,16 @@ export function writeSse(event: SseEvent): string {
     : `event: ${event.event}\ndata: ${event.data}\n\n`
 }
 
+/** The text of an event that came, with other data in it. */
+export function replaceData(event: SseEvent, data: string): string {
+  const start = event.raw.indexOf(event.data)
+  if (start >= 0) {
+    return event.raw.slice(0, start) + data + event.raw.slice(start + event.data.length)
+  }
+  // It came in several lines: between JSON's own characters a line end is only space.
+  return writeSse({ event: event.event, data: data.replaceAll('\n', ' '), raw: '' })
+}
+
 /** Cuts bytes into events, however they are split. What follows the last blank line is kept for the next read. */
 export class SseReader {
   readonly #decoder = new TextDecoder('utf-8')

@@ -6,8 +6,7 @@ import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import { replaceMember } from '../json-text.ts'
 import type { JsonBody } from '../json.ts'
 import { changeMembers } from '../json.ts'
-import type { SseEvent } from '../sse.ts'
-import { writeSse } from '../sse.ts'
+import { replaceData } from '../sse.ts'
 import { encodeEvents, isUsageAsked } from './events-encode.ts'
 import { hostedTools } from './hosted-tools.ts'
 
@@ -76,14 +75,6 @@ function parse(data: string): Json {
   } catch {
     return null // Whoever decodes the stream reports it.
   }
-}
-
-function replaceData(event: SseEvent, data: string): string {
-  const start = event.raw.indexOf(event.data)
-  if (start >= 0)
-    return event.raw.slice(0, start) + data + event.raw.slice(start + event.data.length)
-  // It came in several lines: between JSON's own characters a line end is only space.
-  return writeSse({ event: event.event, data: data.replaceAll('\n', ' '), raw: '' })
 }
 
 export function forwardResponse(body: JsonBody, answer: AnswerContext): Uint8Array {
