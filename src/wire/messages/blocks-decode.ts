@@ -17,7 +17,7 @@ import type {
 } from '../../core/request.ts'
 import { expectList, expectName, expectObject, expectText, optional, typeOf } from '../expect.ts'
 import { decodeUrl, expectBase64 } from '../media.ts'
-import { unpackSeal } from '../seal.ts'
+import { SEAL_MARK, unpackSeal } from '../seal.ts'
 import { shortCallId, shortToolName } from './tool-names.ts'
 
 /** A block and where it stands in the request. */
@@ -178,12 +178,13 @@ function decodeToolUse({ value, place }: Block): ToolCallPart {
   })
 }
 
-/** A signature that another format packed into this one is opened; an empty one is none. */
+/** A signature that another format packed into this one is opened; an empty pack, like an empty text, is none. */
 function decodeThinking({ value, place }: Block): ThinkingPart {
   const text = expectText(value['thinking'], `${place}.thinking`)
   const signature = optional(value['signature'], `${place}.signature`, expectText) ?? ''
+  if (signature === '' || signature === SEAL_MARK) return { type: 'thinking', text }
   const seal = unpackSeal(signature, { format: 'messages', kind: 'signature' })
-  return seal.value === '' ? { type: 'thinking', text } : { type: 'thinking', text, seal }
+  return { type: 'thinking', text, seal }
 }
 
 function decodeRedacted({ value, place }: Block): ThinkingPart {

@@ -19,8 +19,10 @@ function decodeBytes(...pieces: Buffer[]): CanonicalEvent[] {
   return pieces.flatMap((piece) => reader.read(piece)).flatMap((event) => decode(event))
 }
 
+/** The frames of an answer that has begun. */
 function decodeFrames(...frames: Json[]): CanonicalEvent[] {
   const decode = decodeEvents()
+  decode(sseEvent('', { type: 'message_start' }))
   return frames.flatMap((frame) => decode(sseEvent('', frame)))
 }
 
@@ -223,6 +225,19 @@ test('providers that only resemble the original are understood', () => {
         { type: 'thinking-end', ...at(0) },
       ],
     ],
+    'a second start': [
+      [{ type: 'message_start', message: { id: 'x', usage: { input_tokens: 4 } } }],
+      [{ type: 'usage', usage: { ...NO_USAGE, inputTokens: 4 } }],
+    ],
+    'content after the end': [
+      [
+        { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
+        { type: 'content_block_delta', index: 0, delta: text },
+        { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+      ],
+      [{ type: 'choice-end', choice: 0, reason: 'stop' }],
+    ],
     'what is not known': [
       [
         { type: 'content_block_start', index: 0, content_block: { type: 'poem', lines: [] } },
@@ -239,6 +254,11 @@ test('providers that only resemble the original are understood', () => {
   for (const [what, [frames, expected]] of Object.entries(cases)) {
     assert.deepEqual(decodeFrames(...frames), expected, what)
   }
+  assert.deepEqual(decodeEvents()(sseEvent('', { type: 'message_stop' })), [
+    { type: 'response-start', id: '', model: '' },
+    { type: 'choice-end', choice: 0, reason: 'stop' },
+    { type: 'response-end' },
+  ])
   assert.deepEqual(decodeEvents()(sseEvent('', '[DONE]')), [])
   assert.deepEqual(decodeEvents()(sseEvent('ping', '')), [])
   assert.deepEqual(decodeEvents()(sseEvent('ping', '{}')), [{ type: 'ping' }])

@@ -58,9 +58,17 @@ class FrameReader {
   #open: OpenBlock | undefined
   /** Inside a block that means nothing here (a tool that ran at the provider): its pieces are no other block's. */
   #isIgnoring = false
+  #hasStarted = false
   #hasEnded = false
 
+  /** What the frame means; an answer that comes without its start is started here. */
   read(frame: JsonObject): CanonicalEvent[] {
+    const events = this.#read(frame)
+    if (this.#hasStarted || events.every((event) => event.type === 'ping')) return events
+    return [...this.#messageStart({}), ...events]
+  }
+
+  #read(frame: JsonObject): CanonicalEvent[] {
     switch (stringOf(frame['type']) ?? '') {
       case 'content_block_delta':
         return this.#delta(objectOf(frame['delta']))
@@ -85,10 +93,10 @@ class FrameReader {
   }
 
   #messageStart({ id, model, usage }: JsonObject): CanonicalEvent[] {
-    return [
-      { type: 'response-start', id: stringOf(id) ?? '', model: stringOf(model) ?? '' },
-      ...this.#report(usage),
-    ]
+    if (this.#hasStarted) return this.#report(usage)
+    this.#hasStarted = true
+    const start = { id: stringOf(id) ?? '', model: stringOf(model) ?? '' }
+    return [{ type: 'response-start', ...start }, ...this.#report(usage)]
   }
 
   #messageDelta(delta: JsonObject, usage: Json | undefined): CanonicalEvent[] {
@@ -110,6 +118,7 @@ class FrameReader {
 
   /** A start may already carry the whole block: in a whole answer, and in some providers' streams. */
   #start(block: JsonObject): CanonicalEvent[] {
+    if (this.#hasEnded) return []
     this.#isIgnoring = false
     switch (stringOf(block['type']) ?? '') {
       case 'text': {
@@ -139,7 +148,7 @@ class FrameReader {
   }
 
   #delta(delta: JsonObject): CanonicalEvent[] {
-    if (this.#isIgnoring) return []
+    if (this.#isIgnoring || this.#hasEnded) return []
     const open = this.#open
     switch (stringOf(delta['type']) ?? '') {
       case 'text_delta':

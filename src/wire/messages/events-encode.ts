@@ -7,7 +7,7 @@ import { isObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import type { AnswerContext, EventEncoder } from '../codec.ts'
 import { encodeError } from '../errors.ts'
-import { packSeal } from '../seal.ts'
+import { packSeal, SEAL_MARK } from '../seal.ts'
 import { sseEvent, writeSse } from '../sse.ts'
 import { encodeStop } from './stop-reason.ts'
 import { customToolInput, toolInputObject } from './tool-input.ts'
@@ -18,7 +18,7 @@ import { encodeUsage } from './usage.ts'
 type Frame = JsonObject & { readonly type: string }
 type ChoiceEnd = Extract<CanonicalEvent, { type: 'choice-end' }>
 
-export const KEEP_ALIVE = writeSse(sseEvent('ping', { type: 'ping' }))
+const KEEP_ALIVE = writeSse(sseEvent('ping', { type: 'ping' }))
 
 export function encodeEvents(answer: AnswerContext): EventEncoder {
   const writer = new FrameWriter(answer)
@@ -37,8 +37,8 @@ export function encodeResponse(
   return assemble(events.flatMap((event) => writer.write(event)))
 }
 
-/** Thoughts without a seal still need a signature; this one says that they are of no use to a provider of this format. */
-const UNSEALED = packSeal({ format: 'chat', kind: 'signature', value: '' }, 'messages')
+/** The signature of thoughts that nobody sealed: an empty pack, so that no provider is shown them as its own. */
+const UNSEALED = SEAL_MARK
 
 class FrameWriter {
   readonly #answer: AnswerContext
@@ -158,7 +158,7 @@ class FrameWriter {
   #endThinking(seal: Seal | undefined): Frame[] {
     const signature = seal === undefined ? UNSEALED : packSeal(seal, 'messages')
     if (!this.#isOpen) {
-      if (seal === undefined) return []
+      if (seal === undefined || seal.value === '') return []
       const isSigned = seal.format === 'messages' && seal.kind === 'signature'
       if (!isSigned) {
         return [...this.#open({ type: 'redacted_thinking', data: signature }), ...this.#close()]

@@ -3,14 +3,13 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
-import { encodeError } from '../errors.ts'
 import type { JsonBody } from '../json.ts'
 import { changeMembers } from '../json.ts'
-import { parseEvent } from '../provider-errors.ts'
+import { findMember, replaceMember } from '../json-text.ts'
 import { isPacked, SEAL_MARK } from '../seal.ts'
 import type { SseEvent } from '../sse.ts'
-import { sseEvent, writeSse } from '../sse.ts'
-import { KEEP_ALIVE } from './events-encode.ts'
+import { replaceData } from '../sse.ts'
+import { encodeEvents } from './events-encode.ts'
 import { removalsFrom } from './removals.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
@@ -25,27 +24,23 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Arra
 }
 
 export function forwardEvents(answer: AnswerContext): EventForwarder {
-  return {
-    forward: (event) => (isStart(event) ? renameModel(event, answer) : event.raw),
-    fail: (error) => [sseEvent('error', encodeError('messages', error, answer.requestId))],
-    keepAlive: KEEP_ALIVE,
-  }
+  const { fail, keepAlive } = encodeEvents(answer)
+  return { forward: (event) => renameModel(event, answer), fail, keepAlive }
 }
 
 export function forwardResponse(body: JsonBody, answer: AnswerContext): Uint8Array {
   return changeMembers(body, { model: answer.model })
 }
 
-/** Only the first event names the model. */
-function isStart(event: SseEvent): boolean {
-  return event.event === 'message_start'
-}
-
+/** Only the first event names the model, inside the message that it starts. */
 function renameModel(event: SseEvent, answer: AnswerContext): string {
-  const frame = parseEvent(event)
-  if (!isObject(frame['message'])) return event.raw
-  const message = { ...frame['message'], model: answer.model }
-  return writeSse(sseEvent(event.event, { ...frame, message }))
+  if (event.event !== 'message_start') return event.raw
+  const message = findMember(event.data, 'message')
+  if (message === undefined) return event.raw
+  const { start, end } = message
+  const renamed = replaceMember(event.data.slice(start, end), 'model', JSON.stringify(answer.model))
+  const data = event.data.slice(0, start) + renamed + event.data.slice(end)
+  return data === event.data ? event.raw : replaceData(event, data)
 }
 
 /**

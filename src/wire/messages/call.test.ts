@@ -1,0 +1,233 @@
+// What admission reads: every byte a model may read is counted, and what no key may ask for is refused by name.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { InputMeasure } from '../../core/call.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { readCall, readCountCall } from './call.ts'
+
+const plain = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Grüße' }] }
+const withBlocks = (...blocks: Json[]): JsonObject => ({
+  ...plain,
+  messages: [{ role: 'user', content: blocks }],
+})
+const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+test('input is measured by what it is', () => {
+  const none: InputMeasure = {
+    textBytes: 0,
+    jsonBytes: 0,
+    items: 1,
+    images: 0,
+    unbounded: false,
+    tokens: 0,
+    cacheWrites: 'none',
+  }
+  const tool = { name: 'f', input_schema: { type: 'object' } }
+  const call = { type: 'tool_use', id: 'a', name: 'f', input: { x: 'é' } }
+  const schema = { type: 'json_schema', schema: { type: 'object' } }
+  const base64 = { type: 'base64', media_type: 'image/png', data: 'AAAA' }
+  const short = { type: 'ephemeral' }
+  const long = { type: 'ephemeral', ttl: '1h' }
+  const cases: Record<string, [JsonObject, Partial<InputMeasure>]> = {
+    'a text': [plain, { textBytes: 7 }],
+    'a system prompt': [{ ...plain, system: 'Be kind' }, { textBytes: 14 }],
+    'system blocks': [
+      { ...plain, system: [{ type: 'text', text: 'Be kind' }] },
+      { textBytes: 14, items: 2 },
+    ],
+    'a text block': [withBlocks({ type: 'text', text: 'abc' }), { textBytes: 3, items: 2 }],
+    'an image': [withBlocks({ type: 'image', source: base64 }), { items: 2, images: 1 }],
+    'an image by address': [
+      withBlocks({ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }),
+      { items: 2, images: 1 },
+    ],
+    'a PDF': [
+      withBlocks({ type: 'document', title: 'T', source: { ...base64, media_type: 'x/pdf' } }),
+      { items: 2, textBytes: 1, unbounded: true },
+    ],
+    'a text file': [
+      withBlocks({ type: 'document', source: { type: 'text', data: 'abcd' } }),
+      { items: 2, textBytes: 4 },
+    ],
+    'a document of blocks': [
+      withBlocks({
+        type: 'document',
+        source: { type: 'content', content: [{ type: 'text', text: 'ab' }] },
+      }),
+      { items: 3, textBytes: 2 },
+    ],
+    'a thought with its seal': [
+      withBlocks({ type: 'thinking', thinking: 'ab', signature: 'cdef' }),
+      { items: 2, textBytes: 6 },
+    ],
+    'a hidden thought': [
+      withBlocks({ type: 'redacted_thinking', data: 'abc' }),
+      { items: 2, textBytes: 3 },
+    ],
+    'a call': [withBlocks(call), { items: 2, jsonBytes: bytes(call) }],
+    'a result': [
+      withBlocks({ type: 'tool_result', tool_use_id: 'a', content: 'four' }),
+      { items: 2, jsonBytes: 4 },
+    ],
+    'a result of blocks': [
+      withBlocks({
+        type: 'tool_result',
+        tool_use_id: 'a',
+        content: [
+          { type: 'text', text: 'four', cache_control: short },
+          { type: 'image', source: base64 },
+        ],
+      }),
+      { items: 4, jsonBytes: 4, images: 1, cacheWrites: 'short' },
+    ],
+    'a search result': [
+      withBlocks({
+        type: 'search_result',
+        source: 'ab',
+        title: 'cd',
+        content: [{ type: 'text', text: 'ef' }],
+      }),
+      { items: 3, textBytes: 6 },
+    ],
+    'a block that nobody knows': [
+      withBlocks({ type: 'hologram', data: 'x' }),
+      { items: 2, jsonBytes: bytes({ type: 'hologram', data: 'x' }), unbounded: true },
+    ],
+    'a field that nobody knows': [
+      { ...plain, lore: 'abc' },
+      { textBytes: 7, jsonBytes: 3 },
+    ],
+    'tools and an output schema': [
+      { ...plain, tools: [tool], output_config: { format: schema } },
+      { textBytes: 7, items: 2, jsonBytes: bytes(tool) + bytes(schema) },
+    ],
+    'cache marks': [
+      { ...plain, cache_control: short },
+      { textBytes: 7, cacheWrites: 'short' },
+    ],
+    'long cache marks': [
+      { ...plain, cache_control: long, tools: [{ ...tool, cache_control: short }] },
+      {
+        textBytes: 7,
+        items: 2,
+        jsonBytes: bytes({ ...tool, cache_control: short }),
+        cacheWrites: 'long',
+      },
+    ],
+  }
+  for (const [what, [body, expected]] of Object.entries(cases)) {
+    assert.deepEqual(readCall(body).input, { ...none, ...expected }, what)
+  }
+})
+
+test('limits and needs', () => {
+  const output = (body: JsonObject) => readCall({ ...plain, ...body }).output
+  assert.deepEqual(output({}), { tokensMax: 10, choices: 1, thinks: false })
+  assert.deepEqual(output({ max_tokens: 0 }), { tokensMax: 0, choices: 1, thinks: false })
+  assert.equal(output({ thinking: { type: 'disabled' } }).thinks, false)
+  assert.equal(output({ thinking: { type: 'adaptive' } }).thinks, true)
+  assert.deepEqual(output({ thinking: { type: 'enabled', budget_tokens: 1024 } }), {
+    tokensMax: 10,
+    choices: 1,
+    thinkingTokens: 1024,
+    thinks: true,
+  })
+  const needs = (body: JsonObject) => readCall({ ...plain, ...body }).needs
+  assert.deepEqual(needs({ output_config: { effort: 'high' } }), [])
+  assert.deepEqual(needs({ thinking: { type: 'enabled', budget_tokens: 1024 } }), ['reasoning'])
+  assert.deepEqual(needs({ tools: [] }), [])
+  assert.deepEqual(needs({ tools: [{ name: 'f' }], output_format: { type: 'json_schema' } }), [
+    'tools',
+    'structured_output',
+  ])
+})
+
+test('a count needs no output limit', () => {
+  const { max_tokens: _, ...body } = plain
+  assert.equal(readCountCall(body).output.tokensMax, undefined)
+  assert.throws(() => readCall(body), about('invalid_request', 'max_tokens'))
+})
+
+test('what no key may ask for, or nobody could serve', () => {
+  const file = { type: 'file', file_id: 'file_1' }
+  const cases: [string, string, JsonObject][] = [
+    ['invalid_request', 'model', { ...plain, model: '' }],
+    ['invalid_request', 'messages', { ...plain, messages: 'Hello' }],
+    ['invalid_request', 'stream', { ...plain, stream: 'yes' }],
+    ['invalid_request', 'max_tokens', { ...plain, max_tokens: -1 }],
+    ['invalid_request', 'max_tokens', { ...plain, max_tokens: 1.5 }],
+    ['unsupported_parameter', 'container', { ...plain, container: 'c_1' }],
+    ['unsupported_parameter', 'mcp_servers', { ...plain, mcp_servers: [{ url: 'https://x' }] }],
+    ['unsupported_parameter', 'fallbacks', { ...plain, fallbacks: [{ model: 'dearer' }] }],
+    ['unsupported_parameter', 'thread', { ...plain, thread: { id: 't' } }],
+    ['unsupported_parameter', 'service_tier', { ...plain, service_tier: 'priority' }],
+    ['unsupported_parameter', 'speed', { ...plain, speed: 'fast' }],
+    ['unsupported_parameter', 'inference_geo', { ...plain, inference_geo: 'us' }],
+    [
+      'unsupported_parameter',
+      'messages[0].content[0].source.file_id',
+      withBlocks({ type: 'image', source: file }),
+    ],
+    [
+      'unsupported_parameter',
+      'messages[0].content[0].content[0].source.file_id',
+      withBlocks({ type: 'tool_result', content: [{ type: 'document', source: file }] }),
+    ],
+    [
+      'unsupported_parameter',
+      'messages[0].content[0].file_id',
+      withBlocks({ type: 'container_upload', file_id: 'file_1' }),
+    ],
+    [
+      'unsupported_parameter',
+      'messages[0].content[0].cache_control.ttl',
+      withBlocks({ type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '9y' } }),
+    ],
+  ]
+  for (const [code, param, body] of cases) {
+    assert.throws(() => readCall(body), about(code, param), param)
+  }
+  assert.equal(readCall({ ...plain, mcp_servers: [], container: null, speed: null }).model, 'm')
+})
+
+function about(code: string, param: string): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof GatewayError, String(error))
+    assert.deepEqual([error.code, error.details.param], [code, param])
+    return true
+  }
+}
+
+test('a conversation is recognised by its session, else by how it begins', () => {
+  const billing = { type: 'text', text: 'x-anthropic-billing-header: cc=1; h=0' }
+  const system = [billing, { type: 'text', text: 'You are kind.' }]
+  const affinity = (body: JsonObject) => readCall({ ...plain, ...body }).affinity
+  assert.equal(affinity({}), 'Grüße')
+  assert.equal(affinity({ system }), 'You are kind.\nGrüße')
+  assert.equal(affinity({ metadata: { user_id: 'user-7' } }), 'Grüße')
+  const user_id = JSON.stringify({ device_id: 'd', session_id: 's-1' })
+  assert.equal(affinity({ system, metadata: { user_id } }), 's-1')
+  assert.equal(readCall({ ...plain, metadata: { user_id: 'user-7' } }).endUser, 'user-7')
+})
+
+test('what runs at the provider is taken out and named; what the client runs stays', () => {
+  const search = { type: 'web_search_20260318', name: 'web_search' }
+  const bash = { type: 'bash_20250124', name: 'bash' }
+  const edits = [{ type: 'clear_thinking_20251015' }, { type: 'compact_20260112' }]
+  const call = readCall({
+    ...plain,
+    tools: [search, bash],
+    tool_choice: { type: 'tool', name: 'web_search' },
+    diagnostics: { previous_message_id: 'msg_1' },
+    context_management: { edits },
+  })
+  assert.deepEqual(call.dropped, [
+    'diagnostics',
+    'tools.web_search_20260318',
+    'tool_choice',
+    'context_management.edits.compact',
+  ])
+  assert.equal(call.input.jsonBytes, bytes(bash))
+})

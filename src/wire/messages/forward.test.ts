@@ -1,0 +1,92 @@
+// Passing through: only what must change does, and every other byte is the client's or the provider's own.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { Json } from '../../core/json.ts'
+import type { AnswerContext } from '../codec.ts'
+import { readJsonAnswer, readJsonBody } from '../json.ts'
+import { packSeal } from '../seal.ts'
+import { SseReader } from '../sse.ts'
+import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
+
+const answer: AnswerContext = {
+  model: 'house-model',
+  body: {},
+  createdAt: 0,
+  now: () => 0,
+  requestId: 'req_1',
+  newId: (prefix) => `${prefix}_new`,
+}
+
+function forwarded(body: string, outputTokensMax?: number): string {
+  const change = { model: 'claude', ...(outputTokensMax === undefined ? {} : { outputTokensMax }) }
+  return Buffer.from(forwardRequest(readJsonBody(Buffer.from(body)), change)).toString()
+}
+
+test('the model and the limit change, nothing else', () => {
+  const body =
+    '{ "max_tokens":4096, "model":"m",\n "messages":[{"role":"user", "content":"\\u0041"}], "new":{"x":1.0} }'
+  assert.equal(forwarded(body, 4096), body.replace('"m"', '"claude"'))
+  assert.equal(forwarded(body, 100), body.replace('"m"', '"claude"').replace('4096', '100'))
+  assert.equal(forwarded('{"model":"m","messages":[]}'), '{"model":"claude","messages":[]}')
+})
+
+test('tools that run at the provider go, and what hangs on them', () => {
+  const client = '{"name":"f","input_schema":{"type":"object"}}'
+  const search = '{"type":"tool_search_tool_bm25_20251119","name":"tool_search"}'
+  const deferred = client.replace('"f"', '"g","defer_loading":true')
+  const cases: [string, Json | undefined, Json | undefined][] = [
+    [`"tools":[${client}],"tool_choice":{"type":"any"}`, [JSON.parse(client)], { type: 'any' }],
+    [`"tools":[${deferred}]`, [JSON.parse(deferred)], undefined],
+    [`"tools":[${search},${deferred}]`, [JSON.parse(client.replace('"f"', '"g"'))], undefined],
+    [`"tools":[${search}],"tool_choice":{"type":"any"}`, undefined, undefined],
+    [
+      `"tools":[${search},${client}],"tool_choice":{"type":"tool","name":"tool_search"}`,
+      [JSON.parse(client)],
+      undefined,
+    ],
+  ]
+  for (const [members, tools, choice] of cases) {
+    const body = JSON.parse(forwarded(`{"model":"m","messages":[],${members}}`)) as Record<
+      string,
+      Json
+    >
+    assert.deepEqual([body['tools'], body['tool_choice']], [tools, choice], members)
+  }
+})
+
+test('thoughts of another format’s provider are left out, its own go on untouched', () => {
+  const foreign = packSeal({ format: 'responses', kind: 'encrypted', value: 'x' }, 'messages')
+  const own = { type: 'thinking', thinking: 'mine', signature: 'c2ln' }
+  const text = { type: 'text', text: 'tollgate.1. is a word like any other' }
+  const turns = [
+    { role: 'user', content: 'Hello' },
+    { role: 'assistant', content: [own, { type: 'thinking', thinking: 'a', signature: foreign }] },
+    { role: 'assistant', content: [{ type: 'redacted_thinking', data: foreign }] },
+    { role: 'assistant', content: [text] },
+  ]
+  const body = JSON.parse(forwarded(JSON.stringify({ model: 'm', messages: turns }))) as {
+    messages: unknown
+  }
+  assert.deepEqual(body.messages, [turns[0], { role: 'assistant', content: [own] }, turns[3]])
+})
+
+test('events go on as they came but for the model’s name', () => {
+  const start =
+    'event: message_start\r\ndata: {"type":"message_start","message":{"id":"msg_1","model":"claude","usage":{"x":1.0}}}\r\n\r\n'
+  const rest =
+    'event: content_block_delta\ndata: {"type": "content_block_delta","delta":{"model":"claude"}}\n\nevent: novelty\ndata: {}\n\n: comment\n\n'
+  const events = new SseReader().read(Buffer.from(start + rest))
+  const { forward, keepAlive } = forwardEvents(answer)
+  const text = events.map((event) => forward(event)).join('')
+  assert.equal(text, start.replace('"claude"', '"house-model"') + rest)
+  assert.equal(keepAlive, 'event: ping\ndata: {"type":"ping"}\n\n')
+})
+
+test('a whole answer goes on as it came but for the model’s name', () => {
+  const body = readJsonAnswer(Buffer.from('{"id":"msg_1", "model":"claude", "new": [1.0]}'))
+  assert.equal(
+    Buffer.from(forwardResponse(body, answer)).toString(),
+    '{"id":"msg_1", "model":"house-model", "new": [1.0]}',
+  )
+})
