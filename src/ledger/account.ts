@@ -43,6 +43,7 @@ export function closePeriod(account: Account, endsAt: number): ClosedPeriod {
     spent: account.spent,
     held: account.held,
     overrun: account.overrun,
+    grantedLimit: account.grantedLimit,
   }
   account.periodSeq += 1
   account.periodStartsAt = endsAt
@@ -50,6 +51,7 @@ export function closePeriod(account: Account, endsAt: number): ClosedPeriod {
   account.spent = 0n
   account.held = 0n
   account.overrun = 0n
+  account.grantedLimit = 0n
   return closed
 }
 

@@ -2,8 +2,8 @@
 // (`Page`), and what they write after it (`Writes`). No logic, so that a decision cannot depend on a database.
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Nanodollars } from '../core/money.ts'
-import type { Period, WeekStart } from '../store/tables.ts'
-import type { Ask, HoldId, Refused, Reserved, Settlement } from './ledger.ts'
+import type { Period, UsageState, WeekStart } from '../store/tables.ts'
+import type { Ask, Balances, HoldId, Refused, Reserved, Settlement } from './ledger.ts'
 
 import type { RateWindow } from './rates.ts'
 
@@ -19,6 +19,8 @@ export type Account = {
   spent: Nanodollars
   held: Nanodollars
   overrun: Nanodollars
+  /** The highest limit a hold of this period was granted under; null = one was granted without a limit. */
+  grantedLimit: Nanodollars | null
   inFlight: number
   readonly rpm: number | null
   readonly tpm: number | null
@@ -50,10 +52,6 @@ export type Hold = {
   readonly modelAsked: string
 }
 
-/** settled = charged what it cost; voided = never dispatched; orphaned = its node died, charged what it held;
- *  adjusted = an operator set the cost by hand. Only an orphan can still be settled. */
-export type UsageState = 'settled' | 'voided' | 'orphaned' | 'adjusted'
-
 /** A settlement as the books take it: flat, with clean texts, its price by name. */
 export type Charge = Omit<Settlement, 'price' | 'tags' | 'attempts'> & {
   readonly priceVersion: string | null
@@ -83,6 +81,7 @@ export type ClosedPeriod = {
   readonly spent: Nanodollars
   readonly held: Nanodollars
   readonly overrun: Nanodollars
+  readonly grantedLimit: Nanodollars | null
 }
 
 /** What changes in an account's period that is closed already. */
@@ -181,6 +180,17 @@ export type Batch = {
   /** An earlier try may have committed without our knowing: look for its holds first. */
   readonly isRetry: boolean
 }
+
+export type BatchResult =
+  | {
+      readonly live: true
+      /** The database's clock, taken under the locks. */
+      readonly now: number
+      readonly outcomes: readonly Outcome[]
+      readonly balances: ReadonlyMap<string, Balances>
+    }
+  /** The node was taken for dead by another one: nothing was decided. */
+  | { readonly live: false }
 
 /** What a batch needs to know, read under the locks of its accounts and after them. */
 export type Page = {

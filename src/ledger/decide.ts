@@ -18,7 +18,7 @@ import { Draft } from './draft.ts'
 import { judge } from './judge.ts'
 import type { Balances } from './ledger.ts'
 import { admit, correct } from './rates.ts'
-import { orphanedRow, settledRow, voidedRow } from './usage-row.ts'
+import { adjustedRow, orphanedRow, settledRow, voidedRow } from './usage-row.ts'
 
 export type Decision = {
   /** One per item of the batch, in its order. */
@@ -65,6 +65,25 @@ export function keyOf(item: Item): string {
   }
 }
 
+/** The hold an item is about, if the books may know it: a new one only when an earlier try may have committed it. */
+export function knownHoldOf(item: Item, isRetry: boolean): number | undefined {
+  switch (item.kind) {
+    case 'reserve':
+      return isRetry ? item.holdId : undefined
+    case 'settle':
+      return item.charge.holdId
+    case 'void':
+    case 'trim':
+    case 'extend':
+    case 'orphan':
+    case 'adjust':
+      return item.holdId
+    case 'dry-run':
+    case 'refused':
+      return undefined
+  }
+}
+
 function isDemand(item: Item): item is Demand {
   return item.kind === 'reserve' || item.kind === 'dry-run' || item.kind === 'extend'
 }
@@ -74,9 +93,12 @@ function release(draft: Draft, item: Release): Outcome {
     case 'settle':
       return settle(draft, item.charge)
     case 'void':
-      return closeUnsettled(draft, item.holdId, (hold) => voidedRow(hold, item.reason, draft.now))
-    case 'orphan':
-      return closeUnsettled(draft, item.holdId, (hold) => orphanedRow(hold, draft.now))
+      return voidHold(draft, item.holdId, item.reason)
+    case 'orphan': {
+      const hold = draft.holds.get(item.holdId)
+      if (hold !== undefined) close(draft, hold, orphanedRow(hold, draft.now))
+      return { kind: 'changed', done: hold !== undefined }
+    }
     case 'trim': {
       const hold = draft.holds.get(item.holdId)
       if (hold === undefined || item.amount >= hold.amount) return { kind: 'changed', done: false }
@@ -86,7 +108,7 @@ function release(draft: Draft, item: Release): Outcome {
     case 'adjust': {
       const row = draft.usage.get(item.holdId)
       if (row === undefined) return { kind: 'changed', done: false }
-      recharge(draft, row, { ...row, state: 'adjusted', costNanodollars: item.cost })
+      recharge(draft, row, adjustedRow(row, item.cost))
       return { kind: 'changed', done: true }
     }
     case 'refused':
@@ -148,6 +170,7 @@ function reserve(draft: Draft, item: Extract<Item, { kind: 'reserve' }>): Answer
     modelAsked: ask.modelAsked,
   }
   draft.move(hold, { held: hold.amount, spent: 0n, overrun: 0n, inFlight: 1 })
+  draft.grant(hold, hold.amount)
   draft.insertHold(hold)
   if (hasRates(legs.key)) admit(legs.key.rateWindow, draft.now, ask.estimatedTokens)
   return answer
@@ -165,6 +188,7 @@ function extend(draft: Draft, holdId: number, extra: Nanodollars): boolean {
   }
   if (!fits(legs.key, hold.keyPeriod) || !fits(legs.frame, hold.framePeriod)) return false
   changeAmount(draft, hold, hold.amount + extra)
+  draft.grant(hold, extra)
   return true
 }
 
@@ -186,10 +210,13 @@ function settle(draft: Draft, charge: Charge): Outcome {
   return { kind: 'settled', found: 'orphaned', cost, overrun: overrun(cost, row.amount) }
 }
 
-function closeUnsettled(draft: Draft, holdId: number, row: (hold: Hold) => UsageRow): Outcome {
+/** Also of an orphan: the node that was taken for dead knows that it never dispatched this one. */
+function voidHold(draft: Draft, holdId: number, reason: string): Outcome {
   const hold = draft.holds.get(holdId)
-  if (hold === undefined) return { kind: 'changed', done: false }
-  close(draft, hold, row(hold))
+  const row = draft.usage.get(holdId)
+  if (hold !== undefined) close(draft, hold, voidedRow(hold, reason, draft.now))
+  else if (row?.state === 'orphaned') recharge(draft, row, voidedRow(row, reason, draft.now))
+  else return { kind: 'changed', done: false }
   return { kind: 'changed', done: true }
 }
 

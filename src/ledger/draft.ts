@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 
 import type { Nanodollars } from '../core/money.ts'
 import { FRAME_ID } from '../store/tables.ts'
-import { openPeriod } from './account.ts'
+import { limitOf, openPeriod } from './account.ts'
 import type {
   Account,
   ClosedPeriod,
@@ -69,6 +69,16 @@ export class Draft {
   move(place: Place, movement: Movement): void {
     this.#moveLeg(this.#account(place.keyId), place.keyPeriod, movement)
     this.#moveLeg(this.#account(FRAME_ID), place.framePeriod, movement)
+  }
+
+  /** Remembers under which limits budget was granted: the proof that no grant ever went over. */
+  grant(place: Place, amount: Nanodollars): void {
+    if (amount === 0n) return
+    for (const account of [this.#account(place.keyId), this.#account(FRAME_ID)]) {
+      const limit = limitOf(account)
+      if (limit === null || account.grantedLimit === null) account.grantedLimit = null
+      else if (limit > account.grantedLimit) account.grantedLimit = limit
+    }
   }
 
   insertHold(hold: Hold): void {

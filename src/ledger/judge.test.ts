@@ -21,6 +21,7 @@ function account(changes: Partial<Account>): Account {
     spent: 0n,
     held: 0n,
     overrun: 0n,
+    grantedLimit: 0n,
     inFlight: 0,
     rpm: null,
     tpm: null,

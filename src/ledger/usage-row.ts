@@ -1,10 +1,22 @@
 // How a hold ends as a row: settled by its node, voided before it was dispatched, or orphaned by a node that died.
 import { NO_USAGE } from '../core/events.ts'
+import type { Nanodollars } from '../core/money.ts'
 import type { Charge, Hold, UsageRow } from './books.ts'
 import type { Settlement } from './ledger.ts'
 
 /** What the reservation fixed, whether it is still a hold or already an orphan's row. */
-type Reservation = Pick<Hold, 'keyPeriod' | 'framePeriod' | 'amount' | 'at'>
+type Reservation = Pick<
+  Hold,
+  | 'id'
+  | 'requestId'
+  | 'keyId'
+  | 'keyPeriod'
+  | 'framePeriod'
+  | 'amount'
+  | 'at'
+  | 'endpoint'
+  | 'modelAsked'
+>
 
 /** A settlement in the form of the books. Client text may hold what no database stores: it must not fail a charge. */
 export function toCharge(settlement: Settlement): Charge {
@@ -28,7 +40,7 @@ export function settledRow(charge: Charge, reservation: Reservation, settledAt: 
 }
 
 /** Status 499 is what the log says of a client that went away. */
-export function voidedRow(hold: Hold, reason: string, settledAt: number): UsageRow {
+export function voidedRow(hold: Reservation, reason: string, settledAt: number): UsageRow {
   return { ...unservedRow(hold, settledAt), state: 'voided', status: 499, errorCode: reason }
 }
 
@@ -44,7 +56,14 @@ export function orphanedRow(hold: Hold, settledAt: number): UsageRow {
   }
 }
 
-function unservedRow(hold: Hold, settledAt: number): Omit<UsageRow, 'state' | 'status'> {
+/** What a row was charged less than it is now was free for others in between, so all of the raise is an overrun. */
+export function adjustedRow(row: UsageRow, cost: Nanodollars): UsageRow {
+  const isRaise = cost > row.costNanodollars
+  const amount = isRaise && row.costNanodollars < row.amount ? row.costNanodollars : row.amount
+  return { ...row, state: 'adjusted', costNanodollars: cost, amount }
+}
+
+function unservedRow(hold: Reservation, settledAt: number): Omit<UsageRow, 'state' | 'status'> {
   return {
     id: hold.id,
     requestId: hold.requestId,

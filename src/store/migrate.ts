@@ -102,7 +102,7 @@ async function run(
 function inWordsOf(kind: DatabaseKind, statement: string): string {
   if (kind === 'sqlite') return statement
   return statement
-    .replace(/\) STRICT$/, ')')
+    .replace(/\) STRICT(, WITHOUT ROWID)?$/, ')')
     .replaceAll(/\bINTEGER\b/g, 'BIGINT')
     .replaceAll(/\bBLOB\b/g, 'BYTEA')
     .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')

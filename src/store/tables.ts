@@ -10,6 +10,14 @@ export type Tables = {
   readonly key_models: KeyModelsTable
   readonly secrets: SecretsTable
   readonly responses: ResponsesTable
+  readonly holds: HoldsTable
+  readonly usage: UsageTable
+  readonly rollups: RollupsTable
+  readonly prices: PricesTable
+  readonly purged_usage: PurgedUsageTable
+  readonly ledger_entries: LedgerEntriesTable
+  readonly nodes: NodesTable
+  readonly node_beats: NodeBeatsTable
 }
 
 /** Facts about the whole database: `schema_version` (major.minor), `revision`, `instance_id`. */
@@ -58,6 +66,12 @@ export type AccountsTable = {
   period_seq: Generated<number>
   period_starts_at: Generated<number>
   period_ends_at: Generated<number | null>
+  /** Added to the limit until the period ends. */
+  top_up_nanodollars: Generated<bigint>
+  /** The highest limit that a hold of this period was granted under; NULL = one was granted without a limit. */
+  granted_limit_nanodollars: Generated<bigint | null>
+  /** The last minute's admissions, packed; kept only for keys with a rate limit. */
+  rate_window: Generated<string>
 }
 
 /** Closed periods, as they stood; late settlements still go there. */
@@ -70,6 +84,7 @@ type AccountPeriodsTable = {
   spent_nanodollars: bigint
   held_nanodollars: bigint
   overrun_nanodollars: bigint
+  granted_limit_nanodollars: Generated<bigint | null>
 }
 
 /** What a key is, apart from its money. `revoked_at` is set exactly when the account's status is revoked. */
@@ -114,4 +129,124 @@ type ResponsesTable = {
   sealed: Uint8Array
   created_at: number
   expires_at: number
+}
+
+/** Holds that are open. A closed one is a usage row under the same id. The ledger alone writes here and below. */
+type HoldsTable = {
+  /** The node's number times 2^33, plus a count: a node's holds are one range. */
+  id: number
+  request_id: string
+  key_id: string
+  key_period: number
+  frame_period: number
+  amount_nanodollars: bigint
+  output_tokens: number
+  capped: number
+  estimated_tokens: number
+  reserved_at: number
+  endpoint: string
+  model_asked: string
+}
+
+/**
+ * settled = charged what it cost; voided = never dispatched; orphaned = its node died, charged what it held;
+ * adjusted = an operator set the cost by hand. Only an orphan can still be settled.
+ */
+export type UsageState = 'settled' | 'voided' | 'orphaned' | 'adjusted'
+
+/** One row per request that had a hold. */
+type UsageTable = {
+  id: number
+  request_id: string
+  key_id: string
+  key_period: number
+  frame_period: number
+  state: UsageState
+  /** What was held when it ended. */
+  held_nanodollars: bigint
+  cost_nanodollars: bigint
+  price_version: string | null
+  endpoint: string
+  model_asked: string
+  model_served: string | null
+  provider: string | null
+  status: number
+  error_code: string | null
+  input_tokens: number
+  cached_tokens: number
+  cache_write_tokens: number
+  cache_write_long_tokens: number
+  output_tokens: number
+  reasoning_tokens: number
+  estimated: number
+  latency_ms: number
+  first_token_ms: number | null
+  end_user: string | null
+  /** JSON texts. */
+  tags: string
+  attempts: string
+  reserved_at: number
+  settled_at: number
+}
+
+/** Sums of usage rows by the hour and the day (UTC) they were reserved in; `refused` counts what never had a hold. */
+type RollupsTable = {
+  span: 'hour' | 'day'
+  starts_at: number
+  key_id: string
+  model: string
+  requests: number
+  errors: number
+  refused: number
+  estimated: number
+  input_tokens: number
+  cached_tokens: number
+  cache_write_tokens: number
+  output_tokens: number
+  reasoning_tokens: number
+  cost_nanodollars: bigint
+}
+
+/** The figures behind a usage row's price_version, as JSON. */
+type PricesTable = {
+  version: string
+  figures: string
+}
+
+/** Sums of the usage rows that retention has deleted, by account and period: spent can still be added up. */
+type PurgedUsageTable = {
+  account_id: string
+  period_seq: number
+  requests: number
+  cost_nanodollars: bigint
+  overrun_nanodollars: bigint
+}
+
+/** Append only: what people did to the books, and why. */
+type LedgerEntriesTable = {
+  id: string
+  at: number
+  kind: 'limit' | 'top_up' | 'reset' | 'adjust'
+  account_id: string
+  period_seq: number
+  hold_id: number | null
+  before_nanodollars: bigint | null
+  after_nanodollars: bigint | null
+  actor: string
+  reason: string
+}
+
+/** Serving processes; `fenced` ones were taken for dead and may grant nothing any more. */
+type NodesTable = {
+  id: number
+  status: 'live' | 'fenced' | 'left'
+  host: string
+  pid: number
+  joined_at: number
+  ended_at: number | null
+}
+
+type NodeBeatsTable = {
+  node_id: number
+  beats: number
 }

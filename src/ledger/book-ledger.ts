@@ -1,0 +1,185 @@
+// The Ledger that keeps real books: turns questions into items for the writer, and the writer's outcomes into answers.
+// It remembers which open holds are this process's own; everything else it knows is in the database.
+import type { Clock } from '../core/clock.ts'
+import type { Nanodollars } from '../core/money.ts'
+import type { Item, Outcome } from './books.ts'
+import { toPriceRow } from './figures.ts'
+import type {
+  Ask,
+  Balances,
+  HoldId,
+  Ledger,
+  Refused,
+  Reserved,
+  Settled,
+  Settlement,
+} from './ledger.ts'
+import { toCharge } from './usage-row.ts'
+import { Waiting } from './waiting.ts'
+import { Unavailable, type Submission, type Writer } from './writer.ts'
+
+export type BookLedgerParts = {
+  readonly clock: Clock
+  readonly writer: Writer
+  readonly readBalances: (keyId: string) => Promise<Balances | undefined>
+  readonly stop: () => Promise<void>
+}
+
+const RESERVE_MS_MAX = 5000
+const SETTLE_MS_MAX = 2000
+/** Enough for a `finally` that settles again what was settled a moment ago, without asking the database. */
+const SETTLED_KEPT = 2048
+
+export class BookLedger implements Ledger {
+  readonly #parts: BookLedgerParts
+  readonly #waiting: Waiting
+  /** Our open holds, and the keys they are on. */
+  readonly #open = new Map<HoldId, string>()
+  /** What was settled lately, in two generations, so that forgetting costs nothing. */
+  #settled = new Map<HoldId, Promise<Settled>>()
+  #settledBefore = new Map<HoldId, Promise<Settled>>()
+  #refused = new Map<string, { readonly keyId: string; readonly model: string; count: number }>()
+
+  constructor(parts: BookLedgerParts) {
+    this.#parts = parts
+    this.#waiting = new Waiting((ask, first) => this.#ask(ask, first), parts.clock)
+  }
+
+  async reserve(ask: Ask): Promise<Reserved | Refused> {
+    return this.#waiting.reserve(ask)
+  }
+
+  async dryRun(ask: Ask): Promise<Reserved | Refused> {
+    const { signal: _, ...plain } = ask
+    return this.#judge({ item: { kind: 'dry-run', ask: plain }, deadlineMs: RESERVE_MS_MAX })
+  }
+
+  async trim(holdId: HoldId, amountNanodollars: Nanodollars): Promise<void> {
+    const keyId = this.#keyOf(holdId)
+    await this.#change({ kind: 'trim', holdId, keyId, amount: amountNanodollars })
+  }
+
+  async extend(holdId: HoldId, extraNanodollars: Nanodollars): Promise<boolean> {
+    const keyId = this.#keyOf(holdId)
+    return this.#change({ kind: 'extend', holdId, keyId, extra: extraNanodollars })
+  }
+
+  settle(settlement: Settlement): Promise<Settled> {
+    const { holdId } = settlement
+    const known = this.#settled.get(holdId) ?? this.#settledBefore.get(holdId)
+    if (known !== undefined) return known
+    const settled = this.#settle(settlement)
+    this.#settled.set(holdId, settled)
+    // What failed may be tried again.
+    settled.catch(() => this.#settled.delete(holdId))
+    if (this.#settled.size >= SETTLED_KEPT) {
+      this.#settledBefore = this.#settled
+      this.#settled = new Map()
+    }
+    return settled
+  }
+
+  async void(holdId: HoldId, reason: string): Promise<void> {
+    const keyId = this.#open.get(holdId)
+    if (keyId === undefined) return
+    await this.#change({ kind: 'void', holdId, keyId, reason })
+    this.#open.delete(holdId)
+  }
+
+  async balances(keyId: string): Promise<Balances | undefined> {
+    return this.#parts.readBalances(keyId)
+  }
+
+  countRefused(keyId: string, modelAsked: string): void {
+    const name = `${keyId} ${modelAsked}`
+    const known = this.#refused.get(name)
+    if (known === undefined) this.#refused.set(name, { keyId, model: modelAsked, count: 1 })
+    else known.count += 1
+  }
+
+  async close(): Promise<void> {
+    await this.flushRefused()
+    await this.#parts.writer.close()
+    await this.#parts.stop()
+  }
+
+  /** Budget may have been freed: whoever waits for it asks again. */
+  freed(): void {
+    this.#waiting.freed()
+  }
+
+  /** Whether a hold of this process is still somebody's. */
+  owns(holdId: HoldId): boolean {
+    return this.#open.has(holdId)
+  }
+
+  /** Writes the counts of refusals that came together since the last time. */
+  async flushRefused(): Promise<void> {
+    const counts = [...this.#refused.values()]
+    this.#refused = new Map()
+    await Promise.allSettled(counts.map((count) => this.#change({ kind: 'refused', ...count })))
+  }
+
+  async #ask(ask: Ask, first: boolean): Promise<Reserved | Refused> {
+    const { signal, ...plain } = ask
+    if (signal?.aborted) return { reserved: false, reason: 'abandoned' }
+    const item: Item = { kind: 'reserve', holdId: this.#parts.writer.newHoldId(), ask: plain }
+    const answer = await this.#judge({ item, deadlineMs: RESERVE_MS_MAX, first })
+    if (!answer.reserved) return answer
+    this.#open.set(answer.holdId, ask.keyId)
+    if (!signal?.aborted) return answer
+    // Nobody is left to dispatch it. If the database cannot be told now, the sweep of our own holds will find it.
+    this.void(answer.holdId, 'abandoned').catch(() => {})
+    return { reserved: false, reason: 'abandoned' }
+  }
+
+  async #judge(submission: Submission): Promise<Reserved | Refused> {
+    try {
+      const { outcome, balances } = await this.#parts.writer.submit(submission)
+      const { answer } = expect('judged', outcome)
+      if (!answer.reserved && answer.reason !== 'rate') return answer
+      if (balances === undefined) throw new Error('an account that was judged has balances')
+      return answer.reserved ? { ...answer, waitedMs: 0, balances } : { ...answer, balances }
+    } catch (error) {
+      if (error instanceof Unavailable) return { reserved: false, reason: 'unavailable' }
+      throw error
+    }
+  }
+
+  async #settle(settlement: Settlement): Promise<Settled> {
+    const charge = toCharge(settlement)
+    const { outcome, balances } = await this.#parts.writer.submit({
+      item: { kind: 'settle', charge },
+      deadlineMs: SETTLE_MS_MAX,
+      ...(settlement.price !== null && { price: toPriceRow(settlement.price) }),
+    })
+    const { found, cost, overrun } = expect('settled', outcome)
+    if (found === 'unknown') throw new Error(`hold ${charge.holdId} is not in the books`)
+    this.#open.delete(charge.holdId)
+    return {
+      durableIn: 'database',
+      costNanodollars: cost,
+      overrunNanodollars: overrun,
+      ...(balances !== undefined && { balances }),
+    }
+  }
+
+  async #change(item: Item): Promise<boolean> {
+    const { outcome } = await this.#parts.writer.submit({ item, deadlineMs: SETTLE_MS_MAX })
+    return expect('changed', outcome).done
+  }
+
+  #keyOf(holdId: HoldId): string {
+    const keyId = this.#open.get(holdId)
+    if (keyId === undefined) throw new Error(`hold ${holdId} is not open here`)
+    return keyId
+  }
+}
+
+function expect<Kind extends Outcome['kind']>(
+  kind: Kind,
+  outcome: Outcome,
+): Extract<Outcome, { readonly kind: Kind }> {
+  if (outcome.kind !== kind) throw new Error(`the books answered ${outcome.kind}, not ${kind}`)
+  return outcome as Extract<Outcome, { readonly kind: Kind }>
+}

@@ -1,0 +1,230 @@
+// One batch on PostgreSQL: two round trips on a connection of the writer's own. The first takes the locks and reads, the
+// second writes and commits; the decision falls between them, in this process, so the time in between is kept short.
+import { Client, type ClientConfig, type QueryResult } from 'pg'
+
+import type { PostgresStore } from '../store/open.ts'
+import { FRAME_ID } from '../store/tables.ts'
+import type { Batch, BatchResult, Page, Writes } from './books.ts'
+import { decide, keyOf, knownHoldOf } from './decide.ts'
+import { STATEMENTS, type StatementName } from './postgres-statements.ts'
+import {
+  ACCOUNT_CHANGE_COLUMNS,
+  accountValues,
+  HOLD_COLUMNS,
+  holdValues,
+  number,
+  PERIOD_COLUMNS,
+  periodValues,
+  ROLLUP_KEY_COLUMNS,
+  ROLLUP_SUM_COLUMNS,
+  rollupValues,
+  toAccount,
+  toHold,
+  toUsageRow,
+  USAGE_COLUMNS,
+  usageValues,
+  type Row,
+  type Value,
+} from './rows.ts'
+import { Unavailable, type BatchRunner } from './writer.ts'
+
+const CONNECT_MS_MAX = 2000
+const ANSWER_MS_MAX = 4000
+
+const SETTINGS = [
+  'synchronous_commit=on',
+  // A node that stops inside a batch has others waiting for its locks.
+  'idle_in_transaction_session_timeout=500',
+  'statement_timeout=3000',
+  // Plans are kept, and those made while the tables were small would read them whole for ever.
+  'plan_cache_mode=force_generic_plan',
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'jit=off',
+]
+
+export function postgresRunner(store: PostgresStore): BatchRunner {
+  return new PostgresRunner({
+    ...store.pool.options,
+    application_name: 'tollgate ledger',
+    options: SETTINGS.map((setting) => `-c ${setting}`).join(' '),
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    query_timeout: ANSWER_MS_MAX,
+    // The limits of the pool's connections would come after ours and win.
+    statement_timeout: undefined,
+    idle_in_transaction_session_timeout: undefined,
+    pipeline: true,
+  })
+}
+
+class PostgresRunner implements BatchRunner {
+  readonly #config: ClientConfig
+  #client: Client | undefined
+
+  constructor(config: ClientConfig) {
+    this.#config = config
+  }
+
+  async run(batch: Batch): Promise<BatchResult> {
+    try {
+      const client = (this.#client ??= await connect(this.#config))
+      return await runBatch(client, batch)
+    } catch (error) {
+      if (isDataError(error)) {
+        // Nothing was committed, and the connection is as good as before.
+        await this.#client?.query('ROLLBACK').catch(() => this.#drop())
+        throw error
+      }
+      this.#drop()
+      throw new Unavailable(`PostgreSQL did not answer: ${messageOf(error)}`, { cause: error })
+    }
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client
+    this.#client = undefined
+    await client?.end()
+  }
+
+  /** Whatever state the connection is in, the server rolls back when it goes. */
+  #drop(): void {
+    const client = this.#client
+    this.#client = undefined
+    // Not `end()` first: that waits for answers that may never come.
+    client?.connection.stream.destroy()
+  }
+}
+
+async function connect(config: ClientConfig): Promise<Client> {
+  const client = new Client(config)
+  // A connection that breaks while idle is found out by the next batch.
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+async function runBatch(client: Client, batch: Batch): Promise<BatchResult> {
+  const page = await readPage(client, batch)
+  if (page === undefined) {
+    await client.query('ROLLBACK')
+    return { live: false }
+  }
+  const { outcomes, balances, writes } = decide(batch, page)
+  await allOf([...write(client, writes, batch), client.query('COMMIT')])
+  return { live: true, now: page.now, outcomes, balances }
+}
+
+/** Undefined when the node was fenced. Sent without waiting in between: one round trip. */
+async function readPage(client: Client, batch: Batch): Promise<Page | undefined> {
+  const keyIds = [...new Set(batch.items.map(keyOf)), FRAME_ID]
+  const holdIds = batch.items
+    .map((item) => knownHoldOf(item, batch.isRetry))
+    .filter((id) => id !== undefined)
+  const hasHolds = holdIds.length > 0
+  const [, node, accounts, clock, holds, usage] = await allOf([
+    client.query('BEGIN'),
+    batch.nodeId === null ? nothing : ask(client, 'liveNode', [batch.nodeId]),
+    ask(client, 'lockAccounts', [keyIds]),
+    ask(client, 'now', []),
+    hasHolds ? ask(client, 'holds', [holdIds]) : nothing,
+    hasHolds ? ask(client, 'usage', [holdIds]) : nothing,
+  ])
+  if (node?.rows.length === 0) return undefined
+  const now = number(clock?.rows[0] ?? {}, 'now')
+  return {
+    now,
+    accounts: (accounts?.rows ?? []).map((row) => toAccount(row, now)),
+    holds: (holds?.rows ?? []).map(toHold),
+    usage: (usage?.rows ?? []).map(toUsageRow),
+  }
+}
+
+function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResult>[] {
+  const sent: Promise<QueryResult>[] = []
+  const send = (
+    name: StatementName,
+    columns: readonly string[],
+    rows: readonly Value[][],
+  ): void => {
+    if (rows.length > 0) sent.push(ask(client, name, [toJson(columns, rows)]))
+  }
+  send('insertPeriods', PERIOD_COLUMNS, writes.closedPeriods.map(periodValues))
+  send(
+    'changePeriods',
+    ['account_id', 'seq', 'spent_nanodollars', 'held_nanodollars', 'overrun_nanodollars'],
+    writes.periodDeltas.map((delta) => [
+      delta.accountId,
+      delta.seq,
+      delta.spent,
+      delta.held,
+      delta.overrun,
+    ]),
+  )
+  send('insertHolds', HOLD_COLUMNS, writes.holdsInserted.map(holdValues))
+  send(
+    'changeHolds',
+    ['id', 'amount_nanodollars'],
+    writes.holdsChanged.map(({ id, amount }) => [id, amount]),
+  )
+  if (writes.holdsDeleted.length > 0) sent.push(ask(client, 'deleteHolds', [writes.holdsDeleted]))
+  send('insertUsage', USAGE_COLUMNS, writes.usageInserted.map(usageValues))
+  send('replaceUsage', USAGE_COLUMNS, writes.usageCorrected.map(usageValues))
+  send(
+    'addRollups',
+    [...ROLLUP_KEY_COLUMNS, ...ROLLUP_SUM_COLUMNS],
+    writes.rollups.map(rollupValues),
+  )
+  send('updateAccounts', ACCOUNT_CHANGE_COLUMNS, writes.accounts.map(accountValues))
+  send(
+    'insertPrices',
+    ['version', 'figures'],
+    // Sorted like everything that two nodes may write at once.
+    batch.prices.map(({ version, figures }) => [version, figures]).toSorted(),
+  )
+  return sent
+}
+
+function ask(client: Client, name: StatementName, values: unknown[]): Promise<QueryResult<Row>> {
+  return client.query<Row>({ name, text: STATEMENTS[name], values })
+}
+
+function toJson(columns: readonly string[], rows: readonly Value[][]): string {
+  return JSON.stringify(
+    rows.map((row) =>
+      Object.fromEntries(
+        // JSON has no integers of this size; PostgreSQL reads them from text.
+        row.map((value, index) => [
+          columns[index],
+          typeof value === 'bigint' ? value.toString() : value,
+        ]),
+      ),
+    ),
+  )
+}
+
+type Answer = QueryResult<Row> | undefined
+
+/** Stands for a statement that this batch does not need. */
+const nothing: Promise<undefined> = Promise.resolve(undefined)
+
+/** Waits for every answer before the first error is thrown: the connection is in use until the last has come. */
+async function allOf(sent: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
+  const answers = await Promise.allSettled(sent)
+  return answers.map((answer) => {
+    if (answer.status === 'rejected') throw answer.reason
+    return answer.value
+  })
+}
+
+/** SQLSTATE classes that blame what was sent: data exception, constraint, syntax. And whatever our own code throws. */
+function isDataError(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return true
+  if (!(error instanceof Error)) return false
+  if (!('code' in error)) return error.name === 'AssertionError'
+  return typeof error.code === 'string' && /^(22|23|42|ERR_ASSERTION)/.test(error.code)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

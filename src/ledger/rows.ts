@@ -1,0 +1,331 @@
+// Database rows and the books' own types, one way and back, for both databases. Every integer arrives as a bigint;
+// money stays one, the rest become numbers.
+import type { Endpoint } from '../core/endpoints.ts'
+import type { Period, UsageState, WeekStart } from '../store/tables.ts'
+import type { Account, ClosedPeriod, Hold, Rollup, UsageRow } from './books.ts'
+import { packWindow, unpackWindow } from './rates.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+export type Value = string | number | bigint | null
+
+export const ACCOUNT_COLUMNS = [
+  'id',
+  'status',
+  'expires_at',
+  'allow_version',
+  'limit_nanodollars',
+  'top_up_nanodollars',
+  'spent_nanodollars',
+  'held_nanodollars',
+  'overrun_nanodollars',
+  'granted_limit_nanodollars',
+  'in_flight',
+  'rpm',
+  'tpm',
+  'concurrency',
+  'period',
+  'timezone',
+  'week_start',
+  'period_seq',
+  'period_starts_at',
+  'period_ends_at',
+  'rate_window',
+] as const
+
+export const HOLD_COLUMNS = [
+  'id',
+  'request_id',
+  'key_id',
+  'key_period',
+  'frame_period',
+  'amount_nanodollars',
+  'output_tokens',
+  'capped',
+  'estimated_tokens',
+  'reserved_at',
+  'endpoint',
+  'model_asked',
+] as const
+
+export const USAGE_COLUMNS = [
+  'id',
+  'request_id',
+  'key_id',
+  'key_period',
+  'frame_period',
+  'state',
+  'held_nanodollars',
+  'cost_nanodollars',
+  'price_version',
+  'endpoint',
+  'model_asked',
+  'model_served',
+  'provider',
+  'status',
+  'error_code',
+  'input_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'cache_write_long_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'estimated',
+  'latency_ms',
+  'first_token_ms',
+  'end_user',
+  'tags',
+  'attempts',
+  'reserved_at',
+  'settled_at',
+] as const
+
+export const ROLLUP_KEY_COLUMNS = ['span', 'starts_at', 'key_id', 'model'] as const
+export const ROLLUP_SUM_COLUMNS = [
+  'requests',
+  'errors',
+  'refused',
+  'estimated',
+  'input_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'cost_nanodollars',
+] as const
+
+export function toAccount(row: Row, now: number): Account {
+  return {
+    id: text(row, 'id'),
+    status: text(row, 'status'),
+    expiresAt: maybe(number, row, 'expires_at'),
+    allowVersion: number(row, 'allow_version'),
+    limit: maybe(money, row, 'limit_nanodollars'),
+    topUp: money(row, 'top_up_nanodollars'),
+    spent: money(row, 'spent_nanodollars'),
+    held: money(row, 'held_nanodollars'),
+    overrun: money(row, 'overrun_nanodollars'),
+    grantedLimit: maybe(money, row, 'granted_limit_nanodollars'),
+    inFlight: number(row, 'in_flight'),
+    rpm: maybe(number, row, 'rpm'),
+    tpm: maybe(number, row, 'tpm'),
+    concurrency: maybe(number, row, 'concurrency'),
+    period: text(row, 'period') as Period,
+    timezone: text(row, 'timezone'),
+    weekStart: text(row, 'week_start') as WeekStart,
+    periodSeq: number(row, 'period_seq'),
+    periodStartsAt: number(row, 'period_starts_at'),
+    periodEndsAt: maybe(number, row, 'period_ends_at'),
+    rateWindow: unpackWindow(text(row, 'rate_window'), now),
+  }
+}
+
+export function toHold(row: Row): Hold {
+  return {
+    id: number(row, 'id'),
+    requestId: text(row, 'request_id'),
+    keyId: text(row, 'key_id'),
+    keyPeriod: number(row, 'key_period'),
+    framePeriod: number(row, 'frame_period'),
+    amount: money(row, 'amount_nanodollars'),
+    outputTokens: number(row, 'output_tokens'),
+    capped: number(row, 'capped') === 1,
+    estimatedTokens: number(row, 'estimated_tokens'),
+    at: number(row, 'reserved_at'),
+    endpoint: text(row, 'endpoint') as Endpoint,
+    modelAsked: text(row, 'model_asked'),
+  }
+}
+
+export function toUsageRow(row: Row): UsageRow {
+  return {
+    id: number(row, 'id'),
+    requestId: text(row, 'request_id'),
+    keyId: text(row, 'key_id'),
+    keyPeriod: number(row, 'key_period'),
+    framePeriod: number(row, 'frame_period'),
+    state: text(row, 'state') as UsageState,
+    amount: money(row, 'held_nanodollars'),
+    costNanodollars: money(row, 'cost_nanodollars'),
+    priceVersion: maybe(text, row, 'price_version'),
+    endpoint: text(row, 'endpoint') as Endpoint,
+    modelAsked: text(row, 'model_asked'),
+    modelServed: maybe(text, row, 'model_served'),
+    provider: maybe(text, row, 'provider'),
+    status: number(row, 'status'),
+    errorCode: maybe(text, row, 'error_code'),
+    tokens: {
+      inputTokens: number(row, 'input_tokens'),
+      cachedTokens: number(row, 'cached_tokens'),
+      cacheWriteTokens: number(row, 'cache_write_tokens'),
+      cacheWriteLongTokens: number(row, 'cache_write_long_tokens'),
+      outputTokens: number(row, 'output_tokens'),
+      reasoningTokens: number(row, 'reasoning_tokens'),
+    },
+    estimated: number(row, 'estimated') === 1,
+    latencyMs: number(row, 'latency_ms'),
+    firstTokenMs: maybe(number, row, 'first_token_ms'),
+    endUser: maybe(text, row, 'end_user'),
+    tags: text(row, 'tags'),
+    attempts: text(row, 'attempts'),
+    at: number(row, 'reserved_at'),
+    settledAt: number(row, 'settled_at'),
+  }
+}
+
+/** What a batch may change of an account. */
+export const ACCOUNT_CHANGE_COLUMNS = [
+  'id',
+  'top_up_nanodollars',
+  'spent_nanodollars',
+  'held_nanodollars',
+  'overrun_nanodollars',
+  'granted_limit_nanodollars',
+  'in_flight',
+  'period_seq',
+  'period_starts_at',
+  'period_ends_at',
+  'rate_window',
+] as const
+
+export const PERIOD_COLUMNS = [
+  'account_id',
+  'seq',
+  'starts_at',
+  'ends_at',
+  'limit_nanodollars',
+  'spent_nanodollars',
+  'held_nanodollars',
+  'overrun_nanodollars',
+  'granted_limit_nanodollars',
+] as const
+
+/** In the order of ACCOUNT_CHANGE_COLUMNS. */
+export function accountValues(account: Account): Value[] {
+  return [
+    account.id,
+    account.topUp,
+    account.spent,
+    account.held,
+    account.overrun,
+    account.grantedLimit,
+    account.inFlight,
+    account.periodSeq,
+    account.periodStartsAt,
+    account.periodEndsAt,
+    packWindow(account.rateWindow),
+  ]
+}
+
+/** In the order of PERIOD_COLUMNS. */
+export function periodValues(period: ClosedPeriod): Value[] {
+  return [
+    period.accountId,
+    period.seq,
+    period.startsAt,
+    period.endsAt,
+    period.limit,
+    period.spent,
+    period.held,
+    period.overrun,
+    period.grantedLimit,
+  ]
+}
+
+/** In the order of HOLD_COLUMNS. */
+export function holdValues(hold: Hold): Value[] {
+  return [
+    hold.id,
+    hold.requestId,
+    hold.keyId,
+    hold.keyPeriod,
+    hold.framePeriod,
+    hold.amount,
+    hold.outputTokens,
+    hold.capped ? 1 : 0,
+    hold.estimatedTokens,
+    hold.at,
+    hold.endpoint,
+    hold.modelAsked,
+  ]
+}
+
+/** In the order of USAGE_COLUMNS. */
+export function usageValues(row: UsageRow): Value[] {
+  return [
+    row.id,
+    row.requestId,
+    row.keyId,
+    row.keyPeriod,
+    row.framePeriod,
+    row.state,
+    row.amount,
+    row.costNanodollars,
+    row.priceVersion,
+    row.endpoint,
+    row.modelAsked,
+    row.modelServed,
+    row.provider,
+    row.status,
+    row.errorCode,
+    row.tokens.inputTokens,
+    row.tokens.cachedTokens,
+    row.tokens.cacheWriteTokens,
+    row.tokens.cacheWriteLongTokens,
+    row.tokens.outputTokens,
+    row.tokens.reasoningTokens,
+    row.estimated ? 1 : 0,
+    Math.round(row.latencyMs),
+    row.firstTokenMs === null ? null : Math.round(row.firstTokenMs),
+    row.endUser,
+    row.tags,
+    row.attempts,
+    row.at,
+    row.settledAt,
+  ]
+}
+
+/** In the order of ROLLUP_KEY_COLUMNS, then ROLLUP_SUM_COLUMNS. */
+export function rollupValues(rollup: Rollup): Value[] {
+  return [
+    rollup.span,
+    rollup.startsAt,
+    rollup.keyId,
+    rollup.model,
+    rollup.requests,
+    rollup.errors,
+    rollup.refused,
+    rollup.estimated,
+    rollup.inputTokens,
+    rollup.cachedTokens,
+    rollup.cacheWriteTokens,
+    rollup.outputTokens,
+    rollup.reasoningTokens,
+    rollup.cost,
+  ]
+}
+
+export function text(row: Row, column: string): string {
+  const value = row[column]
+  if (typeof value !== 'string') throw new TypeError(`column ${column} holds ${String(value)}`)
+  return value
+}
+
+export function number(row: Row, column: string): number {
+  const value = Number(row[column])
+  if (!Number.isSafeInteger(value)) throw new RangeError(`column ${column} holds ${row[column]}`)
+  return value
+}
+
+export function money(row: Row, column: string): bigint {
+  const value = row[column]
+  if (typeof value !== 'bigint') throw new TypeError(`column ${column} holds ${String(value)}`)
+  return value
+}
+
+function maybe<Result>(
+  read: (row: Row, column: string) => Result,
+  row: Row,
+  column: string,
+): Result | null {
+  return row[column] === null ? null : read(row, column)
+}

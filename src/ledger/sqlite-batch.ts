@@ -1,0 +1,128 @@
+// One batch on SQLite, run inside the database's own thread: read, decide, write, between its BEGIN IMMEDIATE and its
+// COMMIT. One message in, one out, one wait for the disk however many requests share it.
+import { systemClock } from '../core/clock.ts'
+import type { WorkerHandler, WorkerHandlers } from '../store/sqlite-worker.ts'
+import { FRAME_ID } from '../store/tables.ts'
+import type { Account, Batch, BatchResult, Hold, Page, UsageRow, Writes } from './books.ts'
+import { packResult, unpackBatch, type PackedBatch, type PackedResult } from './crossing.ts'
+import { decide, keyOf, knownHoldOf } from './decide.ts'
+import {
+  ACCOUNT_CHANGE_COLUMNS,
+  ACCOUNT_COLUMNS,
+  accountValues,
+  PERIOD_COLUMNS,
+  periodValues,
+  HOLD_COLUMNS,
+  holdValues,
+  ROLLUP_KEY_COLUMNS,
+  ROLLUP_SUM_COLUMNS,
+  rollupValues,
+  toAccount,
+  toHold,
+  toUsageRow,
+  USAGE_COLUMNS,
+  usageValues,
+} from './rows.ts'
+
+/** Loaded by the SQLite thread (store/sqlite-worker.ts). */
+export const handlers: WorkerHandlers = { 'ledger.batch': handle }
+
+/** The connection, by the name its owner has for it. */
+type Connection = Parameters<WorkerHandler>[0]
+
+function handle(db: Connection, packed: PackedBatch): PackedResult {
+  return packResult(runBatch(prepared(db), unpackBatch(packed)))
+}
+
+function runBatch(statements: Statements, batch: Batch): BatchResult {
+  if (batch.nodeId !== null && statements.liveNode.get(batch.nodeId) === undefined) {
+    return { live: false }
+  }
+  const page = readPage(statements, batch)
+  const { outcomes, balances, writes } = decide(batch, page)
+  write(statements, writes)
+  for (const price of batch.prices) statements.insertPrice.run(price.version, price.figures)
+  return { live: true, now: page.now, outcomes, balances }
+}
+
+type Statements = ReturnType<typeof prepare>
+
+const preparedByDatabase = new WeakMap<Connection, Statements>()
+
+function prepared(db: Connection): Statements {
+  let statements = preparedByDatabase.get(db)
+  if (statements === undefined) {
+    statements = prepare(db)
+    preparedByDatabase.set(db, statements)
+  }
+  return statements
+}
+
+function prepare(db: Connection) {
+  const insert = (table: string, columns: readonly string[]): string =>
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+  const sums = ROLLUP_SUM_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`)
+  const [, ...columns] = ACCOUNT_CHANGE_COLUMNS
+  const statement = (sql: string) => db.prepare(sql)
+  return {
+    liveNode: statement("SELECT id FROM nodes WHERE id = ? AND status = 'live'"),
+    account: statement(`SELECT ${ACCOUNT_COLUMNS.join(', ')} FROM accounts WHERE id = ?`),
+    hold: statement(`SELECT ${HOLD_COLUMNS.join(', ')} FROM holds WHERE id = ?`),
+    usage: statement(`SELECT ${USAGE_COLUMNS.join(', ')} FROM usage WHERE id = ?`),
+    insertHold: statement(insert('holds', HOLD_COLUMNS)),
+    changeHold: statement('UPDATE holds SET amount_nanodollars = ? WHERE id = ?'),
+    deleteHold: statement('DELETE FROM holds WHERE id = ?'),
+    insertUsage: statement(insert('usage', USAGE_COLUMNS)),
+    replaceUsage: statement(insert('usage', USAGE_COLUMNS).replace('INSERT', 'REPLACE')),
+    addRollup: statement(
+      `${insert('rollups', [...ROLLUP_KEY_COLUMNS, ...ROLLUP_SUM_COLUMNS])}
+       ON CONFLICT (${ROLLUP_KEY_COLUMNS.join(', ')}) DO UPDATE SET ${sums.join(', ')}`,
+    ),
+    updateAccount: statement(
+      `UPDATE accounts SET ${columns.map((column, index) => `${column} = ?${index + 2}`).join(', ')} WHERE id = ?1`,
+    ),
+    insertPeriod: statement(insert('account_periods', PERIOD_COLUMNS)),
+    changePeriod: statement(
+      `UPDATE account_periods SET spent_nanodollars = spent_nanodollars + ?,
+       held_nanodollars = held_nanodollars + ?, overrun_nanodollars = overrun_nanodollars + ?
+       WHERE account_id = ? AND seq = ?`,
+    ),
+    insertPrice: statement(
+      'INSERT INTO prices (version, figures) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    ),
+  }
+}
+
+function readPage(statements: Statements, batch: Batch): Page {
+  const now = systemClock.now()
+  const accounts: Account[] = []
+  for (const id of new Set([...batch.items.map(keyOf), FRAME_ID])) {
+    const row = statements.account.get(id)
+    if (row !== undefined) accounts.push(toAccount(row, now))
+  }
+  const holds: Hold[] = []
+  const usage: UsageRow[] = []
+  for (const item of batch.items) {
+    const id = knownHoldOf(item, batch.isRetry)
+    if (id === undefined) continue
+    const hold = statements.hold.get(id)
+    const closed = hold === undefined ? statements.usage.get(id) : undefined
+    if (hold !== undefined) holds.push(toHold(hold))
+    if (closed !== undefined) usage.push(toUsageRow(closed))
+  }
+  return { now, accounts, holds, usage }
+}
+
+function write(statements: Statements, writes: Writes): void {
+  for (const period of writes.closedPeriods) statements.insertPeriod.run(...periodValues(period))
+  for (const { accountId, seq, spent, held, overrun } of writes.periodDeltas) {
+    statements.changePeriod.run(spent, held, overrun, accountId, seq)
+  }
+  for (const hold of writes.holdsInserted) statements.insertHold.run(...holdValues(hold))
+  for (const { id, amount } of writes.holdsChanged) statements.changeHold.run(amount, id)
+  for (const id of writes.holdsDeleted) statements.deleteHold.run(id)
+  for (const row of writes.usageInserted) statements.insertUsage.run(...usageValues(row))
+  for (const row of writes.usageCorrected) statements.replaceUsage.run(...usageValues(row))
+  for (const rollup of writes.rollups) statements.addRollup.run(...rollupValues(rollup))
+  for (const account of writes.accounts) statements.updateAccount.run(...accountValues(account))
+}

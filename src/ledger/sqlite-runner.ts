@@ -1,0 +1,32 @@
+// The serving thread's end of a batch on SQLite: sends it to the database's thread and sorts what comes back wrong.
+import type { SqliteStore } from '../store/open.ts'
+import type { Batch, BatchResult } from './books.ts'
+import { packBatch, unpackResult, type PackedResult } from './crossing.ts'
+import { Unavailable, type BatchRunner } from './writer.ts'
+
+/** To be loaded by the SQLite thread: `openStore(url, { workerModules: [LEDGER_WORKER_MODULE] })`. */
+export const LEDGER_WORKER_MODULE = new URL(
+  import.meta.url.replace(/sqlite-runner(\.[jt]s)$/, 'sqlite-batch$1'),
+)
+
+/** The data is at fault, not the disk: primary result codes TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
+const DATA_ERRORS = new Set([18, 19, 20, 25])
+
+export function sqliteRunner(store: SqliteStore): BatchRunner {
+  return {
+    run: async (batch: Batch): Promise<BatchResult> => {
+      try {
+        const packed = await store.inWorker('ledger.batch', packBatch(batch))
+        return unpackResult(packed as PackedResult)
+      } catch (error) {
+        if (!isDatabaseError(error) || DATA_ERRORS.has(error.errcode & 0xff)) throw error
+        throw new Unavailable(`SQLite could not commit: ${error.message}`, { cause: error })
+      }
+    },
+    close: async () => {},
+  }
+}
+
+function isDatabaseError(error: unknown): error is Error & { readonly errcode: number } {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+}

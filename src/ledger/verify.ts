@@ -1,0 +1,134 @@
+// Do the books balance? Every invariant of the ledger as one question to the database: one statement sees one moment, so
+// it can be asked beside running servers without stopping them. Reads only; repairs nothing.
+import { sql } from 'kysely'
+
+import { formatUsd } from '../core/money.ts'
+import type { Store } from '../store/open.ts'
+import { FRAME_ID } from '../store/tables.ts'
+
+export type Violation = {
+  readonly check: string
+  readonly account: string
+  readonly period: number | null
+  readonly expected: string
+  readonly found: string
+}
+
+export type VerifyOptions = {
+  /** Nobody is serving: then nothing may be held either. */
+  readonly quiescent?: boolean
+}
+
+type Finding = {
+  readonly check_name: string
+  readonly account_id: string
+  readonly period_seq: number | null
+  readonly expected_nanodollars: bigint | null
+  readonly found_nanodollars: bigint | null
+}
+
+/** Which findings count things rather than money. */
+const COUNTS = new Set(['in_flight', 'closed_twice', 'quiescent_holds', 'rollup_requests'])
+const FINDINGS_MAX = 100
+
+/** All violations, up to a hundred; none = the books balance. */
+export async function verifyLedger(
+  store: Store,
+  options: VerifyOptions = {},
+): Promise<readonly Violation[]> {
+  const checks = options.quiescent ? sql`${CHECKS} UNION ALL ${QUIESCENT}` : CHECKS
+  const { rows } = await sql<Finding>`${FIGURES} ${checks} LIMIT ${FINDINGS_MAX}`.execute(store.db)
+  return rows.map((row) => ({
+    check: row.check_name,
+    account: row.account_id,
+    period: row.period_seq,
+    expected: figure(row.check_name, row.expected_nanodollars),
+    found: figure(row.check_name, row.found_nanodollars),
+  }))
+}
+
+function figure(check: string, amount: bigint | null): string {
+  if (amount === null) return 'nothing'
+  return COUNTS.has(check) ? amount.toString() : `${formatUsd(amount)} USD`
+}
+
+/** The same figures from both sides: as the accounts state them, and as holds and usage rows add up. */
+const FIGURES = sql`
+WITH stated AS (
+  SELECT id AS account_id, period_seq, spent_nanodollars, held_nanodollars, overrun_nanodollars,
+    granted_limit_nanodollars FROM accounts WHERE period_seq > 0
+  UNION ALL
+  SELECT account_id, seq, spent_nanodollars, held_nanodollars, overrun_nanodollars,
+    granted_limit_nanodollars FROM account_periods
+), held AS (
+  SELECT key_id AS account_id, key_period AS period_seq, sum(amount_nanodollars) AS amount
+  FROM holds GROUP BY key_id, key_period
+  UNION ALL
+  SELECT ${FRAME_ID}, frame_period, sum(amount_nanodollars) FROM holds GROUP BY frame_period
+), in_flight AS (
+  SELECT key_id AS account_id, count(*) AS amount FROM holds GROUP BY key_id
+  UNION ALL
+  SELECT ${FRAME_ID}, count(*) FROM holds
+), charges AS (
+  SELECT key_id AS account_id, key_period AS period_seq, cost_nanodollars AS cost,
+    CASE WHEN cost_nanodollars > held_nanodollars THEN cost_nanodollars - held_nanodollars ELSE 0 END AS overrun,
+    1 AS requests FROM usage
+  UNION ALL
+  SELECT ${FRAME_ID}, frame_period, cost_nanodollars,
+    CASE WHEN cost_nanodollars > held_nanodollars THEN cost_nanodollars - held_nanodollars ELSE 0 END,
+    1 FROM usage
+  UNION ALL
+  SELECT account_id, period_seq, cost_nanodollars, overrun_nanodollars, requests FROM purged_usage
+), charged AS (
+  SELECT account_id, period_seq, sum(cost) AS cost, sum(overrun) AS overrun, sum(requests) AS requests
+  FROM charges GROUP BY account_id, period_seq
+), charged_ever AS (
+  SELECT account_id, sum(cost) AS cost, sum(requests) AS requests FROM charged GROUP BY account_id
+), rolled_up AS (
+  SELECT key_id AS account_id, span, sum(cost_nanodollars) AS cost, sum(requests) AS requests
+  FROM rollups GROUP BY key_id, span
+)`
+
+const CHECKS = sql`
+SELECT 'held' AS check_name, stated.account_id, stated.period_seq,
+  coalesce(held.amount, 0) AS expected_nanodollars, stated.held_nanodollars AS found_nanodollars
+FROM stated LEFT JOIN held ON held.account_id = stated.account_id AND held.period_seq = stated.period_seq
+WHERE stated.held_nanodollars <> coalesce(held.amount, 0)
+UNION ALL
+SELECT 'spent', stated.account_id, stated.period_seq, coalesce(charged.cost, 0), stated.spent_nanodollars
+FROM stated LEFT JOIN charged ON charged.account_id = stated.account_id AND charged.period_seq = stated.period_seq
+WHERE stated.spent_nanodollars <> coalesce(charged.cost, 0)
+UNION ALL
+SELECT 'overrun', stated.account_id, stated.period_seq, coalesce(charged.overrun, 0), stated.overrun_nanodollars
+FROM stated LEFT JOIN charged ON charged.account_id = stated.account_id AND charged.period_seq = stated.period_seq
+WHERE stated.overrun_nanodollars <> coalesce(charged.overrun, 0)
+UNION ALL
+SELECT 'limit', account_id, period_seq, granted_limit_nanodollars + overrun_nanodollars,
+  spent_nanodollars + held_nanodollars
+FROM stated WHERE spent_nanodollars + held_nanodollars > granted_limit_nanodollars + overrun_nanodollars
+UNION ALL
+SELECT 'in_flight', accounts.id, NULL, coalesce(in_flight.amount, 0), accounts.in_flight
+FROM accounts LEFT JOIN in_flight ON in_flight.account_id = accounts.id
+WHERE accounts.in_flight <> coalesce(in_flight.amount, 0)
+UNION ALL
+SELECT 'hold_without_period', held.account_id, held.period_seq, NULL, held.amount
+FROM held LEFT JOIN stated ON stated.account_id = held.account_id AND stated.period_seq = held.period_seq
+WHERE stated.account_id IS NULL
+UNION ALL
+SELECT 'charge_without_period', charged.account_id, charged.period_seq, NULL, charged.cost
+FROM charged LEFT JOIN stated ON stated.account_id = charged.account_id AND stated.period_seq = charged.period_seq
+WHERE stated.account_id IS NULL
+UNION ALL
+SELECT 'closed_twice', holds.key_id, holds.key_period, NULL, holds.id
+FROM holds JOIN usage ON usage.id = holds.id
+UNION ALL
+SELECT 'rollup_cost', rolled_up.account_id, NULL, coalesce(charged_ever.cost, 0), rolled_up.cost
+FROM rolled_up LEFT JOIN charged_ever ON charged_ever.account_id = rolled_up.account_id
+WHERE rolled_up.cost <> coalesce(charged_ever.cost, 0)
+UNION ALL
+SELECT 'rollup_requests', rolled_up.account_id, NULL, coalesce(charged_ever.requests, 0), rolled_up.requests
+FROM rolled_up LEFT JOIN charged_ever ON charged_ever.account_id = rolled_up.account_id
+WHERE rolled_up.requests <> coalesce(charged_ever.requests, 0)`
+
+const QUIESCENT = sql`
+SELECT 'quiescent_holds', key_id, key_period, NULL, id FROM holds`

@@ -1,0 +1,72 @@
+// Asks that only holds in flight keep out wait here, first come first served, until something is freed or their time
+// is up. Waiting grants nothing by itself: each turn is an ask like any other.
+import type { Clock } from '../core/clock.ts'
+import type { Ask, Refused, Reserved } from './ledger.ts'
+
+export type Answer = Reserved | Refused
+
+/** Asks the books once; `first` = ahead of everything that has not waited. */
+export type Attempt = (ask: Ask, first: boolean) => Promise<Answer>
+
+type Waiter = {
+  readonly ask: Ask
+  readonly since: number
+  readonly refusal: Refused
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: unknown) => void
+}
+
+const WAIT_MS_MAX = 5000
+const WAITERS_MAX = 1000
+/** Budget freed by other nodes or by an administrator is not announced to us. */
+const POLL_MS = 100
+
+export class Waiting {
+  readonly #attempt: Attempt
+  readonly #clock: Clock
+  #waiters: Waiter[] = []
+  #poll: NodeJS.Timeout | undefined
+
+  constructor(attempt: Attempt, clock: Clock) {
+    this.#attempt = attempt
+    this.#clock = clock
+  }
+
+  /** The answer that counts, after waiting for as long as waiting can help. */
+  async reserve(ask: Ask): Promise<Answer> {
+    const answer = await this.#attempt(ask, false)
+    if (answer.reserved || answer.reason !== 'reserved') return answer
+    if (this.#waiters.length >= WAITERS_MAX) return answer
+    return new Promise((resolve, reject) => {
+      this.#wait({ ask, since: this.#clock.monotonicMs(), refusal: answer, resolve, reject })
+    })
+  }
+
+  /** Something was freed: everyone who waits asks again, in order, ahead of whoever comes now. */
+  freed(): void {
+    for (const waiter of this.#waiters.splice(0)) this.#askAgain(waiter)
+    this.#stopPolling()
+  }
+
+  #wait(waiter: Waiter): void {
+    this.#waiters.push(waiter)
+    this.#poll ??= setInterval(() => this.freed(), POLL_MS)
+  }
+
+  #askAgain(waiter: Waiter): void {
+    const { ask, since, resolve } = waiter
+    if (ask.signal?.aborted) return resolve({ reserved: false, reason: 'abandoned' })
+    if (this.#clock.monotonicMs() - since >= WAIT_MS_MAX) return resolve(waiter.refusal)
+    this.#attempt(ask, true).then((answer) => {
+      if (answer.reserved) {
+        resolve({ ...answer, waitedMs: this.#clock.monotonicMs() - since })
+      } else if (answer.reason === 'reserved') this.#wait({ ...waiter, refusal: answer })
+      else resolve(answer)
+    }, waiter.reject)
+  }
+
+  #stopPolling(): void {
+    clearInterval(this.#poll)
+    this.#poll = undefined
+  }
+}

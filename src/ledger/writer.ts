@@ -1,0 +1,278 @@
+// The node's one writer: whatever arrives while a batch is being committed becomes the next batch. One batch in flight,
+// no timer in its way. Decides nothing; makes sure that every item gets exactly one answer, whatever the database does.
+import type { Clock } from '../core/clock.ts'
+import type { Batch, BatchResult, Item, Outcome, PriceRow } from './books.ts'
+import { keyOf } from './decide.ts'
+import type { Balances, HoldId } from './ledger.ts'
+
+/** Runs a batch as one transaction: the seam between the writer and the two databases. */
+export interface BatchRunner {
+  /** Throws Unavailable when nobody can say whether it was committed; anything else means that it was not. */
+  run(batch: Batch): Promise<BatchResult>
+  close(): Promise<void>
+}
+
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable'
+}
+
+export type Done = {
+  readonly outcome: Outcome
+  readonly balances: Balances | undefined
+  readonly now: number
+}
+
+export type WriterOptions = {
+  readonly runner: BatchRunner
+  readonly clock: Clock
+  /** Becomes a member of the cluster; called again when another node has taken this one for dead. */
+  readonly join: () => Promise<number>
+  /** Called after each commit that may have freed budget, before the next batch is formed. */
+  readonly onFreed: () => void
+}
+
+export type Submission = {
+  readonly item: Item
+  readonly deadlineMs: number
+  /** The price a charge names. */
+  readonly price?: PriceRow
+  /** Ahead of everything that waits, in the order of these calls. */
+  readonly first?: boolean
+}
+
+type Entry = {
+  item: Item
+  readonly price: PriceRow | undefined
+  readonly deadline: number
+  /** An earlier try may have committed. */
+  isRetry: boolean
+  /** Its caller has its answer, or has none to wait for. */
+  isAnswered: boolean
+  readonly resolve: (done: Done) => void
+  readonly reject: (error: unknown) => void
+}
+
+const ITEMS_MAX = 256
+/** More than a database can work off within any deadline; beyond it, waiting only wastes memory. */
+const QUEUE_MAX = 20_000
+const WATCH_MS = 100
+const RETRY_MS = { first: 20, max: 500 }
+/** Room for 2^20 starts of a node and 2^33 holds each, in a safe integer. */
+export const HOLDS_PER_NODE = 2 ** 33
+
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #watch: NodeJS.Timeout
+  readonly #knownPrices = new Set<string>()
+  #nodeId: number
+  #holdCount = 0
+  #queue: Entry[] = []
+  #urgent: Entry[] = []
+  #sent: readonly Entry[] = []
+  #isBusy = false
+  #isClosed = false
+  #idle: (() => void) | undefined
+
+  static async start(options: WriterOptions): Promise<Writer> {
+    return new Writer(options, await options.join())
+  }
+
+  private constructor(options: WriterOptions, nodeId: number) {
+    this.#options = options
+    this.#nodeId = nodeId
+    this.#watch = setInterval(() => this.#giveUpLate(), WATCH_MS)
+    this.#watch.unref()
+  }
+
+  get nodeId(): number {
+    return this.#nodeId
+  }
+
+  /** Names a hold that does not exist yet. */
+  newHoldId(): HoldId {
+    return this.#nodeId * HOLDS_PER_NODE + ++this.#holdCount
+  }
+
+  /** Resolves once the item is committed; rejects with Unavailable at its deadline, or with what is wrong with it. */
+  submit(submission: Submission): Promise<Done> {
+    const { promise, resolve, reject } = Promise.withResolvers<Done>()
+    if (this.#isClosed || this.#queue.length >= QUEUE_MAX) {
+      reject(new Unavailable(this.#isClosed ? 'the ledger is closed' : 'the ledger is overloaded'))
+      return promise
+    }
+    const entry: Entry = {
+      item: submission.item,
+      price: submission.price,
+      deadline: this.#options.clock.monotonicMs() + submission.deadlineMs,
+      isRetry: false,
+      isAnswered: false,
+      resolve,
+      reject,
+    }
+    if (submission.first === true) this.#urgent.push(entry)
+    else this.#queue.push(entry)
+    this.#wake()
+    return promise
+  }
+
+  /** Takes nothing new, and returns when what was taken is answered. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#isBusy) {
+      await new Promise<void>((resolve) => (this.#idle = resolve))
+    }
+    clearInterval(this.#watch)
+  }
+
+  /** On the next turn, so that everything this turn brings shares the commit. */
+  #wake(): void {
+    if (this.#isBusy) return
+    this.#isBusy = true
+    setImmediate(() => {
+      void this.#work()
+    })
+  }
+
+  async #work(): Promise<void> {
+    let failures = 0
+    for (;;) {
+      const entries = this.#take()
+      if (entries.length === 0) break
+      this.#sent = entries
+      const isAnswered = await this.#commit(entries)
+      this.#sent = []
+      failures = isAnswered ? 0 : failures + 1
+      if (!isAnswered) await pause(Math.min(RETRY_MS.first * 2 ** failures, RETRY_MS.max))
+    }
+    this.#isBusy = false
+    this.#idle?.()
+  }
+
+  #take(): Entry[] {
+    if (this.#urgent.length > 0) {
+      this.#queue = [...this.#urgent, ...this.#queue]
+      this.#urgent = []
+    }
+    const taken = this.#queue.splice(0, ITEMS_MAX)
+    for (const entry of taken) {
+      const { item } = entry
+      // Its requester has given up, so if an earlier try did commit the hold, nobody would ever end it.
+      if (entry.isAnswered && entry.isRetry && item.kind === 'reserve') entry.item = voidOf(item)
+    }
+    return taken.filter((entry) => entry.isRetry || !entry.isAnswered)
+  }
+
+  /** False when the database could not be reached: then the entries are back in the queue. */
+  async #commit(entries: readonly Entry[]): Promise<boolean> {
+    try {
+      const result = await this.#run(entries)
+      if (result.live) this.#deliver(entries, result)
+      else await this.#rejoin(entries)
+      return true
+    } catch (error) {
+      if (error instanceof Unavailable) {
+        for (const entry of entries) entry.isRetry = true
+        this.#queue = [...entries, ...this.#queue]
+        return false
+      }
+      return this.#replay(entries, error)
+    }
+  }
+
+  /** One item that the database will not take must not fail the others: each has its own transaction now. */
+  async #replay(entries: readonly Entry[], error: unknown): Promise<boolean> {
+    const [only, ...others] = entries
+    if (only !== undefined && others.length === 0) {
+      only.isAnswered = true
+      only.reject(error)
+      return true
+    }
+    for (const [index, entry] of entries.entries()) {
+      if (await this.#commit([entry])) continue
+      this.#queue.push(...entries.slice(index + 1))
+      return false
+    }
+    return true
+  }
+
+  #run(entries: readonly Entry[]): Promise<BatchResult> {
+    const prices = new Map<string, PriceRow>()
+    for (const { price } of entries) {
+      if (price !== undefined && !this.#knownPrices.has(price.version)) {
+        prices.set(price.version, price)
+      }
+    }
+    return this.#options.runner.run({
+      nodeId: this.#nodeId,
+      items: entries.map((entry) => entry.item),
+      prices: [...prices.values()],
+      isRetry: entries.some((entry) => entry.isRetry),
+    })
+  }
+
+  #deliver(entries: readonly Entry[], result: Extract<BatchResult, { live: true }>): void {
+    let hasFreed = false
+    for (const [index, entry] of entries.entries()) {
+      const outcome = result.outcomes[index]
+      if (outcome === undefined) throw new Error('a batch must answer every item')
+      const { item } = entry
+      if (entry.price !== undefined) this.#knownPrices.add(entry.price.version)
+      if (outcome.kind !== 'judged') hasFreed = true
+      if (!entry.isAnswered) {
+        entry.isAnswered = true
+        entry.resolve({ outcome, balances: result.balances.get(keyOf(item)), now: result.now })
+      } else if (item.kind === 'reserve') {
+        // Granted after its requester was told that the ledger does not answer.
+        this.#voidLater(item)
+      }
+    }
+    if (hasFreed) this.#options.onFreed()
+  }
+
+  /** Under a new number, because holds of the old one are being charged; asks get new holds with it. */
+  async #rejoin(entries: readonly Entry[]): Promise<void> {
+    this.#nodeId = await this.#options.join()
+    this.#holdCount = 0
+    for (const entry of entries) {
+      const { item } = entry
+      if (item.kind !== 'reserve') continue
+      if (entry.isRetry) this.#voidLater(item)
+      entry.item = { ...item, holdId: this.newHoldId() }
+      entry.isRetry = false
+    }
+    this.#queue = [...entries, ...this.#queue]
+  }
+
+  /** Nobody waits for it, but it must reach the books. */
+  #voidLater(item: Extract<Item, { kind: 'reserve' }>): void {
+    this.#queue.push({
+      item: voidOf(item),
+      price: undefined,
+      deadline: Infinity,
+      isRetry: true,
+      isAnswered: true,
+      resolve: () => {},
+      reject: () => {},
+    })
+  }
+
+  /** Callers do not wait longer than their deadline, whatever becomes of the batch that has their item. */
+  #giveUpLate(): void {
+    const now = this.#options.clock.monotonicMs()
+    for (const entries of [this.#sent, this.#urgent, this.#queue]) {
+      for (const entry of entries) {
+        if (entry.isAnswered || entry.deadline > now) continue
+        entry.isAnswered = true
+        entry.reject(new Unavailable('the database does not answer'))
+      }
+    }
+  }
+}
+
+function voidOf({ holdId, ask }: Extract<Item, { kind: 'reserve' }>): Item {
+  return { kind: 'void', keyId: ask.keyId, holdId, reason: 'abandoned' }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
