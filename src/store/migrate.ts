@@ -53,7 +53,8 @@ async function schemaVersion(db: Kysely<Tables>, kind: DatabaseKind): Promise<Ve
   const metaTable =
     kind === 'sqlite'
       ? sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'meta'`
-      : sql`SELECT 1 WHERE to_regclass('meta') IS NOT NULL`
+      : // Not to_regclass: it may still remember that there was none, although another node has just made it.
+        sql`SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'meta'`
   if ((await metaTable.execute(db)).rows.length === 0) return undefined
   const { value } = await db
     .selectFrom('meta')

@@ -93,10 +93,13 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
     // A server may be set up to answer before a commit is on disk; the books may not.
     options: '-c synchronous_commit=on',
     keepAlive: true,
+    // Idle connections do not keep the process alive, as the SQLite thread does not.
+    allowExitOnIdle: true,
     types: { getTypeParser },
   })
-  // A broken idle connection has left the pool already; the next query reports what is wrong.
+  // A connection that breaks while nobody queries would otherwise end the process; the next query reports it anyway.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool }),
     plugins: [new IntegerPlugin()],

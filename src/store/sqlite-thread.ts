@@ -111,6 +111,8 @@ export class SqliteThread {
 
   #post(question: Question): void {
     if (question.request.type === 'begin') this.#turn = question.turn
+    // Only an open question keeps the process alive: a command that failed before it could close still ends.
+    this.#worker.ref()
     this.#asked.push(question)
     this.#worker.postMessage(question.request)
   }
@@ -129,6 +131,7 @@ export class SqliteThread {
 
   #answer(reply: WorkerReply): void {
     const caller = this.#asked.shift()
+    if (this.#asked.length === 0) this.#worker.unref()
     if ('value' in reply) caller?.resolve(reply.value)
     else if (!(reply.error instanceof Error) || reply.errcode === undefined)
       caller?.reject(reply.error)

@@ -40,6 +40,19 @@ export type QueryAnswer = {
   readonly changes: bigint | undefined
 }
 
+const SETTINGS = [
+  // SQLite's own waiting sleeps longer and longer, so a busy process starves every other one (reliability 2.6).
+  'PRAGMA busy_timeout = 0',
+  'PRAGMA foreign_keys = ON',
+  'PRAGMA synchronous = FULL',
+  'PRAGMA journal_mode = WAL',
+  // A long read keeps the log from being reused; the limit gives the disk back afterwards.
+  'PRAGMA journal_size_limit = 67108864',
+  // A file that cannot be written is found out here, not at the first request.
+  'BEGIN IMMEDIATE',
+  'ROLLBACK',
+]
+
 const SQLITE_BUSY = 5
 const BUSY_RETRY_MS = 0.1
 const BUSY_DEADLINE_MS = 10_000
@@ -74,16 +87,7 @@ async function open(options: WorkerOptions): Promise<{
     for (const [name, handler] of Object.entries(module.handlers)) handlers.set(name, handler)
   }
   const db = new DatabaseSync(options.path, { readBigInts: true })
-  // SQLite's own waiting sleeps longer and longer, so a busy process starves every other one (reliability 2.6).
-  db.exec('PRAGMA busy_timeout = 0')
-  db.exec('PRAGMA foreign_keys = ON')
-  db.exec('PRAGMA synchronous = FULL')
-  // A long read keeps the log from being reused; the limit gives the disk back afterwards.
-  db.exec('PRAGMA journal_size_limit = 67108864')
-  whenFree(() => db.exec('PRAGMA journal_mode = WAL'))
-  // A file that cannot be written is found out here, not at the first request.
-  whenFree(() => db.exec('BEGIN IMMEDIATE'))
-  db.exec('ROLLBACK')
+  for (const setting of SETTINGS) whenFree(() => db.exec(setting))
   return { db, handlers }
 }
 

@@ -1,0 +1,15 @@
+// The store's contracts on both databases, and what only one of them can do wrong.
+import { describe } from 'node:test'
+
+import { keysContract } from './contracts/keys.ts'
+import { storeContract } from './contracts/store.ts'
+import { freshDatabase } from './support/postgres.ts'
+import { freshSqlite } from './support/store.ts'
+
+for (const [name, fresh] of [
+  ['SQLite', freshSqlite],
+  ['PostgreSQL', freshDatabase],
+] as const) {
+  describe(`store on ${name}`, () => storeContract(fresh))
+  describe(`keys on ${name}`, () => keysContract(fresh))
+}

@@ -1,0 +1,12 @@
+// Another process beside the test's: opens the database of the first argument and makes a key with the name of the second.
+import { systemClock } from '../../src/core/clock.ts'
+import { seedFrame } from '../../src/store/frame.ts'
+import { createKey } from '../../src/store/key-changes.ts'
+import { openStore } from '../../src/store/open.ts'
+import { newKey, periodAt } from './store.ts'
+
+const [url = '', name = ''] = process.argv.slice(2)
+const store = await openStore(url, { clock: systemClock, periodAt })
+await seedFrame(store)
+await createKey(store, newKey(name))
+await store.close()

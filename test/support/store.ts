@@ -1,0 +1,63 @@
+// What tests of the store share: a database of their own, a calendar, a clock, a key to begin with.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { Clock } from '../../src/core/clock.ts'
+import type { PeriodRule } from '../../src/store/accounts.ts'
+import { StoreError, type StoreErrorCode } from '../../src/store/errors.ts'
+import type { NewKey } from '../../src/store/key-changes.ts'
+
+/** Makes an empty database; `drop` removes it once every store on it is closed. */
+export type FreshDatabase = () => Promise<{ readonly url: string; drop(): Promise<void> }>
+
+export const freshSqlite: FreshDatabase = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-store-'))
+  return {
+    url: `sqlite:${join(folder, 'tollgate.db')}`,
+    drop: async () => rmSync(folder, { recursive: true }),
+  }
+}
+
+/** Days and months of UTC are enough here; the calendar itself is tested in ledger/. */
+export function periodAt({ period }: PeriodRule, at: number) {
+  const date = new Date(at)
+  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
+  switch (period) {
+    case 'never':
+      return { startsAt: 0, endsAt: null }
+    case 'day':
+      return { startsAt: Date.UTC(year, month, day), endsAt: Date.UTC(year, month, day + 1) }
+    case 'week':
+    case 'month':
+    case 'year':
+      return { startsAt: Date.UTC(year, month), endsAt: Date.UTC(year, month + 1) }
+  }
+}
+
+/** A clock that stands until it is set. */
+export function standingClock(): Clock & { at: number } {
+  return {
+    at: Date.UTC(2026, 9, 15, 12),
+    now() {
+      return this.at
+    },
+    monotonicMs: () => 0,
+  }
+}
+
+export function newKey(name: string, more: Partial<NewKey> = {}): NewKey {
+  return { name, models: ['sandbox-chat'], limitNanodollars: 1_000_000_000n, ...more }
+}
+
+/** Passes for a StoreError of this code whose message is one line and matches. */
+export function refusal(code: StoreErrorCode, message: RegExp) {
+  return (error: unknown) => {
+    assert.ok(error instanceof StoreError, String(error))
+    assert.equal(error.code, code)
+    assert.match(error.message, message)
+    assert.doesNotMatch(error.message, /\n/)
+    return true
+  }
+}
