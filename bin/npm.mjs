@@ -60,9 +60,17 @@ function globalConfig() {
 
 /** npm keeps its cache in the home folder and fails where that is read-only. */
 function npmCacheFlag(folder) {
-  const cache = process.env.npm_config_cache
-  if (cache || isWritable(path.join(os.homedir(), '.npm'))) return []
-  return ['--cache', path.join(folder, '.npm')]
+  const home = homeFolder()
+  if (process.env.npm_config_cache || (home && isWritable(path.join(home, '.npm')))) return []
+  return ['--cache', path.join(folder, '.cache', 'npm')]
+}
+
+export function homeFolder() {
+  try {
+    return os.homedir()
+  } catch {
+    return undefined // a user without an entry in the password file has no home
+  }
 }
 
 export function isWritable(folder) {

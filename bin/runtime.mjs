@@ -2,10 +2,9 @@
 // Plain JavaScript for any Node >= 20, without dependencies: it runs before everything else is there.
 import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isWritable, runNpm, say, SetupError } from './npm.mjs'
+import { homeFolder, isWritable, runNpm, say, SetupError } from './npm.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 export const inCheckout = fs.existsSync(path.join(root, 'src'))
@@ -112,12 +111,10 @@ function userCacheFolder() {
   const { XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = process.env
   if (xdg && path.isAbsolute(xdg)) return path.join(xdg, 'tollgate')
   if (process.platform === 'win32') return local && path.join(local, 'tollgate')
-  try {
-    const caches = process.platform === 'darwin' ? 'Library/Caches' : '.cache'
-    return path.join(os.homedir(), caches, 'tollgate')
-  } catch {
-    return undefined // a user without an entry in the password file has no home
-  }
+  const home = homeFolder()
+  return (
+    home && path.join(home, process.platform === 'darwin' ? 'Library/Caches' : '.cache', 'tollgate')
+  )
 }
 
 /** Installs beside the target and renames at the end, so that neither a broken download nor a second start meets half of it. */
