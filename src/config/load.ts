@@ -25,6 +25,8 @@ export type Config = Omit<FileSettings, 'providers' | 'models' | 'admin'> & {
   /** The file and whatever it took values from: a change in any of them is a change of the configuration. */
   readonly files: readonly string[]
   readonly admin: FileSettings['admin'] & { readonly publicUrl: string }
+  /** Whether the file says anything of the frame, or these are only the defaults. */
+  readonly frameIsWritten: boolean
   /** Where Tollgate keeps files of its own: beside the SQLite database, else `data`. */
   readonly dataFolder: string
   /** Seals sessions and stored responses; null = not given. */
@@ -93,6 +95,7 @@ export function loadConfig(source: ConfigSource): Config {
     files: path === null ? [] : [path, ...expanded.files],
     ...databasePlace(data.database, place),
     admin: { ...data.admin, publicUrl: data.admin.publicUrl ?? localUrl(data.server) },
+    frameIsWritten: document['frame'] !== undefined,
     secret: readSecret(source),
     offline: ['1', 'true'].includes(source.env['TOLLGATE_OFFLINE'] ?? ''),
     ...splitProviders(data.providers ?? {}),

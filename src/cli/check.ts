@@ -1,0 +1,152 @@
+// `tollgate check`: everything that is wrong or noteworthy about the configuration, without starting anything.
+import { existsSync } from 'node:fs'
+
+import type { Command } from 'commander'
+
+import type { Config } from '../config/load.ts'
+import { ConfigError, type Problem } from '../config/problems.ts'
+import type { Model } from '../catalog/models.ts'
+import { SANDBOX } from '../catalog/catalog.ts'
+import { formatUsd } from '../core/money.ts'
+import { StoreError } from '../store/errors.ts'
+import { readFrame, type Frame } from '../store/frame.ts'
+import { common, readConfig, sqliteFile, withStore, type CommonOptions } from './context.ts'
+import { catalogFor, modelJson, modelsText } from './models.ts'
+import { block, bold, printError, printJson, printText } from './output.ts'
+
+export function addCheck(program: Command): void {
+  common(program.command('check'))
+    .description(
+      'Check the configuration: what is wrong, which providers and models there are and why some are not,\nand whether the stored budget frame differs from the configured one. Exit code 1 when something is wrong.',
+    )
+    .action(async (options: CommonOptions) => {
+      const report = await check(options)
+      if (options.json) printJson(reportJson(report))
+      else printReport(report)
+      if (report.problems.length > 0) process.exitCode = 1
+    })
+}
+
+type Report = {
+  readonly problems: readonly Problem[]
+  readonly config: Config | null
+  readonly models: readonly Model[]
+  /** What is not as written, and no error. */
+  readonly notes: readonly string[]
+}
+
+async function check(options: CommonOptions): Promise<Report> {
+  let config
+  try {
+    config = readConfig(options)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return { problems: error.problems, config: null, models: [], notes: [] }
+  }
+  const leftOut = [...config.leftOut].map(
+    ([name, reason]) => `the provider ${name} is left out: ${reason}`,
+  )
+  const database = await checkDatabase(config)
+  return {
+    problems: database.problems,
+    config,
+    models: catalogFor(config).list(),
+    notes: [...leftOut, ...database.notes],
+  }
+}
+
+/** Looks at the stored frame, but makes no database where there is none. */
+async function checkDatabase(config: Config): Promise<Pick<Report, 'problems' | 'notes'>> {
+  const file = sqliteFile(config)
+  if (file !== undefined && !existsSync(file)) {
+    return {
+      problems: [],
+      notes: [`there is no database at ${file} yet: the first start makes it`],
+    }
+  }
+  try {
+    const stored = await withStore(config, readFrame)
+    return { problems: [], notes: config.frameIsWritten ? frameNotes(config, stored) : [] }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return {
+      problems: [{ path: 'database', message: `cannot be used: ${error.message}` }],
+      notes: [],
+    }
+  }
+}
+
+/** The file only seeds the frame, so a difference is nothing wrong; but whoever changed the file may think it counts. */
+function frameNotes({ frame }: Config, stored: Frame): readonly string[] {
+  const pairs = [
+    ['budget', formatUsd(frame.budgetNanodollars), formatUsd(stored.limitNanodollars)],
+    ['period', frame.period, stored.period],
+    ['timezone', frame.timezone, stored.timezone],
+    ['week_start', frame.weekStart, stored.weekStart],
+  ] as const
+  return pairs
+    .filter(([, written, kept]) => written !== kept)
+    .map(
+      ([name, written, kept]) =>
+        `frame.${name} is ${written} in the file and ${kept} in the database, which rules: \`tollgate frame set\` changes it`,
+    )
+}
+
+function reportJson({ problems, config, models, notes }: Report) {
+  return {
+    ok: problems.length === 0,
+    file: config?.path ?? null,
+    problems,
+    notes,
+    providers: providersOf(config),
+    models: models.map(modelJson),
+  }
+}
+
+function printReport(report: Report): void {
+  const { problems, config, models, notes } = report
+  for (const { path, message } of problems) printError(`${path} ${message}`)
+  if (config === null) return
+  const providers = providersOf(config).map(
+    ({ name, kind, reason }) => [name, reason ?? kind] as const,
+  )
+  printText(
+    [
+      bold('Configuration'),
+      block([
+        ['file', config.path ?? 'none, so the defaults and the environment count'],
+        ['address', `http://${config.server.host}:${config.server.port}`],
+        ['database', config.database.replace(/:[^:@/]*@/, ':…@')],
+      ]),
+      '',
+      bold('Providers'),
+      block(providers),
+      '',
+      modelsText(models),
+      ...(notes.length === 0 ? [] : ['', bold('Notes'), ...notes.map((note) => `  ${note}`)]),
+      ...(problems.length === 0 ? ['', 'Nothing is wrong with the configuration.'] : []),
+    ].join('\n'),
+  )
+}
+
+function providersOf(config: Config | null) {
+  if (config === null) return []
+  const sandbox = config.sandbox
+    ? [{ name: SANDBOX, kind: SANDBOX, available: true, reason: null }]
+    : []
+  return [
+    ...sandbox,
+    ...config.providers.map(({ name, kind }) => ({
+      name,
+      kind: kind as string,
+      available: true,
+      reason: null,
+    })),
+    ...[...config.leftOut].map(([name, reason]) => ({
+      name,
+      kind: null,
+      available: false,
+      reason: `left out: ${reason}`,
+    })),
+  ]
+}

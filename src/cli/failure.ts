@@ -1,0 +1,59 @@
+// What becomes of an error on the command line: one line on stderr that says what to do, and an exit code.
+import { CommanderError, InvalidArgumentError } from 'commander'
+
+import { ConfigError } from '../config/problems.ts'
+import { StoreError } from '../store/errors.ts'
+import { printError } from './output.ts'
+
+/** The options do not make sense together, or one of them has no sense. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** It was asked for rightly and did not work. */
+export class FailureError extends Error {
+  override readonly name = 'FailureError'
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof UsageError) return 2
+  if (error instanceof StoreError) return error.code === 'invalid_value' ? 2 : 1
+  if (error instanceof ConfigError) {
+    return error.problems.every(({ path }) => path.startsWith('--')) ? 2 : 1
+  }
+  return 1
+}
+
+export function report(error: unknown): void {
+  if (isForPeople(error)) {
+    for (const line of error.message.split('\n')) printError(line)
+    return
+  }
+  // A fault of ours: whoever reports it needs all of it.
+  printError(`this should not have happened, please report it:\n${describe(error)}`)
+}
+
+/** The reader of an option's value, complaining in the words of the option. */
+export function argument<Value>(read: (text: string) => Value): (text: string) => Value {
+  return (text) => {
+    try {
+      return read(text)
+    } catch (error) {
+      throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
+    }
+  }
+}
+
+function isForPeople(error: unknown): error is Error {
+  return (
+    error instanceof UsageError ||
+    error instanceof FailureError ||
+    error instanceof ConfigError ||
+    error instanceof StoreError
+  )
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,0 +1,61 @@
+// `tollgate frame …`: the budget frame above all keys.
+import type { Command } from 'commander'
+
+import { parseBudget } from '../core/money.ts'
+import { readFrame, setFrame, type Frame, type FrameSettings } from '../store/frame.ts'
+import { frameJson } from '../store/key-json.ts'
+import type { Store } from '../store/open.ts'
+import { common, readConfig, withStore, type CommonOptions } from './context.ts'
+import { argument } from './failure.ts'
+import { periodOption, weekStartOption } from './key-options.ts'
+import { frameText } from './key-text.ts'
+import { printJson, printText } from './output.ts'
+
+export function addFrame(program: Command): void {
+  const frame = program
+    .command('frame')
+    .description(
+      'Show or set the budget frame that limits all keys together, beside the budget of each.',
+    )
+    .usage('COMMAND [options]')
+  common(frame.command('show'))
+    .description('Show what the frame allows and what is left of it.')
+    .action(async (options: CommonOptions) => {
+      await withStore(readConfig(options), async (store) => {
+        printFrame(store, await readFrame(store), options)
+      })
+    })
+  common(frame.command('set'))
+    .description('Set the frame. What is spent stays spent until the period ends.')
+    .requiredOption(
+      '--budget <usd>',
+      'what all keys together may spend in a period',
+      argument(parseBudget),
+    )
+    .addOption(periodOption('when it starts anew'))
+    .option('--timezone <zone>', 'whose midnight counts')
+    .addOption(weekStartOption())
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ tollgate frame set --budget 2500 --period month --timezone Europe/Berlin',
+    )
+    .action(async (options: FrameOptions & CommonOptions) => {
+      const { budget, period, timezone, weekStart } = options
+      await withStore(readConfig(options), async (store) => {
+        const changed = await setFrame(store, {
+          limitNanodollars: budget,
+          period,
+          timezone,
+          weekStart,
+        })
+        printFrame(store, changed, options)
+      })
+    })
+}
+
+type FrameOptions = { readonly budget: bigint } & Partial<Omit<FrameSettings, 'limitNanodollars'>>
+
+function printFrame(store: Store, frame: Frame, options: CommonOptions): void {
+  if (options.json) printJson(frameJson(frame))
+  else printText(frameText(frame, store.clock.now()))
+}

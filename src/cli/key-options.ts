@@ -1,0 +1,81 @@
+// What `keys create` and `keys update` can say about a key, and what the store calls it.
+import { Option, type Command } from 'commander'
+
+import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
+import type { KeySettings, Some } from '../store/key-settings.ts'
+import { argument } from './failure.ts'
+import { collect, fromNone, readCount, readList, readMoment, type OrNone } from './options.ts'
+
+export type SettingsOptions = {
+  readonly name?: string
+  readonly models?: readonly string[]
+  readonly budget?: OrNone<bigint>
+  readonly period?: KeySettings['period']
+  readonly timezone?: string
+  readonly weekStart?: KeySettings['weekStart']
+  readonly rpm?: OrNone<number>
+  readonly tpm?: OrNone<number>
+  readonly concurrency?: OrNone<number>
+  readonly permissions?: readonly string[]
+  readonly environment?: string
+  readonly owner?: string
+  readonly description?: string
+  readonly tag?: readonly string[]
+  readonly expires?: OrNone<number>
+  readonly whenTight?: KeySettings['whenTight']
+}
+
+/** All but name, models and budget, which `create` demands and `update` does not. */
+export function settingsOptions(command: Command): Command {
+  const permissions = `the endpoints it may call (default: all): ${ENDPOINTS.join(', ')}`
+  return command
+    .addOption(periodOption('when the budget starts anew (default: month)'))
+    .option('--timezone <zone>', "whose midnight counts (default: the frame's)")
+    .addOption(weekStartOption())
+    .option('--rpm <n>', 'requests per minute, or none', argument(readCount))
+    .option('--tpm <n>', 'tokens per minute, or none', argument(readCount))
+    .option('--concurrency <n>', 'requests at the same time, or none', argument(readCount))
+    .option('--permissions <a,b>', permissions, readList)
+    .option('--environment <label>', 'such as production or test')
+    .option('--owner <text>', 'who answers for it')
+    .option('--description <text>', 'what it is for')
+    .option('--tag <tag>', 'a label; may be repeated', collect)
+    .option('--expires <date>', 'when it stops working, or none', argument(readMoment))
+    .addOption(
+      new Option(
+        '--when-tight <policy>',
+        'near the end of the budget, cap the output or refuse (default: cap)',
+      ).choices(['cap', 'refuse']),
+    )
+}
+
+export function periodOption(description: string): Option {
+  const periods: readonly KeySettings['period'][] = ['day', 'week', 'month', 'year', 'never']
+  return new Option('--period <period>', description).choices(periods)
+}
+
+export function weekStartOption(): Option {
+  return new Option('--week-start <day>', 'the first day of a week').choices(['mon', 'sun'])
+}
+
+/** The store judges the values; here they only get their names. */
+export function settingsOf(options: SettingsOptions): Some<KeySettings> {
+  return {
+    name: options.name,
+    models: options.models,
+    limitNanodollars: fromNone(options.budget),
+    period: options.period,
+    timezone: options.timezone,
+    weekStart: options.weekStart,
+    rpm: fromNone(options.rpm),
+    tpm: fromNone(options.tpm),
+    concurrency: fromNone(options.concurrency),
+    permissions: options.permissions as readonly Endpoint[] | undefined,
+    environment: options.environment,
+    owner: options.owner,
+    description: options.description,
+    tags: options.tag,
+    expiresAt: fromNone(options.expires),
+    whenTight: options.whenTight,
+  }
+}

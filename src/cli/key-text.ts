@@ -1,0 +1,123 @@
+// Keys and the frame as people read them on a terminal.
+import { formatUsd } from '../core/money.ts'
+import type { Account } from '../store/accounts.ts'
+import type { Frame } from '../store/frame.ts'
+import type { KeyWithSecret } from '../store/key-changes.ts'
+import type { Key } from '../store/keys.ts'
+import { block, bold, moment, relativeTime, table, usd } from './output.ts'
+
+export function keyTable(keys: readonly Key[], frame: Frame, now: number): string {
+  const above = `Frame: ${budgetText(frame)}, ${usd(frame.remainingNanodollars)} remaining`
+  if (keys.length === 0) {
+    return `There are no keys yet. Make one:\n  tollgate keys create --name demo --models sandbox-chat --budget 1\n\n${above}`
+  }
+  const rows = table<Key>(
+    [
+      { title: 'NAME', of: (key) => key.name },
+      { title: 'ID', of: (key) => key.id },
+      { title: 'MODE', of: (key) => key.mode },
+      { title: 'STATUS', of: (key) => key.status },
+      { title: 'MODELS', of: (key) => String(key.models.length), align: 'right' },
+      { title: 'BUDGET', of: (key) => budgetText(key) },
+      { title: 'SPENT', of: (key) => formatUsd(key.spentNanodollars), align: 'right' },
+      { title: 'HELD', of: (key) => formatUsd(key.heldNanodollars), align: 'right' },
+      {
+        title: 'LAST USED',
+        of: (key) => (key.lastUsedAt === null ? 'never' : relativeTime(key.lastUsedAt, now)),
+      },
+    ],
+    keys,
+  )
+  return `${rows}\n\n${above}`
+}
+
+export function keyBlock(key: Key, now: number): string {
+  return [
+    bold(key.name),
+    block([...identityPairs(key, now), ...accountPairs(key, now), ...limitPairs(key)]),
+    modelsText(key),
+  ].join('\n')
+}
+
+export function frameText(frame: Frame, now: number): string {
+  return [
+    bold('Frame above all keys'),
+    block([
+      ...accountPairs(frame, now),
+      ['allocated', `${usd(frame.allocatedNanodollars)}, the budgets of all keys together`],
+    ]),
+  ].join('\n')
+}
+
+/** The only time a secret is shown. */
+export function secretText(headline: string, { key, secret }: KeyWithSecret, now: number): string {
+  return [
+    headline,
+    '',
+    `  ${bold(secret)}`,
+    '',
+    'This is the only time the secret is shown. Keep it in a secret store and hand it to the application as an',
+    'environment variable; never put it in source code, tickets, chat or logs.',
+    '',
+    keyBlock(key, now),
+  ].join('\n')
+}
+
+function identityPairs(key: Key, now: number): readonly (readonly [string, string])[] {
+  const status = key.revokedReason === null ? key.status : `${key.status}: ${key.revokedReason}`
+  return [
+    ['id', key.id],
+    ['status', status],
+    ['mode', key.mode],
+    ...optional('environment', key.environment),
+    ...optional('owner', key.owner),
+    ...optional('description', key.description),
+    ...optional('tags', key.tags.join(', ')),
+    ['created', moment(key.createdAt, now)],
+    ...(key.revokedAt === null ? [] : [['revoked', moment(key.revokedAt, now)] as const]),
+    ...(key.expiresAt === null ? [] : [['expires', moment(key.expiresAt, now)] as const]),
+    ['last used', key.lastUsedAt === null ? 'never' : moment(key.lastUsedAt, now)],
+  ]
+}
+
+function accountPairs(account: Account, now: number): readonly (readonly [string, string])[] {
+  return [
+    ['budget', budgetText(account)],
+    ['spent', usd(account.spentNanodollars)],
+    ['held', usd(account.heldNanodollars)],
+    ...(account.remainingNanodollars === null
+      ? []
+      : [['remaining', usd(account.remainingNanodollars)] as const]),
+    ...(account.resetsAt === null
+      ? []
+      : [['resets', `${moment(account.resetsAt, now)}, midnight in ${account.timezone}`] as const]),
+  ]
+}
+
+function limitPairs(key: Key): readonly (readonly [string, string])[] {
+  const limit = (count: number | null, unit: string): string =>
+    count === null ? 'no limit' : `${count} ${unit}`
+  return [
+    ['requests', limit(key.rpm, 'per minute')],
+    ['tokens', limit(key.tpm, 'per minute')],
+    ['concurrency', limit(key.concurrency, 'at the same time')],
+    ['when tight', key.whenTight === 'cap' ? 'cap the output' : 'refuse'],
+    ['permissions', key.permissions.join(', ') || 'none: it can call nothing'],
+  ]
+}
+
+function modelsText(key: Key): string {
+  if (key.models.length === 0) return '  models       none: it can call nothing'
+  return [`  models (${key.models.length})`, ...key.models.map((model) => `    ${model}`)].join(
+    '\n',
+  )
+}
+
+function budgetText({ limitNanodollars, period }: Account): string {
+  if (limitNanodollars === null) return 'none, only the frame limits it'
+  return period === 'never' ? usd(limitNanodollars) : `${usd(limitNanodollars)} per ${period}`
+}
+
+function optional(name: string, value: string | null): readonly (readonly [string, string])[] {
+  return value === null || value === '' ? [] : [[name, value]]
+}

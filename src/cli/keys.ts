@@ -1,0 +1,233 @@
+// `tollgate keys …`: external API keys, on the database itself. A running server takes every change over within 1 s.
+import { Option, type Command } from 'commander'
+
+import type { Config } from '../config/load.ts'
+import type { KeyMode } from '../core/secret.ts'
+import { readFrame } from '../store/frame.ts'
+import {
+  createKey,
+  pauseKey,
+  resumeKey,
+  revokeKey,
+  rotateKey,
+  updateKey,
+  type KeyWithSecret,
+} from '../store/key-changes.ts'
+import { keyJson } from '../store/key-json.ts'
+import { findKey, listKeys, type Key } from '../store/keys.ts'
+import type { Store } from '../store/open.ts'
+import { common, readConfig, withStore, type CommonOptions } from './context.ts'
+import { argument, UsageError } from './failure.ts'
+import { settingsOf, settingsOptions, type SettingsOptions } from './key-options.ts'
+import { keyBlock, keyTable, secretText } from './key-text.ts'
+import { fromNone, readBudget, readDuration, readList } from './options.ts'
+import { moment, printJson, printNote, printText } from './output.ts'
+
+const OVERLAP_MS = 86_400_000
+
+export function addKeys(program: Command): void {
+  const keys = program
+    .command('keys')
+    .description(
+      'Create, list, change, revoke and rotate external API keys.\n' +
+        'KEY is an id or the name of a key that is not revoked.',
+    )
+    .usage('COMMAND [options]')
+  addCreate(keys)
+  addList(keys)
+  addSimple(keys)
+  addUpdate(keys)
+  addRevoke(keys)
+  addRotate(keys)
+}
+
+function addCreate(keys: Command): void {
+  const command = common(keys.command('create'))
+    .description('Create a key. Its secret is shown once, here, and cannot be shown again.')
+    .requiredOption('--name <name>', 'which application and environment it is for')
+    .requiredOption('--models <a,b>', 'the models it may call, by their public names', readList)
+    .requiredOption(
+      '--budget <usd>',
+      'what it may spend in a period, or none',
+      argument(readBudget),
+    )
+    .addOption(
+      new Option('--mode <mode>', 'test keys are answered by the sandbox, at no cost')
+        .choices(['live', 'test'])
+        .default('live'),
+    )
+  settingsOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ tollgate keys create --name shop-production --models gpt-5-mini,text-embedding-3-small --budget 50
+  $ tollgate keys create --name shop-test --models gpt-5-mini --budget none --mode test --rpm 60`,
+    )
+    .action(create)
+}
+
+type CreateOptions = CommonOptions &
+  SettingsOptions &
+  Required<Pick<SettingsOptions, 'name' | 'models' | 'budget'>> & { readonly mode: KeyMode }
+
+async function create(options: CreateOptions): Promise<void> {
+  const config = readConfig(options)
+  const { name, models, budget, mode } = options
+  await withStore(config, async (store) => {
+    const created = await createKey(store, {
+      ...settingsOf(options),
+      name,
+      models,
+      limitNanodollars: fromNone(budget) ?? null,
+      mode,
+      secretPrefix: config.keys.prefix,
+    })
+    await noteUnknownModels(config, models)
+    printSecret(store, created, { ...options, headline: `Created the key "${created.key.name}".` })
+  })
+}
+
+function addList(keys: Command): void {
+  common(keys.command('list'))
+    .description('List all keys with status, budget and number of models, and the frame above.')
+    .action(async (options: CommonOptions) => {
+      await withStore(readConfig(options), async (store) => {
+        const all = await listKeys(store)
+        if (options.json) printJson({ keys: all.map(keyJson) })
+        else printText(keyTable(all, await readFrame(store), store.clock.now()))
+      })
+    })
+}
+
+/** The commands that need nothing but the key. */
+function addSimple(keys: Command): void {
+  const simple: readonly [string, string, (store: Store, name: string) => Promise<Key>][] = [
+    ['show', 'Show one key with its allowlist.', findKey],
+    ['pause', 'Refuse the requests of a key until it is resumed.', pauseKey],
+    ['resume', 'Let a paused key work again.', resumeKey],
+  ]
+  for (const [command, description, work] of simple) {
+    common(keys.command(command))
+      .description(description)
+      .argument('<KEY>', 'id or name')
+      .action(async (name: string, options: CommonOptions) => {
+        await withStore(readConfig(options), async (store) => {
+          printKey(store, await work(store, name), options)
+        })
+      })
+  }
+}
+
+function addUpdate(keys: Command): void {
+  const command = common(keys.command('update'))
+    .description(
+      'Change a key. What is not named stays as it is;\n' +
+        'none or an empty text takes an optional value away.',
+    )
+    .argument('<KEY>', 'id or name')
+    .option('--name <name>', 'a new name')
+    .option('--models <a,b>', 'the whole new allowlist', readList)
+    .option('--add-models <a,b>', 'models to allow as well', readList)
+    .option('--remove-models <a,b>', 'models to allow no longer', readList)
+    .option('--budget <usd>', 'what it may spend in a period, or none', argument(readBudget))
+  settingsOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ tollgate keys update shop-production --budget 80 --add-models claude-sonnet
+  $ tollgate keys update shop-production --rpm none --expires 2027-01-31`,
+    )
+    .action(update)
+}
+
+type UpdateOptions = CommonOptions &
+  SettingsOptions & {
+    readonly addModels?: readonly string[]
+    readonly removeModels?: readonly string[]
+  }
+
+async function update(name: string, options: UpdateOptions): Promise<void> {
+  const { models, addModels, removeModels } = options
+  const change = { ...settingsOf(options), addModels, removeModels }
+  if (Object.values(change).every((value) => value === undefined)) {
+    throw new UsageError('nothing to change: say what, as in --budget 80 (--help lists it all)')
+  }
+  if (models !== undefined && (addModels ?? removeModels) !== undefined) {
+    throw new UsageError(
+      '--models is the whole allowlist: use either it, or --add-models and --remove-models',
+    )
+  }
+  const config = readConfig(options)
+  await withStore(config, async (store) => {
+    const key = await updateKey(store, name, change)
+    await noteUnknownModels(config, [...(models ?? []), ...(addModels ?? [])])
+    printKey(store, key, options)
+  })
+}
+
+function addRevoke(keys: Command): void {
+  common(keys.command('revoke'))
+    .description(
+      'End a key for good: it can never be used again.\n' +
+        'Its running streams are cut within a second.',
+    )
+    .argument('<KEY>', 'id or name')
+    .requiredOption('--reason <text>', 'why, for the record')
+    .addHelpText('after', '\nExample:\n  $ tollgate keys revoke shop-test --reason "not needed"')
+    .action(async (name: string, options: CommonOptions & { readonly reason: string }) => {
+      await withStore(readConfig(options), async (store) => {
+        printKey(store, await revokeKey(store, name, options.reason), options)
+      })
+    })
+}
+
+function addRotate(keys: Command): void {
+  const overlap = new Option(
+    '--overlap <duration>',
+    'how long the old secret still works, from 0 (not at all) to 7d',
+  )
+  common(keys.command('rotate'))
+    .description('Give a key a new secret, shown once. The old one works during the overlap.')
+    .argument('<KEY>', 'id or name')
+    .addOption(overlap.argParser(argument(readDuration)).default(OVERLAP_MS, '24h'))
+    .addHelpText('after', '\nExample:\n  $ tollgate keys rotate shop-production --overlap 2h')
+    .action(rotate)
+}
+
+async function rotate(
+  name: string,
+  options: CommonOptions & { readonly overlap: number },
+): Promise<void> {
+  const config = readConfig(options)
+  const { overlap: overlapMs } = options
+  await withStore(config, async (store) => {
+    const rotated = await rotateKey(store, name, { overlapMs, secretPrefix: config.keys.prefix })
+    const now = store.clock.now()
+    const old = overlapMs === 0 ? 'no longer' : `until ${moment(now + overlapMs, now)}`
+    const headline = `Rotated the key "${rotated.key.name}". The old secret works ${old}.`
+    printSecret(store, rotated, { ...options, headline })
+  })
+}
+
+/** The catalogue is loaded only by the commands that name models. */
+async function noteUnknownModels(config: Config, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return
+  const { unknownModels } = await import('./models.ts')
+  for (const note of unknownModels(config, names)) printNote(note)
+}
+
+function printKey(store: Store, key: Key, { json }: CommonOptions): void {
+  if (json) printJson(keyJson(key))
+  else printText(keyBlock(key, store.clock.now()))
+}
+
+function printSecret(
+  store: Store,
+  { key, secret }: KeyWithSecret,
+  { json, headline }: CommonOptions & { readonly headline: string },
+): void {
+  if (json) printJson({ ...keyJson(key), secret })
+  else printText(secretText(headline, { key, secret }, store.clock.now()))
+}

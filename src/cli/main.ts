@@ -1,0 +1,80 @@
+// The command line: which commands there are, and what becomes of what they throw. Each command's module is loaded
+// only when it is called, so that none waits for what another one needs.
+import { Command, CommanderError } from 'commander'
+
+import { exitCodeOf, report } from './failure.ts'
+import { printText } from './output.ts'
+
+type Group = {
+  readonly summary: string
+  readonly load: () => Promise<(program: Command) => void>
+}
+
+const GROUPS: Readonly<Record<string, Group>> = {
+  keys: {
+    summary: 'create, list, change, revoke and rotate external API keys',
+    load: async () => (await import('./keys.ts')).addKeys,
+  },
+  frame: {
+    summary: 'show or set the budget frame above all keys',
+    load: async () => (await import('./frame.ts')).addFrame,
+  },
+  models: {
+    summary: 'list the models with prices, limits and what is unavailable',
+    load: async () => (await import('./models.ts')).addModels,
+  },
+  check: {
+    summary: 'check the configuration without starting anything',
+    load: async () => (await import('./check.ts')).addCheck,
+  },
+}
+
+await run(process.argv.slice(2))
+
+async function run(argv: readonly string[]): Promise<void> {
+  const program = newProgram()
+  const called = argv[0] === 'help' ? argv[1] : argv[0]
+  for (const [name, { summary, load }] of Object.entries(GROUPS)) {
+    if (name === called) (await load())(program)
+    else program.command(name).description(summary)
+  }
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    // The command line's own complaints are printed already, and --help is none.
+    if (!(error instanceof CommanderError)) report(error)
+    process.exitCode = exitCodeOf(error)
+  }
+}
+
+function newProgram(): Command {
+  return new Command('tollgate')
+    .description('A model gateway with budgets that hold.')
+    .usage('COMMAND [options]')
+    .helpOption('-h, --help', 'show what a command does and takes')
+    .helpCommand('help [command]', 'the same as COMMAND --help')
+    .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
+    .configureOutput({
+      writeOut: printText,
+      // Commander puts a suggestion on a line of its own; a person wants one line.
+      outputError: (text, write) =>
+        write(
+          `tollgate: ${text
+            .replace(/^error: /, '')
+            .trim()
+            .replaceAll('\n', ' ')}\n`,
+        ),
+    })
+    .exitOverride()
+    .addHelpText(
+      'after',
+      `
+Every command takes --json (JSON alone on standard output) and --config FILE.
+Exit code: 0 = done, 1 = it failed, 2 = wrong usage.
+
+Examples:
+  $ tollgate serve
+  $ tollgate keys create --name demo --models sandbox-chat --budget 1
+  $ tollgate keys list`,
+    )
+}

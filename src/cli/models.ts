@@ -1,0 +1,123 @@
+// `tollgate models`: what the configuration offers, at what price, and what is unavailable and why.
+import type { Command } from 'commander'
+
+import { catalogOf } from '../config/catalog-of.ts'
+import type { Config } from '../config/load.ts'
+import type { Catalog, Model } from '../catalog/models.ts'
+import type { Rates } from '../catalog/prices.ts'
+import { ABILITIES } from '../core/endpoints.ts'
+import { formatUsd } from '../core/money.ts'
+import type { Picodollars } from '../core/money.ts'
+import { systemClock } from '../core/clock.ts'
+import { SANDBOX_MODELS } from '../providers/sandbox/models.ts'
+import { common, readConfig, type CommonOptions } from './context.ts'
+import { printJson, printText, table } from './output.ts'
+
+export function addModels(program: Command): void {
+  common(program.command('models'))
+    .description(
+      'List the models with their prices in USD per million tokens, their limits and abilities,\nand what is unavailable and why.',
+    )
+    .action((options: CommonOptions) => {
+      const models = catalogFor(readConfig(options)).list()
+      if (options.json) printJson({ models: models.map(modelJson) })
+      else printText(modelsText(models))
+    })
+}
+
+export function catalogFor(config: Config): Catalog {
+  return catalogOf(config, { sandbox: SANDBOX_MODELS, now: systemClock.now() })
+}
+
+/** An allowlist may name what does not exist yet; whoever mistyped a name should hear of it. */
+export function unknownModels(config: Config, names: readonly string[]): readonly string[] {
+  const catalog = catalogFor(config)
+  return names.flatMap((name) => {
+    const model = catalog.get(name)
+    if (model === undefined)
+      return [`there is no model "${name}" at present: \`tollgate models\` lists all`]
+    return model.available ? [] : [`${name} is unavailable: ${model.reason}`]
+  })
+}
+
+export function modelJson(model: Model) {
+  return {
+    id: model.id,
+    kind: model.kind,
+    provider: model.targets[0]?.provider ?? null,
+    price: model.price === null ? null : priceJson(model.price.rates),
+    context: model.context,
+    max_output: model.maxOutput,
+    abilities: model.abilities,
+    available: model.available,
+    reason: model.reason,
+  }
+}
+
+export function modelsText(models: readonly Model[]): string {
+  const rows = table<Model>(
+    [
+      { title: 'MODEL', of: (model) => model.id },
+      { title: 'KIND', of: (model) => model.kind },
+      {
+        title: 'SERVED BY',
+        of: (model) =>
+          model.targets.map(({ provider, model: name }) => `${provider}/${name}`).join(', ') || '-',
+      },
+      { title: 'INPUT', of: (model) => rate(model, 'input'), align: 'right' },
+      { title: 'CACHED', of: (model) => rate(model, 'cached'), align: 'right' },
+      {
+        title: 'OUTPUT',
+        of: (model) => (model.kind === 'chat' ? rate(model, 'output') : '-'),
+        align: 'right',
+      },
+      { title: 'CONTEXT', of: (model) => tokens(model.context), align: 'right' },
+      {
+        title: 'MAX OUTPUT',
+        of: (model) => (model.kind === 'chat' ? tokens(model.maxOutput) : '-'),
+        align: 'right',
+      },
+      {
+        title: 'CANNOT',
+        of: (model) =>
+          ABILITIES.filter(
+            (ability) => model.kind === 'chat' && model.abilities[ability] === false,
+          ).join(', ') || '-',
+      },
+    ],
+    models.filter(({ available }) => available),
+  )
+  const problems = models.flatMap(({ id, available, reason }) =>
+    reason === null ? [] : [`  ${id}${available ? '' : ' is unavailable'}: ${reason}`],
+  )
+  const prices = 'Prices in USD per million tokens.'
+  return [
+    rows,
+    '',
+    prices,
+    ...(problems.length === 0 ? [] : ['', 'Not as configured:', ...problems]),
+  ].join('\n')
+}
+
+function priceJson(rates: Rates) {
+  return {
+    input: perMillion(rates.input),
+    cached: perMillion(rates.cached),
+    cache_write: perMillion(rates.cacheWriteShort),
+    cache_write_long: perMillion(rates.cacheWriteLong),
+    output: perMillion(rates.output),
+  }
+}
+
+function rate({ price }: Model, name: keyof Rates): string {
+  return price === null ? '-' : perMillion(price.rates[name])
+}
+
+/** pico-USD per token is micro-USD per million tokens. */
+function perMillion(price: Picodollars): string {
+  return formatUsd(price * 1_000n)
+}
+
+function tokens(count: number | null): string {
+  return count === null ? '-' : count.toLocaleString('en')
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import { readBudget, readCount, readDuration, readList, readMoment } from './options.ts'
+
+describe('values of options', () => {
+  const good: readonly [string, (text: string) => unknown, string, unknown][] = [
+    ['a list', readList, 'a, b,,c', ['a', 'b', 'c']],
+    ['an empty list', readList, '', []],
+    ['a budget', readBudget, '0.000000001', 1n],
+    ['no budget', readBudget, 'none', 'none'],
+    ['a count', readCount, '60', 60],
+    ['no count', readCount, 'none', 'none'],
+    ['a day', readMoment, '2027-01-31', Date.UTC(2027, 0, 31)],
+    ['a moment', readMoment, '2027-01-31T09:00:00+01:00', Date.UTC(2027, 0, 31, 8)],
+    ['no moment', readMoment, 'none', 'none'],
+    ['no time', readDuration, '0', 0],
+    ['a while', readDuration, '36h', 129_600_000],
+  ]
+  for (const [name, read, text, value] of good) {
+    test(`${name}: ${text}`, () => assert.deepEqual(read(text), value))
+  }
+
+  const bad: readonly [string, (text: string) => unknown, string][] = [
+    ['a budget', readBudget, '-1'],
+    ['a budget', readBudget, '1e3'],
+    ['a budget', readBudget, '9000001'],
+    ['a count', readCount, '0'],
+    ['a count', readCount, '1.5'],
+    ['a count', readCount, '99999999999999999999'],
+    ['a moment', readMoment, 'tomorrow'],
+    ['a moment', readMoment, '2027-02-30'],
+    ['a moment without its offset', readMoment, '2027-01-31T09:00:00'],
+    ['a duration', readDuration, '24'],
+    ['a duration', readDuration, '-1h'],
+  ]
+  for (const [name, read, text] of bad) {
+    test(`not ${name}: ${text}`, () => assert.throws(() => read(text), RangeError))
+  }
+})

@@ -1,0 +1,64 @@
+// Reading the values of options: each reader throws a sentence on what to write instead. `none` stays a word here,
+// because the option parser takes null for an option without a value.
+import { parseBudget } from '../core/money.ts'
+import type { Nanodollars } from '../core/money.ts'
+import { parseDuration } from '../config/units.ts'
+
+/** `a,b,c`, with or without spaces. */
+export function readList(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+}
+
+export type OrNone<Value> = Value | 'none'
+
+export function fromNone<Value>(value: OrNone<Value> | undefined): Value | null | undefined {
+  return value === 'none' ? null : value
+}
+
+/** An amount of USD, or none. */
+export function readBudget(text: string): OrNone<Nanodollars> {
+  return text === 'none' ? text : parseBudget(text)
+}
+
+/** A whole number from 1 up, or none. */
+export function readCount(text: string): OrNone<number> {
+  if (text === 'none') return text
+  const count = Number(text)
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1) {
+    throw new RangeError('Write a whole number from 1 up, or none.')
+  }
+  return count
+}
+
+/** A date, or a date and time with its offset; or none. */
+export function readMoment(text: string): OrNone<number> {
+  if (text === 'none') return text
+  const shape = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/
+  const moment = shape.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : NaN
+  if (Number.isNaN(moment)) {
+    throw new RangeError(
+      'Write a date such as 2027-01-31 (midnight UTC) or 2027-01-31T09:00:00+01:00.',
+    )
+  }
+  return moment
+}
+
+export function readDuration(text: string): number {
+  const ms = parseDuration(text)
+  if (ms === undefined) throw new RangeError('Write a duration such as 30m, 24h or 7d.')
+  return ms
+}
+
+/** For options that may be repeated. */
+export function collect(text: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), text]
+}
+
+/** The 30th of February would otherwise count as a day in March. */
+function isDay(day: string): boolean {
+  const moment = Date.parse(day)
+  return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(day)
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import { block, moment, relativeTime, table, usd } from './output.ts'
+
+const now = Date.UTC(2026, 10, 15, 12)
+
+describe('what people read', () => {
+  test('a table is as wide as it needs to be', () => {
+    const rows = [
+      { name: 'a', count: '1' },
+      { name: 'longer', count: '1,000' },
+    ]
+    assert.deepEqual(
+      table(
+        [
+          { title: 'NAME', of: (row) => row.name },
+          { title: 'COUNT', of: (row) => row.count, align: 'right' },
+        ],
+        rows,
+      ).split('\n'),
+      ['NAME    COUNT', 'a           1', 'longer  1,000'],
+    )
+  })
+
+  test('a block lines its values up', () => {
+    assert.equal(
+      block([
+        ['id', 'x'],
+        ['status', 'active'],
+      ]),
+      '  id      x\n  status  active',
+    )
+  })
+
+  test('money names its currency', () => {
+    assert.deepEqual([usd(1_500_000_000n), usd(null)], ['1.5 USD', 'none'])
+  })
+
+  test('a moment is exact and relative', () => {
+    assert.equal(moment(Date.UTC(2026, 11, 1), now), '2026-12-01 00:00:00 UTC (in 15 days)')
+    assert.equal(moment(null, now), '-')
+  })
+
+  const distances: readonly [number, string][] = [
+    [0, 'now'],
+    [-1_000, '1 second ago'],
+    [90_000, 'in 1 minute'],
+    [-7_200_000, '2 hours ago'],
+    [400 * 86_400_000, 'in 1 year'],
+  ]
+  for (const [ms, text] of distances) {
+    test(text, () => assert.equal(relativeTime(now + ms, now), text))
+  }
+})

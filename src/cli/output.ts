@@ -1,0 +1,98 @@
+// How the command line speaks: JSON or text on stdout, everything else on stderr. Tables and blocks for people, and how
+// they read money and times.
+import { styleText } from 'node:util'
+
+import { formatUsd } from '../core/money.ts'
+import type { Nanodollars } from '../core/money.ts'
+
+export function printText(text: string): void {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+}
+
+/** Something the caller should know although the command did what it was asked. */
+export function printNote(text: string): void {
+  process.stderr.write(`tollgate: note: ${text}\n`)
+}
+
+export function printError(text: string): void {
+  process.stderr.write(`tollgate: ${text}\n`)
+}
+
+export type Column<Row> = {
+  readonly title: string
+  readonly of: (row: Row) => string
+  readonly align?: 'right'
+}
+
+/** Rows under their titles, each column as wide as it needs to be. */
+export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const cells = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map((column) => column.of(row))),
+  ]
+  const widths = columns.map((_, index) =>
+    cells.reduce((most, line) => Math.max(most, widthOf(line[index] ?? '')), 0),
+  )
+  const lines = cells.map((line) =>
+    line
+      .map((cell, index) => pad(cell, widths[index] ?? 0, columns[index]?.align))
+      .join('  ')
+      .trimEnd(),
+  )
+  const [titles = '', ...body] = lines
+  return [bold(titles), ...body].join('\n')
+}
+
+/** Names and values, one pair per line. */
+export function block(pairs: readonly (readonly [string, string])[]): string {
+  const width = pairs.reduce((most, [name]) => Math.max(most, widthOf(name)), 0)
+  return pairs.map(([name, value]) => `  ${pad(name, width)}  ${value}`.trimEnd()).join('\n')
+}
+
+export function bold(text: string): string {
+  return styleText('bold', text, { stream: process.stdout })
+}
+
+export function usd(amount: Nanodollars | null): string {
+  return amount === null ? 'none' : `${formatUsd(amount)} USD`
+}
+
+/** `2026-12-01 00:00:00 UTC (in 15 days)`; a dash where there is no such moment. */
+export function moment(at: number | null, now: number): string {
+  if (at === null) return '-'
+  return `${exactTime(at)} (${relativeTime(at, now)})`
+}
+
+export function exactTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+export function relativeTime(at: number, now: number): string {
+  const seconds = Math.round((at - now) / 1_000)
+  if (seconds === 0) return 'now'
+  const [size, unit] = UNITS.find(([each]) => Math.abs(seconds) >= each) ?? [1, 'second']
+  return RELATIVE.format(Math.trunc(seconds / size), unit)
+}
+
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
+const UNITS = [
+  [31_536_000, 'year'],
+  [2_592_000, 'month'],
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+] as const
+
+function pad(text: string, width: number, align?: 'right'): string {
+  const space = ' '.repeat(Math.max(0, width - widthOf(text)))
+  return align === 'right' ? space + text : text + space
+}
+
+/** Characters, not UTF-16 units; close enough for names in most scripts. */
+function widthOf(text: string): number {
+  return [...text].length
+}

@@ -1,0 +1,350 @@
+// The command line as people meet it: real processes on a real database, with what they print and how they end.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, test } from 'node:test'
+
+import { isWellFormedSecret } from '../../src/core/secret.ts'
+import { freshDatabase } from '../support/postgres.ts'
+
+const main = resolve('src/cli/main.ts')
+
+type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+
+let folder = ''
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-cli-'))
+})
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+  describe(`keys and frame on ${kind}`, () => {
+    let database = ''
+    let drop = (): Promise<void> => Promise.resolve()
+    before(async () => {
+      if (kind === 'SQLite') {
+        database = `sqlite:${join(folder, 'keys.db')}`
+      } else {
+        const fresh = await freshDatabase()
+        database = fresh.url
+        drop = () => fresh.drop()
+      }
+    })
+    after(() => drop())
+    const run = (...argv: string[]) => tollgate(argv, { TOLLGATE_DATABASE: database })
+    const json = async (...argv: string[]) => jsonOf(await run(...argv, '--json'))
+
+    test('a key from its creation to its end', async () => {
+      const created = await json(
+        ...['keys', 'create', '--name', 'shop', '--models', 'sandbox-embedding,sandbox-chat'],
+        ...['--budget', '12.5', '--period', 'week', '--timezone', 'Europe/Berlin', '--rpm', '60'],
+        ...['--tag', 'a', '--tag', 'b', '--owner', 'Team Shop', '--environment', 'production'],
+        ...['--permissions', 'chat,models', '--expires', '2099-01-31', '--when-tight', 'refuse'],
+      )
+      const { id, secret, created_at, resets_at, ...rest } = created
+      assert.match(String(id), /^key_[0-9a-z]{26}$/)
+      assert.ok(isWellFormedSecret(String(secret)))
+      assert.ok(Math.abs(Date.parse(String(created_at)) - Date.now()) < 600_000)
+      assert.ok(Date.parse(String(resets_at)) > Date.now())
+      assert.deepEqual(rest, {
+        name: 'shop',
+        mode: 'live',
+        environment: 'production',
+        owner: 'Team Shop',
+        description: null,
+        tags: ['a', 'b'],
+        status: 'active',
+        models: ['sandbox-chat', 'sandbox-embedding'],
+        permissions: ['models', 'chat'],
+        budget: '12.5',
+        period: 'week',
+        timezone: 'Europe/Berlin',
+        week_start: 'mon',
+        spent: '0',
+        held: '0',
+        remaining: '12.5',
+        rpm: 60,
+        tpm: null,
+        concurrency: null,
+        when_tight: 'refuse',
+        expires_at: '2099-01-31T00:00:00.000Z',
+        last_used_at: null,
+      })
+
+      const shown = await json('keys', 'show', 'shop')
+      assert.deepEqual({ ...shown, secret }, created)
+      assert.deepEqual(await json('keys', 'show', String(id)), shown)
+
+      const updated = await json(
+        ...['keys', 'update', 'shop', '--budget', 'none', '--rpm', 'none', '--expires', 'none'],
+        ...['--remove-models', 'sandbox-embedding', '--owner', ''],
+      )
+      assert.deepEqual(
+        [updated['budget'], updated['remaining'], updated['rpm'], updated['expires_at']],
+        [null, null, null, null],
+      )
+      assert.deepEqual([updated['models'], updated['owner']], [['sandbox-chat'], null])
+
+      assert.equal((await json('keys', 'pause', 'shop'))['status'], 'paused')
+      assert.equal((await json('keys', 'resume', 'shop'))['status'], 'active')
+      const rotated = await json('keys', 'rotate', 'shop', '--overlap', '0')
+      assert.ok(isWellFormedSecret(String(rotated['secret'])))
+      assert.notEqual(rotated['secret'], secret)
+      assert.equal(rotated['id'], id)
+
+      assert.equal((await json('keys', 'revoke', 'shop', '--reason', 'test'))['status'], 'revoked')
+      const gone = await run('keys', 'show', 'shop')
+      assert.deepEqual([gone.code, gone.stdout], [1, ''])
+      assert.match(gone.stderr, /there is no key with the id or the live name "shop"/)
+      assert.equal((await json('keys', 'show', String(id)))['status'], 'revoked')
+    })
+
+    test('a list for programs and for people, and the frame above it', async () => {
+      await json('keys', 'create', '--name', 'one', '--models', 'sandbox-chat', '--budget', '1')
+      const twice = await run(
+        ...['keys', 'create', '--name', 'one', '--models', 'sandbox-chat', '--budget', '1'],
+      )
+      assert.deepEqual([twice.code, twice.stdout], [1, ''])
+      assert.match(twice.stderr, /^tollgate: there is a key named "one" already: .*\n$/)
+      const { keys } = await json('keys', 'list')
+      assert.ok(Array.isArray(keys) && keys.some((key) => Object(key).name === 'one'))
+      const list = await run('keys', 'list')
+      assert.match(list.stdout, /^NAME .*\n(.*\n)*one +key_\w+ +live +active +1 +1 USD per month/)
+      assert.match(list.stdout, /\nFrame: 100 USD per month, 100 USD remaining\n$/)
+
+      const frame = await json('frame', 'set', '--budget', '250', '--timezone', 'Asia/Tokyo')
+      const { resets_at, ...figures } = frame
+      assert.match(String(resets_at), /T15:00:00\.000Z$/)
+      assert.deepEqual(figures, {
+        budget: '250',
+        period: 'month',
+        timezone: 'Asia/Tokyo',
+        week_start: 'mon',
+        spent: '0',
+        held: '0',
+        remaining: '250',
+        allocated: '1',
+      })
+      assert.deepEqual(await json('frame', 'show'), frame)
+    })
+
+    test('people see the secret once, with a warning', async () => {
+      const created = await run(
+        ...['keys', 'create', '--name', 'seen', '--models', 'sandbox-chat', '--budget', '1'],
+      )
+      const [secret = ''] = /tg_live_\w+/.exec(created.stdout) ?? []
+      assert.ok(isWellFormedSecret(secret))
+      assert.match(created.stdout, /the only time the secret is shown/)
+      assert.doesNotMatch((await run('keys', 'show', 'seen')).stdout, /tg_live_/)
+    })
+  })
+}
+
+describe('the configuration', () => {
+  test('models come with price, limits and abilities', async () => {
+    const { models } = jsonOf(await tollgate(['models', '--json'], { OPENAI_API_KEY: 'sk-x' }))
+    assert.ok(Array.isArray(models))
+    const byId = new Map(models.map((model) => [Object(model).id as string, Object(model)]))
+    assert.deepEqual(byId.get('sandbox-chat'), {
+      id: 'sandbox-chat',
+      kind: 'chat',
+      provider: 'sandbox',
+      price: { input: '1', cached: '1', cache_write: '1', cache_write_long: '1', output: '2' },
+      context: 131_072,
+      max_output: 4_096,
+      abilities: {
+        tools: true,
+        images: true,
+        files: true,
+        structured_output: true,
+        reasoning: true,
+      },
+      available: true,
+      reason: null,
+    })
+    assert.equal(byId.get('gpt-5-mini')?.price.output, '2')
+  })
+
+  test('check explains every mistake and ends with 1', async () => {
+    const config = write(
+      'wrong.yaml',
+      'server: { port: x }\nmodels: { a: { targets: [nobody/b] } }',
+    )
+    const human = await tollgate(['check', '--config', config])
+    assert.deepEqual([human.code, human.stdout], [1, ''])
+    assert.deepEqual(human.stderr.trimEnd().split('\n'), [
+      'tollgate: server.port must be a whole number from 0 to 65535',
+      'tollgate: models.a.targets[0] names the provider nobody, which is not under providers',
+    ])
+    const program = await tollgate(['check', '--config', config, '--json'])
+    assert.equal(program.code, 1)
+    const { ok, problems } = JSON.parse(program.stdout) as Record<string, unknown>
+    assert.deepEqual([ok, Array.isArray(problems) && problems.length], [false, 2])
+  })
+
+  test('check tells what is left out, what is unavailable and where the frame differs', async () => {
+    const config = write(
+      'sound.yaml',
+      'database: sqlite:frame.db\n' +
+        'frame: { budget: 10 }\n' +
+        'providers: { openai: { kind: openai, api_key: "" } }\n' +
+        'models: { gpt: { targets: [openai/gpt-5] } }\n',
+    )
+    const first = jsonOf(await tollgate(['check', '--config', config, '--json']))
+    assert.equal(existsSync(join(folder, 'frame.db')), false)
+    assert.match(String(first['notes']), /there is no database/)
+    await tollgate(['frame', 'set', '--budget', '20', '--config', config])
+    const second = jsonOf(await tollgate(['check', '--config', config, '--json']))
+    assert.match(
+      String(second['notes']),
+      /the provider openai is left out: .*frame\.budget is 10 in the file and 20 in the database/,
+    )
+    assert.match(JSON.stringify(second['models']), /"id":"gpt".*"available":false.*left out/)
+    assert.deepEqual([second['ok'], second['problems']], [true, []])
+  })
+})
+
+describe('what goes wrong', () => {
+  const create = ['keys', 'create', '--name', 'x', '--models', 'sandbox-chat', '--budget']
+  const usage: readonly [string, readonly string[], RegExp][] = [
+    ['no command', [], /Usage: tollgate COMMAND/],
+    [
+      'an unknown command',
+      ['keyz'],
+      /^tollgate: unknown command 'keyz' \(Did you mean keys\?\)\n$/,
+    ],
+    ['an unknown subcommand', ['keys', 'creat'], /^tollgate: unknown command 'creat'/],
+    [
+      'an unknown option',
+      ['keys', 'list', '--jsn'],
+      /^tollgate: unknown option '--jsn' \(Did you mean --json\?\)\n$/,
+    ],
+    [
+      'a missing option',
+      create.slice(0, -1),
+      /^tollgate: required option '--budget <usd>' not specified\n$/,
+    ],
+    ['a bad budget', [...create, 'lots'], /'lots' is invalid.*such as 12\.50\n$/],
+    ['a bad choice', [...create, '1', '--period', 'decade'], /Allowed choices are day, week/],
+    [
+      'a bad time zone',
+      [...create, '1', '--timezone', 'Berlin'],
+      /^tollgate: "Berlin" is no time zone/,
+    ],
+    [
+      'a bad permission',
+      [...create, '1', '--permissions', 'everything'],
+      /permissions: "everything" is not one of/,
+    ],
+    [
+      'a moment that has passed',
+      [...create, '1', '--expires', '2020-01-01'],
+      /the expiry has passed already/,
+    ],
+    ['nothing to change', ['keys', 'update', 'x'], /^tollgate: nothing to change/],
+    ['a revocation without a reason', ['keys', 'revoke', 'x'], /required option '--reason <text>'/],
+    [
+      'an overlap above seven days',
+      ['keys', 'rotate', 'x', '--overlap', '8d'],
+      /between 0 and 7 days/,
+    ],
+    ['one argument too many', ['keys', 'show', 'a', 'b'], /too many arguments/],
+  ]
+  for (const [name, argv, message] of usage) {
+    test(`${name} is wrong usage`, async () => {
+      const ended = await tollgate(argv, {
+        TOLLGATE_DATABASE: `sqlite:${join(folder, 'usage.db')}`,
+      })
+      assert.deepEqual([ended.code, ended.stdout], [2, ''], ended.stderr)
+      assert.match(ended.stderr.replace(/^tollgate: note: .*\n/, ''), message)
+    })
+  }
+
+  const failures: readonly [string, NodeJS.ProcessEnv, RegExp][] = [
+    [
+      'a configuration that is not there',
+      { TOLLGATE_CONFIG: 'nope.yaml' },
+      /nope\.yaml cannot be read \(ENOENT\): check --config or TOLLGATE_CONFIG/,
+    ],
+    [
+      'a database address without sense',
+      { TOLLGATE_DATABASE: 'mysql://x' },
+      /TOLLGATE_DATABASE must be sqlite:PATH or postgres/,
+    ],
+    [
+      'a database that does not answer',
+      { TOLLGATE_DATABASE: 'postgres://u@127.0.0.1:1/x' },
+      /PostgreSQL at 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)/,
+    ],
+    [
+      'a file that is no database',
+      { TOLLGATE_DATABASE: 'sqlite:garbage.db' },
+      /garbage\.db is not a usable SQLite database/,
+    ],
+  ]
+  for (const [name, env, message] of failures) {
+    test(`${name} is a failure in one line`, async () => {
+      write('garbage.db', 'this is no database, but long enough to look like one'.repeat(20))
+      const ended = await tollgate(['keys', 'list', '--json'], env)
+      assert.deepEqual([ended.code, ended.stdout], [1, ''])
+      assert.match(ended.stderr, message)
+      assert.equal(ended.stderr.trimEnd().split('\n').length, 1)
+    })
+  }
+
+  test(
+    'a folder that cannot be written is a failure in one line',
+    { skip: process.getuid?.() === 0 && 'root may write everywhere' },
+    async () => {
+      const closed = join(folder, 'closed')
+      mkdirSync(closed)
+      chmodSync(closed, 0o500)
+      const ended = await tollgate(['keys', 'list'], { TOLLGATE_DATABASE: `sqlite:${closed}/x.db` })
+      assert.equal(ended.code, 1)
+      assert.match(ended.stderr, /cannot be (written|opened)/)
+    },
+  )
+
+  test('--help is no failure, and every command has it', async () => {
+    for (const argv of [
+      [],
+      ['keys'],
+      ['keys', 'create'],
+      ['frame', 'set'],
+      ['models'],
+      ['check'],
+    ]) {
+      const ended = await tollgate([...argv, '--help'])
+      assert.deepEqual([ended.code, ended.stderr], [0, ''])
+      assert.match(ended.stdout, /^Usage: tollgate /)
+    }
+  })
+})
+
+function write(name: string, content: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+
+async function tollgate(argv: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  const child = spawn(process.execPath, [main, ...argv], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [stdout, stderr, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((done) => child.once('close', done)),
+  ])
+  return { code, stdout, stderr }
+}
+
+function jsonOf(ended: Ended): Record<string, unknown> {
+  assert.equal(ended.code, 0, ended.stderr)
+  return JSON.parse(ended.stdout) as Record<string, unknown>
+}
