@@ -61,8 +61,7 @@ function globalConfig() {
 /** npm keeps its cache in the home folder and fails where that is read-only. */
 function npmCacheFlag(folder) {
   const home = homeFolder()
-  const usual = process.env.npm_config_cache ?? (home && path.join(home, '.npm'))
-  if (usual && isWritable(usual)) return []
+  if (process.env.npm_config_cache || (home && isWritable(path.join(home, '.npm')))) return []
   return ['--cache', path.join(folder, '.cache', 'npm')]
 }
 

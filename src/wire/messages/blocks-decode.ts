@@ -18,7 +18,7 @@ import type {
 import { expectList, expectName, expectObject, expectText, optional, typeOf } from '../expect.ts'
 import { decodeUrl, expectBase64 } from '../media.ts'
 import { SEAL_MARK, unpackSeal } from '../seal.ts'
-import { shortCallId, shortToolName } from './tool-names.ts'
+import { shortToolName } from './tool-names.ts'
 
 /** A block and where it stands in the request. */
 export type Block = { readonly value: JsonObject; readonly place: string }
@@ -170,7 +170,7 @@ function decodeSource({ value, place }: Block): Base64Source | UrlSource {
 function decodeToolUse({ value, place }: Block): ToolCallPart {
   return defined({
     type: 'tool-call' as const,
-    id: shortCallId(expectName(value['id'], `${place}.id`)),
+    id: expectName(value['id'], `${place}.id`),
     name: shortToolName(expectName(value['name'], `${place}.name`)),
     input: JSON.stringify(expectObject(value['input'] ?? {}, `${place}.input`)),
     custom: false,

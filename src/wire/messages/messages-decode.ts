@@ -21,7 +21,6 @@ import {
   decodeUserBlock,
 } from './blocks-decode.ts'
 import { isBillingLine } from './session.ts'
-import { shortCallId } from './tool-names.ts'
 
 const expectRole = expectOneOf(['user', 'assistant', 'system'])
 
@@ -101,7 +100,7 @@ class MessageList {
   }
 
   addResult({ value, place }: Block, dropped: Set<string>): void {
-    const callId = shortCallId(expectText(value['tool_use_id'], `${place}.tool_use_id`))
+    const callId = expectText(value['tool_use_id'], `${place}.tool_use_id`)
     if (!this.#waiting.delete(callId)) {
       throw invalidRequest(
         `${place}.tool_use_id`,

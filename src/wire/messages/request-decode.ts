@@ -21,6 +21,7 @@ import { decodeCacheMark } from './blocks-decode.ts'
 import { FIELDS } from './fields.ts'
 import { decodeMessages } from './messages-decode.ts'
 import { removalsFrom } from './removals.ts'
+import { sessionOf } from './session.ts'
 import { decodeToolChoice, decodeTools } from './tools-decode.ts'
 
 export function decodeRequest(whole: JsonObject): Conversation {
@@ -29,6 +30,7 @@ export function decodeRequest(whole: JsonObject): Conversation {
   const dropped = new Set([...removals.dropped, ...droppedFields(body, FIELDS)])
   const tools = decodeTools(body, dropped)
   const metadata = optional(body['metadata'], 'metadata', expectObject) ?? {}
+  const endUser = optional(metadata['user_id'], 'metadata.user_id', expectText)
   const config = optional(body['output_config'], 'output_config', expectObject) ?? {}
   const conversation = defined({
     kind: 'chat' as const,
@@ -42,7 +44,8 @@ export function decodeRequest(whole: JsonObject): Conversation {
     reasoning: decodeReasoning(body, config),
     sampling: decodeSampling(body),
     choices: 1,
-    endUser: optional(metadata['user_id'], 'metadata.user_id', expectText),
+    endUser,
+    cacheKey: sessionOf(endUser),
     cache: decodeCacheMark(body, ''),
     serviceTier: decodeServiceTier(body),
   })

@@ -4,10 +4,8 @@ import { createHash } from 'node:crypto'
 
 import type { JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
-import { fitIdentifier } from '../identifiers.ts'
 
 const NAME_CHARACTERS_MAX = 64
-const CALL_ID_CHARACTERS_MAX = 64
 /** 120 bits: nobody will ever see two names with the same one. */
 const HASH_CHARACTERS = 20
 
@@ -27,11 +25,6 @@ export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
     }
   }
   return names
-}
-
-/** Call ids may be of any length here; elsewhere they are not. Hashed alike in the call and in its result. */
-export function shortCallId(id: string): string {
-  return fitIdentifier(id, CALL_ID_CHARACTERS_MAX)
 }
 
 /** Providers of this format take only letters, digits, - and _ in the ids that other formats made. */

@@ -1,0 +1,67 @@
+// Schemas that a provider of this format can enforce, and nothing of the client's wish lost.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { JsonObject } from '../../core/json.ts'
+import { adaptSchema } from './schema-adapt.ts'
+
+test('schemas are closed, and what cannot be enforced is told', () => {
+  const cases: Record<string, [JsonObject, JsonObject]> = {
+    'an object is closed': [
+      { type: 'object', properties: { a: { type: 'string' } } },
+      { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false },
+    ],
+    'also where it is one of several types, or only has properties': [
+      { anyOf: [{ type: ['object', 'null'] }, { properties: {} }] },
+      {
+        anyOf: [
+          { type: ['object', 'null'], additionalProperties: false },
+          { properties: {}, additionalProperties: false },
+        ],
+      },
+    ],
+    'a map cannot be enforced': [
+      { type: 'object', additionalProperties: { type: 'number' } },
+      {
+        type: 'object',
+        additionalProperties: false,
+        description: '{additionalProperties: {"type":"number"}}',
+      },
+    ],
+    'bounds are told': [
+      { type: 'integer', minimum: 1, maximum: 9, description: 'A digit' },
+      { type: 'integer', description: 'A digit\n\n{minimum: 1, maximum: 9}' },
+    ],
+    'known formats and small lists stay': [
+      { type: 'array', minItems: 1, items: { type: 'string', format: 'uuid' } },
+      { type: 'array', minItems: 1, items: { type: 'string', format: 'uuid' } },
+    ],
+    'others are told': [
+      { type: 'array', minItems: 2, items: { type: 'string', format: 'isbn' } },
+      {
+        type: 'array',
+        items: { type: 'string', description: '{format: "isbn"}' },
+        description: '{minItems: 2}',
+      },
+    ],
+    'one of becomes any of, at every depth': [
+      { $defs: { x: { oneOf: [{ type: 'string', maxLength: 3 }, { type: 'null' }] } } },
+      {
+        $defs: {
+          x: { anyOf: [{ type: 'string', description: '{maxLength: 3}' }, { type: 'null' }] },
+        },
+      },
+    ],
+    'a property may be called like a keyword': [
+      { type: 'object', properties: { pattern: { type: 'string' }, not: { enum: ['a'] } } },
+      {
+        type: 'object',
+        properties: { pattern: { type: 'string' }, not: { enum: ['a'] } },
+        additionalProperties: false,
+      },
+    ],
+  }
+  for (const [what, [schema, expected]] of Object.entries(cases)) {
+    assert.deepEqual(adaptSchema(schema), expected, what)
+  }
+})
