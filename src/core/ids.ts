@@ -20,14 +20,25 @@ export type IdPrefix =
   | 'chatcmpl'
   | 'toolu'
   | 'node'
+  | 'entry'
 
 export function newId(prefix: IdPrefix, clock: Clock): string {
-  let time = clock.now()
+  let digits = timeDigits(clock.now())
+  for (const byte of randomBytes(RANDOM_DIGITS)) digits += ALPHABET[byte & 31]
+  return `${prefix}_${digits}`
+}
+
+/** Not after any id that was made at this moment or later: where a range of ids begins. */
+export function firstIdAt(prefix: IdPrefix, at: number): string {
+  return `${prefix}_${timeDigits(at)}`
+}
+
+function timeDigits(at: number): string {
+  let time = at
   let digits = ''
   for (let index = 0; index < TIME_DIGITS; index++) {
     digits = ALPHABET[time % 32] + digits
     time = Math.floor(time / 32)
   }
-  for (const byte of randomBytes(RANDOM_DIGITS)) digits += ALPHABET[byte & 31]
-  return `${prefix}_${digits}`
+  return digits
 }

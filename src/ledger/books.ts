@@ -144,13 +144,38 @@ export type Item =
       readonly keyId: string
       readonly holdId: HoldId
       readonly cost: Nanodollars
+      readonly note: Note
     }
+  /** Of a key or of the frame, by its account's id. */
+  | {
+      readonly kind: 'top-up'
+      readonly keyId: string
+      readonly amount: Nanodollars
+      readonly note: Note
+    }
+  | { readonly kind: 'reset'; readonly keyId: string; readonly note: Note }
   | {
       readonly kind: 'refused'
       readonly keyId: string
       readonly model: string
       readonly count: number
     }
+
+/** Who changed the books by hand, and why. */
+export type Note = { readonly entryId: string; readonly actor: string; readonly reason: string }
+
+export type LedgerEntry = {
+  readonly id: string
+  readonly at: number
+  readonly kind: 'top_up' | 'reset' | 'adjust'
+  readonly accountId: string
+  readonly periodSeq: number
+  readonly holdId: HoldId | null
+  readonly before: Nanodollars
+  readonly after: Nanodollars
+  readonly actor: string
+  readonly reason: string
+}
 
 /** An ask that can cross to another thread. */
 export type PlainAsk = Omit<Ask, 'signal'>
@@ -211,4 +236,5 @@ export type Writes = {
   readonly usageInserted: readonly UsageRow[]
   readonly usageCorrected: readonly UsageRow[]
   readonly rollups: readonly Rollup[]
+  readonly entries: readonly LedgerEntry[]
 }

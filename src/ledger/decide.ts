@@ -60,6 +60,8 @@ export function keyOf(item: Item): string {
     case 'extend':
     case 'orphan':
     case 'adjust':
+    case 'top-up':
+    case 'reset':
     case 'refused':
       return item.keyId
   }
@@ -79,6 +81,8 @@ export function knownHoldOf(item: Item, isRetry: boolean): number | undefined {
     case 'adjust':
       return item.holdId
     case 'dry-run':
+    case 'top-up':
+    case 'reset':
     case 'refused':
       return undefined
   }
@@ -105,12 +109,12 @@ function release(draft: Draft, item: Release): Outcome {
       changeAmount(draft, hold, item.amount)
       return { kind: 'changed', done: true }
     }
-    case 'adjust': {
-      const row = draft.usage.get(item.holdId)
-      if (row === undefined) return { kind: 'changed', done: false }
-      recharge(draft, row, adjustedRow(row, item.cost))
-      return { kind: 'changed', done: true }
-    }
+    case 'adjust':
+      return { kind: 'changed', done: adjust(draft, item) }
+    case 'top-up':
+      return { kind: 'changed', done: draft.topUp(item.keyId, item.amount, item.note) }
+    case 'reset':
+      return { kind: 'changed', done: draft.reset(item.keyId, item.note) }
     case 'refused':
       draft.countRefused(item.keyId, item.model, item.count)
       return { kind: 'changed', done: true }
@@ -218,6 +222,22 @@ function voidHold(draft: Draft, holdId: number, reason: string): Outcome {
   else if (row?.state === 'orphaned') recharge(draft, row, voidedRow(row, reason, draft.now))
   else return { kind: 'changed', done: false }
   return { kind: 'changed', done: true }
+}
+
+function adjust(draft: Draft, item: Extract<Item, { kind: 'adjust' }>): boolean {
+  const row = draft.usage.get(item.holdId)
+  if (row === undefined) return false
+  recharge(draft, row, adjustedRow(row, item.cost))
+  draft.enter({
+    kind: 'adjust',
+    accountId: row.keyId,
+    periodSeq: row.keyPeriod,
+    holdId: row.id,
+    before: row.costNanodollars,
+    after: item.cost,
+    note: item.note,
+  })
+  return true
 }
 
 /** Ends a hold: what it held is freed, what it cost is spent, and its estimate of tokens becomes the true count. */

@@ -4,11 +4,13 @@ import assert from 'node:assert/strict'
 
 import type { Nanodollars } from '../core/money.ts'
 import { FRAME_ID } from '../store/tables.ts'
-import { limitOf, openPeriod } from './account.ts'
+import { closePeriod, limitOf, openPeriod } from './account.ts'
 import type {
   Account,
   ClosedPeriod,
   Hold,
+  LedgerEntry,
+  Note,
   Page,
   PeriodDelta,
   Rollup,
@@ -17,6 +19,7 @@ import type {
   Writes,
 } from './books.ts'
 import type { Legs } from './judge.ts'
+import type { HoldId } from './ledger.ts'
 
 /** How far an entry moves the balances of the accounts it belongs to. */
 export type Movement = {
@@ -28,6 +31,8 @@ export type Movement = {
 
 /** The accounts and periods an entry belongs to: those of its reservation. */
 export type Place = Pick<Hold, 'keyId' | 'keyPeriod' | 'framePeriod'>
+
+type EntryNote = { readonly holdId?: HoldId; readonly note: Note }
 
 const SPAN_MS: Record<RollupSpan, number> = { hour: 3_600_000, day: 86_400_000 }
 
@@ -45,6 +50,7 @@ export class Draft {
   readonly #holdsDeleted: number[] = []
   readonly #usageInserted: UsageRow[] = []
   readonly #usageCorrected: UsageRow[] = []
+  readonly #entries: LedgerEntry[] = []
 
   constructor(page: Page) {
     this.now = page.now
@@ -113,6 +119,35 @@ export class Draft {
     }
   }
 
+  /** Adds to what may be spent until the period ends. */
+  topUp(accountId: string, amount: Nanodollars, note: Note): boolean {
+    const account = this.#accounts.get(accountId)
+    if (account === undefined) return false
+    const before = account.topUp
+    account.topUp += amount
+    this.#changed.add(account)
+    const { periodSeq } = account
+    this.enter({ kind: 'top_up', accountId, periodSeq, before, after: account.topUp, note })
+    return true
+  }
+
+  /** Begins a new period now; it ends when the old one would have ended. Nothing that was spent is forgotten. */
+  reset(accountId: string, note: Note): boolean {
+    const account = this.#accounts.get(accountId)
+    if (account === undefined) return false
+    const { spent, periodSeq } = account
+    this.#closedPeriods.push(closePeriod(account, this.now))
+    this.#changed.add(account)
+    this.enter({ kind: 'reset', accountId, periodSeq, before: spent, after: 0n, note })
+    return true
+  }
+
+  enter(entry: Omit<LedgerEntry, 'id' | 'at' | 'actor' | 'reason' | 'holdId'> & EntryNote): void {
+    const { note, holdId = null, ...rest } = entry
+    const { entryId: id, actor, reason } = note
+    this.#entries.push({ ...rest, id, at: this.now, holdId, actor, reason })
+  }
+
   writes(): Writes {
     for (const account of this.#changed) assertSound(account)
     return {
@@ -125,6 +160,7 @@ export class Draft {
       usageInserted: this.#usageInserted,
       usageCorrected: this.#usageCorrected,
       rollups: [...this.#rollups.values()],
+      entries: this.#entries,
     }
   }
 

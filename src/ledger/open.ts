@@ -4,9 +4,8 @@ import { databaseNow, readBalances } from './balances.ts'
 import { BookLedger } from './book-ledger.ts'
 import type { Ledger } from './ledger.ts'
 import { joinNodes } from './nodes.ts'
-import { postgresRunner } from './postgres-runner.ts'
-import { sqliteRunner } from './sqlite-runner.ts'
-import { Writer, type BatchRunner } from './writer.ts'
+import { runnerFor } from './runner.ts'
+import { Writer } from './writer.ts'
 
 export type LedgerOptions = {
   /** On SQLite opened with LEDGER_WORKER_MODULE among its worker modules. */
@@ -29,8 +28,4 @@ export async function openLedger({ store }: LedgerOptions): Promise<Ledger> {
     stop: () => runner.close(),
   })
   return ledger
-}
-
-function runnerFor(store: Store): BatchRunner {
-  return store.kind === 'sqlite' ? sqliteRunner(store) : postgresRunner(store)
 }

@@ -10,6 +10,8 @@ import { STATEMENTS, type StatementName } from './postgres-statements.ts'
 import {
   ACCOUNT_CHANGE_COLUMNS,
   accountValues,
+  ENTRY_COLUMNS,
+  entryValues,
   HOLD_COLUMNS,
   holdValues,
   number,
@@ -175,6 +177,7 @@ function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResul
     [...ROLLUP_KEY_COLUMNS, ...ROLLUP_SUM_COLUMNS],
     writes.rollups.map(rollupValues),
   )
+  send('insertEntries', ENTRY_COLUMNS, writes.entries.map(entryValues))
   send('updateAccounts', ACCOUNT_CHANGE_COLUMNS, writes.accounts.map(accountValues))
   send(
     'insertPrices',

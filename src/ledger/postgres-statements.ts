@@ -3,6 +3,7 @@
 import {
   ACCOUNT_CHANGE_COLUMNS,
   ACCOUNT_COLUMNS,
+  ENTRY_COLUMNS,
   HOLD_COLUMNS,
   PERIOD_COLUMNS,
   ROLLUP_KEY_COLUMNS,
@@ -41,6 +42,7 @@ export const STATEMENTS = {
     ${assignments(ROLLUP_SUM_COLUMNS, (column) => `rollups.${column} + excluded.${column}`)}`,
   updateAccounts: `UPDATE accounts SET ${assignments(accountChanges, (column) => `change.${column}`)}
     FROM json_populate_recordset(NULL::accounts, $1) AS change WHERE accounts.id = change.id`,
+  insertEntries: insertFromJson('ledger_entries', ENTRY_COLUMNS),
   insertPrices: `${insertFromJson('prices', ['version', 'figures'])} ON CONFLICT DO NOTHING`,
 } as const satisfies Record<string, string>
 

@@ -2,7 +2,7 @@
 // money stays one, the rest become numbers.
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Period, UsageState, WeekStart } from '../store/tables.ts'
-import type { Account, ClosedPeriod, Hold, Rollup, UsageRow } from './books.ts'
+import type { Account, ClosedPeriod, Hold, LedgerEntry, Rollup, UsageRow } from './books.ts'
 import { packWindow, unpackWindow } from './rates.ts'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -301,6 +301,35 @@ export function rollupValues(rollup: Rollup): Value[] {
     rollup.outputTokens,
     rollup.reasoningTokens,
     rollup.cost,
+  ]
+}
+
+export const ENTRY_COLUMNS = [
+  'id',
+  'at',
+  'kind',
+  'account_id',
+  'period_seq',
+  'hold_id',
+  'before_nanodollars',
+  'after_nanodollars',
+  'actor',
+  'reason',
+] as const
+
+/** In the order of ENTRY_COLUMNS. */
+export function entryValues(entry: LedgerEntry): Value[] {
+  return [
+    entry.id,
+    entry.at,
+    entry.kind,
+    entry.accountId,
+    entry.periodSeq,
+    entry.holdId,
+    entry.before,
+    entry.after,
+    entry.actor,
+    entry.reason,
   ]
 }
 

@@ -12,6 +12,8 @@ import {
   accountValues,
   PERIOD_COLUMNS,
   periodValues,
+  ENTRY_COLUMNS,
+  entryValues,
   HOLD_COLUMNS,
   holdValues,
   ROLLUP_KEY_COLUMNS,
@@ -87,6 +89,7 @@ function prepare(db: Connection) {
        held_nanodollars = held_nanodollars + ?, overrun_nanodollars = overrun_nanodollars + ?
        WHERE account_id = ? AND seq = ?`,
     ),
+    insertEntry: statement(insert('ledger_entries', ENTRY_COLUMNS)),
     insertPrice: statement(
       'INSERT INTO prices (version, figures) VALUES (?, ?) ON CONFLICT DO NOTHING',
     ),
@@ -124,5 +127,6 @@ function write(statements: Statements, writes: Writes): void {
   for (const row of writes.usageInserted) statements.insertUsage.run(...usageValues(row))
   for (const row of writes.usageCorrected) statements.replaceUsage.run(...usageValues(row))
   for (const rollup of writes.rollups) statements.addRollup.run(...rollupValues(rollup))
+  for (const entry of writes.entries) statements.insertEntry.run(...entryValues(entry))
   for (const account of writes.accounts) statements.updateAccount.run(...accountValues(account))
 }

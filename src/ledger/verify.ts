@@ -85,8 +85,8 @@ WITH stated AS (
 ), charged_ever AS (
   SELECT account_id, sum(cost) AS cost, sum(requests) AS requests FROM charged GROUP BY account_id
 ), rolled_up AS (
-  SELECT key_id AS account_id, span, sum(cost_nanodollars) AS cost, sum(requests) AS requests
-  FROM rollups GROUP BY key_id, span
+  SELECT key_id AS account_id, sum(cost_nanodollars) AS cost, sum(requests) AS requests
+  FROM rollups WHERE span = 'day' GROUP BY key_id
 )`
 
 const CHECKS = sql`

@@ -12,6 +12,8 @@ export type StoreErrorCode =
   /** A value that cannot be stored; `field` names it. */
   | 'invalid_value'
   | 'unknown_key'
+  | 'unknown_hold'
+  | 'unknown_request'
   | 'duplicate_name'
   /** The key's state does not allow this change. */
   | 'wrong_state'

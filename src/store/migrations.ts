@@ -187,7 +187,7 @@ export const MIGRATIONS: readonly Migration[] = [
       `CREATE TABLE ledger_entries (
         id TEXT PRIMARY KEY,
         at INTEGER NOT NULL,
-        kind TEXT NOT NULL CHECK (kind IN ('limit', 'top_up', 'reset', 'adjust')),
+        kind TEXT NOT NULL CHECK (kind IN ('top_up', 'reset', 'adjust')),
         account_id TEXT NOT NULL,
         period_seq INTEGER NOT NULL,
         hold_id INTEGER,

@@ -226,7 +226,7 @@ type PurgedUsageTable = {
 type LedgerEntriesTable = {
   id: string
   at: number
-  kind: 'limit' | 'top_up' | 'reset' | 'adjust'
+  kind: 'top_up' | 'reset' | 'adjust'
   account_id: string
   period_seq: number
   hold_id: number | null

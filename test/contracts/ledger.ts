@@ -5,21 +5,22 @@ import { after, describe, test } from 'node:test'
 
 import type { Price } from '../../src/catalog/prices.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { NO_USAGE } from '../../src/core/events.ts'
-import { newId } from '../../src/core/ids.ts'
-import type { Ask, Ledger, Refused, Reserved, Settlement } from '../../src/ledger/ledger.ts'
-import { FREE } from '../../src/ledger/ledger.ts'
+import {
+  FREE,
+  type Ask,
+  type Ledger,
+  type Refused,
+  type Reserved,
+} from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { seedFrame, setFrame } from '../../src/store/frame.ts'
-import { createKey, pauseKey, revokeKey, updateKey } from '../../src/store/key-changes.ts'
+import { setFrame } from '../../src/store/frame.ts'
+import { pauseKey, revokeKey, updateKey } from '../../src/store/key-changes.ts'
 import type { Store } from '../../src/store/open.ts'
+import { ask, Desk, granted, refusal, settlement, spend, USD, type It } from './ledger-desk.ts'
+import { byHand, reports } from './ledger-reports.ts'
 
 export type Database = { readonly store: Store; drop(): Promise<void> }
-
-/** One token costs one nano-dollar: amounts and token counts read alike. */
-const PICO = 1000n
-const USD = 1_000_000_000n
 
 export function ledgerContract(name: string, open: () => Promise<Database>): void {
   describe(`ledger on ${name}`, () => {
@@ -45,128 +46,9 @@ export function ledgerContract(name: string, open: () => Promise<Database>): voi
     periods(it)
     several(it)
     trouble(it)
+    byHand(it)
+    reports(it)
   })
-}
-
-type It = (what: string, run: (desk: Desk) => Promise<void>) => void
-
-/** Three nodes over one set of books, and short words for what the cases do with them. */
-class Desk {
-  readonly store: Store
-  readonly ready: Promise<void>
-  readonly nodes: Ledger[] = []
-  #keys = 0
-
-  constructor(store: Store) {
-    this.store = store
-    this.ready = this.#prepare()
-  }
-
-  async #prepare(): Promise<void> {
-    await seedFrame(this.store, { limitNanodollars: 1_000_000n * USD })
-    for (let count = 0; count < 3; count++) this.nodes.push(await openLedger({ store: this.store }))
-  }
-
-  get ledger(): Ledger {
-    const [first] = this.nodes
-    assert.ok(first)
-    return first
-  }
-
-  async key(
-    limitNanodollars: bigint | null,
-    more: Partial<Parameters<typeof createKey>[1]> = {},
-  ): Promise<string> {
-    const name = `key ${++this.#keys}`
-    const { key } = await createKey(this.store, { name, models: ['m'], limitNanodollars, ...more })
-    return key.id
-  }
-
-  async account(id: string) {
-    return this.store.db
-      .selectFrom('accounts')
-      .selectAll()
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow()
-  }
-
-  async usage(keyId: string) {
-    return this.store.db.selectFrom('usage').selectAll().where('key_id', '=', keyId).execute()
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.close()))
-    await this.store.close()
-  }
-}
-
-/** An ask for so many tokens of output, and nothing else that costs. */
-function ask(keyId: string, outputTokens: number, more: Partial<Ask> = {}): Ask {
-  return {
-    requestId: newId('req', systemClock),
-    keyId,
-    allowVersion: 1,
-    endpoint: 'chat',
-    modelAsked: 'm',
-    worstCase: {
-      fixedPicodollars: 0n,
-      outputTokenPicodollars: PICO,
-      outputTokens,
-      outputTokensFrom: 'client',
-      outputTokensMinimum: 256,
-    },
-    whenTight: 'refuse',
-    estimatedTokens: 10,
-    recounted: true,
-    ...more,
-  }
-}
-
-function settlement(asked: Ask, reserved: Reserved, more: Partial<Settlement> = {}): Settlement {
-  return {
-    holdId: reserved.holdId,
-    requestId: asked.requestId,
-    keyId: asked.keyId,
-    endpoint: asked.endpoint,
-    modelAsked: asked.modelAsked,
-    modelServed: 'm-2026',
-    provider: 'sandbox',
-    status: 200,
-    errorCode: null,
-    tokens: { ...NO_USAGE, inputTokens: 4, outputTokens: 6 },
-    costNanodollars: reserved.amountNanodollars,
-    price: null,
-    estimated: false,
-    latencyMs: 12.5,
-    firstTokenMs: 3.25,
-    endUser: null,
-    tags: {},
-    attempts: [],
-    ...more,
-  }
-}
-
-function granted(answer: Reserved | Refused): Reserved {
-  assert.ok(
-    answer.reserved,
-    `refused: ${JSON.stringify(answer, (_, value) => (typeof value === 'bigint' ? `${value}` : value))}`,
-  )
-  return answer
-}
-
-function refusal(answer: Reserved | Refused): Refused {
-  assert.ok(!answer.reserved, 'granted')
-  return answer
-}
-
-async function spend(
-  ledger: Ledger,
-  asked: Ask,
-  more: Partial<Settlement> = {},
-): Promise<Reserved> {
-  const reserved = granted(await ledger.reserve(asked))
-  await ledger.settle(settlement(asked, reserved, more))
-  return reserved
 }
 
 function basics(it: It): void {
@@ -390,11 +272,7 @@ function periods(it: It): void {
     const asked = ask(key, 900)
     const reserved = granted(await desk.ledger.reserve(asked))
     const before = await desk.account(key)
-    await desk.store.db
-      .updateTable('accounts')
-      .set({ period_ends_at: before.period_starts_at + 1 })
-      .where('id', '=', key)
-      .execute()
+    await desk.endPeriod(key)
 
     await spend(desk.ledger, ask(key, 500))
     const running = await desk.account(key)

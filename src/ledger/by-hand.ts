@@ -1,0 +1,105 @@
+// What people do to the books: top up, reset, adjust a charge. Each is one batch like any other, with an entry that says
+// who did it and why. Grants nothing, so it needs no node and works beside running servers.
+import { newId } from '../core/ids.ts'
+import type { Nanodollars } from '../core/money.ts'
+import type { Store } from '../store/open.ts'
+import { StoreError } from '../store/errors.ts'
+import type { Item, Note } from './books.ts'
+import type { HoldId } from './ledger.ts'
+import { runnerFor } from './runner.ts'
+
+/** Why, in the words of who does it; both are kept for good. */
+export type Reasoned = { readonly actor: string; readonly reason: string }
+
+/** Adds to what a key or the frame may spend, until its period ends. */
+export async function topUp(
+  store: Store,
+  change: Reasoned & { readonly accountId: string; readonly amountNanodollars: Nanodollars },
+): Promise<void> {
+  const { accountId: keyId, amountNanodollars: amount } = change
+  await apply(store, { kind: 'top-up', keyId, amount, note: noteOf(store, change) })
+}
+
+/** Starts the period of a key or of the frame anew, now. It still ends when it would have ended. */
+export async function resetSpent(
+  store: Store,
+  change: Reasoned & { readonly accountId: string },
+): Promise<void> {
+  await apply(store, { kind: 'reset', keyId: change.accountId, note: noteOf(store, change) })
+}
+
+export type Adjusted = { readonly before: Nanodollars; readonly after: Nanodollars }
+
+/** Sets what a closed hold is charged: an orphan's guess, once the provider's bill has come. */
+export async function adjustHold(
+  store: Store,
+  change: Reasoned & { readonly holdId: HoldId; readonly costNanodollars: Nanodollars },
+): Promise<Adjusted> {
+  const { holdId, costNanodollars: cost } = change
+  const row = await store.db
+    .selectFrom('usage')
+    .select(['key_id', 'cost_nanodollars'])
+    .where('id', '=', holdId)
+    .executeTakeFirst()
+  if (row === undefined) {
+    throw new StoreError(
+      'unknown_hold',
+      `hold ${holdId} is not closed, or its row is gone: \`tollgate ledger orphans\` lists what can be adjusted`,
+    )
+  }
+  await apply(store, {
+    kind: 'adjust',
+    keyId: row.key_id,
+    holdId,
+    cost,
+    note: noteOf(store, change),
+  })
+  return { before: row.cost_nanodollars, after: cost }
+}
+
+export type Orphan = {
+  readonly holdId: HoldId
+  readonly requestId: string
+  readonly keyId: string
+  readonly model: string
+  readonly reservedAt: number
+  readonly chargedNanodollars: Nanodollars
+}
+
+/** Holds whose node died: charged what they held, until a settlement or an adjustment knows better. Newest first. */
+export async function listOrphans(store: Store, limit = 1000): Promise<readonly Orphan[]> {
+  const rows = await store.db
+    .selectFrom('usage')
+    .select(['id', 'request_id', 'key_id', 'model_asked', 'reserved_at', 'cost_nanodollars'])
+    .where('state', '=', 'orphaned')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    holdId: row.id,
+    requestId: row.request_id,
+    keyId: row.key_id,
+    model: row.model_asked,
+    reservedAt: row.reserved_at,
+    chargedNanodollars: row.cost_nanodollars,
+  }))
+}
+
+async function apply(store: Store, item: Item): Promise<void> {
+  const runner = runnerFor(store)
+  try {
+    const result = await runner.run({ nodeId: null, items: [item], prices: [], isRetry: false })
+    const outcome = result.live ? result.outcomes[0] : undefined
+    if (outcome?.kind !== 'changed' || !outcome.done) {
+      throw new StoreError('unknown_key', 'there is no such account')
+    }
+  } finally {
+    await runner.close()
+  }
+}
+
+function noteOf(store: Store, { actor, reason }: Reasoned): Note {
+  if (reason.trim() === '')
+    throw new StoreError('invalid_value', 'a reason is needed: it is kept in the books')
+  return { entryId: newId('entry', store.clock), actor, reason: reason.trim() }
+}

@@ -1,0 +1,99 @@
+// Why a request cost what it cost: its tokens at the price it was charged by, computed again from what the books keep.
+import { costOf, type CostLine } from '../catalog/prices.ts'
+import type { Nanodollars } from '../core/money.ts'
+import { StoreError } from '../store/errors.ts'
+import type { Store } from '../store/open.ts'
+import type { UsageRow } from './books.ts'
+import { toPrice } from './figures.ts'
+import type { Attempt } from './ledger.ts'
+import { findUsage } from './usage.ts'
+
+export type Explanation = {
+  readonly row: UsageRow
+  readonly attempts: readonly Attempt[]
+  /** Tokens times price, line by line; empty where no price was involved. */
+  readonly lines: readonly CostLine[]
+  /** Those lines together, rounded up once; null where no price was involved. */
+  readonly recomputedNanodollars: Nanodollars | null
+  /** Whether that is what was charged, to the nano-dollar. */
+  readonly agrees: boolean
+  /** In words, how the charge came about. */
+  readonly why: string
+  /** What people changed about it, oldest first. */
+  readonly entries: readonly {
+    readonly at: number
+    readonly actor: string
+    readonly reason: string
+    readonly before: Nanodollars | null
+    readonly after: Nanodollars | null
+  }[]
+}
+
+export async function explain(store: Store, requestId: string): Promise<Explanation> {
+  const row = await findUsage(store, requestId)
+  if (row === undefined) throw new StoreError('unknown_request', await missing(store, requestId))
+  const computed = await recompute(store, row)
+  const agrees = computed !== null && computed.nanodollars === row.costNanodollars
+  const entries = await store.db
+    .selectFrom('ledger_entries')
+    .select(['at', 'actor', 'reason', 'before_nanodollars', 'after_nanodollars'])
+    .where('account_id', '=', row.keyId)
+    .where('period_seq', '=', row.keyPeriod)
+    .where('hold_id', '=', row.id)
+    .orderBy('at')
+    .execute()
+  return {
+    row,
+    attempts: JSON.parse(row.attempts) as Attempt[],
+    lines: computed?.lines ?? [],
+    recomputedNanodollars: computed?.nanodollars ?? null,
+    agrees,
+    why: why(row, agrees),
+    entries: entries.map(({ before_nanodollars, after_nanodollars, ...rest }) => ({
+      ...rest,
+      before: before_nanodollars,
+      after: after_nanodollars,
+    })),
+  }
+}
+
+async function recompute(store: Store, row: UsageRow) {
+  if (row.priceVersion === null) return null
+  const figures = await store.db
+    .selectFrom('prices')
+    .selectAll()
+    .where('version', '=', row.priceVersion)
+    .executeTakeFirst()
+  return figures === undefined ? null : costOf(row.tokens, toPrice(figures))
+}
+
+function why(row: UsageRow, agrees: boolean): string {
+  switch (row.state) {
+    case 'voided':
+      return 'it was never sent to a provider, so it cost nothing'
+    case 'orphaned':
+      return 'its node died before it was settled, so it was charged what it held'
+    case 'adjusted':
+      return 'its cost was set by hand'
+    case 'settled':
+      if (row.priceVersion === null) return 'it has no price'
+      if (agrees && row.estimated) {
+        return 'the provider reported no usable count, so what was received was counted and charged'
+      }
+      if (agrees) return 'the provider’s count at this price'
+      return row.estimated && row.costNanodollars === row.amount
+        ? 'the provider reported no usable count, and an estimate is never charged above its hold'
+        : 'the charge does not follow from its count and its price: please report this'
+  }
+}
+
+async function missing(store: Store, requestId: string): Promise<string> {
+  const hold = await store.db
+    .selectFrom('holds')
+    .select('id')
+    .where('request_id', '=', requestId)
+    .executeTakeFirst()
+  return hold === undefined
+    ? `there is no request ${requestId}: it was refused before it was admitted, or its row is past retention`
+    : `request ${requestId} is still running: it has a hold and no cost yet`
+}

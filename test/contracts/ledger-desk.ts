@@ -1,0 +1,150 @@
+// Short words for what the cases of the ledger's contract do: a set of books with three nodes, asks and settlements.
+import assert from 'node:assert/strict'
+
+import { systemClock } from '../../src/core/clock.ts'
+import { NO_USAGE } from '../../src/core/events.ts'
+import { newId } from '../../src/core/ids.ts'
+import type { Ask, Ledger, Refused, Reserved, Settlement } from '../../src/ledger/ledger.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { seedFrame } from '../../src/store/frame.ts'
+import { createKey } from '../../src/store/key-changes.ts'
+import type { Store } from '../../src/store/open.ts'
+
+/** One token costs one nano-dollar: amounts and token counts read alike. */
+const PICO = 1000n
+export const USD = 1_000_000_000n
+
+export type It = (what: string, run: (desk: Desk) => Promise<void>) => void
+
+/** Three nodes over one set of books, and short words for what the cases do with them. */
+export class Desk {
+  readonly store: Store
+  readonly ready: Promise<void>
+  readonly nodes: Ledger[] = []
+  #keys = 0
+
+  constructor(store: Store) {
+    this.store = store
+    this.ready = this.#prepare()
+  }
+
+  async #prepare(): Promise<void> {
+    await seedFrame(this.store, { limitNanodollars: 1_000_000n * USD })
+    for (let count = 0; count < 3; count++) this.nodes.push(await openLedger({ store: this.store }))
+  }
+
+  get ledger(): Ledger {
+    const [first] = this.nodes
+    assert.ok(first)
+    return first
+  }
+
+  async key(
+    limitNanodollars: bigint | null,
+    more: Partial<Parameters<typeof createKey>[1]> = {},
+  ): Promise<string> {
+    const name = `key ${++this.#keys}`
+    const { key } = await createKey(this.store, { name, models: ['m'], limitNanodollars, ...more })
+    return key.id
+  }
+
+  async account(id: string) {
+    return this.store.db
+      .selectFrom('accounts')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+  }
+
+  /** As if the calendar had moved on: the next batch finds the period over. */
+  async endPeriod(id: string): Promise<void> {
+    const { period_starts_at } = await this.account(id)
+    await this.store.db
+      .updateTable('accounts')
+      .set({ period_ends_at: period_starts_at + 1 })
+      .where('id', '=', id)
+      .execute()
+  }
+
+  async usage(keyId: string) {
+    return this.store.db.selectFrom('usage').selectAll().where('key_id', '=', keyId).execute()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.close()))
+    await this.store.close()
+  }
+}
+
+/** An ask for so many tokens of output, and nothing else that costs. */
+export function ask(keyId: string, outputTokens: number, more: Partial<Ask> = {}): Ask {
+  return {
+    requestId: newId('req', systemClock),
+    keyId,
+    allowVersion: 1,
+    endpoint: 'chat',
+    modelAsked: 'm',
+    worstCase: {
+      fixedPicodollars: 0n,
+      outputTokenPicodollars: PICO,
+      outputTokens,
+      outputTokensFrom: 'client',
+      outputTokensMinimum: 256,
+    },
+    whenTight: 'refuse',
+    estimatedTokens: 10,
+    recounted: true,
+    ...more,
+  }
+}
+
+export function settlement(
+  asked: Ask,
+  reserved: Reserved,
+  more: Partial<Settlement> = {},
+): Settlement {
+  return {
+    holdId: reserved.holdId,
+    requestId: asked.requestId,
+    keyId: asked.keyId,
+    endpoint: asked.endpoint,
+    modelAsked: asked.modelAsked,
+    modelServed: 'm-2026',
+    provider: 'sandbox',
+    status: 200,
+    errorCode: null,
+    tokens: { ...NO_USAGE, inputTokens: 4, outputTokens: 6 },
+    costNanodollars: reserved.amountNanodollars,
+    price: null,
+    estimated: false,
+    latencyMs: 12.5,
+    firstTokenMs: 3.25,
+    endUser: null,
+    tags: {},
+    attempts: [],
+    ...more,
+  }
+}
+
+export function granted(answer: Reserved | Refused): Reserved {
+  assert.ok(
+    answer.reserved,
+    `refused: ${JSON.stringify(answer, (_, value) => (typeof value === 'bigint' ? `${value}` : value))}`,
+  )
+  return answer
+}
+
+export function refusal(answer: Reserved | Refused): Refused {
+  assert.ok(!answer.reserved, 'granted')
+  return answer
+}
+
+export async function spend(
+  ledger: Ledger,
+  asked: Ask,
+  more: Partial<Settlement> = {},
+): Promise<Reserved> {
+  const reserved = granted(await ledger.reserve(asked))
+  await ledger.settle(settlement(asked, reserved, more))
+  return reserved
+}

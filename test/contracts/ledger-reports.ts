@@ -1,0 +1,219 @@
+// The part of the ledger's contract that people see: changes by hand, reports, explanations, retention, and a
+// verification that finds what is wrong.
+import assert from 'node:assert/strict'
+
+import { costOf, type Price } from '../../src/catalog/prices.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { NO_USAGE } from '../../src/core/events.ts'
+import { firstIdAt } from '../../src/core/ids.ts'
+import { adjustHold, listOrphans, resetSpent, topUp } from '../../src/ledger/by-hand.ts'
+import { explain } from '../../src/ledger/explain.ts'
+import { purgeUsage } from '../../src/ledger/retention.ts'
+import { findUsage, listUsage, usageReport } from '../../src/ledger/usage.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { ask, granted, refusal, settlement, spend, type It } from './ledger-desk.ts'
+
+const someone = { actor: 'ann', reason: 'a test' }
+const DAY_MS = 86_400_000
+
+export function byHand(it: It): void {
+  it('a top-up counts until the period ends', async (desk) => {
+    const key = await desk.key(1000n, { period: 'day' })
+    await spend(desk.ledger, ask(key, 1000))
+    await topUp(desk.store, { ...someone, accountId: key, amountNanodollars: 500n })
+    const { balances } = await spend(desk.ledger, ask(key, 500))
+    assert.equal(balances.key.limitNanodollars, 1500n)
+    await desk.endPeriod(key)
+    await spend(desk.ledger, ask(key, 1000))
+    assert.equal(refusal(await desk.ledger.reserve(ask(key, 1))).reason, 'budget')
+  })
+
+  it('a reset starts from zero now, keeps the old figures and the old end', async (desk) => {
+    const key = await desk.key(1000n)
+    const asked = ask(key, 400)
+    await spend(desk.ledger, ask(key, 600))
+    const open = granted(await desk.ledger.reserve(asked))
+    const before = await desk.account(key)
+    await resetSpent(desk.store, { ...someone, accountId: key })
+    await desk.ledger.settle(settlement(asked, open))
+    await spend(desk.ledger, ask(key, 1000))
+    const account = await desk.account(key)
+    assert.equal(account.spent_nanodollars, 1000n)
+    assert.equal(account.period_ends_at, before.period_ends_at)
+    const { spent_nanodollars } = await desk.store.db
+      .selectFrom('account_periods')
+      .select('spent_nanodollars')
+      .where('account_id', '=', key)
+      .executeTakeFirstOrThrow()
+    assert.equal(spent_nanodollars, 1000n)
+  })
+
+  it('a charge can be adjusted down and up, and says who did it', async (desk) => {
+    const key = await desk.key(1000n)
+    const asked = ask(key, 500)
+    const { holdId } = await spend(desk.ledger, asked)
+    await adjustHold(desk.store, { ...someone, holdId, costNanodollars: 100n })
+    assert.equal((await desk.account(key)).spent_nanodollars, 100n)
+    await spend(desk.ledger, ask(key, 900))
+    await adjustHold(desk.store, { ...someone, holdId, costNanodollars: 450n })
+    const account = await desk.account(key)
+    assert.deepEqual([account.spent_nanodollars, account.overrun_nanodollars], [1350n, 350n])
+    const { entries, row } = await explain(desk.store, asked.requestId)
+    assert.equal(row.state, 'adjusted')
+    assert.deepEqual(
+      entries.map((entry) => [entry.actor, entry.reason, entry.before, entry.after]),
+      [
+        ['ann', 'a test', 500n, 100n],
+        ['ann', 'a test', 100n, 450n],
+      ],
+    )
+  })
+
+  it('a change needs a reason and something to change', async (desk) => {
+    const key = await desk.key(1000n)
+    const amountNanodollars = 1n
+    await assert.rejects(
+      topUp(desk.store, { actor: 'ann', reason: ' ', accountId: key, amountNanodollars }),
+      {
+        code: 'invalid_value',
+      },
+    )
+    await assert.rejects(
+      topUp(desk.store, { ...someone, accountId: 'key_none', amountNanodollars }),
+      {
+        code: 'unknown_key',
+      },
+    )
+    await assert.rejects(adjustHold(desk.store, { ...someone, holdId: 1, costNanodollars: 1n }), {
+      code: 'unknown_hold',
+    })
+    assert.deepEqual(await listOrphans(desk.store), [])
+  })
+}
+
+export function reports(it: It): void {
+  const price: Price = {
+    version: 'report-1',
+    rates: {
+      input: 3_333n,
+      cached: 333n,
+      cacheWriteShort: 4_166n,
+      cacheWriteLong: 6_666n,
+      output: 15_001n,
+    },
+    tiers: [],
+    fees: { request: 7n, webSearch: null },
+  }
+  const tokens = {
+    ...NO_USAGE,
+    inputTokens: 1001,
+    cachedTokens: 400,
+    outputTokens: 77,
+    reasoningTokens: 5,
+  }
+
+  it('a cost can be computed again from its row, to the nano-dollar', async (desk) => {
+    const key = await desk.key(null)
+    const asked = ask(key, 100_000)
+    const costNanodollars = costOf(tokens, price).nanodollars
+    await spend(desk.ledger, asked, { price, tokens, costNanodollars })
+    const explanation = await explain(desk.store, asked.requestId)
+    assert.equal(explanation.recomputedNanodollars, costNanodollars)
+    assert.equal(explanation.agrees, true)
+    assert.deepEqual(explanation.lines, costOf(tokens, price).lines)
+    assert.equal((await findUsage(desk.store, asked.requestId))?.costNanodollars, costNanodollars)
+    await assert.rejects(explain(desk.store, 'req_none'), { code: 'unknown_request' })
+  })
+
+  it('a report adds up by key, by model and by day', async (desk) => {
+    const keys = [await desk.key(null), await desk.key(null)]
+    for (const key of keys) {
+      await spend(desk.ledger, ask(key, 1000), { tokens, costNanodollars: 10n })
+      await spend(desk.ledger, ask(key, 1000, { modelAsked: 'n' }), {
+        modelAsked: 'n',
+        status: 502,
+        estimated: true,
+        costNanodollars: 5n,
+      })
+    }
+    const [keyId = ''] = keys
+    const today = Math.floor(systemClock.now() / DAY_MS) * DAY_MS
+    const question = { keyId, since: today - DAY_MS, until: today + 2 * DAY_MS }
+    const { rows, total } = await usageReport(desk.store, question)
+    assert.deepEqual(
+      rows.map((row) => [row.model, row.requests, row.errors, row.estimated, row.costNanodollars]),
+      [
+        ['m', 1, 0, 0, 10n],
+        ['n', 1, 1, 1, 5n],
+      ],
+    )
+    assert.deepEqual([total.requests, total.inputTokens, total.costNanodollars], [2, 1005, 15n])
+    const hours = await usageReport(desk.store, {
+      ...question,
+      since: today + 1,
+      until: today + DAY_MS - 1,
+      by: 'key',
+    })
+    assert.deepEqual(
+      hours.rows.map((row) => [row.keyId, row.costNanodollars]),
+      [[keyId, 15n]],
+    )
+    const all = await usageReport(desk.store, { since: today, until: today + DAY_MS, by: 'model' })
+    assert.ok(all.rows.find((row) => row.model === 'n')?.requests === 2)
+  })
+
+  it('rows are listed from the newest on, page by page', async (desk) => {
+    const key = await desk.key(null)
+    const requests = []
+    for (let count = 0; count < 5; count++) {
+      const asked = ask(key, 1, { requestId: firstIdAt('req', systemClock.now()) + count })
+      requests.unshift(asked.requestId)
+      await spend(desk.ledger, asked)
+    }
+    const first = await listUsage(desk.store, { keyId: key, limit: 3 })
+    const before = first.at(-1)?.requestId ?? ''
+    const second = await listUsage(desk.store, { keyId: key, before, limit: 3 })
+    assert.deepEqual(
+      [...first, ...second].map((row) => row.requestId),
+      requests,
+    )
+  })
+
+  it('what retention deletes still counts', async (desk) => {
+    const key = await desk.key(1000n)
+    const old = firstIdAt('req', systemClock.now() - 400 * DAY_MS)
+    await spend(desk.ledger, ask(key, 10, { requestId: old }), { costNanodollars: 30n })
+    await spend(desk.ledger, ask(key, 10))
+    assert.equal(await purgeUsage(desk.store, systemClock.now() - 90 * DAY_MS), false)
+    assert.equal((await desk.usage(key)).length, 1)
+    assert.equal((await desk.account(key)).spent_nanodollars, 40n)
+  })
+
+  it('verification finds books that were tampered with', async (desk) => {
+    const key = await desk.key(1000n)
+    await spend(desk.ledger, ask(key, 100))
+    const tamper = async (spent_nanodollars: bigint) => {
+      await desk.store.db
+        .updateTable('accounts')
+        .set({ spent_nanodollars })
+        .where('id', '=', key)
+        .execute()
+    }
+    await tamper(99n)
+    assert.deepEqual(await verifyLedger(desk.store), [
+      {
+        check: 'spent',
+        account: key,
+        period: 1,
+        expected: '0.0000001 USD',
+        found: '0.000000099 USD',
+      },
+    ])
+    await tamper(100n)
+    const { holdId } = granted(await desk.ledger.reserve(ask(key, 1)))
+    const found = await verifyLedger(desk.store, { quiescent: true })
+    assert.ok(
+      found.some(({ check, found: id }) => check === 'quiescent_holds' && id === `${holdId}`),
+    )
+  })
+}
