@@ -23,7 +23,7 @@ export type Account = PeriodRule & {
   readonly limitNanodollars: Nanodollars | null
   readonly spentNanodollars: Nanodollars
   readonly heldNanodollars: Nanodollars
-  /** limit - spent - held, never below 0; null without a limit. */
+  /** limit + this period's top-up - spent - held, never below 0; null without a limit. */
   readonly remainingNanodollars: Nanodollars | null
   readonly resetsAt: number | null
   readonly rpm: number | null
@@ -37,12 +37,16 @@ export function readAccount(store: Store, row: Selectable<AccountsTable>): Accou
   const isOver = row.period_ends_at !== null && row.period_ends_at <= now
   const spentNanodollars = isOver ? 0n : row.spent_nanodollars
   const heldNanodollars = isOver ? 0n : row.held_nanodollars
+  const topUp = isOver ? 0n : row.top_up_nanodollars
   return {
     ...rule,
     limitNanodollars: row.limit_nanodollars,
     spentNanodollars,
     heldNanodollars,
-    remainingNanodollars: remaining(row.limit_nanodollars, spentNanodollars + heldNanodollars),
+    remainingNanodollars: remaining(
+      row.limit_nanodollars,
+      spentNanodollars + heldNanodollars - topUp,
+    ),
     resetsAt: isOver ? store.periodAt(rule, now).endsAt : row.period_ends_at,
     rpm: row.rpm,
     tpm: row.tpm,

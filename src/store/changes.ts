@@ -104,7 +104,10 @@ class Listener {
     if (this.#client !== undefined) return
     const client = await this.#store.pool.connect()
     this.#client = client
-    client.on('error', () => this.close())
+    client.on('error', () => {
+      this.close()
+      this.#bell.ring()
+    })
     client.on('notification', () => this.#bell.ring())
     await client.query(`LISTEN ${CHANNEL}`)
   }

@@ -22,7 +22,7 @@ export function sqliteError(file: string, error: unknown): unknown {
     case 'EROFS':
       return refuse(
         'read_only',
-        'cannot be written: Tollgate needs to write the file and its folder',
+        'cannot be written: Tollgate must be able to write this file and its folder',
       )
     case SQLITE.BUSY:
       return refuse('unreachable', 'is locked by another process: end that process and try again')
@@ -34,7 +34,7 @@ export function sqliteError(file: string, error: unknown): unknown {
     case 'EEXIST':
       return refuse(
         'unreachable',
-        'cannot be opened: it must be a file that Tollgate may read and write',
+        'cannot be opened: Tollgate must be able to read and write this file and its folder',
       )
     default:
       return error

@@ -76,7 +76,7 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
       inWorker: (name, argument) => thread.inWorker(name, argument),
       close: () => db.destroy(),
     }
-    return await migrated(store)
+    return await ready(store)
   } catch (error) {
     throw sqliteError(file, error)
   }
@@ -105,7 +105,7 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
     plugins: [new IntegerPlugin()],
   })
   try {
-    return await migrated({
+    return await ready({
       kind: 'postgres',
       db,
       pool,
@@ -118,9 +118,11 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
   }
 }
 
-async function migrated<Opened extends Store>(store: Opened): Promise<Opened> {
+async function ready<Opened extends Store>(store: Opened): Promise<Opened> {
   try {
     await migrate(store.db, store.kind)
+    // Changes no row, but a database that cannot be written is found out here and not at the first request.
+    await store.db.updateTable('meta').set({ value: '' }).where('name', '=', '').execute()
     return store
   } catch (error) {
     await store.close()

@@ -48,9 +48,6 @@ const SETTINGS = [
   'PRAGMA journal_mode = WAL',
   // A long read keeps the log from being reused; the limit gives the disk back afterwards.
   'PRAGMA journal_size_limit = 67108864',
-  // A file that cannot be written is found out here, not at the first request.
-  'BEGIN IMMEDIATE',
-  'ROLLBACK',
 ]
 
 const SQLITE_BUSY = 5

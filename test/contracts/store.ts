@@ -247,11 +247,16 @@ export function storeContract(fresh: FreshDatabase): void {
 
     test('a period that has ended counts as new', async () => {
       const { key } = await createKey(store, newKey('period over'))
-      const spend = { spent_nanodollars: 700n, held_nanodollars: 400n, period_seq: 1 }
-      await setAccount(store, key.id, { ...spend, period_ends_at: clock.at + 1 })
+      await setAccount(store, key.id, {
+        spent_nanodollars: 700n,
+        held_nanodollars: 400n,
+        top_up_nanodollars: 90n,
+        period_seq: 1,
+        period_ends_at: clock.at + 1,
+      })
       const running = await findKey(store, key.id)
       assert.equal(running.spentNanodollars, 700n)
-      assert.equal(running.remainingNanodollars, 1_000_000_000n - 1_100n)
+      assert.equal(running.remainingNanodollars, 1_000_000_000n + 90n - 1_100n)
       assert.equal(running.resetsAt, clock.at + 1)
       clock.at += 1
       const over = await findKey(store, key.id)
@@ -369,6 +374,7 @@ async function setAccount(
   columns: {
     spent_nanodollars?: bigint
     held_nanodollars?: bigint
+    top_up_nanodollars?: bigint
     period_seq?: number
     period_ends_at: number | null
   },

@@ -1,0 +1,35 @@
+// The list only grows, and within a major version only adds: the previous release must run on the new schema.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { MIGRATIONS } from './migrations.ts'
+
+const ADDS = [
+  /^CREATE TABLE /,
+  /^CREATE (UNIQUE )?INDEX /,
+  // A column that the previous release does not name must fill itself.
+  /^ALTER TABLE \w+ ADD COLUMN \w+ \w+$/,
+  /^ALTER TABLE \w+ ADD COLUMN .* DEFAULT /,
+  /^ALTER TABLE \w+ SET \(/,
+]
+
+test('versions go up', () => {
+  const order = MIGRATIONS.map(({ major, minor }) => major * 1_000 + minor)
+  assert.deepEqual(
+    order,
+    [...new Set(order)].toSorted((a, b) => a - b),
+  )
+})
+
+for (const { major, minor, statements } of MIGRATIONS) {
+  if (minor === 0) continue
+  test(`${major}.${minor} only adds`, () => {
+    for (const statement of statements) {
+      const text = typeof statement === 'string' ? statement : statement.sql
+      assert.ok(
+        ADDS.some((shape) => shape.test(text)),
+        text,
+      )
+    }
+  })
+}

@@ -1,0 +1,131 @@
+// What only PostgreSQL can do wrong: servers that are away or say no, connections that break, notices that get lost.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+
+import { sql } from 'kysely'
+import { Client } from 'pg'
+
+import { systemClock } from '../src/core/clock.ts'
+import { readRevision, watchChanges } from '../src/store/changes.ts'
+import { seedFrame, setFrame } from '../src/store/frame.ts'
+import { openStore, type PostgresStore } from '../src/store/open.ts'
+import { freshDatabase, type TestDatabase } from './support/postgres.ts'
+import { periodAt, refusal } from './support/store.ts'
+
+const options = { clock: systemClock, periodAt }
+let database: TestDatabase
+let store: PostgresStore
+
+before(async () => {
+  database = await freshDatabase()
+  store = (await openStore(database.url, options)) as PostgresStore
+  await seedFrame(store)
+})
+after(async () => {
+  await store.close()
+  await database.drop()
+})
+
+describe('opening', () => {
+  test('nobody listens there', async () => {
+    await assert.rejects(
+      openStore('postgres://me:hunter2@127.0.0.1:1/books', options),
+      (error: Error) => {
+        assert.doesNotMatch(error.message, /hunter2/)
+        return refusal(
+          'unreachable',
+          /PostgreSQL at 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)/,
+        )(error)
+      },
+    )
+  })
+
+  test('the address makes no sense', async () => {
+    const isRefused = refusal('invalid_url', /postgres:\/\/USER@HOST:PORT\/NAME/)
+    await assert.rejects(openStore('postgres://host:port/books', options), isRefused)
+  })
+
+  test('the server has no such database', async () => {
+    const isRefused = refusal('unreachable', /has no database "nowhere": create it first/)
+    await assert.rejects(
+      openStore(changed(database.url, { pathname: '/nowhere' }), options),
+      isRefused,
+    )
+  })
+
+  test('the server does not know the user', async () => {
+    const isRefused = refusal('unreachable', /refuses user "nobody"/)
+    await assert.rejects(
+      openStore(changed(database.url, { username: 'nobody' }), options),
+      isRefused,
+    )
+  })
+
+  test('the user may not create tables', async () => {
+    await using fresh = await disposable()
+    const role = `guest_${new URL(fresh.url).pathname.slice(-8)}`
+    await sql.raw(`CREATE ROLE ${role} LOGIN PASSWORD 'guest'`).execute(store.db)
+    try {
+      const url = changed(fresh.url, { username: role, password: 'guest' })
+      // Servers before 15 let everyone.
+      const owner = new Client(fresh.url)
+      await owner.connect()
+      await owner.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC')
+      await owner.end()
+      await assert.rejects(openStore(url, options), refusal('read_only', /may not create tables/))
+    } finally {
+      await sql.raw(`DROP ROLE ${role}`).execute(store.db)
+    }
+  })
+
+  test('the server is read-only, before and after the schema is there', async () => {
+    await using fresh = await disposable()
+    const url = changed(fresh.url, { search: '?options=-c%20default_transaction_read_only%3Don' })
+    const isRefused = refusal('read_only', /is read-only: name the primary server/)
+    await assert.rejects(openStore(url, options), isRefused)
+    await (await openStore(fresh.url, options)).close()
+    await assert.rejects(openStore(url, options), isRefused)
+  })
+})
+
+describe('a server that ends our connections', () => {
+  test('the next query gets a new one', async () => {
+    await readRevision(store)
+    await endConnections()
+    await assert.doesNotReject(readRevision(store))
+  })
+
+  test('changes are still noticed, by asking and soon by being told', async () => {
+    const revisions: number[] = []
+    let noticed = Promise.withResolvers<void>()
+    const stop = await watchChanges(store, (revision) => {
+      revisions.push(revision)
+      noticed.resolve()
+    })
+    for (let round = 0; round < 3; round++) {
+      noticed = Promise.withResolvers()
+      await endConnections()
+      await setFrame(store, {})
+      await noticed.promise
+    }
+    await stop()
+    assert.equal(revisions.length, 3)
+    assert.equal(revisions.at(-1), await readRevision(store))
+  })
+})
+
+/** Ends every other connection to the database, as a restart of the server would. */
+async function endConnections(): Promise<void> {
+  await sql`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()`.execute(store.db)
+}
+
+function changed(url: string, parts: Partial<URL>): string {
+  return Object.assign(new URL(url), parts).href
+}
+
+async function disposable() {
+  const { url, drop } = await freshDatabase()
+  return { url, [Symbol.asyncDispose]: drop }
+}
