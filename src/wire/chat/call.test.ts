@@ -1,0 +1,125 @@
+// What admission is told about a request: everything a model could read is counted, whether it is known or not.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { InputMeasure } from '../../core/call.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { readCall } from './call.ts'
+
+const NOTHING: InputMeasure = {
+  textBytes: 0,
+  jsonBytes: 0,
+  items: 0,
+  images: 0,
+  unbounded: false,
+  tokens: 0,
+  cacheWrites: 'none',
+}
+
+const say = (message: JsonObject): JsonObject => ({ model: 'm', messages: [message] })
+const user = (content: Json): JsonObject => say({ role: 'user', content })
+const jsonBytes = (value: Json): number => Buffer.byteLength(JSON.stringify(value))
+
+test('each part of a request counts as what it is', () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{"ö":1}' } }
+  const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } }
+  const video = { type: 'video_url', video_url: { url: 'https://example.com/film' } }
+  const cases: [string, JsonObject, Partial<InputMeasure>][] = [
+    ['text is counted in bytes', user('grün'), { items: 1, textBytes: 5 }],
+    ['a list of texts', user([{ type: 'text', text: 'a' }, 'b']), { items: 1, textBytes: 2 }],
+    [
+      'names and thoughts',
+      say({ role: 'assistant', name: 'x', reasoning_content: 'yz' }),
+      { items: 1, textBytes: 3 },
+    ],
+    ['a result', say({ role: 'tool', content: 'ok' }), { items: 1, jsonBytes: 2 }],
+    [
+      'a result in parts',
+      say({ role: 'tool', content: [{ type: 'text', text: 'ok' }] }),
+      { items: 1, jsonBytes: 2 },
+    ],
+    [
+      'a call',
+      say({ role: 'assistant', tool_calls: [call] }),
+      { items: 2, jsonBytes: jsonBytes(call) },
+    ],
+    ['a tool', { ...user(''), tools: [tool] }, { items: 2, jsonBytes: jsonBytes(tool) }],
+    [
+      'a hosted tool does not',
+      { ...user(''), tools: [{ type: 'web_search', x: 'long' }] },
+      { items: 1 },
+    ],
+    [
+      'an image',
+      user([{ type: 'image_url', image_url: { url: 'data:…' } }]),
+      { items: 1, images: 1 },
+    ],
+    [
+      'a file',
+      user([{ type: 'file', file: { file_data: 'data:…' } }]),
+      { items: 1, unbounded: true },
+    ],
+    [
+      'a part that nobody knows',
+      user([video]),
+      { items: 1, unbounded: true, jsonBytes: jsonBytes(video) },
+    ],
+    ['a field that nobody knows', { ...user(''), documents: ['ab'] }, { items: 1, jsonBytes: 6 }],
+    ['a message that is none', { model: 'm', messages: ['ab'] }, { items: 1, jsonBytes: 2 }],
+    ['content that is none', user({ a: 1 }), { items: 1, jsonBytes: 7 }],
+  ]
+  for (const [what, body, expected] of cases) {
+    assert.deepEqual(readCall(body).input, { ...NOTHING, ...expected }, what)
+  }
+})
+
+test('whoever asks for a cache is told apart by its lifetime', () => {
+  const marked = (name: string, ttl?: string): JsonObject =>
+    user([{ type: 'text', text: '', [name]: { mode: 'explicit', ...(ttl && { ttl }) } }])
+  const cases: [JsonObject, InputMeasure['cacheWrites']][] = [
+    [user(''), 'none'],
+    [{ ...user(''), prompt_cache_key: 'k' }, 'none'],
+    [{ ...user(''), prompt_cache_retention: 'in_memory' }, 'none'],
+    [{ ...user(''), prompt_cache_retention: '24h' }, 'long'],
+    [{ ...user(''), prompt_cache_options: { mode: 'explicit' } }, 'short'],
+    [{ ...user(''), prompt_cache_options: { ttl: '30m' } }, 'short'],
+    [marked('prompt_cache_breakpoint'), 'short'],
+    [marked('prompt_cache_breakpoint', '12h'), 'long'],
+    [marked('cache_control', '1h'), 'long'],
+    [{ ...user(''), tools: [{ type: 'function', cache_control: { type: 'ephemeral' } }] }, 'short'],
+  ]
+  for (const [body, expected] of cases) {
+    assert.equal(readCall(body).input.cacheWrites, expected, JSON.stringify(body))
+  }
+})
+
+test('abilities are needed only when they are used', () => {
+  const cases: [JsonObject, string[]][] = [
+    [{ ...user('hi'), reasoning_effort: 'high', response_format: { type: 'json_object' } }, []],
+    [{ ...user('hi'), tools: [], functions: [] }, []],
+    [{ ...user('hi'), functions: [{ name: 'f' }] }, ['tools']],
+    [{ ...user('hi'), response_format: { type: 'json_schema' } }, ['structured_output']],
+    [user([{ type: 'image_url' }, { type: 'file' }]), ['images', 'files']],
+  ]
+  for (const [body, expected] of cases) assert.deepEqual(readCall(body).needs, expected)
+})
+
+test('a conversation keeps to its key, else to its beginning', () => {
+  const turns = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: [{ type: 'image_url' }, { type: 'text', text: 'One' }] },
+  ]
+  const later = [...turns, { role: 'assistant', content: 'x' }, { role: 'user', content: 'Two' }]
+  const affinity = (messages: Json): string => readCall({ model: 'm', messages }).affinity
+  assert.equal(affinity(later), affinity(turns))
+  assert.equal(affinity(turns), 'Be brief.\nOne')
+  assert.equal(affinity([{ role: 'user', content: 'x'.repeat(5000) }]).length, 1024)
+  assert.equal(readCall({ ...user('hi'), prompt_cache_key: 'mine' }).affinity, 'mine')
+})
+
+test('labels are recorded as far as they are labels', () => {
+  const metadata = { team: 'blue', count: 3, long: 'x'.repeat(600) }
+  assert.deepEqual(readCall({ ...user(''), metadata }).metadata, { team: 'blue' })
+  assert.equal(readCall({ ...user(''), metadata: { count: 3 } }).metadata, undefined)
+  assert.equal(readCall({ ...user(''), user: 'old', safety_identifier: 'new' }).endUser, 'new')
+})

@@ -1,0 +1,151 @@
+// What a provider may get wrong without harm, what it may not, and what its own errors become.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { ErrorCode } from '../../core/errors.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { sseEvent } from '../sse.ts'
+import { decodeError, decodeEvents, decodeResponse } from './events-decode.ts'
+
+function decode(...chunks: (JsonObject | string)[]): readonly CanonicalEvent[] {
+  const decoder = decodeEvents()
+  return chunks.flatMap((chunk) => decoder(sseEvent('', chunk)))
+}
+const delta = (piece: JsonObject, finish_reason: Json = null): JsonObject => ({
+  choices: [{ index: 0, delta: piece, finish_reason }],
+})
+const typesOf = (events: readonly CanonicalEvent[]): string[] => events.map((event) => event.type)
+const failsAs = (code: ErrorCode) => (error: unknown) =>
+  error instanceof GatewayError && error.code === code
+
+test('an error in the stream is the error it stands for', () => {
+  const cases: [Json, ErrorCode][] = [
+    [{ type: 'overloaded_error', message: 'm' }, 'provider_overloaded'],
+    [{ type: 'server_error', code: 'server_is_overloaded', message: 'm' }, 'provider_overloaded'],
+    [{ code: 429, message: 'm' }, 'provider_rate_limited'],
+    [{ type: 'tokens', code: 'rate_limit_exceeded', message: 'm' }, 'provider_rate_limited'],
+    [{ type: 'insufficient_quota', code: 'insufficient_quota', message: 'm' }, 'provider_failed'],
+    [
+      { type: 'invalid_request_error', code: 'context_length_exceeded', message: 'm' },
+      'invalid_request',
+    ],
+    [{ code: 400, message: 'm' }, 'invalid_request'],
+    [{ code: 502, message: 'm' }, 'provider_failed'],
+    ['it broke', 'provider_failed'],
+  ]
+  for (const [error, code] of cases) {
+    assert.throws(() => decode({ error }), failsAs(code), JSON.stringify(error))
+    assert.throws(() => decodeResponse({ error }), failsAs(code), JSON.stringify(error))
+  }
+})
+
+test('a provider’s judgement of the request goes on with its code, its view of our account does not', () => {
+  const about = (error: JsonObject): GatewayError => {
+    try {
+      decode({ error })
+    } catch (thrown) {
+      if (thrown instanceof GatewayError) return thrown
+    }
+    return assert.fail('no error')
+  }
+  const tooLong = {
+    type: 'invalid_request_error',
+    code: 'context_length_exceeded',
+    message: 'too long',
+  }
+  assert.equal(about(tooLong).publicCode, 'context_length_exceeded')
+  assert.equal(about(tooLong).status, 400)
+  assert.equal(about(tooLong).message, 'too long')
+  const badKey = {
+    type: 'invalid_request_error',
+    code: 'invalid_api_key',
+    message: 'sk-secret is wrong',
+  }
+  assert.equal(about(badKey).status, 502)
+  assert.doesNotMatch(about(badKey).message, /sk-secret/)
+})
+
+test('an answer is whole only with its marker, and never empty', () => {
+  const said = delta({ content: 'a' }, 'stop')
+  assert.equal(decode(said).at(-1)?.type, 'choice-end')
+  assert.equal(decode(said, '[DONE]').at(-1)?.type, 'response-end')
+  assert.deepEqual(typesOf(decode(delta({ content: 'a' }), '[DONE]')).slice(-2), [
+    'choice-end',
+    'response-end',
+  ])
+  assert.throws(() => decode('[DONE]'), failsAs('provider_failed'))
+  assert.throws(() => decode({ choices: [] }, '[DONE]'), failsAs('provider_failed'))
+  assert.throws(() => decodeResponse({ id: 'x', choices: [] }), failsAs('provider_failed'))
+  assert.throws(() => decodeResponse({}), failsAs('provider_failed'))
+})
+
+test('what comes after the end of a choice is not taken for an answer', () => {
+  const events = decode(delta({ content: 'a' }, 'stop'), delta({ content: 'b' }, 'stop'), '[DONE]')
+  assert.deepEqual(
+    events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])),
+    ['a'],
+  )
+})
+
+test('a tool call is numbered, named and given an id, whatever the provider left out', () => {
+  const piece = (call: JsonObject): JsonObject => delta({ tool_calls: [call] })
+  const started = (...chunks: JsonObject[]): CanonicalEvent[] =>
+    decode(...chunks, delta({}, 'tool_calls')).filter((event) => event.type === 'tool-call-start')
+  const [nameless] = started(
+    piece({ index: 0, id: 'a' }),
+    piece({ index: 0, function: { name: 'f' } }),
+  )
+  assert.deepEqual(nameless, {
+    type: 'tool-call-start',
+    choice: 0,
+    block: 0,
+    id: 'a',
+    name: 'f',
+    custom: false,
+  })
+  const [made] = started(piece({ function: { name: 'f', arguments: '{}' } }))
+  assert.match(made?.type === 'tool-call-start' ? made.id : '', /^call_[0-9a-f]{32}$/)
+  assert.equal(
+    started(
+      piece({ id: 'a', function: { name: 'f' } }),
+      piece({ id: 'b', function: { name: 'f' } }),
+    ).length,
+    2,
+  )
+  const legacy = started(
+    delta({ function_call: { name: 'f', arguments: '{' } }),
+    delta({ function_call: { arguments: '}' } }),
+  )
+  assert.equal(legacy.length, 1)
+  assert.throws(
+    () => started(piece({ index: 0, function: { arguments: '{}' } })),
+    failsAs('provider_failed'),
+  )
+})
+
+test('usage that is half told is no usage', () => {
+  const counted = (usage: Json): unknown =>
+    decode({ choices: [], usage }).find((event) => event.type === 'usage')?.usage.outputTokens
+  assert.equal(counted(null), undefined)
+  assert.equal(counted({}), undefined)
+  assert.equal(counted({ prompt_tokens: 3 }), undefined)
+  assert.equal(counted({ completion_tokens: 3 }), undefined)
+  assert.equal(counted({ prompt_tokens: '3', completion_tokens: '4' }), undefined)
+  assert.equal(counted({ prompt_tokens: 3, total_tokens: 8 }), 5)
+  assert.equal(counted({ prompt_tokens: 3, completion_tokens: 4 }), 4)
+})
+
+test('a failed request is quoted in the provider’s words, however it wraps them', () => {
+  for (const [body, message] of [
+    [{ error: { message: 'no', type: 't', code: 'c', param: 'p' } }, 'no'],
+    [{ error: 'no' }, 'no'],
+    [{ message: 'no' }, 'no'],
+    [{ detail: 'no' }, 'no'],
+    [{ detail: [{ loc: [] }] }, undefined],
+    [{}, undefined],
+  ] as const) {
+    assert.equal(decodeError(body).message, message)
+  }
+})
