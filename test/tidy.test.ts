@@ -18,6 +18,7 @@ const owners = [
   { thing: 'node:sqlite', use: /from 'node:sqlite'/, owner: /^src\/store\/sqlite-worker\.ts$/ },
   { thing: 'undici', use: /from 'undici'/, owner: /^src\/providers\/http\.ts$/ },
   { thing: 'node:http', use: /from 'node:https?'/, owner: /^src\/edge\// },
+  { thing: 'a listener', use: /\bcreateServer\b/, owner: /^src\/edge\/server\.ts$/ },
   {
     thing: 'the time',
     use: /\bDate\.now\(|new Date\(\)|performance\.now\(/,

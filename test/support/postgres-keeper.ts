@@ -4,9 +4,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, closeSync, mkdtempSync, rmSync, writeSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './port.ts'
 import { findPostgres, serverUser } from './postgres-binaries.ts'
 
 // Durable like a real one, because the tests rely on commits; sized for many short test databases.
@@ -88,18 +88,4 @@ async function start(folder: string): Promise<{ url: string; server: ChildProces
   server.on('exit', () => reject(new Error(`PostgreSQL did not start: ${log}`)))
   await ready
   return { url: `postgres://postgres@127.0.0.1:${port}/postgres`, server }
-}
-
-/** Below the range from which the system hands out ports by itself, so that no test takes it in between. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    const probe = createServer().listen(port, '127.0.0.1')
-    const free = await once(probe, 'listening').then(
-      () => true,
-      () => false,
-    )
-    probe.close()
-    if (free) return port
-  }
 }

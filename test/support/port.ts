@@ -1,0 +1,17 @@
+// A port that nobody uses, for programs that must be told one. Whoever can bind port 0 does that instead.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/** Below the range from which the system hands out ports by itself, so that no other test takes it in between. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    const probe = createServer().listen(port, '127.0.0.1')
+    const free = await once(probe, 'listening').then(
+      () => true,
+      () => false,
+    )
+    probe.close()
+    if (free) return port
+  }
+}
