@@ -61,7 +61,8 @@ function globalConfig() {
 /** npm keeps its cache in the home folder and fails where that is read-only. */
 function npmCacheFlag(folder) {
   const home = homeFolder()
-  if (process.env.npm_config_cache || (home && isWritable(path.join(home, '.npm')))) return []
+  const usual = process.env.npm_config_cache ?? (home && path.join(home, '.npm'))
+  if (usual && isWritable(usual)) return []
   return ['--cache', path.join(folder, '.cache', 'npm')]
 }
 

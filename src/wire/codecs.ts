@@ -4,6 +4,7 @@ import { chatCodec } from './chat/codec.ts'
 import type { Codec } from './codec.ts'
 import { embeddingsCodec } from './embeddings/codec.ts'
 import { messagesCodec } from './messages/codec.ts'
+import { responsesCodec } from './responses/codec.ts'
 
 export function codecOf(format: Format): Codec {
   switch (format) {
@@ -14,6 +15,6 @@ export function codecOf(format: Format): Codec {
     case 'messages':
       return messagesCodec
     case 'responses':
-      throw new Error(`the ${format} format is not there yet`)
+      return responsesCodec
   }
 }

@@ -5,6 +5,7 @@ import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { lifetimeOf } from '../cache-lifetime.ts'
 import { affinityOf, countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { typeOf } from '../expect.ts'
 import { Measure } from '../measure.ts'
@@ -130,21 +131,6 @@ function readCaching(body: JsonObject, measure: Measure): void {
   }
   const retention = body['prompt_cache_retention'] ?? 'in_memory'
   if (retention !== 'in_memory') measure.cacheWrite(lifetimeOf(retention, 'prompt_cache_retention'))
-}
-
-/** Lifetimes that have a price: below an hour, and from an hour on. */
-function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
-  switch (ttl ?? '5m') {
-    case '5m':
-    case '30m':
-      return 'short'
-    case '1h':
-    case '12h':
-    case '24h':
-      return 'long'
-    default:
-      throw unsupportedParameter(place, `${place} must be a lifetime that has a price: 30m or 12h`)
-  }
 }
 
 function readTools(body: JsonObject, { measure, needs }: Walk): void {

@@ -20,7 +20,7 @@ const call = (id: string, name = 'f') => ({
 describe('responses: input as messages', () => {
   test('a text is what the user said, after the instructions', () => {
     assert.deepEqual(decode({ instructions: 'Be brief.' }).messages, [
-      { role: 'developer', parts: [text('Be brief.')] },
+      { role: 'system', parts: [text('Be brief.')] },
       { role: 'user', parts: [text('hi')] },
     ])
   })

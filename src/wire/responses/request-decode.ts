@@ -76,10 +76,10 @@ function readInclude(body: JsonObject, reading: Reading): readonly string[] {
   return include
 }
 
-/** Instructions stand before everything that was ever said, with the authority of a developer. */
+/** Instructions stand before everything that was ever said. */
 function decodeInstructions(body: JsonObject): Message[] {
   const text = optional(body['instructions'], 'instructions', expectText) ?? ''
-  return text === '' ? [] : [{ role: 'developer', parts: [{ type: 'text', text }] }]
+  return text === '' ? [] : [{ role: 'system', parts: [{ type: 'text', text }] }]
 }
 
 function decodeFormat(text: JsonObject): OutputFormat | undefined {

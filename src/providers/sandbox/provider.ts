@@ -1,0 +1,156 @@
+// The sandbox as a provider: real bytes of each upstream format, without a network. It reads a request as the format's
+// client-facing half does and writes the model's events by the same half, so it never spells a format itself.
+import { systemClock } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Format } from '../../core/endpoints.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent } from '../../core/events.ts'
+import { newId } from '../../core/ids.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { AnswerContext, EdgeCodec } from '../../wire/codec.ts'
+import { codecOf } from '../../wire/codecs.ts'
+import { encodeError } from '../../wire/errors.ts'
+import { readJsonBody } from '../../wire/json.ts'
+import type { SseEvent } from '../../wire/sse.ts'
+import { writeSse } from '../../wire/sse.ts'
+import type { Provider, UpstreamAnswer, UpstreamRequest } from '../provider.ts'
+import { answer } from './brain.ts'
+import { failureOf } from './failure.ts'
+import { sandboxFormatsOf } from './models.ts'
+import type { Pace } from './pace.ts'
+import { paceOf } from './pace.ts'
+import type { Script } from './script.ts'
+import { readScript, SCRIPT_HEADER } from './script.ts'
+import { countSandboxInput } from './tokens.ts'
+import { withoutUsage, withoutUsageEvent } from './without-usage.ts'
+
+export function sandboxProvider(clock: Clock = systemClock): Provider {
+  return {
+    name: 'sandbox',
+    formatsOf: sandboxFormatsOf,
+    countInput,
+    async send(request, signal) {
+      signal.throwIfAborted()
+      const codec = codecOf(request.format)
+      const pace = paceOf(request.timeouts, signal)
+      try {
+        const performance = prepare(request, codec, clock)
+        return request.stream
+          ? await streamedAnswer(performance, pace, signal)
+          : await wholeAnswer(performance, pace)
+      } catch (error) {
+        // Having no answer is not an answer.
+        if (!(error instanceof GatewayError) || error.code === 'provider_timeout') throw error
+        return jsonAnswer(error.status, encodeError(codec.family, error, newId('req', clock)))
+      }
+    },
+  }
+}
+
+function countInput(format: Format, body: JsonObject): number | undefined {
+  try {
+    return countSandboxInput(codecOf(format).decodeRequest(body))
+  } catch (error) {
+    // It will be refused when it is sent.
+    if (error instanceof GatewayError) return undefined
+    throw error
+  }
+}
+
+type Performance = {
+  readonly script: Script
+  readonly events: readonly CanonicalEvent[]
+  readonly codec: EdgeCodec
+  readonly context: AnswerContext
+}
+
+/** Everything that is decided before the first byte. */
+function prepare(upstream: UpstreamRequest, codec: EdgeCodec, clock: Clock): Performance {
+  const { value: body } = readJsonBody(Buffer.from(upstream.body))
+  const request = codec.decodeRequest(body)
+  const script = readScript(request, upstream.headers.get(SCRIPT_HEADER))
+  const seconds = () => Math.floor(clock.now() / 1000)
+  return {
+    script,
+    codec,
+    events: answer(request, script, codec.format),
+    context: {
+      model: upstream.model,
+      body,
+      createdAt: seconds(),
+      now: seconds,
+      requestId: newId('req', clock),
+      newId: (prefix) => newId(prefix, clock),
+    },
+  }
+}
+
+async function streamedAnswer(
+  performance: Performance,
+  pace: Pace,
+  signal: AbortSignal,
+): Promise<UpstreamAnswer> {
+  const { first = 0, error, cut } = performance.script
+  await pace({ milliseconds: first, until: 'first byte' })
+  if (error !== undefined && cut === undefined) throw failureOf(error)
+  return { status: 200, headers: EVENT_STREAM, body: streamed(performance, pace, signal) }
+}
+
+/** One chunk of bytes for each event on the wire, at the pace of the script. */
+async function* streamed(
+  { script, events, codec, context }: Performance,
+  pace: Pace,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const encoder = codec.encodeEvents(context)
+  const bytesOf = (event: SseEvent) =>
+    Buffer.from(writeSse(script.usage === 'none' ? withoutUsageEvent(event) : event))
+  let isBegun = false
+  for (const event of events) {
+    if (isPiece(event)) {
+      if (isBegun) await pace({ milliseconds: script.gap ?? 0, until: 'next byte' })
+      isBegun = true
+    }
+    signal.throwIfAborted()
+    for (const sse of encoder.encode(event)) yield bytesOf(sse)
+  }
+  if (script.stall !== undefined) await pace({ milliseconds: Infinity, until: 'next byte' })
+  if (script.cut !== undefined && script.error !== undefined) {
+    for (const sse of encoder.fail(failureOf(script.error))) yield bytesOf(sse)
+  }
+}
+
+/** Comes when all of it is there, and has no middle in which an error could come. */
+async function wholeAnswer(
+  { script, events, codec, context }: Performance,
+  pace: Pace,
+): Promise<UpstreamAnswer> {
+  const { first = 0, gap = 0 } = script
+  const writingMs = gap * Math.max(0, events.filter(isPiece).length - 1)
+  const milliseconds = script.stall === undefined ? first + writingMs : Infinity
+  await pace({ milliseconds, until: 'first byte' })
+  if (script.error !== undefined) throw failureOf(script.error)
+  const body = codec.encodeResponse(events, context)
+  const bytes = jsonBytes(script.usage === 'none' ? withoutUsage(body) : body)
+  const sent = script.cut === undefined ? bytes : bytes.subarray(0, bytes.length / 2)
+  return { status: 200, headers: JSON_DOCUMENT, body: once(sent) }
+}
+
+const EVENT_STREAM = new Map([['content-type', 'text/event-stream; charset=utf-8']])
+const JSON_DOCUMENT = new Map([['content-type', 'application/json']])
+
+function isPiece(event: CanonicalEvent): boolean {
+  return event.type.endsWith('-delta')
+}
+
+function jsonAnswer(status: number, body: JsonObject): UpstreamAnswer {
+  return { status, headers: JSON_DOCUMENT, body: once(jsonBytes(body)) }
+}
+
+function jsonBytes(body: JsonObject): Buffer {
+  return Buffer.from(JSON.stringify(body))
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
