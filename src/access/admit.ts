@@ -15,7 +15,7 @@ export type Admission = {
   readonly hold: Reserved
   /** What the hold assumes that the model reads. */
   readonly inputTokens: number
-  /** The limit that must be sent upstream; undefined where there is no output to limit. */
+  /** The limit that must be sent upstream; undefined where there is no output to pay for. */
   readonly outputTokensMax: number | undefined
 }
 
@@ -40,6 +40,7 @@ export async function admit(ledger: Ledger, request: AdmissionRequest): Promise<
     outcome = await ledger.reserve({ ...ask, recounted: true })
   }
   if (!outcome.reserved) {
+    request.closed.throwIfAborted()
     ledger.countRefused(caller.keyId, call.model)
     throw refusalOf(caller, outcome)
   }
@@ -49,7 +50,7 @@ export async function admit(ledger: Ledger, request: AdmissionRequest): Promise<
     call,
     hold: outcome,
     inputTokens: ask.estimatedTokens,
-    outputTokensMax: model.kind === 'chat' ? outcome.outputTokens : undefined,
+    outputTokensMax: outcome.outputTokens > 0 ? outcome.outputTokens : undefined,
   }
 }
 

@@ -44,7 +44,8 @@ export type SandboxModel = {
 /** The name of the provider that ships with Tollgate; no configured provider may have it. */
 export const SANDBOX = 'sandbox'
 
-const TIMEOUTS: Timeouts = {
+/** What holds where nobody set anything else. */
+export const TIMEOUTS: Timeouts = {
   connectMs: 5_000,
   firstByteMs: 120_000,
   idleMs: 120_000,

@@ -57,12 +57,14 @@ export class Edge {
     })
   }
 
-  listen(port: number, host: string): Promise<AddressInfo> {
-    const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>()
+  /** Where it listens from now on: http://HOST:PORT, with the port it was given when it asked for any. */
+  listen({ host, port }: { readonly host: string; readonly port: number }): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
     this.#server.once('error', reject)
     this.#server.listen(port, host, () => {
       this.#server.off('error', reject)
-      resolve(this.#server.address() as AddressInfo)
+      const address = this.#server.address() as AddressInfo
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${address.port}`)
     })
     return promise
   }
