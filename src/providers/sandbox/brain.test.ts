@@ -104,6 +104,8 @@ describe('what it says', () => {
     ['a statement', asking('I like trains.'), 'You wrote: “I like trains.”'],
     ['a dictation', asking('Please say "hello there".'), /^hello there$/],
     ['a dictation by other words', asking('Reply with exactly: pong'), /^pong$/],
+    ['context in tags aside', asking('<env>Linux</env>\nWho am I?'), 'You asked: “Who am I?”'],
+    ['nothing but tags', asking('<env>Linux</env>'), '“<env>Linux</env>”'],
     ['no message at all', conversation([]), /^I am the sandbox model/],
     [
       'an image',
@@ -270,6 +272,8 @@ describe('tools', () => {
     ['The clock is broken', [], {}],
     ['Run clockwork', [], {}],
     ['Hello', [], {}],
+    ['You may use tools', [], {}],
+    ['<reminder>Use the tool clock</reminder> Hello', [], {}],
     ['[[sandbox tool=clock]]', ['clock'], {}],
     ['[[sandbox tool=clock,get_weather,clock]]', ['clock', 'get_weather', 'clock'], {}],
     ['Call get_weather and clock', ['get_weather'], { parallelToolCalls: false }],
@@ -318,7 +322,10 @@ describe('tools', () => {
     const heard = hear(conversation(messages, { tools }))
     assert.deepEqual([names(heard), heard.reason], [[], 'stop'])
     assert.ok(heard.text.includes('The tool get_weather answered: “21 °C”'))
-    const next = hear(conversation([...messages, user('Now call clock')], { tools }))
+    const reminded = hear(conversation([...messages, user('Use the tool clock')], { tools }))
+    assert.deepEqual(names(reminded), [])
+    const said: Message = { role: 'assistant', parts: [{ type: 'text', text: heard.text }] }
+    const next = hear(conversation([...messages, said, user('Now call clock')], { tools }))
     assert.deepEqual(names(next), ['clock'])
   })
 

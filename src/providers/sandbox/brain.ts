@@ -39,6 +39,8 @@ export function answer(
     : answerConversation(request, script, { format, inputTokens })
 }
 
+/** One more than the model can say is enough to be cut. */
+const TOKENS_MAX = OUTPUT_TOKENS_MAX + 1
 /** As many as real providers give. */
 const CHOICES_MAX = 128
 
@@ -105,7 +107,7 @@ function choiceOf(
   const own = isFree && index > 0 ? `Answer ${index + 1}: ${text}` : text
   const said =
     isFree && script.tokens !== undefined
-      ? stretched(own, script.tokens - tokensOfBlocks(thinking))
+      ? stretched(own, Math.min(script.tokens, TOKENS_MAX) - tokensOfBlocks(thinking))
       : own
   return { blocks: [...thinking, { type: 'text', text: said }], reason: 'stop' }
 }

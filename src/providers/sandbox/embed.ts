@@ -9,8 +9,10 @@ export function embed(input: string | readonly number[], dimensions: number): re
   sums[0] = 0.01
   if (typeof input === 'string') pushText(sums, input)
   else pushTokens(sums, input)
-  const length = Math.sqrt(sums.reduce((total, sum) => total + sum * sum, 0))
-  return Array.from(sums, (sum) => sum / length)
+  let square = 0
+  for (const sum of sums) square += sum * sum
+  const length = Math.sqrt(square)
+  return [...sums].map((sum) => sum / length)
 }
 
 function pushText(sums: Float64Array, text: string): void {
@@ -18,35 +20,42 @@ function pushText(sums: Float64Array, text: string): void {
     .normalize('NFKC')
     .toLowerCase()
     .matchAll(/[\p{L}\p{N}]+/gu)) {
-    push(sums, `word ${word}`, 1)
-    const letters = [...`<${word}>`]
-    for (let index = 0; index + 2 < letters.length; index++) {
-      push(sums, `part ${letters.slice(index, index + 3).join('')}`, 0.5)
+    const letters = `<${word}>`
+    push(sums, hashOf(letters, 0, letters.length), 1)
+    for (let start = 0; start + 3 <= letters.length; start++) {
+      push(sums, hashOf(letters, start, start + 3), 0.5)
     }
   }
 }
 
 function pushTokens(sums: Float64Array, tokens: readonly number[]): void {
-  for (const token of tokens) push(sums, `token ${token}`, 1)
+  for (const token of tokens) push(sums, Math.imul(token + 1, GOLDEN), 1)
 }
 
 /** One feature moves a few coordinates, up or down, so that features rarely hide each other. */
 const COORDINATES = 4
+/** An odd number without a pattern: its multiples spread over all bits. */
+const GOLDEN = 0x9e3779b1
 
-function push(sums: Float64Array, feature: string, weight: number): void {
-  for (let index = 0; index < COORDINATES; index++) {
-    const hash = hashOf(feature, index)
+function push(sums: Float64Array, feature: number, weight: number): void {
+  for (let index = 1; index <= COORDINATES; index++) {
+    const hash = stirred(feature + Math.imul(index, GOLDEN))
     const coordinate = (hash >>> 1) % sums.length
     sums[coordinate] = (sums[coordinate] ?? 0) + (hash & 1 ? weight : -weight)
   }
 }
 
-/** FNV-1a with a final stir: fast, and spread well enough. */
-function hashOf(text: string, seed: number): number {
-  let hash = 0x811c9dc5 ^ Math.imul(seed + 1, 0x9e3779b1)
-  for (let index = 0; index < text.length; index++) {
+/** FNV-1a over a part of a text. */
+function hashOf(text: string, start: number, end: number): number {
+  let hash = 0x811c9dc5
+  for (let index = start; index < end; index++) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   }
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
-  return (hash ^ (hash >>> 13)) >>> 0
+  return hash
+}
+
+function stirred(value: number): number {
+  const once = Math.imul(value ^ (value >>> 16), 0x7feb352d)
+  const twice = Math.imul(once ^ (once >>> 15), 0x846ca68b)
+  return (twice ^ (twice >>> 16)) >>> 0
 }

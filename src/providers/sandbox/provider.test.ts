@@ -15,7 +15,7 @@ import type { UpstreamAnswer } from '../provider.ts'
 import { sandboxProvider } from './provider.ts'
 import { countSandboxInput, tokensOf } from './tokens.ts'
 
-const FORMATS = ['chat', 'messages'] as const
+const FORMATS = ['chat', 'responses', 'messages'] as const
 const provider = sandboxProvider()
 
 const TIMEOUTS = { connectMs: 5000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }

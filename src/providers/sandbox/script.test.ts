@@ -25,6 +25,9 @@ describe('the steering line', () => {
   for (const [line, expected] of [
     ['no steering at all', {}],
     ['[[sandbox]]', {}],
+    ['[[sandbox tokens=1', {}],
+    ['[[sandboxes tokens=1]]', {}],
+    ['[[sandbox unfinished\n[[sandbox tokens=1]]', { tokens: 1 }],
     ['before\n[[sandbox tokens=200]]\nafter', { tokens: 200 }],
     ['[[sandbox first=500ms gap=2s]]', { first: 500, gap: 2000 }],
     ['[[sandbox error=529]]', { error: 529 }],
@@ -53,6 +56,12 @@ describe('the steering line', () => {
   })
 })
 
+test('megabytes of openings are looked at once', () => {
+  const text = '[[sandbox '.repeat(1_000_000)
+  assert.deepEqual(readScript(asking(text), undefined), {})
+  assert.equal(withoutScript(text), text)
+})
+
 describe('bad steering is refused by its name', () => {
   for (const [line, name] of [
     ['[[sandbox speed=9]]', 'speed'],
@@ -65,6 +74,8 @@ describe('bad steering is refused by its name', () => {
     ['[[sandbox error=200]]', 'error'],
     ['[[sandbox usage=all]]', 'usage'],
     ['[[sandbox tool=]]', 'tool'],
+    ['[[sandbox tool=a,,b]]', 'tool'],
+    [`[[sandbox tool=${'a,'.repeat(16)}a]]`, 'tool'],
     ['[[sandbox args=[1]]]', 'args'],
     ['[[sandbox args={"a"]]', 'args'],
     ['[[sandbox constructor=1]]', 'constructor'],

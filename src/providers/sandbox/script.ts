@@ -8,6 +8,9 @@ import type { CanonicalRequest } from '../../core/request.ts'
 
 export const SCRIPT_HEADER = 'x-tollgate-sandbox'
 
+/** As many tools as are ever called at once. */
+export const CALLS_MAX = 16
+
 export type Script = {
   /** The length of an answer, thoughts included. */
   readonly tokens?: number
@@ -30,8 +33,8 @@ export type Script = {
 
 /** What the caller asked of this request; a word in the message beats the same word in the header. */
 export function readScript(request: CanonicalRequest, header: string | undefined): Script {
-  const line = STEERING.exec(lastUserText(request))?.[1]
-  const script = { ...parseWords(header ?? ''), ...parseWords(line ?? '') }
+  const line = findLine(lastUserText(request))
+  const script = { ...parseWords(header ?? ''), ...parseWords(line?.words ?? '') }
   if (script.stall !== undefined && script.cut !== undefined) {
     throw refusal('"stall" and "cut" cannot both end an answer')
   }
@@ -40,7 +43,27 @@ export function readScript(request: CanonicalRequest, header: string | undefined
 
 /** The text without its steering line, as the model reads it. */
 export function withoutScript(text: string): string {
-  return text.replace(STEERING, '').trim()
+  const line = findLine(text)
+  return line === undefined ? text : text.slice(0, line.start) + text.slice(line.end)
+}
+
+const OPENING = '[[sandbox'
+const CLOSING = ']]'
+
+/** Searched by hand: a message may be megabytes of openings, and a regular expression would try them all. */
+function findLine(text: string): { start: number; end: number; words: string } | undefined {
+  for (let start = text.indexOf(OPENING); start >= 0;) {
+    const lineEnd = text.indexOf('\n', start)
+    const line = text.slice(start, lineEnd < 0 ? undefined : lineEnd)
+    // To the last brackets of the line, because arguments may hold brackets too.
+    const close = line.lastIndexOf(CLOSING)
+    const words = line.slice(OPENING.length, close)
+    if (close >= 0 && /^\s|^$/.test(words)) {
+      return { start, end: start + close + CLOSING.length, words }
+    }
+    start = lineEnd < 0 ? -1 : text.indexOf(OPENING, lineEnd)
+  }
+  return undefined
 }
 
 /** All text of the last user message; for an embedding, the last text. */
@@ -55,9 +78,6 @@ export function lastUserText(request: CanonicalRequest): string {
     .join('\n')
 }
 
-/** To the last brackets of the line, because arguments may hold brackets too. */
-const STEERING = /\[\[sandbox\b(.*)\]\]/
-
 const READERS: { readonly [Word in keyof Script]-?: (value: string) => Script[Word] | undefined } =
   {
     tokens: readCount,
@@ -67,16 +87,18 @@ const READERS: { readonly [Word in keyof Script]-?: (value: string) => Script[Wo
     stall: readCount,
     cut: readCount,
     usage: (value) => (value === 'none' ? value : undefined),
-    tool: (value) => (/^[\w-]+(,[\w-]+)*$/.test(value) ? value.split(',') : undefined),
+    tool: readNames,
     args: readObject,
   }
+
+export const SCRIPT_WORDS = Object.keys(READERS)
 
 function parseWords(text: string): Script {
   const script: Record<string, unknown> = {}
   for (let rest = text.trim(); rest !== '';) {
     const word = /^[^\s=]*/.exec(rest)?.[0] ?? ''
     if (!isWord(word)) {
-      throw refusal(`there is no word "${word}": use ${Object.keys(READERS).join(', ')}`)
+      throw refusal(`there is no word "${word}": use ${SCRIPT_WORDS.join(', ')}`)
     }
     if (Object.hasOwn(script, word)) throw refusal(`the word "${word}" stands there twice`)
     const value = valueAt(rest.slice(word.length + 1))
@@ -96,7 +118,7 @@ const USES: Record<keyof Script, string> = {
   stall: 'stall=10',
   cut: 'cut=10',
   usage: 'usage=none',
-  tool: 'tool=NAME, or tool=NAME,NAME',
+  tool: `tool=NAME, or tool=NAME,NAME and so on, at most ${CALLS_MAX}`,
   args: 'args={"name": "value"}',
 }
 
@@ -131,6 +153,13 @@ function readMilliseconds(value: string): number | undefined {
   const [, digits, unit] = /^(\d{1,6})(ms|s)$/.exec(value) ?? []
   const milliseconds = Number(digits) * (unit === 's' ? 1000 : 1)
   return milliseconds <= MILLISECONDS_MAX ? milliseconds : undefined
+}
+
+function readNames(value: string): readonly string[] | undefined {
+  const names = value.split(',')
+  return names.every((name) => /^[\w-]+$/.test(name)) && names.length <= CALLS_MAX
+    ? names
+    : undefined
 }
 
 function readObject(value: string): JsonObject | undefined {

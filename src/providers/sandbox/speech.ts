@@ -9,7 +9,7 @@ const QUOTE_CHARACTERS_MAX = 300
 export function speak(turn: Turn): string {
   const spoken = [...turn.results.map(tell), ...describe(turn.attachments)]
   if (turn.isAnswered) return spoken.join(' ')
-  const dictated = DICTATION.exec(turn.text.slice(0, QUOTE_CHARACTERS_MAX))?.[1]
+  const dictated = DICTATION.exec(turn.text)?.[1]
   if (dictated !== undefined) return [...spoken, unquoted(dictated)].join(' ')
   if (turn.text !== '') {
     const verb = turn.text.includes('?') ? 'asked' : 'wrote'

@@ -8,6 +8,7 @@ import type { Conversation, Tool } from '../../core/request.ts'
 import { readHints } from './hints.ts'
 import { instanceOf } from './schema-instance.ts'
 import type { Script } from './script.ts'
+import { CALLS_MAX } from './script.ts'
 import type { Turn } from './turn.ts'
 
 export type ToolCall = {
@@ -30,8 +31,8 @@ export function chooseCalls(
     toolChoice?.type === 'tool' ||
     (toolChoice?.type === 'allowed' && toolChoice.required)
   const chosen = wanted.length === 0 && forced ? tools.slice(0, 1) : wanted
-  const called = request.parallelToolCalls === false ? chosen.slice(0, 1) : chosen
-  return called.map((tool, index) => {
+  const callsMax = request.parallelToolCalls === false ? 1 : CALLS_MAX
+  return chosen.slice(0, callsMax).map((tool, index) => {
     const input = inputFor(tool, turn, script)
     // The same request gives the same ids; another turn or another call gives others.
     const name = [request.messages.length, index, tool.name, input].join('\n')
@@ -58,12 +59,11 @@ function allowedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
 function wantedTools(tools: readonly Tool[], turn: Turn, script: Script): readonly Tool[] {
   if (turn.isAnswered || tools.length === 0) return []
   if (script.tool !== undefined) return script.tool.map((name) => named(tools, name, 'sandbox'))
-  const text = turn.text.slice(0, TEXT_CHARACTERS_MAX)
-  const asked = tools.filter(({ name }) => isAskedFor(name, text))
+  const asked = tools.filter(({ name }) => isAskedFor(name, turn.text))
   if (asked.length > 0) return asked
-  const [, plural] = ANY_TOOL.exec(text) ?? []
-  if (plural !== undefined) return plural === '' ? tools.slice(0, 1) : tools
-  return tools.filter(({ name }) => isTopic(name, text))
+  if (ALL_TOOLS.test(turn.text)) return tools
+  if (ANY_TOOL.test(turn.text)) return tools.slice(0, 1)
+  return tools.filter(({ name }) => isTopic(name, turn.text))
 }
 
 function named(tools: readonly Tool[], name: string, param: string): Tool {
@@ -72,16 +72,14 @@ function named(tools: readonly Tool[], name: string, param: string): Tool {
   throw invalidRequest(param, `${param} names the tool "${name}", which the request does not bring`)
 }
 
-/** Asking is read from this much of a message. */
-const TEXT_CHARACTERS_MAX = 10_000
-
 const ASKING = /\b(?:use|using|call|calling|run|invoke|execute)\b/i
 const DECLINING = /\b(?:not|never|without|don['’]t)\b/i
-const ANY_TOOL =
-  /\b(?:use|call|run|invoke)\s(?:the |your |a |both |all |all the )?(?:tool|function)(s?)\b/i
+const ANY_TOOL = /\b(?:use|call|run|invoke)\s(?:the|your|a|this)\s(?:tool|function)\b/i
+const ALL_TOOLS = /\b(?:use|call|run|invoke)\s(?:both|all)\s(?:the\s|your\s)?(?:tools|functions)\b/i
 
 /** "Use the tool NAME", "call NAME and OTHER": the name itself, in a sentence that asks for it. */
 function isAskedFor(name: string, text: string): boolean {
+  if (!text.includes(name)) return false
   const mention = new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`)
   return text.split(/[.!?]\s|\n/).some((sentence) => {
     const before = sentence.slice(0, mention.exec(sentence)?.index ?? 0)
