@@ -11,17 +11,23 @@ export type SealedResponse = {
 
 type ResponseName = Pick<SealedResponse, 'id' | 'keyId'>
 
-/** Keeping the same answer twice changes nothing. */
-export async function putResponse(store: Store, response: SealedResponse): Promise<void> {
+/** Keeps an answer and whatever belongs to it, at once. Keeping the same answer twice changes nothing. */
+export async function putResponses(
+  store: Store,
+  responses: readonly SealedResponse[],
+): Promise<void> {
+  const created_at = store.clock.now()
   await store.db
     .insertInto('responses')
-    .values({
-      id: response.id,
-      key_id: response.keyId,
-      sealed: response.sealed,
-      created_at: store.clock.now(),
-      expires_at: response.expiresAt,
-    })
+    .values(
+      responses.map(({ id, keyId, sealed, expiresAt }) => ({
+        id,
+        key_id: keyId,
+        sealed,
+        created_at,
+        expires_at: expiresAt,
+      })),
+    )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }

@@ -25,7 +25,7 @@ import {
   deleteResponse,
   getResponse,
   purgeResponses,
-  putResponse,
+  putResponses,
 } from '../../src/store/responses.ts'
 import { newKey, periodAt, refusal, standingClock, type FreshDatabase } from '../support/store.ts'
 
@@ -306,8 +306,8 @@ export function storeContract(fresh: FreshDatabase): void {
       const sealed = Uint8Array.from({ length: 256 }, (_, byte) => byte)
       const mine = { id: 'resp_1', keyId: key.id }
       const theirs = { id: 'resp_1', keyId: stranger.id }
-      await putResponse(store, { ...mine, sealed, expiresAt: clock.at + 10 })
-      await putResponse(store, { ...theirs, sealed: new Uint8Array(), expiresAt: clock.at + 10 })
+      await putResponses(store, [{ ...mine, sealed, expiresAt: clock.at + 10 }])
+      await putResponses(store, [{ ...theirs, sealed: new Uint8Array(), expiresAt: clock.at + 10 }])
       assert.deepEqual(new Uint8Array((await getResponse(store, mine)) ?? []), sealed)
       assert.equal(await getResponse(store, theirs), undefined)
       assert.equal(await deleteResponse(store, theirs), false)
@@ -325,7 +325,7 @@ export function storeContract(fresh: FreshDatabase): void {
           sealed: new Uint8Array(1),
           expiresAt,
         }
-        await putResponse(store, response)
+        await putResponses(store, [response])
       }
       assert.equal(await getResponse(store, { id: 'resp_old_0', keyId: key.id }), undefined)
       assert.equal(await purgeResponses(store, 2), true)
