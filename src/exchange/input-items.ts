@@ -1,0 +1,82 @@
+// The input of a stored response as clients list it: every item in its long form, with an id, page by page.
+import { createHash } from 'node:crypto'
+
+import { invalidRequest } from '../core/errors.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { isArray, isObject, stringOf } from '../core/json.ts'
+import { itemType } from '../wire/responses/item-type.ts'
+
+/** An input as a list of items; undefined when it is neither a text nor a list. */
+export function itemsOf(input: Json | undefined): readonly Json[] | undefined {
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
+  return isArray(input) ? input : undefined
+}
+
+const LIMIT_DEFAULT = 20
+const LIMIT_MAX = 100
+
+/** One page, newest first unless asked otherwise. `query` has order, limit and after. */
+export function pageOfItems(
+  stored: { readonly id: string; readonly input: readonly Json[] },
+  query: URLSearchParams,
+): JsonObject {
+  const limit = limitOf(query.get('limit'))
+  const listed = stored.input.map((item, index) => listedItem(item, `${stored.id}/${index}`))
+  const ordered = orderOf(query.get('order')) === 'asc' ? listed : listed.toReversed()
+  const start = startOf(ordered, query.get('after'))
+  const data = ordered.slice(start, start + limit)
+  return {
+    object: 'list',
+    data,
+    first_id: data.at(0)?.['id'] ?? null,
+    last_id: data.at(-1)?.['id'] ?? null,
+    has_more: start + limit < ordered.length,
+  }
+}
+
+function limitOf(text: string | null): number {
+  if (text === null) return LIMIT_DEFAULT
+  const limit = Number(text)
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit
+  throw invalidRequest('limit', `limit must be a whole number from 1 to ${LIMIT_MAX}`)
+}
+
+function orderOf(text: string | null): 'asc' | 'desc' {
+  if (text === null || text === 'desc') return 'desc'
+  if (text === 'asc') return 'asc'
+  throw invalidRequest('order', 'order must be asc or desc')
+}
+
+function startOf(items: readonly JsonObject[], after: string | null): number {
+  if (after === null) return 0
+  const index = items.findIndex((item) => item['id'] === after)
+  if (index >= 0) return index + 1
+  throw invalidRequest('after', 'after must be the id of an item of this response')
+}
+
+const PREFIXES: Readonly<Record<string, string>> = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  function_call_output: 'fco',
+  custom_tool_call: 'ctc',
+  custom_tool_call_output: 'ctco',
+}
+
+function listedItem(item: Json, place: string): JsonObject {
+  const given = isObject(item) ? item : {}
+  const type = itemType(given)
+  // Derived from its place: the same item has the same id on every page, and nothing more need be stored.
+  const digest = createHash('sha256').update(place).digest('hex').slice(0, 26)
+  const id = stringOf(given['id']) ?? `${PREFIXES[type] ?? 'item'}_${digest}`
+  if (type !== 'message') return { ...given, id }
+  return { ...given, id, type, status: given['status'] ?? 'completed', content: contentOf(given) }
+}
+
+function contentOf(message: JsonObject): Json {
+  const { role, content } = message
+  if (typeof content !== 'string') return content ?? []
+  return role === 'assistant'
+    ? [{ type: 'output_text', text: content, annotations: [], logprobs: [] }]
+    : [{ type: 'input_text', text: content }]
+}

@@ -1,0 +1,48 @@
+// Stored answers are sealed before they leave the process: AES-256-GCM under a key derived from TOLLGATE_SECRET, bound
+// to the API key and the name they are stored under, so that a row moved to another key opens for nobody.
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+export type VaultName = { readonly keyId: string; readonly id: string }
+
+export type ResponseVault = {
+  seal(plain: string, name: VaultName): Uint8Array
+  /** Undefined when it was sealed under another secret, for another name, or was changed since. */
+  open(sealed: Uint8Array, name: VaultName): string | undefined
+}
+
+const ALGORITHM = 'aes-256-gcm'
+/** The first byte of a sealed text, so that the way of sealing can change while old texts still open. */
+const VERSION = 1
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES
+
+export function responseVault(secret: Uint8Array): ResponseVault {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'tollgate stored responses', 32))
+  return {
+    seal(plain, name) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(bindingOf(name))
+      const text = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), text])
+    },
+    open(sealed, name) {
+      if (sealed[0] !== VERSION || sealed.length < HEAD_BYTES) return undefined
+      const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
+      const tag = sealed.subarray(1 + NONCE_BYTES, HEAD_BYTES)
+      try {
+        const decipher = createDecipheriv(ALGORITHM, key, nonce)
+          .setAAD(bindingOf(name))
+          .setAuthTag(tag)
+        const text = decipher.update(sealed.subarray(HEAD_BYTES))
+        return Buffer.concat([text, decipher.final()]).toString('utf8')
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+function bindingOf({ keyId, id }: VaultName): Buffer {
+  return Buffer.from(`${keyId}\0${id}`)
+}

@@ -1,0 +1,215 @@
+// What a responses client leaves with Tollgate instead of with a provider: the conversation behind a response id. It
+// belongs to the key that made it, is sealed at rest, and is forgotten after a while. Providers are told everything
+// anew each time, so it works alike for every model.
+import type { Clock } from '../core/clock.ts'
+import { GatewayError, invalidRequest, unsupportedParameter } from '../core/errors.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { isArray, isObject, stringOf } from '../core/json.ts'
+import type { SealedResponse } from '../store/responses.ts'
+import type { JsonBody } from '../wire/json.ts'
+import { changeMembers, readJsonBody } from '../wire/json.ts'
+import { itemType } from '../wire/responses/item-type.ts'
+import { SseReader } from '../wire/sse.ts'
+import { itemsOf } from './input-items.ts'
+import type { ResponseVault } from './response-vault.ts'
+
+export type ResponsesState = {
+  readonly shelf: ResponseShelf
+  readonly vault: ResponseVault
+  readonly clock: Clock
+  /** As configured now: a reload changes them. */
+  settings(): { readonly store: boolean; readonly retentionMs: number }
+}
+
+/** Where sealed answers lie; every look-up is within one key. */
+export interface ResponseShelf {
+  put(responses: readonly SealedResponse[]): Promise<void>
+  get(name: ShelfName): Promise<Uint8Array | undefined>
+  /** Whether there was one to delete. */
+  delete(name: ShelfName): Promise<boolean>
+}
+
+export type ShelfName = { readonly keyId: string; readonly id: string }
+
+/** One request of a client and what it stands on. */
+export type Recalled = {
+  /** The request with the whole conversation in it: what is admitted, sent and stored. */
+  readonly body: JsonBody
+  /** The request as the answer repeats it to the client. */
+  readonly asked: JsonObject
+  /** Keeps the answer, given its end as the client will see it. Called before that end is sent. */
+  remember(ending: Uint8Array | string): Promise<void>
+}
+
+/** For formats without state. */
+export function withoutState(sent: JsonBody): Recalled {
+  return { body: sent, asked: sent.value, remember: () => Promise.resolve() }
+}
+
+/** Puts what the request refers to in its place: the conversation before it, and items by their ids. */
+export async function recall(
+  state: ResponsesState,
+  keyId: string,
+  sent: JsonBody,
+): Promise<Recalled> {
+  const { store } = state.settings()
+  const body = await rebuild(state, keyId, sent)
+  return {
+    body,
+    asked: store ? sent.value : { ...sent.value, store: false },
+    remember: (ending) =>
+      store && sent.value['store'] !== false
+        ? keep(state, keyId, { input: itemsOf(body.value['input']) ?? [], ending })
+        : Promise.resolve(),
+  }
+}
+
+/** What is kept of an answer: everything that its successor must be told, and the response as it was given. */
+export type StoredResponse = {
+  readonly id: string
+  readonly input: readonly Json[]
+  readonly response: JsonObject
+}
+
+export async function findResponse(
+  state: ResponsesState,
+  name: ShelfName,
+): Promise<StoredResponse | undefined> {
+  const opened = await open(state, name)
+  if (opened === undefined) return undefined
+  const { input, response } = JSON.parse(opened) as Omit<StoredResponse, 'id'>
+  return { id: name.id, input, response }
+}
+
+/** What a successor is told first: all that was said, and the answer. */
+export function conversationOf({ input, response }: StoredResponse): readonly Json[] {
+  return [...input, ...outputOf(response)]
+}
+
+/** What a rebuilt request may weigh, as any request: a chain of answers must not grow without bound. */
+const REBUILT_BYTES_MAX = 32 * 1024 * 1024
+
+async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Promise<JsonBody> {
+  const { previous_response_id: previousId, input } = sent.value
+  const items = input === undefined ? [] : itemsOf(input)
+  const hasPrevious = previousId !== undefined && previousId !== null
+  // What is neither text nor list is refused where the rest of the request is read.
+  if (items === undefined || (!hasPrevious && !items.some(isReference))) return sent
+  const before = hasPrevious ? await previous(state, keyId, previousId) : []
+  const now = await Promise.all(
+    items.map(async (item, index) =>
+      isReference(item) ? referred(state, keyId, { item, index }) : item,
+    ),
+  )
+  const rebuilt = changeMembers(sent, {
+    previous_response_id: undefined,
+    input: [...before, ...now],
+  })
+  if (rebuilt.length <= REBUILT_BYTES_MAX) return readJsonBody(rebuilt)
+  throw new GatewayError(
+    'request_too_large',
+    'the conversation behind previous_response_id has grown too large: start a new one',
+    { param: 'previous_response_id' },
+  )
+}
+
+async function previous(state: ResponsesState, keyId: string, id: Json): Promise<readonly Json[]> {
+  const param = 'previous_response_id'
+  if (!state.settings().store) {
+    throw unsupportedParameter(
+      param,
+      'previous_response_id is not supported: this gateway stores no responses; send the whole conversation as input',
+    )
+  }
+  if (typeof id !== 'string') throw invalidRequest(param, `${param} must be a string`)
+  const stored = await findResponse(state, { keyId, id })
+  if (stored !== undefined) return conversationOf(stored)
+  throw new GatewayError(
+    'previous_response_not_found',
+    `this key has no stored response "${id.slice(0, 100)}": it may have expired, or was made with store: false`,
+    { param },
+  )
+}
+
+function isReference(item: Json): item is JsonObject {
+  return isObject(item) && itemType(item) === 'item_reference'
+}
+
+async function referred(
+  state: ResponsesState,
+  keyId: string,
+  { item, index }: { readonly item: JsonObject; readonly index: number },
+): Promise<Json> {
+  const place = `input[${index}].id`
+  const itemId = stringOf(item['id']) ?? ''
+  const id = await open(state, { keyId, id: shelfIdOf(keyId, itemId) })
+  const stored = id === undefined ? undefined : await findResponse(state, { keyId, id })
+  const found = outputOf(stored?.response ?? {}).find((one) => idOf(one) === itemId)
+  if (found !== undefined) return found
+  throw invalidRequest(
+    place,
+    `${place} names no stored item of this key ("${itemId.slice(0, 100)}"); send the item itself`,
+  )
+}
+
+async function keep(
+  state: ResponsesState,
+  keyId: string,
+  answered: { readonly input: readonly Json[]; readonly ending: Uint8Array | string },
+): Promise<void> {
+  const response = endOf(answered.ending)
+  const id = stringOf(response['id'])
+  if (id === undefined) return
+  const { input } = answered
+  const expiresAt = state.clock.now() + state.settings().retentionMs
+  const sealed = (rowId: string, plain: string): SealedResponse => ({
+    id: rowId,
+    keyId,
+    sealed: state.vault.seal(plain, { keyId, id: rowId }),
+    expiresAt,
+  })
+  // An item can be named by its own id, which alone does not tell the response it is in.
+  const itemIds = outputOf(response).flatMap((item) => idOf(item) ?? [])
+  try {
+    await state.shelf.put([
+      sealed(id, JSON.stringify({ input, response })),
+      ...itemIds.map((itemId) => sealed(shelfIdOf(keyId, itemId), id)),
+    ])
+  } catch (cause) {
+    throw new GatewayError(
+      'ledger_unavailable',
+      'the answer could not be stored; send store: false to go on without',
+      { shouldRetry: false, cause },
+    )
+  }
+}
+
+/** The response that ends an answer, whole or streamed. */
+function endOf(ending: Uint8Array | string): JsonObject {
+  const bytes = typeof ending === 'string' ? Buffer.from(ending) : ending
+  if (bytes[0] === '{'.charCodeAt(0)) return JSON.parse(Buffer.from(bytes).toString()) as JsonObject
+  for (const event of new SseReader().read(bytes)) {
+    if (event.event !== 'response.completed' && event.event !== 'response.incomplete') continue
+    const { response } = JSON.parse(event.data) as JsonObject
+    if (isObject(response)) return response
+  }
+  return {}
+}
+
+async function open(state: ResponsesState, name: ShelfName): Promise<string | undefined> {
+  const sealed = await state.shelf.get(name)
+  return sealed === undefined ? undefined : state.vault.open(sealed, name)
+}
+
+/** Item ids are the provider's, and two keys may be given the same one. */
+function shelfIdOf(keyId: string, itemId: string): string {
+  return `${keyId}/${itemId}`
+}
+
+function outputOf(response: JsonObject): readonly Json[] {
+  return isArray(response['output']) ? response['output'] : []
+}
+
+function idOf(item: Json): string | undefined {
+  return isObject(item) ? stringOf(item['id']) : undefined
+}

@@ -1,0 +1,226 @@
+// What a responses client leaves with Tollgate, on a real store: conversations are rebuilt for their key and for no
+// other, and nothing of them can be read in the database.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+
+import { GatewayError } from '../src/core/errors.ts'
+import type { Json, JsonObject } from '../src/core/json.ts'
+import { responseVault } from '../src/exchange/response-vault.ts'
+import type { ResponsesState } from '../src/exchange/responses-state.ts'
+import { findResponse, recall, withoutState } from '../src/exchange/responses-state.ts'
+import { seedFrame } from '../src/store/frame.ts'
+import { createKey } from '../src/store/key-changes.ts'
+import { openStore, type Store } from '../src/store/open.ts'
+import { deleteResponse, getResponse, putResponses } from '../src/store/responses.ts'
+import { readJsonBody } from '../src/wire/json.ts'
+import { freshSqlite, newKey, periodAt, standingClock } from './support/store.ts'
+
+const clock = standingClock()
+const settings = { store: true, retentionMs: 60_000 }
+let database: Awaited<ReturnType<typeof freshSqlite>>
+let store: Store
+let state: ResponsesState
+let keyId = ''
+let strangerId = ''
+
+before(async () => {
+  database = await freshSqlite()
+  store = await openStore(database.url, { clock, periodAt })
+  await seedFrame(store)
+  keyId = (await createKey(store, newKey('mine'))).key.id
+  strangerId = (await createKey(store, newKey('another'))).key.id
+  state = {
+    shelf: {
+      put: (responses) => putResponses(store, responses),
+      get: (name) => getResponse(store, name),
+      delete: (name) => deleteResponse(store, name),
+    },
+    vault: responseVault(Buffer.from('a secret')),
+    clock,
+    settings: () => settings,
+  }
+})
+after(async () => {
+  await store.close()
+  await database.drop()
+})
+
+const body = (value: JsonObject) => readJsonBody(Buffer.from(JSON.stringify(value)))
+const says = (text: string): JsonObject => ({
+  id: `msg_${text}`,
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'output_text', text, annotations: [] }],
+})
+const user = (content: string): JsonObject => ({ type: 'message', role: 'user', content })
+const response = (id: string, ...output: JsonObject[]): JsonObject => ({
+  id,
+  object: 'response',
+  status: 'completed',
+  output,
+})
+
+/** One turn as the exchange runs it: recalled, answered, remembered. */
+async function turn(request: JsonObject, answer: JsonObject): Promise<Json | undefined> {
+  const recalled = await recall(state, keyId, body({ model: 'm', ...request }))
+  await recalled.remember(JSON.stringify(answer))
+  return recalled.body.value['input']
+}
+
+function refused(code: string, param: string) {
+  return (error: unknown) => {
+    assert.ok(error instanceof GatewayError, String(error))
+    assert.deepEqual([error.code, error.status, error.details.param], [code, 400, param])
+    return true
+  }
+}
+
+describe('a conversation', () => {
+  test('is rebuilt from everything said before, without the old instructions', async () => {
+    await turn({ input: 'one', instructions: 'Be brief.' }, response('resp_a1', says('eins')))
+    await turn(
+      { input: [user('two')], previous_response_id: 'resp_a1' },
+      response('resp_a2', says('zwei')),
+    )
+    const third = await recall(
+      state,
+      keyId,
+      body({ model: 'm', input: 'three', previous_response_id: 'resp_a2', top_p: 1 }),
+    )
+    assert.deepEqual(third.body.value, {
+      model: 'm',
+      input: [user('one'), says('eins'), user('two'), says('zwei'), user('three')],
+      top_p: 1,
+    })
+    assert.equal(third.asked['previous_response_id'], 'resp_a2')
+  })
+
+  test('may branch, and outlives the answer it began with', async () => {
+    await turn({ input: 'root' }, response('resp_b1', says('R')))
+    await turn({ input: 'left', previous_response_id: 'resp_b1' }, response('resp_b2', says('L')))
+    await state.shelf.delete({ keyId, id: 'resp_b1' })
+    const next = await turn(
+      { input: 'on', previous_response_id: 'resp_b2' },
+      response('resp_b3', says('O')),
+    )
+    assert.deepEqual(next, [user('root'), says('R'), user('left'), says('L'), user('on')])
+  })
+
+  test('is kept from the end of a stream as from a whole answer', async () => {
+    const recalled = await recall(state, keyId, body({ model: 'm', input: 'hi' }))
+    const answer = response('resp_c1', says('streamed'))
+    const data = JSON.stringify({ type: 'response.completed', response: answer })
+    await recalled.remember(`event: response.completed\ndata: ${data}\n\ndata: [DONE]\n\n`)
+    assert.deepEqual(await findResponse(state, { keyId, id: 'resp_c1' }), {
+      id: 'resp_c1',
+      input: [user('hi')],
+      response: answer,
+    })
+  })
+
+  test('goes on as it came when it refers to nothing', async () => {
+    const sent = body({ model: 'm', input: 'hi', previous_response_id: null })
+    assert.equal((await recall(state, keyId, sent)).body, sent)
+    assert.equal(withoutState(sent).body, sent)
+  })
+
+  test('that grows too large is refused', async () => {
+    const large = 'x'.repeat(20 * 1024 * 1024)
+    await turn({ input: large }, response('resp_d1', says('ok')))
+    await assert.rejects(
+      recall(state, keyId, body({ model: 'm', input: large, previous_response_id: 'resp_d1' })),
+      (error) => error instanceof GatewayError && error.code === 'request_too_large',
+    )
+  })
+})
+
+describe('an item by its id', () => {
+  test('stands for the item itself', async () => {
+    const thought = { id: 'rs_e', type: 'reasoning', summary: [], encrypted_content: 'gAAA' }
+    await turn({ input: 'one' }, response('resp_e1', thought, says('E')))
+    const input = await turn(
+      {
+        input: [user('one'), { type: 'item_reference', id: 'rs_e' }, { id: 'msg_E' }, user('two')],
+      },
+      response('resp_e2', says('F')),
+    )
+    assert.deepEqual(input, [user('one'), thought, says('E'), user('two')])
+  })
+
+  test('is unknown to another key, when deleted, and when nothing was stored', async () => {
+    await turn({ input: 'one' }, response('resp_f1', says('private')))
+    await turn({ input: 'one', store: false }, response('resp_f2', says('unstored')))
+    const refer = (key: string, id: string) =>
+      recall(state, key, body({ model: 'm', input: [user('x'), { type: 'item_reference', id }] }))
+    await refer(keyId, 'msg_private')
+    await assert.rejects(
+      refer(strangerId, 'msg_private'),
+      refused('invalid_request', 'input[1].id'),
+    )
+    await assert.rejects(refer(keyId, 'msg_unstored'), refused('invalid_request', 'input[1].id'))
+    await state.shelf.delete({ keyId, id: 'resp_f1' })
+    await assert.rejects(refer(keyId, 'msg_private'), refused('invalid_request', 'input[1].id'))
+  })
+})
+
+describe('a previous response', () => {
+  const go = (key: string, previous_response_id: Json) =>
+    recall(state, key, body({ model: 'm', input: 'x', previous_response_id }))
+  const notFound = refused('previous_response_not_found', 'previous_response_id')
+
+  test('that is unknown, another key’s, expired or unstored is a 400', async () => {
+    await turn({ input: 'one' }, response('resp_g1', says('G')))
+    await turn({ input: 'one', store: false }, response('resp_g2', says('H')))
+    await assert.rejects(go(keyId, 'resp_unknown'), notFound)
+    await assert.rejects(go(strangerId, 'resp_g1'), notFound)
+    await assert.rejects(go(keyId, 'resp_g2'), notFound)
+    await assert.rejects(go(keyId, 7), refused('invalid_request', 'previous_response_id'))
+    await go(keyId, 'resp_g1')
+    clock.at += settings.retentionMs + 1
+    await assert.rejects(go(keyId, 'resp_g1'), notFound)
+  })
+
+  test('cannot be named where nothing is stored', async () => {
+    await turn({ input: 'one' }, response('resp_h1', says('H')))
+    settings.store = false
+    try {
+      await assert.rejects(
+        go(keyId, 'resp_h1'),
+        refused('unsupported_parameter', 'previous_response_id'),
+      )
+      const recalled = await recall(state, keyId, body({ model: 'm', input: 'x', store: true }))
+      assert.equal(recalled.asked['store'], false)
+      await recalled.remember(JSON.stringify(response('resp_h2', says('unstored'))))
+    } finally {
+      settings.store = true
+    }
+    assert.equal(await findResponse(state, { keyId, id: 'resp_h2' }), undefined)
+  })
+})
+
+test('a stolen row opens for nobody, and the database holds no text', async () => {
+  await turn({ input: 'a very private question' }, response('resp_i1', says('privateanswer')))
+  const rows = await store.db.selectFrom('responses').selectAll().execute()
+  for (const row of rows) {
+    const text = Buffer.from(row.sealed).toString('latin1')
+    assert.doesNotMatch(text, /private/)
+  }
+  await store.db
+    .updateTable('responses')
+    .set({ key_id: strangerId })
+    .where('id', '=', 'resp_i1')
+    .execute()
+  assert.equal(await findResponse(state, { keyId: strangerId, id: 'resp_i1' }), undefined)
+})
+
+test('an answer that cannot be stored is not completed', async () => {
+  const broken = {
+    ...state,
+    shelf: { ...state.shelf, put: () => Promise.reject(new Error('disk full')) },
+  }
+  const recalled = await recall(broken, keyId, body({ model: 'm', input: 'x' }))
+  await assert.rejects(
+    recalled.remember(JSON.stringify(response('resp_j1'))),
+    (error) => error instanceof GatewayError && error.code === 'ledger_unavailable',
+  )
+})
