@@ -2,6 +2,7 @@
 // understand is a 400 that names the field.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
 import type {
   Conversation,
   Effort,
@@ -25,7 +26,6 @@ import {
   optional,
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
-import { onlyGiven } from '../given.ts'
 import { CHAT_FIELDS } from './fields.ts'
 import { hostedTools } from './hosted-tools.ts'
 import { decodeMessages, markOf } from './message-decode.ts'
@@ -66,13 +66,13 @@ export function decodeRequest(body: JsonObject): Conversation {
     tools,
     sampling: decodeSampling(body),
     choices: countOf(body, 'n', 1) ?? 1,
-    ...onlyGiven(settings),
+    ...defined(settings),
   }
 }
 
 function decodeSampling(body: JsonObject): Sampling {
   const number = (name: string) => optional(body[name], name, expectNumber)
-  return onlyGiven({
+  return defined({
     temperature: number('temperature'),
     topP: number('top_p'),
     frequencyPenalty: number('frequency_penalty'),
@@ -134,7 +134,7 @@ function decodeTool(value: Json, place: string): Tool {
   return {
     type: 'custom',
     name: expectName(custom['name'], `${place}.custom.name`),
-    ...onlyGiven({
+    ...defined({
       description: optional(custom['description'], `${place}.custom.description`, expectText),
       inputFormat: optional(custom['format'], `${place}.custom.format`, decodeInputFormat),
     }),
@@ -152,7 +152,7 @@ function decodeFunction(value: Json | undefined, place: string): Tool {
       type: 'object',
       properties: {},
     },
-    ...onlyGiven({
+    ...defined({
       description: optional(tool['description'], `${place}.description`, expectText),
       strict: optional(tool['strict'], `${place}.strict`, expectBoolean),
     }),
@@ -228,7 +228,7 @@ function decodeFormat(value: unknown, place: string): OutputFormat | undefined {
         type: 'json-schema',
         name: expectName(schema['name'], `${at}.name`),
         schema: optional(schema['schema'], `${at}.schema`, expectObject) ?? {},
-        ...onlyGiven({
+        ...defined({
           description: optional(schema['description'], `${at}.description`, expectText),
           strict: optional(schema['strict'], `${at}.strict`, expectBoolean),
         }),

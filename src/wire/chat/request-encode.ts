@@ -1,6 +1,7 @@
 // A canonical request as a chat completions provider is asked. Writes what the format can say; what it cannot is
 // listed in `features.ts` and was named or refused before.
 import type { JsonObject } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
 import type {
   CanonicalRequest,
   Conversation,
@@ -10,7 +11,6 @@ import type {
   ToolChoice,
 } from '../../core/request.ts'
 import { effortOf } from '../effort.ts'
-import { onlyGiven } from '../given.ts'
 import { fitIdentifier } from '../identifiers.ts'
 import { encodeMessages } from './message-encode.ts'
 
@@ -20,7 +20,7 @@ const IDENTIFIER_CHARACTERS_MAX = 64
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   if (request.kind !== 'chat') throw new Error('only a conversation can be a chat completion')
   const { tools, toolChoice, cacheKey, endUser } = request
-  return onlyGiven({
+  return defined({
     model: request.model,
     messages: encodeMessages(request.messages),
     stream: request.stream ? true : undefined,
@@ -60,10 +60,10 @@ function encodeTool(tool: Tool): JsonObject {
   const { name, description } = tool
   if (tool.type === 'function') {
     const { schema: parameters, strict } = tool
-    return { type: 'function', function: onlyGiven({ name, description, parameters, strict }) }
+    return { type: 'function', function: defined({ name, description, parameters, strict }) }
   }
   const format = tool.inputFormat === undefined ? undefined : encodeInputFormat(tool.inputFormat)
-  return { type: 'custom', custom: onlyGiven({ name, description, format }) }
+  return { type: 'custom', custom: defined({ name, description, format }) }
 }
 
 /** This format wraps a grammar once more than the canonical form does. */
@@ -94,7 +94,7 @@ function encodeChoice(choice: ToolChoice, tools: readonly Tool[]): string | Json
 function encodeFormat(format: OutputFormat): JsonObject {
   if (format.type === 'json') return { type: 'json_object' }
   const { name, description, schema, strict } = format
-  return { type: 'json_schema', json_schema: onlyGiven({ name, description, schema, strict }) }
+  return { type: 'json_schema', json_schema: defined({ name, description, schema, strict }) }
 }
 
 /** The other family's word for "no faster lane" is translated; dearer tiers were refused. */

@@ -3,12 +3,11 @@
 import type { Call } from '../../core/call.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, stringOf } from '../../core/json.ts'
+import { defined, isArray, stringOf } from '../../core/json.ts'
 import type { CanonicalRequest, EmbeddingRequest } from '../../core/request.ts'
 import { affinityOf, countOf, modelOf, streamOf } from '../call-fields.ts'
 import { expectOneOf, expectText, optional } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
-import { onlyGiven } from '../given.ts'
 import { Measure } from '../measure.ts'
 import { refuseFields } from '../refused-fields.ts'
 import { EMBEDDING_FIELDS } from './fields.ts'
@@ -52,7 +51,7 @@ export function decodeRequest(body: JsonObject): EmbeddingRequest {
     dropped: droppedFields(body, EMBEDDING_FIELDS),
     inputs: decodeInputs(body['input']),
     encoding: encodingOf(body),
-    ...onlyGiven({
+    ...defined({
       dimensions: countOf(body, 'dimensions', 1),
       user: optional(body['user'], 'user', expectText),
     }),
@@ -62,7 +61,7 @@ export function decodeRequest(body: JsonObject): EmbeddingRequest {
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   if (request.kind !== 'embedding') throw new Error('only texts can be embedded')
   const { model, inputs: input, dimensions, encoding, user } = request
-  return onlyGiven({ model, input, encoding_format: encoding, dimensions, user })
+  return defined({ model, input, encoding_format: encoding, dimensions, user })
 }
 
 /** How the client wants its vectors; numbers unless it says otherwise. */
