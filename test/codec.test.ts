@@ -8,11 +8,11 @@ import type { Format } from '../src/core/endpoints.ts'
 import { GatewayError } from '../src/core/errors.ts'
 import type { CanonicalEvent } from '../src/core/events.ts'
 import type { JsonObject } from '../src/core/json.ts'
-import type { CanonicalRequest } from '../src/core/request.ts'
+import type { CanonicalRequest, Conversation, Message } from '../src/core/request.ts'
 import type { Codec } from '../src/wire/codec.ts'
 import { codecOf } from '../src/wire/codecs.ts'
 import type { ChatFormat } from '../src/wire/features.ts'
-import { lossesOf } from '../src/wire/features.ts'
+import { featuresOf, LOSSES, lossesOf } from '../src/wire/features.ts'
 import { readJsonBody } from '../src/wire/json.ts'
 import type { SseEvent } from '../src/wire/sse.ts'
 import { SseReader, writeSse } from '../src/wire/sse.ts'
@@ -146,6 +146,72 @@ for (const [format, { kinds, choices }] of Object.entries(ANSWERS)) {
     })
   })
 }
+
+const PAIRS = Object.keys(ANSWERS).flatMap((provider) =>
+  Object.keys(ANSWERS).map((client) => [provider as ChatFormat, client as ChatFormat] as const),
+)
+
+describe('from any provider to any client', () => {
+  for (const [provider, client] of PAIRS) {
+    test(`${provider} to ${client}: words, thoughts, calls, ends and counts arrive`, () => {
+      fc.assert(
+        fc.property(answers(['text', 'thinking', 'tool-call'], 1), (events) => {
+          const sent = streamed(provider, events)
+          const received = streamed(client, decodeBytes(codecOf(provider), [sent]))
+          assert.deepEqual(toldBy(decodeBytes(codecOf(client), [received])), toldBy(events))
+        }),
+        { numRuns: 30 },
+      )
+    })
+  }
+})
+
+function streamed(format: Format, events: readonly CanonicalEvent[]): Buffer {
+  const body = { stream: true, stream_options: { include_usage: true } }
+  const encoder = codecOf(format).encodeEvents(fixedAnswer(body))
+  return Buffer.from(events.flatMap((event) => encoder.encode(event).map(writeSse)).join(''))
+}
+
+describe('from any client to any provider', () => {
+  for (const [provider, client] of PAIRS) {
+    for (const { name, sections } of readCases(client)) {
+      if (!sections.has('canonical')) continue
+      test(`${client} to ${provider}: ${name} is refused by name, or said whole`, () => {
+        const request = codecOf(client).decodeRequest(JSON.parse(sections.get('request') ?? ''))
+        assert.ok(request.kind === 'chat')
+        const refused = Object.entries(LOSSES[provider]).flatMap(([feature, loss]) =>
+          loss.rule === 'refuse' ? [feature] : [],
+        )
+        const used = featuresOf(request, provider).filter((feature) => refused.includes(feature))
+        if (used.length > 0) {
+          assert.throws(() => lossesOf(request, client, provider), GatewayError)
+          return
+        }
+        lossesOf(request, client, provider)
+        const sent = json(codecOf(provider).encodeRequest(request)) as JsonObject
+        codecOf(provider).readCall({ max_tokens: 1, ...sent })
+        const received = codecOf(provider).decodeRequest(sent)
+        assert.ok(received.kind === 'chat')
+        assert.deepEqual(gistOf(received).calls, gistOf(request).calls)
+        const words = gistOf(received).words.join('\n')
+        for (const text of gistOf(request).words) assert.ok(words.includes(text), text)
+      })
+    }
+  }
+})
+
+/** What must survive any translation: every word that was said, and every call by its name, in their order. */
+function gistOf(request: Conversation): { readonly words: string[]; readonly calls: string[] } {
+  const parts = request.messages.flatMap((message): readonly AnyPart[] => message.parts)
+  return {
+    words: parts.flatMap((part) =>
+      part.type === 'text' || part.type === 'refusal' ? [part.text.trim()] : [],
+    ),
+    calls: parts.flatMap((part) => (part.type === 'tool-call' ? [part.name] : [])),
+  }
+}
+
+type AnyPart = Message['parts'][number]
 
 /** Runs every check that the case has a section for. */
 function checkCase(codec: Codec, { sections }: Case): void {
