@@ -2,8 +2,10 @@
 // the changes one by one, a whole answer is their sum, so both say the same.
 import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import type { AnswerContext } from '../codec.ts'
+import { restoreCustomCalls } from '../custom-tools.ts'
 import { packSeal } from '../seal.ts'
 
 /** One change: what a chunk of a stream carries for one choice. */
@@ -31,12 +33,18 @@ export class DeltaEncoder {
   readonly #choices = new Map<number, ChoiceState>()
   /** A client that offered `functions` knows only the deprecated kind of call. */
   readonly #isLegacy: boolean
+  readonly #restore: (event: CanonicalEvent) => readonly CanonicalEvent[]
 
-  constructor(answer: AnswerContext) {
-    this.#isLegacy = isGiven(answer.body['functions']) && !isGiven(answer.body['tools'])
+  constructor({ body }: AnswerContext) {
+    this.#isLegacy = isGiven(body['functions']) && !isGiven(body['tools'])
+    this.#restore = restoreCustomCalls(customToolsOf(body))
   }
 
   encode(event: CanonicalEvent): readonly Change[] {
+    return this.#restore(event).flatMap((each) => this.#encode(each))
+  }
+
+  #encode(event: CanonicalEvent): readonly Change[] {
     if (event.type === 'choice-end') return this.#end(event.choice, event.reason)
     return 'block' in event ? this.#encodeBlock(event) : []
   }
@@ -182,6 +190,15 @@ function encodeSeal(seal: Seal | undefined, text: string): JsonObject | undefine
 
 function encodeLogprob({ token, logprob, bytes, top }: TokenLogprob): JsonObject {
   return { token, logprob, bytes, top_logprobs: top.map((each) => ({ ...each })) }
+}
+
+function customToolsOf({ tools }: JsonObject): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const tool of isArray(tools) ? tools : []) {
+    const custom = isObject(tool) && isObject(tool['custom']) ? tool['custom'] : {}
+    if (typeof custom['name'] === 'string') names.add(custom['name'])
+  }
+  return names
 }
 
 function isGiven(value: Json | undefined): boolean {

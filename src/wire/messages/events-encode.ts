@@ -6,11 +6,12 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import type { AnswerContext, EventEncoder } from '../codec.ts'
+import { wrapCustomInput } from '../custom-tools.ts'
 import { encodeError } from '../errors.ts'
 import { packSeal, SEAL_MARK } from '../seal.ts'
 import { sseEvent, writeSse } from '../sse.ts'
 import { encodeStop } from './stop-reason.ts'
-import { customToolInput, toolInputObject } from './tool-input.ts'
+import { toolInputObject } from './tool-input.ts'
 import { longToolNames } from './tool-names.ts'
 import { encodeUsage } from './usage.ts'
 
@@ -193,7 +194,7 @@ class FrameWriter {
 
   #endToolCall(): Frame[] {
     if (this.#customInput === undefined) return this.#close()
-    const input = customToolInput(this.#customInput)
+    const input = JSON.stringify(wrapCustomInput(this.#customInput))
     return [this.#delta({ type: 'input_json_delta', partial_json: input }), ...this.#close()]
   }
 

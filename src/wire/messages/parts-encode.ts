@@ -8,6 +8,7 @@ import type {
   ThinkingPart,
   ToolCallPart,
 } from '../../core/request.ts'
+import { wrapCustomInput } from '../custom-tools.ts'
 import { isTextType } from '../features.ts'
 import { encodeCacheMark } from './cache-marks.ts'
 import { toolInputObject } from './tool-input.ts'
@@ -88,7 +89,7 @@ function encodeToolCall({ id, name, input, custom, cache }: ToolCallPart): JsonO
     type: 'tool_use',
     id: plainCallId(id),
     name,
-    input: custom ? { input } : toolInputObject(input),
+    input: custom ? wrapCustomInput(input) : toolInputObject(input),
     cache_control: encodeCacheMark(cache),
   })
 }

@@ -13,8 +13,3 @@ export function toolInputObject(text: string): JsonObject {
   }
   return { _raw: text }
 }
-
-/** A free text as the input of the function that stands for a custom tool. */
-export function customToolInput(text: string): string {
-  return JSON.stringify({ input: text })
-}

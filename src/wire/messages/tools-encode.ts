@@ -3,6 +3,7 @@ import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
+import { CUSTOM_TOOL_SCHEMA } from '../custom-tools.ts'
 import { encodeCacheMark } from './cache-marks.ts'
 import { adaptSchema } from './schema-adapt.ts'
 
@@ -61,18 +62,10 @@ function encodeTool(tool: Tool): JsonObject {
       return defined({
         name,
         description: describe(tool),
-        input_schema: CUSTOM_INPUT,
+        input_schema: CUSTOM_TOOL_SCHEMA,
         cache_control,
       })
   }
-}
-
-/** A custom tool takes a free text; here it is a function with that text as its only argument. */
-const CUSTOM_INPUT: JsonObject = {
-  type: 'object',
-  properties: { input: { type: 'string' } },
-  required: ['input'],
-  additionalProperties: false,
 }
 
 function describe(tool: Extract<Tool, { type: 'custom' }>): string | undefined {

@@ -2,8 +2,8 @@
 // nothing of each other; `answer-writer.ts` puts them in order.
 import type { Citation, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
+import { unwrapCustomInput } from '../custom-tools.ts'
 import { packSeal } from '../seal.ts'
 import type { OwnTool } from './tools.ts'
 
@@ -206,7 +206,7 @@ export class CallItem implements OpenItem {
   end(): Step[] {
     const steps: Step[] = []
     if (this.#isWrapped) {
-      this.#input = unwrap(this.#input)
+      this.#input = unwrapCustomInput(this.#input)
       steps.push(this.#delta(this.#input))
     } else if (this.#input === '' && !this.#tool.custom) steps.push(...this.add('{}'))
     steps.push(
@@ -227,16 +227,6 @@ export class CallItem implements OpenItem {
       : 'response.function_call_arguments.delta'
     return { type, delta }
   }
-}
-
-function unwrap(input: string): string {
-  try {
-    const wrapped: unknown = JSON.parse(input)
-    if (isObject(wrapped) && typeof wrapped['input'] === 'string') return wrapped['input']
-  } catch {
-    // A model that broke the wrapping meant its text as the input.
-  }
-  return input
 }
 
 function encodeLogprob(logprob: TokenLogprob): JsonObject {

@@ -1,0 +1,51 @@
+// Custom tools, which take a free text, at providers that know functions only: a function with one text argument stands
+// for the tool, and what the model calls it with is given back to the client as the text it is.
+import type { CanonicalEvent } from '../core/events.ts'
+import type { JsonObject } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+
+/** The input of the function that stands for a custom tool. */
+export const CUSTOM_TOOL_SCHEMA: JsonObject = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+}
+
+export function wrapCustomInput(input: string): JsonObject {
+  return { input }
+}
+
+export function unwrapCustomInput(text: string): string {
+  try {
+    const wrapped: unknown = JSON.parse(text)
+    if (isObject(wrapped) && typeof wrapped['input'] === 'string') return wrapped['input']
+  } catch {
+    // A model that broke the wrapping meant its text as the input.
+  }
+  return text
+}
+
+/** Calls of the named tools as custom ones again. Half a JSON text cannot be unwrapped: the input comes at its end. */
+export function restoreCustomCalls(
+  names: ReadonlySet<string>,
+): (event: CanonicalEvent) => readonly CanonicalEvent[] {
+  /** The input so far of the wrapped call that is open in a choice. */
+  const inputs = new Map<number, string>()
+  return (event) => {
+    if (!('block' in event)) return [event]
+    const input = inputs.get(event.choice)
+    if (event.type === 'tool-call-start' && !event.custom && names.has(event.name)) {
+      inputs.set(event.choice, '')
+      return [{ ...event, custom: true }]
+    }
+    if (input === undefined) return [event]
+    if (event.type === 'tool-call-delta') {
+      inputs.set(event.choice, input + event.text)
+      return []
+    }
+    inputs.delete(event.choice)
+    const { choice, block } = event
+    return [{ type: 'tool-call-delta', choice, block, text: unwrapCustomInput(input) }, event]
+  }
+}
