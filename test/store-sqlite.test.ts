@@ -69,6 +69,7 @@ describe('handlers in the thread', () => {
     assert.deepEqual(await store.inWorker('test.setRpm', 7), { rpm: 7n })
     await assert.rejects(store.inWorker('test.setRpm', 101), /rpm is too high/)
     assert.equal((await readFrame(store)).rpm, 7)
+    await assert.rejects(store.inWorker('test.unsendable', 1), /cannot leave the SQLite thread/)
     await assert.rejects(
       store.inWorker('test.none', 1),
       /no worker module has a handler "test.none"/,
@@ -141,7 +142,7 @@ describe('the thread', () => {
     })
     await inside.promise
     t.mock.timers.tick(10_000)
-    await assert.rejects(stuck, /rolled back: it was open too long/)
+    await assert.rejects(stuck, /rolled back: it said nothing for too long/)
     assert.equal((await readFrame(store)).rpm, null)
     await store.close()
   })

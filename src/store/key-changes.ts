@@ -1,6 +1,6 @@
 // Making and changing keys: each change is one transaction that locks the account first, as the ledger does, counts up
 // what admission compares, and ends with the revision that running servers watch.
-import type { Selectable, Transaction } from 'kysely'
+import { sql, type Selectable, type Transaction } from 'kysely'
 
 import { ENDPOINTS } from '../core/endpoints.ts'
 import { newId } from '../core/ids.ts'
@@ -167,6 +167,21 @@ export async function rotateKey(
   return { key, secret }
 }
 
+/** Notes when keys were last used. Comes in batches from the serving process, and is no change that anyone watches. */
+export async function recordUse(store: Store, usedAt: ReadonlyMap<string, number>): Promise<void> {
+  // In one order, so that two nodes never wait for each other's rows.
+  const inOrder = [...usedAt].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  for (const piece of pieces(inOrder, 500)) {
+    const rows = piece.map(([id, at]) => sql`(${id}, CAST(${at} AS BIGINT))`)
+    await sql`
+      WITH used (id, used_at) AS (VALUES ${sql.join(rows)})
+      UPDATE keys SET last_used_at = used.used_at FROM used
+      WHERE keys.id = used.id AND (last_used_at IS NULL OR last_used_at < used.used_at)`.execute(
+      store.db,
+    )
+  }
+}
+
 /** What every change has in common. The allowlist's version goes up with all of them: looking a key up again is cheap. */
 async function changeKey(
   store: Store,
@@ -276,7 +291,7 @@ async function refusingDuplicates<Result>(
   try {
     return await action()
   } catch (error) {
-    if (!isUniqueViolation(error)) throw error
+    if (!isDuplicateName(error)) throw error
     throw new StoreError(
       'duplicate_name',
       `there is a key named "${name}" already: choose another name, or revoke that key first`,
@@ -285,12 +300,16 @@ async function refusingDuplicates<Result>(
   }
 }
 
-/** 2067 is SQLite's code for a broken unique index, 23505 PostgreSQL's. */
-function isUniqueViolation(error: unknown): boolean {
+/** The index keys_live_name refused: 2067 is SQLite's code for any unique index, of which there is no other. */
+function isDuplicateName(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return (
-    ('errcode' in error && error.errcode === 2067) || ('code' in error && error.code === '23505')
-  )
+  if ('errcode' in error) return error.errcode === 2067
+  return 'constraint' in error && error.constraint === 'keys_live_name'
+}
+
+function pieces<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  const count = Math.ceil(items.length / size)
+  return Array.from({ length: count }, (_, n) => items.slice(n * size, (n + 1) * size))
 }
 
 function hasValues(columns: Readonly<Record<string, unknown>>): boolean {

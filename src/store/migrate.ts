@@ -20,12 +20,18 @@ export async function migrate(
 ): Promise<void> {
   if (pending(await schemaVersion(db, kind), migrations).length === 0) return
   await db.transaction().execute(async (tx) => {
-    if (kind === 'postgres') await sql`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx)
+    if (kind === 'postgres') await waitForOthers(tx)
     // Another node may have been faster.
     const version = await schemaVersion(tx, kind)
     if (version === undefined) await createMeta(tx, kind)
     for (const migration of pending(version, migrations)) await apply(tx, kind, migration)
   })
+}
+
+/** Waiting for another node's migration, and a step over millions of rows, may take longer than any query. */
+async function waitForOthers(tx: Transaction<Tables>): Promise<void> {
+  await sql`SET LOCAL statement_timeout = 0`.execute(tx)
+  await sql`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx)
 }
 
 /** What is left to do. A later minor version of the same major only added, so this release runs on it as it is. */
@@ -56,12 +62,18 @@ async function schemaVersion(db: Kysely<Tables>, kind: DatabaseKind): Promise<Ve
       : // Not to_regclass: it may still remember that there was none, although another node has just made it.
         sql`SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'meta'`
   if ((await metaTable.execute(db)).rows.length === 0) return undefined
-  const { value } = await db
+  const row = await db
     .selectFrom('meta')
     .select('value')
     .where('name', '=', 'schema_version')
-    .executeTakeFirstOrThrow()
-  const [major, minor] = value.split('.')
+    .executeTakeFirst()
+  if (row === undefined) {
+    throw new StoreError(
+      'not_a_database',
+      'this database has a table "meta" that is not Tollgate\'s: give Tollgate a database of its own',
+    )
+  }
+  const [major, minor] = row.value.split('.')
   return { major: Number(major), minor: Number(minor) }
 }
 

@@ -81,17 +81,16 @@ export function postgresError(url: string, error: unknown): unknown {
 }
 
 function placeOf(url: string): { host: string; database: string; user: string } {
-  const place = URL.parse(url)
-  if (place === null) {
-    throw new StoreError(
-      'invalid_url',
-      'the database must look like postgres://USER@HOST:PORT/NAME',
-    )
-  }
-  return {
-    host: place.host || 'localhost',
-    database: decodeURIComponent(place.pathname.slice(1)),
-    user: decodeURIComponent(place.username),
+  try {
+    const place = new URL(url)
+    return {
+      host: place.host || 'localhost',
+      database: decodeURIComponent(place.pathname.slice(1)),
+      user: decodeURIComponent(place.username),
+    }
+  } catch (cause) {
+    const message = 'the database must look like postgres://USER@HOST:PORT/NAME'
+    throw new StoreError('invalid_url', message, { cause })
   }
 }
 

@@ -10,23 +10,23 @@ import type {
   WorkerRequest,
 } from './sqlite-worker.ts'
 
-/** A transaction is a few statements; one that is open this long waits for something it keeps from running. */
-const TRANSACTION_MS_MAX = 10_000
+/** An open transaction that says nothing for so long waits for something that it keeps from running. */
+const SILENCE_MS_MAX = 10_000
 
 /** The right to speak inside the open transaction. */
-export type Turn = { isOver: boolean; deadline?: NodeJS.Timeout }
+export type Turn = { isOver: boolean; silence?: NodeJS.Timeout }
 
-type Caller = {
+type Question = {
+  readonly request: WorkerRequest | null
+  readonly turn: Turn | null
   readonly resolve: (value: unknown) => void
   readonly reject: (reason: unknown) => void
 }
 
-type Question = Caller & { readonly request: WorkerRequest; readonly turn: Turn | null }
-
 export class SqliteThread {
   readonly #worker: Worker
   /** Asked and not yet answered. */
-  readonly #asked: Caller[] = []
+  readonly #asked: Question[] = []
   /** Waiting for the open transaction to end. */
   readonly #waiting: Question[] = []
   #turn: Turn | null = null
@@ -34,7 +34,9 @@ export class SqliteThread {
 
   static async open(options: WorkerOptions): Promise<SqliteThread> {
     const { promise: opened, resolve, reject } = Promise.withResolvers<unknown>()
-    const thread = new SqliteThread(options, { resolve, reject })
+    // The worker's first message says whether it could open the file, without being asked.
+    const opening = { request: null, turn: null, resolve, reject }
+    const thread = new SqliteThread(options, opening)
     try {
       await opened
     } catch (error) {
@@ -44,11 +46,10 @@ export class SqliteThread {
     return thread
   }
 
-  private constructor(options: WorkerOptions, opening: Caller) {
+  private constructor(options: WorkerOptions, opening: Question) {
     // The worker lies beside this file and has its ending: .ts in a checkout, .js in the package.
     const file = import.meta.url.replace(/sqlite-thread(\.[jt]s)$/, 'sqlite-worker$1')
     this.#worker = new Worker(new URL(file), { name: 'sqlite', workerData: options })
-    // The worker's first message says whether it could open the file, without being asked.
     this.#asked.push(opening)
     this.#worker.on('message', (reply: WorkerReply) => this.#answer(reply))
     this.#worker.on('error', (error) => this.#fail(error))
@@ -60,7 +61,11 @@ export class SqliteThread {
     parameters: readonly SqlValue[],
     turn: Turn | null,
   ): Promise<QueryAnswer> {
-    return (await this.#ask({ type: 'query', sql, parameters }, turn)) as QueryAnswer
+    const isInTransaction = turn !== null
+    return (await this.#ask(
+      { type: 'query', sql, parameters, isInTransaction },
+      turn,
+    )) as QueryAnswer
   }
 
   /** Waits for the open transaction, if any, then for other processes. */
@@ -72,10 +77,6 @@ export class SqliteThread {
       this.#endTurn(turn)
       throw error
     }
-    turn.deadline = setTimeout(() => {
-      this.end(turn, 'rollback').catch((error: unknown) => this.#fail(error))
-    }, TRANSACTION_MS_MAX)
-    turn.deadline.unref()
     return turn
   }
 
@@ -94,6 +95,7 @@ export class SqliteThread {
   }
 
   async close(): Promise<void> {
+    if (this.#failure !== undefined) return
     await this.#ask({ type: 'close' }, null)
     await this.#worker.terminate()
   }
@@ -103,14 +105,15 @@ export class SqliteThread {
     const question: Question = { request, turn, resolve, reject }
     if (this.#failure !== undefined) reject(this.#failure)
     else if (turn?.isOver)
-      reject(new Error('this transaction was rolled back: it was open too long'))
+      reject(new Error('this transaction was rolled back: it said nothing for too long'))
     else if (this.#turn === null || this.#turn === turn) this.#post(question)
     else this.#waiting.push(question)
     return promise
   }
 
   #post(question: Question): void {
-    if (question.request.type === 'begin') this.#turn = question.turn
+    if (question.request?.type === 'begin') this.#turn = question.turn
+    clearTimeout(question.turn?.silence)
     // Only an open question keeps the process alive: a command that failed before it could close still ends.
     this.#worker.ref()
     this.#asked.push(question)
@@ -119,7 +122,7 @@ export class SqliteThread {
 
   #endTurn(turn: Turn): void {
     turn.isOver = true
-    clearTimeout(turn.deadline)
+    clearTimeout(turn.silence)
     if (this.#turn !== turn) return
     this.#turn = null
     while (this.#turn === null) {
@@ -130,17 +133,25 @@ export class SqliteThread {
   }
 
   #answer(reply: WorkerReply): void {
-    const caller = this.#asked.shift()
+    const question = this.#asked.shift()
+    if (question === undefined) return
     if (this.#asked.length === 0) this.#worker.unref()
-    if ('value' in reply) caller?.resolve(reply.value)
+    if (question.turn !== null && question.turn === this.#turn) this.#awaitMore(question.turn)
+    if ('value' in reply) question.resolve(reply.value)
     else if (!(reply.error instanceof Error) || reply.errcode === undefined)
-      caller?.reject(reply.error)
-    else caller?.reject(Object.assign(reply.error, { errcode: reply.errcode }))
+      question.reject(reply.error)
+    else question.reject(Object.assign(reply.error, { errcode: reply.errcode }))
+  }
+
+  #awaitMore(turn: Turn): void {
+    turn.silence = setTimeout(() => {
+      this.end(turn, 'rollback').catch((error: unknown) => this.#fail(error))
+    }, SILENCE_MS_MAX)
+    turn.silence.unref()
   }
 
   #fail(error: unknown): void {
     this.#failure ??= error
-    for (const caller of [...this.#asked.splice(0), ...this.#waiting.splice(0)])
-      caller.reject(error)
+    for (const { reject } of [...this.#asked.splice(0), ...this.#waiting.splice(0)]) reject(error)
   }
 }

@@ -2,7 +2,7 @@
 // for other processes, and the thread that serves streams must wait for neither.
 // Requests are answered in the order they came. Handlers of other folders run here too, each in one transaction.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 
 import { systemClock } from '../core/clock.ts'
 
@@ -21,8 +21,15 @@ export type WorkerHandlers = Readonly<Record<string, WorkerHandler>>
 
 export type SqlValue = null | number | bigint | string | Uint8Array
 
+export type WorkerQuery = {
+  readonly type: 'query'
+  readonly sql: string
+  readonly parameters: readonly SqlValue[]
+  readonly isInTransaction: boolean
+}
+
 export type WorkerRequest =
-  | { readonly type: 'query'; readonly sql: string; readonly parameters: readonly SqlValue[] }
+  | WorkerQuery
   | { readonly type: 'begin' }
   | { readonly type: 'commit' }
   | { readonly type: 'rollback' }
@@ -66,12 +73,21 @@ function main(): void {
     ({ db, handlers }) => {
       port.postMessage({ value: undefined } satisfies WorkerReply)
       port.on('message', (request: WorkerRequest) => {
-        port.postMessage(reply(db, handlers, request))
+        post(port, reply(db, handlers, request))
         if (request.type === 'close') port.close()
       })
     },
-    (error: unknown) => port.postMessage(failure(error)),
+    (error: unknown) => post(port, failure(error)),
   )
+}
+
+/** A value that cannot be sent is its sender's fault, and no reason to lose the thread. */
+function post(port: MessagePort, message: WorkerReply): void {
+  try {
+    port.postMessage(message)
+  } catch (error) {
+    port.postMessage(failure(new Error(`this answer cannot leave the SQLite thread: ${error}`)))
+  }
 }
 
 async function open(options: WorkerOptions): Promise<{
@@ -96,7 +112,7 @@ function reply(
   try {
     switch (request.type) {
       case 'query':
-        return { value: whenFree(() => query(db, request.sql, request.parameters)) }
+        return { value: whenFree(() => query(db, request)) }
       case 'begin':
         return { value: begin(db) }
       case 'commit':
@@ -113,7 +129,9 @@ function reply(
   }
 }
 
-function query(db: DatabaseSync, sql: string, parameters: readonly SqlValue[]): QueryAnswer {
+function query(db: DatabaseSync, { sql, parameters, isInTransaction }: WorkerQuery): QueryAnswer {
+  // Some errors, such as a full disk, roll back by themselves; what follows must not be committed alone.
+  if (isInTransaction && !db.isTransaction) throw new Error('this transaction was rolled back')
   const statement = prepare(db, sql)
   if (statement.columns().length > 0) {
     return { rows: statement.all(...parameters), changes: undefined }
@@ -164,7 +182,7 @@ function commit(db: DatabaseSync): void {
   }
 }
 
-/** Some errors, such as a full disk, have already rolled back. */
+/** Nothing to do where an error has rolled back already. */
 function rollback(db: DatabaseSync): void {
   if (db.isTransaction) db.exec('ROLLBACK')
 }

@@ -9,6 +9,7 @@ import { seedFrame } from '../../src/store/frame.ts'
 import {
   createKey,
   pauseKey,
+  recordUse,
   resumeKey,
   revokeKey,
   rotateKey,
@@ -259,6 +260,28 @@ export function keysContract(fresh: FreshDatabase): void {
       for (const outcome of outcomes) {
         if (outcome.status === 'rejected') refusal('duplicate_name', /one winner/)(outcome.reason)
       }
+    })
+
+    test('the last use is recorded, and never goes back', async () => {
+      const { key: first } = await createKey(store, newKey('used'))
+      const { key: second } = await createKey(store, newKey('used too'))
+      const used = async () =>
+        [await findKey(store, first.id), await findKey(store, second.id)].map(
+          (key) => key.lastUsedAt,
+        )
+      await recordUse(store, new Map())
+      await recordUse(store, new Map([[first.id, clock.at]]))
+      assert.deepEqual(await used(), [clock.at, null])
+      await recordUse(
+        store,
+        new Map([
+          [first.id, clock.at - 1],
+          [second.id, clock.at + 1],
+          ['key_unknown', 1],
+        ]),
+      )
+      assert.deepEqual(await used(), [clock.at, clock.at + 1])
+      assert.deepEqual(await findKey(store, first.id), { ...first, lastUsedAt: clock.at })
     })
 
     test('changes of one key at once all happen', async () => {

@@ -9,4 +9,5 @@ export const handlers: WorkerHandlers = {
     if (rpm > 100) throw new RangeError('rpm is too high')
     return db.prepare("SELECT rpm FROM accounts WHERE id = 'frame'").get()
   },
+  'test.unsendable': () => () => 'a function',
 }
