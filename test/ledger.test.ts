@@ -3,22 +3,58 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { sql } from 'kysely'
+
 import { systemClock } from '../src/core/clock.ts'
 import { periodAt } from '../src/ledger/periods.ts'
 import { LEDGER_WORKER_MODULE } from '../src/ledger/sqlite-runner.ts'
 import { openStore } from '../src/store/open.ts'
-import { ledgerContract, type Database } from './contracts/ledger.ts'
+import type { Database } from './contracts/ledger-desk.ts'
+import { ledgerNodesContract } from './contracts/ledger-nodes.ts'
+import { ledgerContract } from './contracts/ledger.ts'
 import { freshDatabase } from './support/postgres.ts'
 
 const options = { clock: systemClock, periodAt, workerModules: [LEDGER_WORKER_MODULE] }
 
-ledgerContract('SQLite', async (): Promise<Database> => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'))
-  const store = await openStore(`sqlite:${join(folder, 'test.db')}`, options)
-  return { store, drop: async () => rmSync(folder, { recursive: true }) }
-})
+for (const [name, open] of [
+  ['SQLite', openSqlite],
+  ['PostgreSQL', openPostgres],
+] as const) {
+  ledgerContract(name, open)
+  ledgerNodesContract(name, open)
+}
 
-ledgerContract('PostgreSQL', async (): Promise<Database> => {
-  const database = await freshDatabase()
-  return { store: await openStore(database.url, options), drop: database.drop }
-})
+type Lockable = Database & { lock(): Promise<() => Promise<void>> }
+
+async function openSqlite(): Promise<Lockable> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'))
+  const url = `sqlite:${join(folder, 'test.db')}`
+  return {
+    store: await openStore(url, options),
+    lock: () => lockAccounts(url),
+    drop: async () => rmSync(folder, { recursive: true }),
+  }
+}
+
+async function openPostgres(): Promise<Lockable> {
+  const { url, drop } = await freshDatabase()
+  return { store: await openStore(url, options), lock: () => lockAccounts(url), drop }
+}
+
+/** Someone else has what every batch needs; the returned function lets go. */
+async function lockAccounts(url: string): Promise<() => Promise<void>> {
+  const store = await openStore(url, options)
+  const { promise: isOver, resolve: letGo } = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const holding = store.db.transaction().execute(async (tx) => {
+    await sql`UPDATE accounts SET status = status`.execute(tx)
+    locked.resolve()
+    await isOver
+  })
+  await locked.promise
+  return async () => {
+    letGo()
+    await holding
+    await store.close()
+  }
+}

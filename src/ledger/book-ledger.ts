@@ -14,6 +14,7 @@ import type {
   Settled,
   Settlement,
 } from './ledger.ts'
+import type { Spool, Spooled } from './spool.ts'
 import { toCharge } from './usage-row.ts'
 import { Waiting } from './waiting.ts'
 import { Unavailable, type Submission, type Writer } from './writer.ts'
@@ -22,7 +23,12 @@ export type BookLedgerParts = {
   readonly clock: Clock
   readonly writer: Writer
   readonly readBalances: (keyId: string) => Promise<Balances | undefined>
-  readonly stop: () => Promise<void>
+  /** Where settlements go that the database does not take; without one they fail. */
+  readonly spool: Spool | undefined
+  /** Ends the node's own duties; nothing of theirs is submitted afterwards. */
+  readonly stopKeeping: () => Promise<void>
+  /** Leaves the list of live nodes and the database. */
+  readonly leave: () => Promise<void>
 }
 
 const RESERVE_MS_MAX = 5000
@@ -98,9 +104,19 @@ export class BookLedger implements Ledger {
   }
 
   async close(): Promise<void> {
+    await this.#parts.stopKeeping()
     await this.flushRefused()
     await this.#parts.writer.close()
-    await this.#parts.stop()
+    await this.#parts.spool?.close()
+    await this.#parts.leave()
+  }
+
+  /** Brings settlements of processes that are gone into the books; false when one of them had no hold there. */
+  async replay(settlements: readonly Spooled[]): Promise<boolean> {
+    const answers = await Promise.allSettled(
+      settlements.map((spooled) => this.#charge(spooled, Infinity)),
+    )
+    return answers.every((answer) => answer.status === 'fulfilled')
   }
 
   /** Budget may have been freed: whoever waits for it asks again. */
@@ -148,13 +164,31 @@ export class BookLedger implements Ledger {
 
   async #settle(settlement: Settlement): Promise<Settled> {
     const charge = toCharge(settlement)
+    const price = settlement.price === null ? undefined : toPriceRow(settlement.price)
+    try {
+      return await this.#charge({ charge, price }, SETTLE_MS_MAX)
+    } catch (error) {
+      const { spool } = this.#parts
+      if (!(error instanceof Unavailable) || spool === undefined) throw error
+      await spool.append({ charge, price })
+      // The writer goes on trying for as long as this process lives; the spool is for the next one.
+      this.#charge({ charge, price }, Infinity).then(
+        () => spool.done(),
+        () => {},
+      )
+      return { durableIn: 'spool', costNanodollars: charge.costNanodollars, overrunNanodollars: 0n }
+    }
+  }
+
+  async #charge({ charge, price }: Spooled, deadlineMs: number): Promise<Settled> {
     const { outcome, balances } = await this.#parts.writer.submit({
       item: { kind: 'settle', charge },
-      deadlineMs: SETTLE_MS_MAX,
-      ...(settlement.price !== null && { price: toPriceRow(settlement.price) }),
+      deadlineMs,
+      ...(price !== undefined && { price }),
     })
     const { found, cost, overrun } = expect('settled', outcome)
     if (found === 'unknown') throw new Error(`hold ${charge.holdId} is not in the books`)
+    // Only now: a hold that nobody owns is voided, and this one may have cost something until it is in the books.
     this.#open.delete(charge.holdId)
     return {
       durableIn: 'database',

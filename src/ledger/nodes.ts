@@ -1,27 +1,134 @@
-// Who serves from these books. (Heartbeats and fencing follow.)
+// Who serves from these books: joining, beating, and fencing a node that has stopped. Changes no balance; the holds of
+// a fenced node are handed to the writer, which charges them like everything else.
 import { hostname } from 'node:os'
 
+import { sql } from 'kysely'
+
 import type { Store } from '../store/open.ts'
+import type { HoldId } from './ledger.ts'
+import type { Beat } from './watch.ts'
+import { HOLDS_PER_NODE } from './writer.ts'
+
+/** A hold and the key it is on. */
+export type HeldBy = { readonly holdId: HoldId; readonly keyId: string }
+
+const JOIN_TRIES_MAX = 20
 
 /** Becomes a node under a number that was never used before, which names its holds. */
 export async function joinNodes(store: Store): Promise<number> {
-  const { id } = await store.db
-    .insertInto('nodes')
-    .columns(['id', 'status', 'host', 'pid', 'joined_at'])
-    .expression((eb) =>
-      eb
-        .selectFrom('nodes')
-        .select((select) => [
-          select(select.fn.coalesce(select.fn.max('id'), select.lit(0)), '+', select.lit(1)).as(
-            'id',
-          ),
-          select.val('live').as('status'),
-          select.val(hostname()).as('host'),
-          select.val(process.pid).as('pid'),
-          select.val(store.clock.now()).as('joined_at'),
-        ]),
+  for (let tries = 1; ; tries++) {
+    try {
+      return await insertNode(store)
+    } catch (error) {
+      // Two that join at once want the same number: one of them counts again.
+      if (tries === JOIN_TRIES_MAX || !isDuplicate(error)) throw error
+    }
+  }
+}
+
+/** Says that it is alive, and returns how often the other live nodes have said so. */
+export async function beat(store: Store, nodeId: number): Promise<readonly Beat[]> {
+  await store.db
+    .updateTable('node_beats')
+    .set((column) => ({ beats: column('beats', '+', 1) }))
+    .where('node_id', '=', nodeId)
+    .execute()
+  const rows = await store.db
+    .selectFrom('nodes')
+    .innerJoin('node_beats', 'node_beats.node_id', 'nodes.id')
+    .select(['nodes.id', 'node_beats.beats'])
+    .where('nodes.status', '=', 'live')
+    .where('nodes.id', '!=', nodeId)
+    .execute()
+  return rows.map((row) => ({ nodeId: row.id, beats: row.beats }))
+}
+
+/** From here on the node can commit no batch: its next one finds this, or has committed before. */
+export async function fence(store: Store, nodeId: number): Promise<void> {
+  await endNode(store, nodeId, 'fenced')
+}
+
+export async function leaveNodes(store: Store, nodeId: number): Promise<void> {
+  await endNode(store, nodeId, 'left')
+}
+
+/** Live nodes whose process on this machine is gone: known dead without waiting for silence. */
+export async function nodesOfDeadProcesses(store: Store): Promise<readonly number[]> {
+  const rows = await store.db
+    .selectFrom('nodes')
+    .select(['id', 'pid'])
+    .where('status', '=', 'live')
+    .where('host', '=', hostname())
+    .execute()
+  return rows.filter(({ pid }) => !isRunning(pid)).map(({ id }) => id)
+}
+
+/** Open holds that no live node answers for. */
+export async function abandonedHolds(store: Store, limit: number): Promise<readonly HeldBy[]> {
+  const rows = await store.db
+    .selectFrom('holds')
+    .select(['id', 'key_id'])
+    .where(sql<number>`id / ${sql.lit(HOLDS_PER_NODE)}`, 'not in', (query) =>
+      query.selectFrom('nodes').select('id').where('status', '=', 'live'),
     )
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return id
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ holdId: row.id, keyId: row.key_id }))
+}
+
+/** The node's own holds that are older than this. */
+export async function holdsOfNode(
+  store: Store,
+  nodeId: number,
+  reservedBefore: number,
+): Promise<readonly HeldBy[]> {
+  const rows = await store.db
+    .selectFrom('holds')
+    .select(['id', 'key_id'])
+    .where('id', '>=', nodeId * HOLDS_PER_NODE)
+    .where('id', '<', (nodeId + 1) * HOLDS_PER_NODE)
+    .where('reserved_at', '<', reservedBefore)
+    .execute()
+  return rows.map((row) => ({ holdId: row.id, keyId: row.key_id }))
+}
+
+async function insertNode(store: Store): Promise<number> {
+  return store.db.transaction().execute(async (tx) => {
+    const { id } = await tx
+      .insertInto('nodes')
+      .columns(['id', 'status', 'host', 'pid', 'joined_at'])
+      .expression(
+        sql`SELECT coalesce(max(id), 0) + 1, 'live', ${hostname()}, ${process.pid}, ${store.clock.now()} FROM nodes`,
+      )
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await tx.insertInto('node_beats').values({ node_id: id, beats: 0 }).execute()
+    return id
+  })
+}
+
+async function endNode(store: Store, nodeId: number, status: 'fenced' | 'left'): Promise<void> {
+  await store.db
+    .updateTable('nodes')
+    .set({ status, ended_at: store.clock.now() })
+    .where('id', '=', nodeId)
+    .where('status', '=', 'live')
+    .execute()
+  await store.db.deleteFrom('node_beats').where('node_id', '=', nodeId).execute()
+}
+
+/** PostgreSQL's unique_violation; SQLite has one writer at a time, so it cannot happen there. */
+function isDuplicate(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23505'
+}
+
+/** Whether a process with this number runs on this machine. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it runs, under another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
 }

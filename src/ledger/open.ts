@@ -1,18 +1,33 @@
-// Makes a Ledger from an open store: the database under its writer, and the node that writes.
+// Makes a Ledger from an open store: the database under its writer, the spool beside it, and the node it is.
+import { randomBytes } from 'node:crypto'
+
 import type { Store } from '../store/open.ts'
 import { databaseNow, readBalances } from './balances.ts'
 import { BookLedger } from './book-ledger.ts'
+import { Keeper } from './keeper.ts'
 import type { Ledger } from './ledger.ts'
-import { joinNodes } from './nodes.ts'
+import { isRunning, joinNodes } from './nodes.ts'
 import { runnerFor } from './runner.ts'
+import { leftovers, Spool } from './spool.ts'
 import { Writer } from './writer.ts'
 
 export type LedgerOptions = {
   /** On SQLite opened with LEDGER_WORKER_MODULE among its worker modules. */
   readonly store: Store
+  /** Where settlements go while the database does not answer; without it they fail. */
+  readonly spoolFolder?: string
+  /** Told what a person should know, in one line. */
+  readonly alarm?: (message: string) => void
+  readonly beatMs?: number
+  /** How long a node must have been seen silent before its holds are charged. */
+  readonly deadAfterMs?: number
+  /** How often the node looks for holds of its own that nobody remembers. */
+  readonly sweepMs?: number
 }
 
-export async function openLedger({ store }: LedgerOptions): Promise<Ledger> {
+export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+  const { store, spoolFolder, alarm = () => {} } = options
+  const { beatMs = 3000, deadAfterMs = 15_000, sweepMs = 30_000 } = options
   const { clock } = store
   const runner = runnerFor(store)
   const writer = await Writer.start({
@@ -21,11 +36,33 @@ export async function openLedger({ store }: LedgerOptions): Promise<Ledger> {
     join: () => joinNodes(store),
     onFreed: () => ledger.freed(),
   })
+  const spool =
+    spoolFolder === undefined ? undefined : new Spool(spoolFolder, randomBytes(6).toString('hex'))
   const ledger = new BookLedger({
     clock,
     writer,
+    spool,
     readBalances: async (keyId) => readBalances(store.db, keyId, await databaseNow(store)),
-    stop: () => runner.close(),
+    stopKeeping: () => keeper.stop(),
+    leave: async () => {
+      await keeper.leave()
+      await runner.close()
+    },
   })
+  const keeper = new Keeper({ store, writer, ledger, beatMs, deadAfterMs, sweepMs, alarm })
+  if (spoolFolder !== undefined) await replayLeftovers(ledger, spoolFolder, alarm)
+  await keeper.start()
   return ledger
+}
+
+/** First of all: what is settled here need not be charged as an orphan and corrected afterwards. */
+async function replayLeftovers(
+  ledger: BookLedger,
+  folder: string,
+  alarm: (message: string) => void,
+): Promise<void> {
+  for (const { settlements, remove, setAside } of leftovers(folder, isRunning)) {
+    if (await ledger.replay(settlements)) remove()
+    else alarm(`a spooled settlement has no hold in the books: it is set aside in ${setAside()}`)
+  }
 }

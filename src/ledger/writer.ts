@@ -56,6 +56,7 @@ const ITEMS_MAX = 256
 /** More than a database can work off within any deadline; beyond it, waiting only wastes memory. */
 const QUEUE_MAX = 20_000
 const WATCH_MS = 100
+const CLOSE_MS_MAX = 5000
 const RETRY_MS = { first: 20, max: 500 }
 /** Room for 2^20 starts of a node and 2^33 holds each, in a safe integer. */
 export const HOLDS_PER_NODE = 2 ** 33
@@ -115,11 +116,12 @@ export class Writer {
     return promise
   }
 
-  /** Takes nothing new, and returns when what was taken is answered. */
+  /** Takes nothing new, and returns when what was taken is committed, or when the database has had its time. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#isBusy) {
-      await new Promise<void>((resolve) => (this.#idle = resolve))
+      const idle = new Promise<void>((resolve) => (this.#idle = resolve))
+      await Promise.race([idle, pause(CLOSE_MS_MAX)])
     }
     clearInterval(this.#watch)
   }

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
 import { newId } from '../../src/core/ids.ts'
 import type { Ask, Ledger, Refused, Reserved, Settlement } from '../../src/ledger/ledger.ts'
-import { openLedger } from '../../src/ledger/open.ts'
+import { openLedger, type LedgerOptions } from '../../src/ledger/open.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
 import type { Store } from '../../src/store/open.ts'
@@ -13,6 +13,8 @@ import type { Store } from '../../src/store/open.ts'
 /** One token costs one nano-dollar: amounts and token counts read alike. */
 const PICO = 1000n
 export const USD = 1_000_000_000n
+
+export type Database = { readonly store: Store; drop(): Promise<void> }
 
 export type It = (what: string, run: (desk: Desk) => Promise<void>) => void
 
@@ -23,14 +25,16 @@ export class Desk {
   readonly nodes: Ledger[] = []
   #keys = 0
 
-  constructor(store: Store) {
+  constructor(store: Store, options: Partial<LedgerOptions> = {}) {
     this.store = store
-    this.ready = this.#prepare()
+    this.ready = this.#prepare(options)
   }
 
-  async #prepare(): Promise<void> {
+  async #prepare(options: Partial<LedgerOptions>): Promise<void> {
     await seedFrame(this.store, { limitNanodollars: 1_000_000n * USD })
-    for (let count = 0; count < 3; count++) this.nodes.push(await openLedger({ store: this.store }))
+    for (let count = 0; count < 3; count++) {
+      this.nodes.push(await openLedger({ ...options, store: this.store }))
+    }
   }
 
   get ledger(): Ledger {

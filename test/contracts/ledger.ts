@@ -16,11 +16,18 @@ import { openLedger } from '../../src/ledger/open.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { setFrame } from '../../src/store/frame.ts'
 import { pauseKey, revokeKey, updateKey } from '../../src/store/key-changes.ts'
-import type { Store } from '../../src/store/open.ts'
-import { ask, Desk, granted, refusal, settlement, spend, USD, type It } from './ledger-desk.ts'
+import {
+  ask,
+  Desk,
+  granted,
+  refusal,
+  settlement,
+  spend,
+  USD,
+  type Database,
+  type It,
+} from './ledger-desk.ts'
 import { byHand, reports } from './ledger-reports.ts'
-
-export type Database = { readonly store: Store; drop(): Promise<void> }
 
 export function ledgerContract(name: string, open: () => Promise<Database>): void {
   describe(`ledger on ${name}`, () => {

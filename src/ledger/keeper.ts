@@ -1,0 +1,120 @@
+// The duties of a node that nobody asks for: beating, watching the others, charging what dead ones held, voiding its own
+// holds that nobody remembers, and looking whether the open books balance. Each round does what it can; a database that
+// does not answer is the next round's matter.
+import type { Store } from '../store/open.ts'
+import { databaseNow } from './balances.ts'
+import type { BookLedger } from './book-ledger.ts'
+import type { HeldBy } from './nodes.ts'
+import {
+  abandonedHolds,
+  beat,
+  fence,
+  holdsOfNode,
+  leaveNodes,
+  nodesOfDeadProcesses,
+} from './nodes.ts'
+import { verifyOpenBooks } from './verify.ts'
+import { Watch } from './watch.ts'
+import type { Writer } from './writer.ts'
+
+export type KeeperOptions = {
+  readonly store: Store
+  readonly writer: Writer
+  readonly ledger: BookLedger
+  readonly beatMs: number
+  readonly deadAfterMs: number
+  readonly sweepMs: number
+  /** Told what a person should know: a node taken for dead, books that do not balance. */
+  readonly alarm: (message: string) => void
+}
+
+const ORPHANS_PER_ROUND_MAX = 500
+const ITEM_MS_MAX = 5000
+
+export class Keeper {
+  readonly #options: KeeperOptions
+  readonly #watch: Watch
+  #sweptAt: number
+  #timer: NodeJS.Timeout | undefined
+  #round: Promise<void> = Promise.resolve()
+
+  constructor(options: KeeperOptions) {
+    this.#options = options
+    this.#watch = new Watch(options.deadAfterMs)
+    this.#sweptAt = options.store.clock.monotonicMs()
+  }
+
+  /** Takes over what dead processes of this machine left behind, then goes on in the background. */
+  async start(): Promise<void> {
+    const { store, beatMs } = this.#options
+    for (const nodeId of await nodesOfDeadProcesses(store)) await this.#fence(nodeId)
+    await this.#chargeOrphans()
+    this.#timer = setInterval(() => {
+      // A round that takes longer than a beat is not overtaken by the next.
+      this.#round = this.#round.then(() => this.#go()).catch(() => {})
+    }, beatMs)
+    this.#timer.unref()
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#round
+  }
+
+  async leave(): Promise<void> {
+    await leaveNodes(this.#options.store, this.#options.writer.nodeId)
+  }
+
+  async #go(): Promise<void> {
+    const { store, writer, ledger } = this.#options
+    const beats = await beat(store, writer.nodeId)
+    const dead = this.#watch.look(store.clock.monotonicMs(), beats)
+    for (const nodeId of dead) await this.#fence(nodeId)
+    await this.#chargeOrphans()
+    await ledger.flushRefused()
+    if (store.clock.monotonicMs() - this.#sweptAt < this.#options.sweepMs) return
+    this.#sweptAt = store.clock.monotonicMs()
+    await this.#sweep()
+    await this.#verify()
+  }
+
+  async #fence(nodeId: number): Promise<void> {
+    await fence(this.#options.store, nodeId)
+    this.#options.alarm(`node ${nodeId} has stopped: what it held is charged as orphaned`)
+  }
+
+  async #chargeOrphans(): Promise<void> {
+    for (;;) {
+      const holds = await abandonedHolds(this.#options.store, ORPHANS_PER_ROUND_MAX)
+      await this.#submit(holds, (hold) => ({ kind: 'orphan', ...hold }))
+      if (holds.length < ORPHANS_PER_ROUND_MAX) return
+    }
+  }
+
+  /** A hold of ours that no request of ours knows was granted to someone who had stopped waiting. */
+  async #sweep(): Promise<void> {
+    const { store, writer, ledger } = this.#options
+    const reservedBefore = (await databaseNow(store)) - this.#options.sweepMs
+    const holds = await holdsOfNode(store, writer.nodeId, reservedBefore)
+    const forgotten = holds.filter(({ holdId }) => !ledger.owns(holdId))
+    await this.#submit(forgotten, (hold) => ({ kind: 'void', ...hold, reason: 'forgotten' }))
+  }
+
+  async #submit(
+    holds: readonly HeldBy[],
+    item: (hold: HeldBy) => Parameters<Writer['submit']>[0]['item'],
+  ): Promise<void> {
+    const { writer } = this.#options
+    await Promise.all(
+      holds.map((hold) => writer.submit({ item: item(hold), deadlineMs: ITEM_MS_MAX })),
+    )
+  }
+
+  async #verify(): Promise<void> {
+    for (const { check, account, expected, found } of await verifyOpenBooks(this.#options.store)) {
+      this.#options.alarm(
+        `the books do not balance: ${check} of ${account} is ${found} and should be ${expected}; run \`tollgate ledger verify\``,
+      )
+    }
+  }
+}

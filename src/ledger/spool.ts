@@ -1,0 +1,140 @@
+// Settlements that the database would not take in time, on this node's own disk: written, synced, then acknowledged.
+// Replaying one twice does no harm, because a hold is settled once. Knows nothing of the books.
+import { readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
+import { mkdir, open, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { Charge, PriceRow } from './books.ts'
+
+export type Spooled = { readonly charge: Charge; readonly price: PriceRow | undefined }
+
+type Line = {
+  readonly text: string
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+const NAME = /^settlements-(\d+)-\w+\.jsonl$/
+
+/** Files that a ledger of this process writes, so that they are nobody's leftovers. */
+const inUse = new Set<string>()
+
+export class Spool {
+  readonly #folder: string
+  readonly #path: string
+  #file: FileHandle | undefined
+  #lines: Line[] = []
+  #isWriting = false
+  /** On the disk and not yet in the database. */
+  #waiting = 0
+
+  /** `suffix` tells apart what several ledgers of one process write, and processes that share a number in turn. */
+  constructor(folder: string, suffix: string) {
+    this.#folder = folder
+    this.#path = join(folder, `settlements-${process.pid}-${suffix}.jsonl`)
+    inUse.add(this.#path)
+  }
+
+  /** Resolves when it is on the disk. What comes while the disk is busy shares the next sync. */
+  append(spooled: Spooled): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#lines.push({ text: toLine(spooled), resolve, reject })
+      if (!this.#isWriting) void this.#work()
+    })
+  }
+
+  /** One of ours has reached the database; when the last one has, the file is emptied. */
+  async done(): Promise<void> {
+    this.#waiting -= 1
+    if (this.#waiting === 0 && !this.#isWriting) await this.#file?.truncate(0)
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close()
+    if (this.#file !== undefined && this.#waiting === 0) unlinkSync(this.#path)
+    this.#file = undefined
+    inUse.delete(this.#path)
+  }
+
+  async #work(): Promise<void> {
+    this.#isWriting = true
+    while (this.#lines.length > 0) {
+      const lines = this.#lines.splice(0)
+      try {
+        await this.#write(lines.map((line) => line.text).join(''))
+        this.#waiting += lines.length
+        for (const line of lines) line.resolve()
+      } catch (error) {
+        for (const line of lines) line.reject(error)
+      }
+    }
+    this.#isWriting = false
+  }
+
+  async #write(text: string): Promise<void> {
+    if (this.#file === undefined) {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+      this.#file = await open(this.#path, 'a', 0o600)
+      await syncFolder(this.#folder)
+    }
+    await this.#file.appendFile(text)
+    await this.#file.datasync()
+  }
+}
+
+export type Leftover = {
+  readonly settlements: readonly Spooled[]
+  remove(): void
+  /** Keeps it out of the way, for a person to look at; returns where. */
+  setAside(): string
+}
+
+/** What processes that are gone could not bring into the database. */
+export function leftovers(folder: string, isRunning: (pid: number) => boolean): Leftover[] {
+  return namesIn(folder)
+    .map((name) => ({ path: join(folder, name), pid: Number(NAME.exec(name)?.[1]) }))
+    .filter(({ path, pid }) => !inUse.has(path) && (pid === process.pid || !isRunning(pid)))
+    .map(({ path }) => ({
+      settlements: readFileSync(path, 'utf8').split('\n').flatMap(fromLine),
+      remove: () => unlinkSync(path),
+      setAside: () => {
+        renameSync(path, `${path}.set-aside`)
+        return `${path}.set-aside`
+      },
+    }))
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => NAME.test(name))
+  } catch {
+    // Nothing was ever spooled here.
+    return []
+  }
+}
+
+/** A line break on both sides: whatever a failed write left in between stays a line of its own. */
+function toLine({ charge, price }: Spooled): string {
+  const cost = charge.costNanodollars.toString()
+  return `\n${JSON.stringify({ charge: { ...charge, costNanodollars: cost }, price })}\n`
+}
+
+/** A line that was cut off was never acknowledged to anybody. */
+function fromLine(line: string): Spooled[] {
+  try {
+    const { charge, price } = JSON.parse(line) as { charge: Charge; price?: PriceRow }
+    return [{ charge: { ...charge, costNanodollars: BigInt(charge.costNanodollars) }, price }]
+  } catch {
+    return []
+  }
+}
+
+/** A file is only there after a crash once its folder is synced too. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

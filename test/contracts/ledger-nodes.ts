@@ -1,0 +1,134 @@
+// The part of the ledger's contract about nodes that die, stop, or lose the database. On books of its own, because
+// impatient nodes take everyone for dead who does not beat as fast as they do.
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { adjustHold, listOrphans } from '../../src/ledger/by-hand.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { Spool } from '../../src/ledger/spool.ts'
+import { toCharge } from '../../src/ledger/usage-row.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { ask, Desk, granted, settlement, type Database } from './ledger-desk.ts'
+
+/** Never beats, and takes nobody for dead. */
+const DEAF = { beatMs: 3_600_000, deadAfterMs: 3_600_000 }
+const IMPATIENT = { beatMs: 20, deadAfterMs: 200, sweepMs: 50 }
+
+export function ledgerNodesContract(
+  name: string,
+  open: () => Promise<Database & { lock(): Promise<() => Promise<void>> }>,
+): void {
+  describe(`nodes of the ledger on ${name}`, () => {
+    const opened = open()
+    const desk = opened.then(({ store }) => new Desk(store, DEAF))
+    after(async () => {
+      await (await desk).close()
+      await (await opened).drop()
+    })
+
+    const it = (what: string, run: (desk: Desk) => Promise<void>): void => {
+      test(what, async () => {
+        const here = await desk
+        await here.ready
+        await run(here)
+        assert.deepEqual(await verifyLedger(here.store), [])
+      })
+    }
+
+    it('a silent node is fenced, its holds are charged, and it settles them late', async (desk) => {
+      const key = await desk.key(10_000n)
+      const asks = [ask(key, 1000), ask(key, 2000), ask(key, 3000)]
+      const holds = await Promise.all(
+        asks.map(async (each) => granted(await desk.ledger.reserve(each))),
+      )
+      const alarms: string[] = []
+      const watcher = await openLedger({
+        store: desk.store,
+        ...IMPATIENT,
+        alarm: (message) => alarms.push(message),
+      })
+      await until(async () => (await listOrphans(desk.store)).length === 3)
+      await watcher.close()
+      assert.ok(alarms.some((message) => message.includes('has stopped')))
+      assert.equal((await desk.account(key)).spent_nanodollars, 6000n)
+      assert.ok(
+        (await desk.usage(key)).every((row) => row.estimated === 1 && row.state === 'orphaned'),
+      )
+
+      const [first, second, third] = holds
+      const [firstAsk] = asks
+      assert.ok(first && second && third && firstAsk)
+      await desk.ledger.settle(settlement(firstAsk, first, { costNanodollars: 700n }))
+      await desk.ledger.void(second.holdId, 'client_gone')
+      await adjustHold(desk.store, {
+        holdId: third.holdId,
+        costNanodollars: 2500n,
+        actor: 'ann',
+        reason: 'the bill came',
+      })
+      assert.equal((await desk.account(key)).spent_nanodollars, 3200n)
+      assert.deepEqual(await listOrphans(desk.store), [])
+      granted(await desk.ledger.reserve(ask(key, 100)))
+    })
+
+    it('a hold that its own node forgot is voided by it', async (desk) => {
+      const key = await desk.key(10_000n)
+      const node = await openLedger({ store: desk.store, ...IMPATIENT, deadAfterMs: 3_600_000 })
+      const { holdId } = granted(await node.reserve(ask(key, 1000)))
+      // As if the answer had been lost on its way: the same node, the next number, nobody's memory.
+      await desk.store.db
+        .updateTable('holds')
+        .set({ id: holdId + 1, reserved_at: 1 })
+        .where('id', '=', holdId)
+        .execute()
+      await until(async () => (await desk.usage(key)).length === 1)
+      assert.equal((await desk.account(key)).held_nanodollars, 0n)
+      await node.close()
+    })
+
+    it('what the database does not take in time is spooled, and reaches it later', async (desk) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
+      const key = await desk.key(10_000n)
+      const node = await openLedger({ store: desk.store, ...DEAF, spoolFolder: folder })
+      const asked = ask(key, 1000)
+      const reserved = granted(await node.reserve(asked))
+      const release = await (await opened).lock()
+      const settled = await node.settle(settlement(asked, reserved, { costNanodollars: 400n }))
+      assert.equal(settled.durableIn, 'spool')
+      assert.equal(readdirSync(folder).length, 1)
+      await release()
+      await until(async () => (await desk.usage(key)).length === 1)
+      assert.equal((await desk.account(key)).spent_nanodollars, 400n)
+      await node.close()
+      assert.deepEqual(readdirSync(folder), [])
+      rmSync(folder, { recursive: true })
+    })
+
+    it('what a dead process spooled is replayed once', async (desk) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
+      const key = await desk.key(10_000n)
+      const asked = ask(key, 1000)
+      const reserved = granted(await desk.ledger.reserve(asked))
+      const charge = toCharge(settlement(asked, reserved, { costNanodollars: 400n }))
+      for (const suffix of ['one', 'again']) {
+        const spool = new Spool(folder, suffix)
+        await spool.append({ charge, price: undefined })
+        await spool.close()
+      }
+      const node = await openLedger({ store: desk.store, ...DEAF, spoolFolder: folder })
+      assert.equal((await desk.account(key)).spent_nanodollars, 400n)
+      assert.deepEqual(readdirSync(folder), [])
+      await node.close()
+      rmSync(folder, { recursive: true })
+    })
+  })
+}
+
+/** Looks until it is so; a test that never gets there is ended by the runner's own limit. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(20)
+}
