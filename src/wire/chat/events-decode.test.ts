@@ -75,6 +75,12 @@ test('an answer is whole only with its marker, and never empty', () => {
     'choice-end',
     'response-end',
   ])
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+  const counted = { choices: [], usage }
+  const closing = typesOf(decode(said, counted, '[DONE]'))
+  assert.deepEqual(closing.slice(-3), ['choice-end', 'usage', 'response-end'])
+  assert.equal(decode(delta({ content: 'a' }), counted).at(-1)?.type, 'usage', 'not yet all said')
+  assert.equal(decode({ ...said, usage }).at(-1)?.type, 'usage', 'another choice may follow')
   assert.throws(() => decode('[DONE]'), failsAs('provider_failed'))
   assert.throws(() => decode({ choices: [] }, '[DONE]'), failsAs('provider_failed'))
   assert.throws(() => decodeResponse({ id: 'x', choices: [] }), failsAs('provider_failed'))

@@ -1,5 +1,6 @@
 // A provider's chat completions answer as canonical events. Forgives what compatible providers get wrong (missing
-// roles, numbers, usage told twice), but an answer is whole only when its final marker came.
+// roles, numbers, usage told twice), but an answer is whole only when its final marker came: `[DONE]`, or the chunk
+// before it that tells the usage and nothing else, after which some providers just close.
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -40,9 +41,11 @@ export function decodeError(body: JsonObject): ProviderComplaint {
 class AnswerDecoder {
   readonly #choices = new Map<number, ChoiceDecoder>()
   #isStarted = false
+  #isEnded = false
 
   add(chunk: JsonObject): readonly CanonicalEvent[] {
     const events: CanonicalEvent[] = []
+    if (this.#isEnded) return events
     if (!this.#isStarted) {
       this.#isStarted = true
       const id = stringOf(chunk['id']) ?? ''
@@ -53,8 +56,11 @@ class AnswerDecoder {
       for (const choice of choices) if (isObject(choice)) events.push(...this.#addChoice(choice))
     }
     const counted = isObject(usage) ? decodeUsage(usage) : undefined
-    if (counted !== undefined) events.push({ type: 'usage', usage: counted })
-    return events
+    if (counted === undefined) return events
+    events.push({ type: 'usage', usage: counted })
+    return isArray(choices) && choices.length === 0 && this.#hasSaidAll()
+      ? [...events, ...this.end()]
+      : events
   }
 
   #addChoice(choice: JsonObject): readonly CanonicalEvent[] {
@@ -67,7 +73,13 @@ class AnswerDecoder {
     return typeof reason === 'string' ? [...events, ...decoder.end(reason)] : events
   }
 
+  #hasSaidAll(): boolean {
+    return this.#choices.size > 0 && [...this.#choices.values()].every((choice) => choice.isEnded)
+  }
+
   end(): readonly CanonicalEvent[] {
+    if (this.#isEnded) return []
+    this.#isEnded = true
     if (this.#choices.size === 0) {
       throw new GatewayError('provider_failed', 'the provider sent an answer without any content')
     }
