@@ -2,15 +2,18 @@
 // needs it gets from here, and everything it opened is closed here, in the reverse order.
 import { fileURLToPath } from 'node:url'
 
-import type { Caller } from './access/caller.ts'
+import { loadCaller } from './access/caller.ts'
 import { KeyDirectory } from './access/directory.ts'
+import { Tokenizer } from './access/tokenizer.ts'
 import type { Config, ConfigSource } from './config/load.ts'
+import { secretOf } from './config/secret.ts'
 import { watchConfig } from './config/watch.ts'
 import { systemClock } from './core/clock.ts'
-import { GatewayError } from './core/errors.ts'
 import { webFiles } from './edge/files.ts'
 import { Edge } from './edge/server.ts'
 import type { Parts } from './exchange/exchange.ts'
+import { responseVault } from './exchange/response-vault.ts'
+import type { ResponsesState } from './exchange/responses-state.ts'
 import { Running } from './exchange/running.ts'
 import { openLedger } from './ledger/open.ts'
 import { periodAt } from './ledger/periods.ts'
@@ -19,9 +22,10 @@ import { HttpClient } from './providers/http.ts'
 import { readRevision, watchChanges } from './store/changes.ts'
 import type { FrameSettings } from './store/frame.ts'
 import { seedFrame } from './store/frame.ts'
-import { findKey, findKeyBySecretHash } from './store/keys.ts'
+import { findKey } from './store/keys.ts'
 import type { Store } from './store/open.ts'
 import { openStore } from './store/open.ts'
+import { deleteResponse, getResponse, putResponses } from './store/responses.ts'
 import { Supply } from './supply.ts'
 import { describeError } from './telemetry/log.ts'
 import type { Log } from './telemetry/log.ts'
@@ -43,31 +47,60 @@ export type GatewayOptions = {
 const WEB = fileURLToPath(new URL('../web/dist', import.meta.url))
 
 export async function startGateway({ config, source, log }: GatewayOptions): Promise<Gateway> {
+  await using opened = new AsyncDisposableStack()
   const clock = systemClock
   const store = await openStore(config.database, {
     clock,
     periodAt,
     workerModules: [LEDGER_WORKER_MODULE],
   })
+  opened.defer(() => store.close())
   await seedFrame(store, frameOf(config))
-  const ledger = await openLedger({ store })
+  const tokenizer = new Tokenizer()
+  opened.defer(() => tokenizer.close())
   const http = new HttpClient()
+  opened.defer(() => http.close())
+  const ledger = await openLedger({ store })
+  opened.defer(() => ledger.close())
   const running = new Running()
   const directory = new KeyDirectory((hash) => loadCaller(store, hash))
-
   const supply = new Supply(config, { http, clock })
+  opened.defer(() => supply.stop())
+  const responses = openResponses(store, config)
 
+  opened.defer(
+    await watchChanges(store, () => {
+      directory.forget()
+      running
+        .cutRevoked(async (keyId) => (await findKey(store, keyId)).status === 'revoked')
+        .catch((thrown: unknown) => {
+          log.error('revocation_check_failed', { cause: describeError(thrown) })
+        })
+    }),
+  )
+  opened.defer(
+    watchConfig({
+      source,
+      config,
+      onChange: (changed) => {
+        supply.replace(changed)
+        log.info('configuration_reloaded')
+      },
+      onError: (thrown) => log.error('configuration_refused', { cause: messageOf(thrown) }),
+    }),
+  )
+
+  const { messagesBearer } = config.auth
+  const findBySecretHash = directory.findBySecretHash.bind(directory)
   const parts: Parts = {
     clock,
     ledger,
+    tokenizer,
     running,
-    authenticator: {
-      clock,
-      messagesBearer: config.auth.messagesBearer,
-      findBySecretHash: (hash) => directory.findBySecretHash(hash),
-    },
+    responses,
+    authenticator: { clock, messagesBearer, findBySecretHash },
     catalog: () => supply.catalog,
-    route: (caller, model, call) => supply.route(caller, model, call),
+    route: supply.route.bind(supply),
   }
   const edge = new Edge({
     parts,
@@ -76,71 +109,41 @@ export async function startGateway({ config, source, log }: GatewayOptions): Pro
     web: webFiles(WEB),
     readiness: () => readiness(store),
   })
-
-  const stopWatchingStore = await watchChanges(store, () => {
-    directory.forget()
-    cutRevoked(store, running).catch((thrown: unknown) => {
-      log.error('revocation_check_failed', { cause: describeError(thrown) })
-    })
-  })
-  const stopWatchingConfig = watchConfig({
-    source,
-    config,
-    onChange: (changed) => {
-      supply.replace(changed)
-      log.info('configuration_reloaded')
-    },
-    onError: (thrown) => log.error('configuration_refused', { cause: messageOf(thrown) }),
-  })
-
   const url = await edge.listen(config.server)
   log.info('listening', { url })
+  return { url, close: closing(edge, opened.move(), { config, log }) }
+}
+
+/** The way out: running answers first, then everything that was opened, the last one first. */
+function closing(
+  edge: Edge,
+  opened: AsyncDisposableStack,
+  { config, log }: { readonly config: Config; readonly log: Log },
+): () => Promise<void> {
+  return async () => {
+    log.info('draining')
+    await edge.drain(config.server.drainMs)
+    await opened.disposeAsync()
+    log.info('stopped')
+    log.flush()
+  }
+}
+
+function openResponses(store: Store, config: Config): ResponsesState {
   return {
-    url,
-    async close() {
-      log.info('draining')
-      await edge.drain(config.server.drainMs)
-      stopWatchingConfig()
-      supply.stop()
-      await stopWatchingStore()
-      await ledger.close()
-      await http.close()
-      await store.close()
-      log.info('stopped')
-      log.flush()
+    clock: store.clock,
+    vault: responseVault(Buffer.from(secretOf(config))),
+    shelf: {
+      put: (responses) => putResponses(store, responses),
+      get: (name) => getResponse(store, name),
+      delete: (name) => deleteResponse(store, name),
     },
+    settings: () => config.responses,
   }
 }
 
 function frameOf({ frame: { budgetNanodollars, ...rule } }: Config): FrameSettings {
   return { limitNanodollars: budgetNanodollars, ...rule }
-}
-
-async function loadCaller(store: Store, hash: string): Promise<Caller | undefined> {
-  const found = await findKeyBySecretHash(store, hash)
-  if (found === undefined) return undefined
-  const { key, secretValidUntil } = found
-  return {
-    keyId: key.id,
-    name: key.name,
-    mode: key.mode,
-    status: key.status === 'expired' ? 'active' : key.status,
-    expiresAt: key.expiresAt,
-    secretValidUntil,
-    models: new Set(key.models),
-    permissions: new Set(key.permissions),
-    allowVersion: key.allowVersion,
-    whenTight: key.whenTight,
-  }
-}
-
-/** A revoked key gets not another byte, also of what was already under way. */
-async function cutRevoked(store: Store, running: Running): Promise<void> {
-  for (const keyId of running.keyIds) {
-    const { status } = await findKey(store, keyId)
-    if (status !== 'revoked') continue
-    running.cut(keyId, new GatewayError('revoked_api_key', 'this API key has been revoked'))
-  }
 }
 
 async function readiness(store: Store): Promise<string | undefined> {

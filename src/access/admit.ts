@@ -1,12 +1,13 @@
 // The last gate before a provider is called: the worst case of a request, held on the key and on the frame. Returns
 // only with a committed hold; everything else is a refusal in words.
 import type { Model, Target } from '../catalog/models.ts'
-import { worstCase } from '../catalog/tokens.ts'
+import { recountedBound, worstCase } from '../catalog/tokens.ts'
 import type { Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Ask, Ledger, Reserved } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
 import { refusalOf } from './refusal.ts'
+import type { Tokenizer } from './tokenizer.ts'
 
 export type Admission = {
   readonly caller: Caller
@@ -25,23 +26,27 @@ export type AdmissionRequest = {
   readonly caller: Caller
   readonly model: Model
   readonly call: Call
+  /** The request's texts, for counting them when their bytes alone bound the input too loosely. */
+  texts(): readonly string[]
   /** A target's exact input, where it is known. */
   inputTokensOf(target: Target): number | undefined
   /** Aborted when the client has gone. */
   readonly closed: AbortSignal
 }
 
-export async function admit(ledger: Ledger, request: AdmissionRequest): Promise<Admission> {
+export type AdmissionParts = { readonly ledger: Ledger; readonly tokenizer: Tokenizer }
+
+export async function admit(parts: AdmissionParts, request: AdmissionRequest): Promise<Admission> {
   const { caller, model, call } = request
-  const ask = askOf(request)
-  let outcome = await ledger.reserve(ask)
-  // The input is bounded by its bytes here; the refusal of a tighter count comes with the tokenizer.
+  let ask = askOf(request)
+  let outcome = await parts.ledger.reserve(ask)
   if (!outcome.reserved && outcome.reason === 'recount') {
-    outcome = await ledger.reserve({ ...ask, recounted: true })
+    ask = askOf(request, await parts.tokenizer.count(request.texts()))
+    outcome = await parts.ledger.reserve(ask)
   }
   if (!outcome.reserved) {
     request.closed.throwIfAborted()
-    ledger.countRefused(caller.keyId, call.model)
+    parts.ledger.countRefused(caller.keyId, call.model)
     throw refusalOf(caller, outcome)
   }
   return {
@@ -54,13 +59,18 @@ export async function admit(ledger: Ledger, request: AdmissionRequest): Promise<
   }
 }
 
-function askOf(request: AdmissionRequest): Ask {
+/** What is asked of the ledger: with the input bounded by its bytes, or by its texts once they are counted. */
+function askOf(request: AdmissionRequest, textTokens?: number): Ask {
   const { caller, model, call } = request
   const { inputTokens, ...costs } = worstCase({
     model,
     input: call.input,
     output: call.output,
-    inputTokensOf: request.inputTokensOf,
+    inputTokensOf: (target) => {
+      const exact = request.inputTokensOf(target)
+      if (exact !== undefined || textTokens === undefined) return exact
+      return recountedBound(call.input, textTokens, { kind: model.kind, ...target })
+    },
   })
   // A test key is answered by the sandbox at no cost, with the limits a live key would have.
   const free = { fixedPicodollars: 0n, outputTokenPicodollars: 0n }
@@ -73,7 +83,14 @@ function askOf(request: AdmissionRequest): Ask {
     worstCase: caller.mode === 'test' ? { ...costs, ...free } : costs,
     whenTight: caller.whenTight,
     estimatedTokens: inputTokens,
-    recounted: true,
+    recounted: textTokens !== undefined || isExact(request),
     signal: request.closed,
   }
+}
+
+/** Where every target tells its exact input there is nothing to count again. */
+function isExact({ model, inputTokensOf }: AdmissionRequest): boolean {
+  return [...model.targets, ...model.fallbacks].every(
+    (target) => inputTokensOf(target) !== undefined,
+  )
 }

@@ -1,6 +1,9 @@
-// Who is calling: an external key as far as a request needs to know it. A plain value, made once and passed forward.
+// Who is calling: an external key as far as a request needs to know it, read from the store. A plain value, made once
+// and passed forward.
 import type { Endpoint } from '../core/endpoints.ts'
 import type { KeyMode } from '../core/secret.ts'
+import { findKeyBySecretHash } from '../store/keys.ts'
+import type { Store } from '../store/open.ts'
 
 export type Caller = {
   readonly keyId: string
@@ -16,4 +19,23 @@ export type Caller = {
   /** Compared by the ledger when it reserves, so that a change of the key is never overtaken by a request. */
   readonly allowVersion: number
   readonly whenTight: 'cap' | 'refuse'
+}
+
+export async function loadCaller(store: Store, secretHash: string): Promise<Caller | undefined> {
+  const found = await findKeyBySecretHash(store, secretHash)
+  if (found === undefined) return undefined
+  const { key, secretValidUntil } = found
+  return {
+    keyId: key.id,
+    name: key.name,
+    mode: key.mode,
+    // Whether it has expired is a question of the time of each request, not of this look-up.
+    status: key.status === 'expired' ? 'active' : key.status,
+    expiresAt: key.expiresAt,
+    secretValidUntil,
+    models: new Set(key.models),
+    permissions: new Set(key.permissions),
+    allowVersion: key.allowVersion,
+    whenTight: key.whenTight,
+  }
 }

@@ -81,6 +81,32 @@ export function inputBound(
   return Math.min(bound, most)
 }
 
+/** Tokenizers differ from the one that counted; half as much again was above all that were compared. */
+const RECOUNT_FACTOR = 1.5
+
+/** A tighter bound, once the texts have been counted by a tokenizer. */
+export function recountedBound(
+  input: InputMeasure,
+  textTokens: number,
+  window: { readonly kind: ModelKind } & Pick<Target, 'context' | 'imageTokens'>,
+): number {
+  const textBytes = Math.ceil(textTokens * RECOUNT_FACTOR)
+  return inputBound({ ...input, textBytes, jsonBytes: 0 }, window)
+}
+
+const TOKENS_PER_ITEM_LIKELY = 4
+const TOKENS_PER_IMAGE_LIKELY = 1_600
+
+/** What a request is most likely read as: for telling, never for holding. */
+export function likelyInput(input: InputMeasure, textTokens: number): number {
+  return (
+    textTokens +
+    input.items * TOKENS_PER_ITEM_LIKELY +
+    input.images * TOKENS_PER_IMAGE_LIKELY +
+    input.tokens
+  )
+}
+
 function outputMinimum({ thinks, thinkingTokens }: OutputLimits): number {
   const least = thinks ? OUTPUT_MINIMUM_THINKING : OUTPUT_MINIMUM
   return thinkingTokens === undefined ? least : Math.max(least, thinkingTokens + 1)

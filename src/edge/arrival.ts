@@ -50,6 +50,7 @@ export function arrivalOf(
     requestId: given.trace.requestId,
     endpoint,
     id: route.id,
+    query: new URLSearchParams(message.url?.split('?', 2)[1]),
     credentials: {
       family,
       authorization: headers.authorization,

@@ -1,10 +1,11 @@
 // The data plane on one screen: every method and path under /v1, and the function that answers it.
-import type { Endpoint, Family } from '../core/endpoints.ts'
+import type { Endpoint, Family, Format } from '../core/endpoints.ts'
+import { countTokens } from '../exchange/count-tokens.ts'
 import type { Incoming, Parts } from '../exchange/exchange.ts'
 import { exchange } from '../exchange/exchange.ts'
 import { listModels, showModel } from '../exchange/models.ts'
 import type { Reply } from '../exchange/reply.ts'
-import type { Codec } from '../wire/codec.ts'
+import { deleteResponse, listInputItems, showResponse } from '../exchange/stored-responses.ts'
 import { codecOf } from '../wire/codecs.ts'
 import type { Route } from './router.ts'
 
@@ -14,28 +15,52 @@ export type Handler = {
   run(parts: Parts, arrival: Arrival, reply: Reply): Promise<void>
 }
 
-/** A request at the door: everything but the codec, which the route brings, and the id from its path. */
-export type Arrival = Omit<Incoming, 'codec'> & { readonly id: string }
-
-export const ROUTES: readonly Route<Handler>[] = [
-  { method: 'GET', path: '/v1/models', handler: on('models', 'chat', listModels) },
-  { method: 'GET', path: '/v1/models/{id}', handler: on('models', 'chat', showModel) },
-  { method: 'POST', path: '/v1/chat/completions', handler: inference('chat', codecOf('chat')) },
-  { method: 'POST', path: '/v1/responses', handler: inference('responses', codecOf('responses')) },
-  {
-    method: 'POST',
-    path: '/v1/embeddings',
-    handler: inference('embeddings', codecOf('embeddings')),
-  },
-  { method: 'POST', path: '/v1/messages', handler: inference('messages', codecOf('messages')) },
-]
-
-function inference(endpoint: Endpoint, codec: Codec): Handler {
-  return on(endpoint, codec.family, (parts, arrival, reply) =>
-    exchange(parts, { ...arrival, codec }, reply),
-  )
+/** A request at the door: everything but the codec, which the route brings. */
+export type Arrival = Omit<Incoming, 'codec'> & {
+  /** What stands for {id} in the path. */
+  readonly id: string
+  readonly query: URLSearchParams
 }
 
-function on(endpoint: Endpoint, family: Family, run: Handler['run']): Handler {
-  return { endpoint, family, run }
+export const ROUTES: readonly Route<Handler>[] = [
+  ask('GET', '/v1/models', { endpoint: 'models', run: listModels }),
+  ask('GET', '/v1/models/{id}', { endpoint: 'models', run: showModel }),
+  post('/v1/chat/completions', { endpoint: 'chat', format: 'chat', run: exchange }),
+  post('/v1/responses', { endpoint: 'responses', format: 'responses', run: exchange }),
+  ask('GET', '/v1/responses/{id}', { endpoint: 'responses', run: showResponse }),
+  ask('DELETE', '/v1/responses/{id}', { endpoint: 'responses', run: deleteResponse }),
+  ask('GET', '/v1/responses/{id}/input_items', { endpoint: 'responses', run: listInputItems }),
+  post('/v1/embeddings', { endpoint: 'embeddings', format: 'embeddings', run: exchange }),
+  post('/v1/messages', { endpoint: 'messages', format: 'messages', run: exchange }),
+  post('/v1/messages/count_tokens', {
+    endpoint: 'count_tokens',
+    format: 'messages',
+    run: countTokens,
+  }),
+]
+
+/** A route of the chat family that takes no body. */
+function ask(
+  method: 'GET' | 'DELETE',
+  path: string,
+  { endpoint, run }: { endpoint: Endpoint; run: Handler['run'] },
+): Route<Handler> {
+  return { method, path, handler: { endpoint, family: 'chat', run } }
+}
+
+/** A route that takes a body in a wire format, and answers in its family's envelope. */
+function post(
+  path: string,
+  { endpoint, format, run }: { endpoint: Endpoint; format: Format; run: typeof exchange },
+): Route<Handler> {
+  const codec = codecOf(format)
+  return {
+    method: 'POST',
+    path,
+    handler: {
+      endpoint,
+      family: codec.family,
+      run: (parts, arrival, reply) => run(parts, { ...arrival, codec }, reply),
+    },
+  }
 }

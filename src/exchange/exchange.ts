@@ -4,6 +4,7 @@ import type { Authenticator } from '../access/authenticate.ts'
 import { admit } from '../access/admit.ts'
 import type { Caller } from '../access/caller.ts'
 import { permitModel } from '../access/permit.ts'
+import type { Tokenizer } from '../access/tokenizer.ts'
 import type { Catalog, Model, Target } from '../catalog/models.ts'
 import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
@@ -13,6 +14,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { AnswerContext, Codec } from '../wire/codec.ts'
 import { readJsonBody } from '../wire/json.ts'
+import { textsOf } from '../wire/texts.ts'
 import { setAnswerHeaders, setSettledHeaders } from './answer-headers.ts'
 import type { Asking } from './asking.ts'
 import { identify } from './asking.ts'
@@ -22,6 +24,8 @@ import type { Destination, Prepared } from './prepare.ts'
 import { prepare } from './prepare.ts'
 import { relay } from './relay.ts'
 import type { Reply } from './reply.ts'
+import type { ResponsesState } from './responses-state.ts'
+import { recall, withoutState } from './responses-state.ts'
 import type { Running } from './running.ts'
 
 /** What the flow is made of; constructed once, in gateway.ts. */
@@ -29,7 +33,9 @@ export type Parts = {
   readonly clock: Clock
   readonly authenticator: Authenticator
   readonly ledger: Ledger
+  readonly tokenizer: Tokenizer
   readonly running: Running
+  readonly responses: ResponsesState
   /** The catalogue as of now: a reload replaces it. */
   catalog(): Catalog
   /** Where this caller's request may go, in order. */
@@ -49,19 +55,24 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   const { codec, endpoint, requestId, startedMs, trace } = incoming
   const { family } = codec
   const caller = await identify(parts, incoming)
-  const body = readJsonBody(await incoming.readBody())
+  const sent = readJsonBody(await incoming.readBody())
+  const { body, asked, remember } =
+    endpoint === 'responses'
+      ? await recall(parts.responses, caller.keyId, sent)
+      : withoutState(sent)
   const call = codec.readCall(body.value)
   trace.model = call.model
   trace.stream = call.stream
   const model = permitModel(parts.catalog(), caller, { ...call, kind: kindOf(endpoint) })
   const prepared = prepare({ codec, body, call }, parts.route(caller, model, call))
 
-  const admission = await admit(parts.ledger, {
+  const admission = await admit(parts, {
     requestId,
     endpoint,
     caller,
     model,
     call,
+    texts: () => textsOf(body.value),
     inputTokensOf: (target) => inputTokensOf(prepared, target),
     closed: reply.closed,
   })
@@ -81,12 +92,13 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
       },
       (answer) => {
         setAnswerHeaders(reply, answer.prepared, { admission, family, now: parts.clock.now() })
-        const context = contextOf(parts, { requestId, model: call.model, body: body.value })
+        const context = contextOf(parts, { requestId, model: call.model, body: asked })
         return relay(answer, reply, { codec, context, stream: call.stream, books })
       },
     )
     // The cost is in the books before the client can see the end.
     const settled = await books.settle()
+    await remember(ending)
     setSettledHeaders(reply, settled, { family, now: parts.clock.now() })
     await reply.end(ending)
   } catch (thrown) {

@@ -1,16 +1,12 @@
 // The exchanges under way, by key, so that a key that is revoked gets not another byte.
-import type { GatewayError } from '../core/errors.ts'
+import { GatewayError } from '../core/errors.ts'
 
 export class Running {
   readonly #byKey = new Map<string, Set<AbortController>>()
 
-  get keyIds(): readonly string[] {
-    return [...this.#byKey.keys()]
-  }
-
   /**
    * Counts an exchange as running until `end` is called. Its signal is aborted when the client has gone, or with the
-   * reason given to `cut`.
+   * reason for which it was cut.
    */
   begin(keyId: string, gone: AbortSignal): { readonly signal: AbortSignal; end(): void } {
     const exchange = new AbortController()
@@ -29,11 +25,20 @@ export class Running {
     }
   }
 
-  cut(keyId: string, why: GatewayError): void {
-    for (const exchange of this.#byKey.get(keyId) ?? []) exchange.abort(why)
+  /** Ends what runs for keys that have been revoked. */
+  async cutRevoked(isRevoked: (keyId: string) => Promise<boolean>): Promise<void> {
+    for (const keyId of [...this.#byKey.keys()]) {
+      if (await isRevoked(keyId)) {
+        this.#cut(keyId, new GatewayError('revoked_api_key', 'this API key has been revoked'))
+      }
+    }
   }
 
   cutAll(why: GatewayError): void {
-    for (const keyId of this.keyIds) this.cut(keyId, why)
+    for (const keyId of this.#byKey.keys()) this.#cut(keyId, why)
+  }
+
+  #cut(keyId: string, why: GatewayError): void {
+    for (const exchange of this.#byKey.get(keyId) ?? []) exchange.abort(why)
   }
 }

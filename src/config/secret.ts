@@ -1,0 +1,54 @@
+// The secret that seals sessions and stored responses: what the environment says; on SQLite, where one process serves,
+// else a file beside the database, made on first use.
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import type { Config } from './load.ts'
+import { ConfigError } from './problems.ts'
+
+const BYTES = 32
+
+export function secretOf(config: Pick<Config, 'secret' | 'database' | 'dataFolder'>): string {
+  if (config.secret !== null) return config.secret
+  if (!config.database.startsWith('sqlite:')) {
+    const message =
+      'is required with PostgreSQL, the same on every node: make one with `openssl rand -base64 32`'
+    throw new ConfigError('environment', [{ path: 'TOLLGATE_SECRET', message }])
+  }
+  return readSecret(join(config.dataFolder, 'secret'))
+}
+
+function readSecret(path: string): string {
+  try {
+    const secret = readFileSync(path, 'utf8').trim()
+    if (secret === '') throw unusable(path, 'is empty')
+    return secret
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT')
+      throw error instanceof ConfigError ? error : unusable(path, codeOf(error))
+  }
+  return makeSecret(path)
+}
+
+function makeSecret(path: string): string {
+  const secret = randomBytes(BYTES).toString('base64')
+  try {
+    mkdirSync(join(path, '..'), { recursive: true })
+    // Exclusively: of two that start at once, one makes the secret and the other reads it.
+    writeFileSync(path, `${secret}\n`, { mode: 0o600, flag: 'wx' })
+    return secret
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return readSecret(path)
+    throw unusable(path, codeOf(error))
+  }
+}
+
+function unusable(path: string, why: string): ConfigError {
+  const message = `cannot be used (${why}): make it readable and writable, or set TOLLGATE_SECRET`
+  return new ConfigError('configuration', [{ path, message }])
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

@@ -1,0 +1,25 @@
+// POST /v1/messages/count_tokens: what a request would be read as, by the target's own tokenizer where it tells, else
+// counted here. Costs nothing, so an exhausted budget does not refuse it; the rate limits count it.
+import { permitModel } from '../access/permit.ts'
+import { likelyInput } from '../catalog/tokens.ts'
+import { readJsonBody } from '../wire/json.ts'
+import { readCountCall } from '../wire/messages/call.ts'
+import { textsOf } from '../wire/texts.ts'
+import { admitFree, identify } from './asking.ts'
+import type { Incoming, Parts } from './exchange.ts'
+import { prepare } from './prepare.ts'
+import type { Reply } from './reply.ts'
+
+export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
+  const { codec, trace } = incoming
+  const caller = await identify(parts, incoming)
+  const body = readJsonBody(await incoming.readBody())
+  const call = readCountCall(body.value)
+  trace.model = call.model
+  const model = permitModel(parts.catalog(), caller, { ...call, kind: 'chat' })
+  const [first] = prepare({ codec, body, call }, parts.route(caller, model, call))
+  await admitFree(parts, caller, { ...incoming, model: call.model })
+  const tokens =
+    first?.inputTokens ?? likelyInput(call.input, await parts.tokenizer.count(textsOf(body.value)))
+  await reply.end(JSON.stringify({ input_tokens: tokens }))
+}
