@@ -202,6 +202,11 @@ describe('length', () => {
     )
   })
 
+  test('other names than its own have no window here', () => {
+    const heard = hear(asking('x'.repeat(131_072 * 4 + 1), { model: 'gpt-5-mini' }))
+    assert.equal(heard.reason, 'stop')
+  })
+
   test('the first stop sequence ends the text before it', () => {
     const heard = hear(
       asking('Say one two three four', { sampling: { stop: ['', 'four', ' thr'] } }),

@@ -9,7 +9,7 @@ import type { Block, Choice } from './answer.ts'
 import { eventsOf, limited, tokensOfBlock } from './answer.ts'
 import { DIMENSIONS, embed } from './embed.ts'
 import { readHints } from './hints.ts'
-import { CONTEXT_TOKENS, OUTPUT_TOKENS_MAX, thinksFirst } from './models.ts'
+import { contextOf, OUTPUT_TOKENS_MAX, thinksFirst } from './models.ts'
 import { instanceOf } from './schema-instance.ts'
 import type { Script } from './script.ts'
 import { speak, stretched } from './speech.ts'
@@ -26,17 +26,16 @@ export function answer(
   script: Script,
   format: Format,
 ): readonly CanonicalEvent[] {
-  const inputTokens = countSandboxInput(request)
-  if (inputTokens > CONTEXT_TOKENS) {
-    throw new GatewayError(
-      'invalid_request',
-      `prompt is too long: ${inputTokens} tokens, and the context window holds ${CONTEXT_TOKENS}`,
-      { provider: { status: 400, code: 'context_length_exceeded' } },
-    )
-  }
   return request.kind === 'embedding'
-    ? answerEmbedding(request, script, inputTokens)
-    : answerConversation(request, script, { format, inputTokens })
+    ? answerEmbedding(request, script)
+    : answerConversation({ request, script, format, turn: turnOf(request) })
+}
+
+type Question = {
+  readonly request: Conversation
+  readonly script: Script
+  readonly format: Format
+  readonly turn: Turn
 }
 
 /** One more than the model can say is enough to be cut. */
@@ -44,18 +43,16 @@ const TOKENS_MAX = OUTPUT_TOKENS_MAX + 1
 /** As many as real providers give. */
 const CHOICES_MAX = 128
 
-type Reading = { readonly format: Format; readonly inputTokens: number }
-
-function answerConversation(
-  request: Conversation,
-  script: Script,
-  { format, inputTokens }: Reading,
-): readonly CanonicalEvent[] {
-  checkSeals(request, format)
+function answerConversation(question: Question): readonly CanonicalEvent[] {
+  const { request, script, format } = question
+  const inputTokens = countSandboxInput(request)
+  const roomTokens = contextOf(request.model) - inputTokens
+  if (roomTokens < 0) throw tooLong(inputTokens, contextOf(request.model))
   if (request.choices > CHOICES_MAX) throw invalidRequest('n', `n must be at most ${CHOICES_MAX}`)
-  const content = contentFor(request, script, format)
+  checkSeals(request, format)
+  const content = contentFor(question)
   const choices = Array.from({ length: request.choices }, (_, index) =>
-    kept(choiceOf(content, script, index), request, CONTEXT_TOKENS - inputTokens),
+    kept(choiceOf(content, script, index), request, roomTokens),
   )
   const blocks = choices.flatMap((choice) => choice.blocks)
   const outputTokens = tokensOfBlocks(blocks)
@@ -78,6 +75,14 @@ function answerConversation(
   ]
 }
 
+function tooLong(tokens: number, tokensMax: number): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `prompt is too long: ${tokens} tokens, and at most ${tokensMax} can be read`,
+    { provider: { status: 400, code: 'context_length_exceeded' } },
+  )
+}
+
 /** What the model has to say, whatever limits it. */
 type Content = {
   readonly thinking: readonly Block[]
@@ -87,9 +92,9 @@ type Content = {
   readonly isFree: boolean
 }
 
-function contentFor(request: Conversation, script: Script, format: Format): Content {
-  const turn = turnOf(request)
-  const thinking = thinkingFor(request, script, format)
+function contentFor(question: Question): Content {
+  const { request, script, turn } = question
+  const thinking = thinkingFor(question)
   const calls = chooseCalls(request, turn, script)
   const isFree = request.outputFormat === undefined
   return { thinking, calls, isFree, text: calls.length === 0 ? textFor(request, turn) : '' }
@@ -112,14 +117,14 @@ function choiceOf(
   return { blocks: [...thinking, { type: 'text', text: said }], reason: 'stop' }
 }
 
-function thinkingFor(request: Conversation, script: Script, format: Format): readonly Block[] {
+function thinkingFor({ request, script, format, turn }: Question): readonly Block[] {
   if (!thinksFirst(request.model)) return []
   // At least half of a short answer is left for the answer itself.
   const tokensMax = Math.min(
     request.reasoning?.tokensMax ?? Infinity,
     Math.floor((script.tokens ?? Infinity) / 2),
   )
-  const text = firstTokens(thinkAbout(request, turnOf(request)), tokensMax)
+  const text = firstTokens(thinkAbout(request, turn), tokensMax)
   if (text === '') return []
   const isShown = request.reasoning?.display !== 'omitted'
   return [{ type: 'thinking', text, isShown, seal: sealThought(text, format) }]
@@ -143,12 +148,12 @@ function kept(choice: Choice, request: Conversation, roomTokens: number): Choice
 }
 
 const DIMENSIONS_MAX = 4096
+/** Of all inputs together, about as much as real providers take. */
+const EMBEDDING_TOKENS_MAX = 300_000
 
-function answerEmbedding(
-  request: EmbeddingRequest,
-  script: Script,
-  inputTokens: number,
-): readonly CanonicalEvent[] {
+function answerEmbedding(request: EmbeddingRequest, script: Script): readonly CanonicalEvent[] {
+  const inputTokens = countSandboxInput(request)
+  if (inputTokens > EMBEDDING_TOKENS_MAX) throw tooLong(inputTokens, EMBEDDING_TOKENS_MAX)
   const dimensions = request.dimensions ?? DIMENSIONS
   if (dimensions > DIMENSIONS_MAX) {
     throw invalidRequest('dimensions', `dimensions must be at most ${DIMENSIONS_MAX}`)

@@ -6,7 +6,7 @@ import type { Price } from '../../catalog/prices.ts'
 import type { Format } from '../../core/endpoints.ts'
 import type { Picodollars } from '../../core/money.ts'
 
-export const CONTEXT_TOKENS = 131_072
+const CONTEXT_TOKENS = 131_072
 export const OUTPUT_TOKENS_MAX = 4_096
 
 /** Prices in pico-USD per token: a million of them is one USD per million tokens. */
@@ -38,6 +38,11 @@ export function sandboxFormatsOf(model: string): readonly Format[] {
   const known = SANDBOX_MODELS.find(({ id }) => id === model)
   if (known === undefined) return ['chat', 'embeddings']
   return known.kind === 'embedding' ? ['embeddings'] : ['chat']
+}
+
+/** How much a chat model reads; other names stand for models whose window the gateway has judged already. */
+export function contextOf(model: string): number {
+  return SANDBOX_MODELS.find(({ id }) => id === model)?.context ?? Infinity
 }
 
 export function thinksFirst(model: string): boolean {

@@ -249,12 +249,13 @@ for (const format of FORMATS) {
           [400, 'invalid_request_error'],
           [401, format === 'messages' ? 'authentication_error' : 'invalid_request_error'],
           [429, 'rate_limit_error'],
+          [504, format === 'messages' ? 'timeout_error' : 'server_error'],
           [500, format === 'messages' ? 'api_error' : 'server_error'],
           [529, format === 'messages' ? 'overloaded_error' : 'server_error'],
         ] as const) {
           const answer = await send(conversation([user('Hello')]), {
             ...ways,
-            steering: `error=${status} first=1ms`,
+            steering: `error=${status} first=1ms gap=600s`,
           })
           assert.equal(answer.status, status)
           assert.equal(answer.headers.get('content-type'), 'application/json')

@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Format } from '../../core/endpoints.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
+import type { IdPrefix } from '../../core/ids.ts'
 import { newId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { AnswerContext, EdgeCodec } from '../../wire/codec.ts'
@@ -31,18 +32,20 @@ export function sandboxProvider(clock: Clock = systemClock): Provider {
     countInput,
     async send(request, signal) {
       signal.throwIfAborted()
-      const codec = codecOf(request.format)
+      const { family } = codecOf(request.format)
+      const refused = (error: GatewayError) =>
+        jsonAnswer(error.status, encodeError(family, error, newId('req', clock)))
+      const performance = prepared(request, clock)
+      if (performance instanceof GatewayError) return refused(performance)
       const pace = paceOf(request.timeouts, signal)
-      try {
-        const performance = prepare(request, codec, clock)
-        return request.stream
-          ? await streamedAnswer(performance, pace, signal)
-          : await wholeAnswer(performance, pace)
-      } catch (error) {
-        // Having no answer is not an answer.
-        if (!(error instanceof GatewayError) || error.code === 'provider_timeout') throw error
-        return jsonAnswer(error.status, encodeError(codec.family, error, newId('req', clock)))
-      }
+      const failure = earlyFailure(performance, request.stream)
+      const isImmediate = request.stream || failure !== undefined
+      const milliseconds = isImmediate ? (performance.script.first ?? 0) : wholeMs(performance)
+      await pace({ milliseconds, until: 'first byte' })
+      if (failure !== undefined) return refused(failure)
+      return request.stream
+        ? { status: 200, headers: EVENT_STREAM, body: streamed(performance, pace, signal) }
+        : { status: 200, headers: JSON_DOCUMENT, body: once(whole(performance)) }
     },
   }
 }
@@ -64,36 +67,40 @@ type Performance = {
   readonly context: AnswerContext
 }
 
-/** Everything that is decided before the first byte. */
-function prepare(upstream: UpstreamRequest, codec: EdgeCodec, clock: Clock): Performance {
-  const { value: body } = readJsonBody(Buffer.from(upstream.body))
-  const request = codec.decodeRequest(body)
-  const script = readScript(request, upstream.headers.get(SCRIPT_HEADER))
+/** Everything that is decided before the first byte, or why the request is refused. */
+function prepared(upstream: UpstreamRequest, clock: Clock): Performance | GatewayError {
+  const codec = codecOf(upstream.format)
   const seconds = () => Math.floor(clock.now() / 1000)
-  return {
-    script,
-    codec,
-    events: answer(request, script, codec.format),
-    context: {
+  try {
+    const { value: body } = readJsonBody(Buffer.from(upstream.body))
+    const request = codec.decodeRequest(body)
+    const script = readScript(request, upstream.headers.get(SCRIPT_HEADER))
+    const context = {
       model: upstream.model,
       body,
       createdAt: seconds(),
       now: seconds,
       requestId: newId('req', clock),
-      newId: (prefix) => newId(prefix, clock),
-    },
+      newId: (prefix: IdPrefix) => newId(prefix, clock),
+    }
+    return { script, codec, context, events: answer(request, script, codec.format) }
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
   }
 }
 
-async function streamedAnswer(
-  performance: Performance,
-  pace: Pace,
-  signal: AbortSignal,
-): Promise<UpstreamAnswer> {
-  const { first = 0, error, cut } = performance.script
-  await pace({ milliseconds: first, until: 'first byte' })
-  if (error !== undefined && cut === undefined) throw failureOf(error)
-  return { status: 200, headers: EVENT_STREAM, body: streamed(performance, pace, signal) }
+/** The failure that comes instead of an answer. A whole answer has no middle in which it could come later. */
+function earlyFailure({ script }: Performance, isStreamed: boolean): GatewayError | undefined {
+  const isLate = isStreamed && script.cut !== undefined
+  return script.error === undefined || isLate ? undefined : failureOf(script.error)
+}
+
+/** How long a whole answer takes: nothing of it comes before all of it is there. */
+function wholeMs({ script, events }: Performance): number {
+  const { first = 0, gap = 0, stall } = script
+  const gaps = Math.max(0, events.filter(isPiece).length - 1)
+  return stall === undefined ? first + gaps * gap : Infinity
 }
 
 /** One chunk of bytes for each event on the wire, at the pace of the script. */
@@ -120,20 +127,10 @@ async function* streamed(
   }
 }
 
-/** Comes when all of it is there, and has no middle in which an error could come. */
-async function wholeAnswer(
-  { script, events, codec, context }: Performance,
-  pace: Pace,
-): Promise<UpstreamAnswer> {
-  const { first = 0, gap = 0 } = script
-  const writingMs = gap * Math.max(0, events.filter(isPiece).length - 1)
-  const milliseconds = script.stall === undefined ? first + writingMs : Infinity
-  await pace({ milliseconds, until: 'first byte' })
-  if (script.error !== undefined) throw failureOf(script.error)
+function whole({ script, events, codec, context }: Performance): Uint8Array {
   const body = codec.encodeResponse(events, context)
   const bytes = jsonBytes(script.usage === 'none' ? withoutUsage(body) : body)
-  const sent = script.cut === undefined ? bytes : bytes.subarray(0, bytes.length / 2)
-  return { status: 200, headers: JSON_DOCUMENT, body: once(sent) }
+  return script.cut === undefined ? bytes : bytes.subarray(0, bytes.length / 2)
 }
 
 const EVENT_STREAM = new Map([['content-type', 'text/event-stream; charset=utf-8']])

@@ -15,7 +15,7 @@ export type SchemaContext = {
   readonly depth: number
 }
 
-const DEPTH_MAX = 256
+export const DEPTH_MAX = 256
 
 export function isSchema(value: unknown): value is Schema {
   return typeof value === 'boolean' || isObject(value)
@@ -130,17 +130,9 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
         needed.every((other) => Object.hasOwn(value, String(other))),
     ),
 
-  prefixItems: (schemas, check) =>
-    !isArray(check.value) ||
-    schemasOf(schemas).every((schema, index) => {
-      const item = isArray(check.value) ? check.value[index] : undefined
-      return item === undefined || check.fits(schema, item)
-    }),
-  items: (schema, check) => {
-    if (!isArray(check.value) || !isSchema(schema)) return true
-    const covered = schemasOf(check.schema['prefixItems']).length
-    return check.value.slice(covered).every((item) => check.fits(schema, item))
-  },
+  prefixItems: (_, check) => fitItems(check),
+  items: (_, check) => fitItems(check),
+  additionalItems: (_, check) => fitItems(check),
   minItems: (least, { value }) => !isArray(value) || value.length >= count(least, 0),
   maxItems: (most, { value }) => !isArray(value) || value.length <= count(most, Infinity),
   uniqueItems: (unique, { value }) =>
@@ -153,6 +145,21 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
     const { minContains, maxContains } = check.schema
     return found >= count(minContains, 1) && found <= count(maxContains, Infinity)
   },
+}
+
+function fitItems({ value, schema, fits: fitsPart }: Check): boolean {
+  const { leading, rest } = itemSchemas(schema)
+  return !isArray(value) || value.every((item, index) => fitsPart(leading[index] ?? rest, item))
+}
+
+/** What the first items must be, each, and what all others must be. Before 2020 `items` was the list of the first. */
+export function itemSchemas(schema: JsonObject): {
+  readonly leading: readonly Schema[]
+  readonly rest: Schema
+} {
+  const { prefixItems, items, additionalItems } = schema
+  const [leading, rest] = isArray(items) ? [items, additionalItems] : [prefixItems, items]
+  return { leading: schemasOf(leading), rest: isSchema(rest) ? rest : true }
 }
 
 export function count(value: unknown, otherwise: number): number {

@@ -56,6 +56,12 @@ describe('corners', () => {
       items: false,
       minItems: 2,
     },
+    'a tuple as it was written before 2020': {
+      type: 'array',
+      items: [{ const: 1 }, { type: 'string' }],
+      additionalItems: false,
+      minItems: 2,
+    },
     'different items': {
       type: 'array',
       items: { type: 'string', maxLength: 3 },
@@ -223,6 +229,9 @@ test('what cannot be fulfilled, or only slowly, is answered all the same', () =>
     { allOf: [{ type: 'string' }, { type: 'integer' }] },
     { $ref: '#' },
     { allOf: [{ $ref: '#' }, { $ref: '#' }] },
+    { allOf: Array.from({ length: 20_000 }, () => ({})) },
+    nested(100, (inner) => ({ allOf: [...Array.from({ length: 99 }, () => ({})), inner] })),
+    { ...nested(60, (inner) => object({ a: inner }, ['a']), { $ref: '#' }) },
     { $ref: '#/nowhere' },
     { $ref: 'https://example.com/schema' },
     object({ self: { $ref: '#' } }, ['self']),
@@ -246,6 +255,14 @@ test('what cannot be fulfilled, or only slowly, is answered all the same', () =>
 
 function object(properties: JsonObject, required?: readonly string[]): JsonObject {
   return { type: 'object', properties, ...(required && { required }) }
+}
+
+function nested(
+  levels: number,
+  around: (inner: JsonObject) => JsonObject,
+  core: JsonObject = {},
+): JsonObject {
+  return levels === 0 ? core : around(nested(levels - 1, around, core))
 }
 
 /** Schemas that something fits, by the way they are made. */
@@ -401,13 +418,15 @@ function problems(schema: unknown, value: unknown, root: JsonObject): string[] {
     if ('format' in words) demand(FORMATS()[words['format']]?.test(value) ?? true, 'format')
   }
   if (Array.isArray(value)) {
-    const leading = list('prefixItems')
+    const isOld = Array.isArray(words['items'])
+    const leading = list(isOld ? 'items' : 'prefixItems')
+    const others = words[isOld ? 'additionalItems' : 'items']
     demand(
       value.length >= (words['minItems'] ?? 0) && value.length <= (words['maxItems'] ?? Infinity),
       'items',
     )
     for (const [index, item] of value.entries()) {
-      wrong.push(...sub(index < leading.length ? leading[index] : words['items'], item))
+      wrong.push(...sub(index < leading.length ? leading[index] : others, item))
       if (words['uniqueItems'])
         demand(
           !value.slice(0, index).some((earlier) => isDeepStrictEqual(earlier, item)),

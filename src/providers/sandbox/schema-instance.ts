@@ -4,7 +4,16 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
 import type { Hints } from './hints.ts'
 import type { Schema, SchemaContext } from './schema-check.ts'
-import { canonical, count, fits, isSchema, resolve, schemasOf } from './schema-check.ts'
+import {
+  DEPTH_MAX,
+  canonical,
+  count,
+  fits,
+  isSchema,
+  itemSchemas,
+  resolve,
+  schemasOf,
+} from './schema-check.ts'
 import { merged } from './schema-merge.ts'
 import { numbersFor, textsFor } from './schema-values.ts'
 
@@ -37,6 +46,7 @@ export function instanceOf(root: JsonObject, hints: Hints): Json {
 
 type Place = SchemaContext & {
   readonly hints: Hints
+  /** The field it is a value of, and how many fields of its type come before it. */
   readonly name: string | undefined
   readonly turn: number
   /** The references that lead here from the root. */
@@ -50,8 +60,9 @@ function* candidates(schema: Schema, place: Place): Generator<Json> {
   for (const alternative of alternatives(schema, place)) {
     for (const value of valuesOf(alternative.schema, alternative.place)) {
       place.work.steps -= costOf(value)
-      if (place.work.steps < 0) return
-      if (place.isLenient || fits(place, schema, value)) yield value
+      if (place.isLenient) yield value
+      else if (place.work.steps < 0) return
+      else if (fits(place, schema, value)) yield value
     }
   }
 }
@@ -67,7 +78,7 @@ type Alternative = { readonly schema: JsonObject; readonly place: Place }
 
 /** The ways to fulfil a schema, each as one plain schema without references and combinations. */
 function* alternatives(schema: Schema, place: Place): Generator<Alternative> {
-  if (schema === false || --place.work.steps < 0) return
+  if (schema === false || place.depth > DEPTH_MAX || --place.work.steps < 0) return
   if (schema === true) return yield { schema: {}, place }
   const {
     $ref: reference,
@@ -92,25 +103,29 @@ function* alternatives(schema: Schema, place: Place): Generator<Alternative> {
   yield* combinations({ schema: plain, place: inner }, groups)
 }
 
-/** One choice out of each group, merged. */
+/** One choice out of each group from `index` on, merged. */
 function* combinations(
   base: Alternative,
-  [group, ...others]: readonly (readonly Schema[])[],
+  groups: readonly (readonly Schema[])[],
+  index = 0,
 ): Generator<Alternative> {
+  const group = groups[index]
   if (group === undefined) return yield base
   for (const option of group) {
-    for (const { schema, place } of alternatives(option, base.place)) {
-      yield* combinations({ schema: merged(base.schema, schema), place }, others)
+    for (const { schema, place } of alternatives(option, deeper(base.place))) {
+      yield* combinations({ schema: merged(base.schema, schema), place }, groups, index + 1)
     }
   }
 }
 
-const REFERENCES_MAX = 100
+function deeper(place: Place): Place {
+  return { ...place, depth: place.depth + 1 }
+}
 
 /** The place behind a reference, unless the way there has gone round too often. */
 function follow(reference: string, place: Place): Place | undefined {
   const rounds = place.references.filter((earlier) => earlier === reference).length
-  if (rounds > place.recursionsMax || place.references.length > REFERENCES_MAX) return undefined
+  if (rounds > place.recursionsMax) return undefined
   return { ...place, references: [...place.references, reference] }
 }
 
@@ -186,7 +201,7 @@ function* objectsFor(schema: JsonObject, place: Place): Generator<Json> {
     const type = isObject(member) ? member['type'] : undefined
     const turn = turns.get(type) ?? 0
     turns.set(type, turn + 1)
-    const stream = candidates(member, { ...place, name, turn })
+    const stream = candidates(member, { ...deeper(place), name, turn })
     const first = stream.next()
     if (!first.done) {
       members.set(name, first.value)
@@ -245,10 +260,7 @@ function* arraysFor(schema: JsonObject, place: Place): Generator<Json> {
   const least = count(schema['minItems'], 0)
   const most = Math.min(count(schema['maxItems'], Infinity), ITEMS_MAX)
   const contained = isSchema(schema['contains']) ? count(schema['minContains'], 1) : 0
-  const usual = Math.min(
-    Math.max(least, contained, schemasOf(schema['prefixItems']).length, 1),
-    most,
-  )
+  const usual = Math.min(Math.max(least, contained, itemSchemas(schema).leading.length, 1), most)
   const lengths = new Set([usual, least])
   for (let more = 1; more <= 8 && usual + more <= most; more++) lengths.add(usual + more)
   for (const length of lengths) {
@@ -258,8 +270,7 @@ function* arraysFor(schema: JsonObject, place: Place): Generator<Json> {
 }
 
 function itemsFor(schema: JsonObject, place: Place, length: number): Json[] | undefined {
-  const leading = schemasOf(schema['prefixItems'])
-  const usual = isSchema(schema['items']) ? schema['items'] : true
+  const { leading, rest: usual } = itemSchemas(schema)
   const contained = isSchema(schema['contains']) ? count(schema['minContains'], 1) : 0
   const streams = new Map<Schema, Iterator<Json>>()
   const items: Json[] = []
@@ -268,7 +279,8 @@ function itemsFor(schema: JsonObject, place: Place, length: number): Json[] | un
   const special = { allOf: [usual, schema['contains'] ?? true] }
   for (let index = 0; index < length; index++) {
     const item = leading[index] ?? (index - leading.length < contained ? special : usual)
-    const stream = streams.get(item) ?? candidates(item, { ...place, name: undefined, turn: 0 })
+    const stream =
+      streams.get(item) ?? candidates(item, { ...deeper(place), name: undefined, turn: 0 })
     streams.set(item, stream)
     let next = stream.next()
     while (isUnique && !next.done && seen.has(canonical(next.value))) next = stream.next()
