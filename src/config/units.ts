@@ -4,6 +4,7 @@ import { z } from 'zod'
 
 import { parseBudget } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { isTimezone } from '../core/timezone.ts'
 
 const MS_PER_UNIT = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const BYTES_PER_UNIT = { B: 1, KB: 1_024, MB: 1_048_576, GB: 1_073_741_824 } as const
@@ -88,7 +89,7 @@ export function oneOf<const Values extends readonly [string, ...string[]]>(value
 }
 
 export const timezone = text.refine(
-  (name) => /^[A-Z]/i.test(name) && isTimezone(name),
+  isTimezone,
   'must be an IANA time zone such as UTC or Europe/Berlin',
 )
 
@@ -96,15 +97,6 @@ export const httpUrl = text.refine((value) => {
   const url = URL.parse(value)
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:')
 }, 'must be an address such as https://api.example.com/v1')
-
-function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
-}
 
 function toNumber(value: unknown): unknown {
   return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value

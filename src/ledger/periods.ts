@@ -31,14 +31,6 @@ export function periodAt(rule: PeriodRule, at: number): PeriodBounds {
   return { startsAt: startOfDay(rule.timezone, first), endsAt }
 }
 
-export function isTimezone(name: string): boolean {
-  try {
-    return name !== '' && wallClock(name) !== undefined
-  } catch {
-    return false
-  }
-}
-
 const DAY_MS = 86_400_000
 const WEEKDAY_OF_1970_01_01 = 4
 

@@ -2,6 +2,7 @@
 // both databases and shown on one line. Every refusal names the field and says what is allowed.
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
+import { isTimezone } from '../core/timezone.ts'
 import type { PeriodRule } from './accounts.ts'
 import { StoreError } from './errors.ts'
 
@@ -99,13 +100,7 @@ function checkMoment(moment: number | null): number | null {
 }
 
 function checkTimezone(timezone: string): string {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone })
-    // Offsets such as +02:00 are taken by Intl too, but know nothing of summer time.
-    if (/^[A-Z]/i.test(timezone)) return timezone
-  } catch {
-    // The refusal below says more than Intl does.
-  }
+  if (isTimezone(timezone)) return timezone
   throw invalid(
     'timezone',
     `"${line(timezone)}" is no time zone: write an IANA name such as Europe/Berlin`,

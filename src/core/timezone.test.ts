@@ -1,0 +1,18 @@
+// Names of time zones are told apart from everything else.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { isTimezone } from './timezone.ts'
+
+for (const [name, expected] of [
+  ['Europe/Berlin', true],
+  ['UTC', true],
+  ['America/Argentina/Buenos_Aires', true],
+  ['', false],
+  ['Mars/Olympus', false],
+  ['+02:00', false],
+  ['Europe/Berlin\0', false],
+  ['../etc/passwd', false],
+] as const) {
+  test(`${JSON.stringify(name)}: ${expected}`, () => assert.equal(isTimezone(name), expected))
+}
