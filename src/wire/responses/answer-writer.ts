@@ -4,17 +4,19 @@ import type { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { AnswerContext } from '../codec.ts'
+import { restoreCustomCalls } from '../custom-tools.ts'
 import { failureSteps } from './failure-steps.ts'
 import type { ItemStatus, OpenItem, Step } from './open-item.ts'
 import { CallItem, MessageItem, ReasoningItem } from './open-item.ts'
 import type { ResponseState } from './response-object.ts'
 import { responseObjects } from './response-object.ts'
-import { toolNames } from './tools.ts'
 import type { ToolNames } from './tools.ts'
+import { toolNames } from './tools.ts'
 
 export class AnswerWriter {
   readonly #answer: AnswerContext
   readonly #names: ToolNames
+  readonly #restore: (event: CanonicalEvent) => readonly CanonicalEvent[]
   readonly #respond: (state: ResponseState, output: readonly JsonObject[]) => JsonObject
   readonly #output: JsonObject[] = []
   #open: { readonly id: string; readonly item: OpenItem } | undefined
@@ -25,6 +27,7 @@ export class AnswerWriter {
   constructor(answer: AnswerContext) {
     this.#answer = answer
     this.#names = toolNames(answer.body)
+    this.#restore = restoreCustomCalls(this.#names.custom)
     this.#respond = responseObjects(answer, answer.newId('resp'))
   }
 
@@ -32,7 +35,7 @@ export class AnswerWriter {
     // The format has room for one choice.
     if ('choice' in event && event.choice !== 0) return []
     this.#steps = []
-    this.#take(event)
+    for (const each of this.#restore(event)) this.#take(each)
     return this.#steps
   }
 
@@ -78,9 +81,10 @@ export class AnswerWriter {
         )
       }
       case 'tool-call-start': {
-        const tool = this.#names.own(event.name)
-        const id = this.#answer.newId(event.custom || tool.custom ? 'ctc' : 'fc')
-        return this.#start(id, new CallItem({ id, callId: event.id }, tool, event.custom))
+        const { custom } = event
+        const id = this.#answer.newId(custom ? 'ctc' : 'fc')
+        const tool = { ...this.#names.own(event.name), custom }
+        return this.#start(id, new CallItem(id, event.id, tool))
       }
       case 'tool-call-delta':
       case 'tool-call-end': {

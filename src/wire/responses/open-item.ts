@@ -3,7 +3,6 @@
 import type { Citation, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
-import { unwrapCustomInput } from '../custom-tools.ts'
 import { packSeal } from '../seal.ts'
 import type { OwnTool } from './tools.ts'
 
@@ -169,19 +168,12 @@ export class CallItem implements OpenItem {
   readonly #id: string
   readonly #callId: string
   readonly #tool: OwnTool
-  /** The provider knew the custom tool as a function with one text argument, so its input comes wrapped in JSON. */
-  readonly #isWrapped: boolean
   #input = ''
 
-  constructor(
-    ids: { readonly id: string; readonly callId: string },
-    tool: OwnTool,
-    arrivesCustom: boolean,
-  ) {
-    this.#id = ids.id
-    this.#callId = ids.callId
-    this.#tool = arrivesCustom ? { ...tool, custom: true } : tool
-    this.#isWrapped = tool.custom && !arrivesCustom
+  constructor(id: string, callId: string, tool: OwnTool) {
+    this.#id = id
+    this.#callId = callId
+    this.#tool = tool
   }
 
   json(status: ItemStatus): JsonObject {
@@ -198,34 +190,21 @@ export class CallItem implements OpenItem {
   }
 
   add(delta: string): Step[] {
+    if (delta === '') return []
     this.#input += delta
-    // Half a JSON text cannot be unwrapped: the input is told at once, at its end.
-    return this.#isWrapped || delta === '' ? [] : [this.#delta(delta)]
-  }
-
-  end(): Step[] {
-    const steps: Step[] = []
-    if (this.#isWrapped) {
-      this.#input = unwrapCustomInput(this.#input)
-      steps.push(this.#delta(this.#input))
-    } else if (this.#input === '' && !this.#tool.custom) steps.push(...this.add('{}'))
-    steps.push(
-      this.#tool.custom
-        ? { type: 'response.custom_tool_call_input.done', input: this.#input }
-        : {
-            type: 'response.function_call_arguments.done',
-            name: this.#tool.name,
-            arguments: this.#input,
-          },
-    )
-    return steps
-  }
-
-  #delta(delta: string): Step {
     const type = this.#tool.custom
       ? 'response.custom_tool_call_input.delta'
       : 'response.function_call_arguments.delta'
-    return { type, delta }
+    return [{ type, delta }]
+  }
+
+  end(): Step[] {
+    const { name, custom } = this.#tool
+    if (custom) return [{ type: 'response.custom_tool_call_input.done', input: this.#input }]
+    // Arguments are JSON: a call without input has an empty object, not an empty text.
+    const steps = this.#input === '' ? this.add('{}') : []
+    const type = 'response.function_call_arguments.done'
+    return [...steps, { type, name, arguments: this.#input }]
   }
 }
 

@@ -68,6 +68,8 @@ export type ToolNames = {
   flat(name: string, namespace: string | undefined): string
   /** The tool behind a flat name, as this client knows it. */
   own(flat: string): OwnTool
+  /** The flat names of the tools that take free text. */
+  readonly custom: ReadonlySet<string>
 }
 
 export type OwnTool = {
@@ -101,7 +103,11 @@ export function toolNames(body: JsonObject): ToolNames {
       own.set(flat(name, namespace), { name, namespace, custom: typeOf(inner) === 'custom' })
     }
   }
-  return { flat, own: (name) => own.get(name) ?? { name, custom: false } }
+  return {
+    flat,
+    own: (name) => own.get(name) ?? { name, custom: false },
+    custom: new Set([...own].filter(([, tool]) => tool.custom).map(([name]) => name)),
+  }
 }
 
 export type DeclaredTool = { readonly tool: JsonObject; readonly place: string }
