@@ -2,6 +2,7 @@
 // Plain JavaScript for any Node >= 20, without dependencies: it runs before everything else is there.
 import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
+import module from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { homeFolder, isWritable, runNpm, say, SetupError } from './npm.mjs'
@@ -43,8 +44,10 @@ const packages = {
 export async function underRuntime(file, work) {
   try {
     endWithParent()
-    if (isGoodRuntime(process.versions)) await work()
-    else await runUnder(await findRuntime(), file)
+    if (isGoodRuntime(process.versions)) {
+      keepCompiledCode()
+      await work()
+    } else await runUnder(await findRuntime(), file)
   } catch (error) {
     if (!(error instanceof SetupError)) throw error
     say(error.message)
@@ -175,6 +178,13 @@ async function runUnder(runtime, file) {
     for (const name of [...forwarded, 'SIGINT']) process.removeAllListeners(name)
     process.kill(process.pid, signal)
   }
+}
+
+/** Halves the time to start: sources are parsed, and types stripped, only when they have changed. */
+function keepCompiledCode() {
+  module.enableCompileCache(path.join(cacheFolders()[0], 'compiled'))
+  // Node writes it at exit, which a gateway that is killed never reaches.
+  setTimeout(() => module.flushCompileCache(), 3000).unref()
 }
 
 /** Whoever kills what started this must not leave a gateway behind that nobody sees. */

@@ -24,7 +24,14 @@ export async function ensureDependencies(folder = root) {
     say(`installing ${name} from the lockfile`)
     // npm goes on when this process is killed, so the lock is npm's.
     await runNpm(['ci'], { folder, purpose: `install ${name}`, onStart: hold })
+    if (folder === root) linkCommand()
   })
+}
+
+/** Here `npx tollgate` looks first; without it, npx installs a link to this folder on every call. */
+function linkCommand() {
+  if (process.platform === 'win32') return
+  fs.symlinkSync('../../bin/tollgate.mjs', path.join(root, 'node_modules', '.bin', 'tollgate'))
 }
 
 /** npm writes what it installed into a lockfile of its own, at the very end: an interrupted install has none. */

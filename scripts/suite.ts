@@ -6,13 +6,13 @@ import { resolve } from 'node:path'
 import { runFiles } from './run-files.ts'
 import type { Outcome } from './run-files.ts'
 import { runTools } from './run-tools.ts'
-import { findChromium } from '../test/support/chromium.ts'
-import { startPostgres } from '../test/support/postgres.ts'
 
 const unitFiles = ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/tidy.test.ts']
 const otherFiles = ['test/**/*.test.ts']
 
 const [mode, ...patterns] = process.argv.slice(2)
+// Test files and the programs they start share what was compiled before.
+process.env['NODE_COMPILE_CACHE'] ??= resolve('.cache/compiled')
 const interrupted = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
 
@@ -26,6 +26,7 @@ async function quick(): Promise<Outcome[]> {
 }
 
 async function all(): Promise<Outcome[]> {
+  const { findChromium } = await import('../test/support/chromium.ts')
   const wanted = (file: string): boolean => patterns.some((pattern) => file.includes(pattern))
   const files = find([...unitFiles, ...otherFiles])
   const [tools] = await Promise.all([
@@ -39,7 +40,10 @@ async function all(): Promise<Outcome[]> {
 
 /** One server for the whole run. */
 async function givePostgres(): Promise<void> {
-  process.env['TOLLGATE_TEST_POSTGRES'] ||= await startPostgres().catch(complain)
+  if (process.env['TOLLGATE_TEST_POSTGRES']) return
+  const { startPostgres } = await import('../test/support/postgres.ts')
+  const url = await startPostgres().catch(complain)
+  if (url) process.env['TOLLGATE_TEST_POSTGRES'] = url
 }
 
 /** Where a machine can have no PostgreSQL or no Chromium, each test that needs it fails with this line. */
