@@ -1,0 +1,206 @@
+// docs/translation.md says what the code does: every table of it is written from the code's own tables here, and every
+// place in the code that drops or refuses something must be named there.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+
+import type { Format } from '../src/core/endpoints.ts'
+import { GatewayError } from '../src/core/errors.ts'
+import type { JsonObject } from '../src/core/json.ts'
+import { CHAT_FIELDS } from '../src/wire/chat/fields.ts'
+import { codecOf } from '../src/wire/codecs.ts'
+import { EMBEDDING_FIELDS } from '../src/wire/embeddings/fields.ts'
+import type { ChatFormat, Feature, Loss } from '../src/wire/features.ts'
+import { FEATURES, LOSSES } from '../src/wire/features.ts'
+import type { FieldTable } from '../src/wire/fields.ts'
+import { FIELDS as MESSAGES_FIELDS } from '../src/wire/messages/fields.ts'
+import { REFUSED_FIELDS } from '../src/wire/refused-fields.ts'
+import { RESPONSES_FIELDS } from '../src/wire/responses/fields.ts'
+import { readCases } from './fixtures/cases.ts'
+
+const document = readFileSync('docs/translation.md', 'utf8')
+const CHAT_FORMATS: readonly ChatFormat[] = ['chat', 'responses', 'messages']
+const TABLES: Record<Format, FieldTable> = {
+  chat: CHAT_FIELDS,
+  responses: RESPONSES_FIELDS,
+  messages: MESSAGES_FIELDS,
+  embeddings: EMBEDDING_FIELDS,
+}
+
+describe('docs/translation.md', () => {
+  test('lists the fields that no request may carry', () => {
+    const rows = Object.entries(REFUSED_FIELDS).map(([name, { why }]) => [code(name), why])
+    assert.deepEqual(tableUnder('Refused in every request'), rows)
+  })
+
+  test('lists the fields that only their own format has', () => {
+    const rows = Object.entries(TABLES).flatMap(([format, table]) =>
+      Object.entries(table).flatMap(([name, fate]) =>
+        typeof fate === 'string'
+          ? []
+          : [
+              [
+                format,
+                code(name),
+                ...('drop' in fate ? ['dropped', fate.drop] : ['refused', fate.refuse]),
+              ],
+            ],
+      ),
+    )
+    assert.deepEqual(tableUnder('Fields of one format'), rows)
+  })
+
+  for (const target of CHAT_FORMATS) {
+    test(`lists what a ${target} provider cannot be told`, () => {
+      const rows = Object.entries(LOSSES[target]).map(([feature, loss]) =>
+        lossRow(feature as Feature, loss, target),
+      )
+      assert.deepEqual(tableUnder(`To a ${target} provider`), rows)
+    })
+  }
+
+  test('names every part that a decoder drops', () => {
+    const documented = new Set(tableUnder('Parts of one format').map(([name]) => name))
+    const dropped = sources().flatMap(({ text }) =>
+      [...text.matchAll(/dropped\.(?:add|push)\(\s*['`]([^'`$]*)(\$?)/g)].map(
+        ([, name = '', inserted]) => code(inserted === '' ? name : `${name}…`),
+      ),
+    )
+    assert.ok(dropped.length > 0)
+    assert.deepEqual(
+      [...new Set(dropped)].filter((name) => !documented.has(name)),
+      [],
+    )
+  })
+
+  test('nothing is dropped under a name that this test cannot see', () => {
+    const hidden = sources()
+      .filter(({ text }) => /dropped\.(?:add|push)\(\s*[^'`\s]/.test(text))
+      .map(({ path }) => path)
+    // The two tables above, and the list of fields that the messages format takes out.
+    assert.deepEqual(hidden, [
+      'src/wire/features.ts',
+      'src/wire/fields.ts',
+      'src/wire/messages/removals.ts',
+    ])
+  })
+
+  test('what it says is taken out of every request is taken out', () => {
+    const examples: [Format, string, JsonObject][] = [
+      ['chat', 'tools.…', { tools: [{ type: 'web_search' }] }],
+      ['chat', 'web_search_options', { web_search_options: {} }],
+      ['responses', 'tools.…', { tools: [{ type: 'web_search' }] }],
+      ['messages', 'tools.…', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+      ['messages', 'compaction', { compaction: {} }],
+      ['messages', 'diagnostics', { diagnostics: {} }],
+      [
+        'messages',
+        'context_management.edits.compact',
+        { context_management: { edits: [{ type: 'compact_20260112' }] } },
+      ],
+    ]
+    for (const [format, name, body] of examples) {
+      const { dropped } = codecOf(format).readCall({ ...smallest(format), ...body })
+      const pattern = new RegExp(`^${RegExp.escape(name).replace('…', '.+')}$`)
+      assert.ok(
+        dropped.some((each) => pattern.test(each)),
+        `${format}: ${name}: ${dropped.join()}`,
+      )
+    }
+    const rows = [...new Set(examples.map(([, name]) => code(name)))]
+    assert.deepEqual(
+      tableUnder('Taken out of every request').map(([name]) => name),
+      rows,
+    )
+  })
+
+  test('names every place in the code that refuses something', () => {
+    const documented = tableUnder('Refused where they stand').map(([name]) => name)
+    // What each refusal that stands at no fixed field is about.
+    const places: Record<string, readonly string[]> = {
+      'src/wire/cache-lifetime.ts': ['`ttl`'],
+      'src/wire/chat/call.ts': ['`messages[].audio`'],
+      'src/wire/refused-fields.ts': ['`file_id`'],
+      'src/wire/responses/call.ts': ['`item_reference`'],
+      'src/wire/responses/items-decode.ts': ['`input[].type`'],
+      'src/wire/features.ts': [],
+      'src/wire/fields.ts': [],
+    }
+    for (const { path, text } of sources()) {
+      for (const [, name] of text.matchAll(/unsupportedParameter\(\s*('[^']*'|[\w.]+)/g)) {
+        const about = name?.startsWith("'") ? [code(name.slice(1, -1))] : places[path]
+        assert.ok(about, `${path} refuses something that this test does not know`)
+        for (const each of about) assert.ok(documented.includes(each), `${path}: ${each}`)
+      }
+    }
+  })
+
+  test('what it says is refused where it stands is refused', () => {
+    const names = tableUnder('Refused where they stand').map(([name = '']) =>
+      name.replaceAll(/`|\[\]/g, ''),
+    )
+    const refused = ['chat', 'responses', 'messages'].flatMap((format) =>
+      readCases(format as Format).flatMap(({ sections }) => {
+        const refusal = JSON.parse(sections.get('refusal') ?? 'null') as {
+          code: string
+          param: string
+        } | null
+        return refusal?.code === 'unsupported_parameter'
+          ? [refusal.param.replaceAll(/\[\d+\]/g, '')]
+          : []
+      }),
+    )
+    for (const param of refused) {
+      const isNamed = names.some((name) => param === name || param.endsWith(`.${name}`))
+      const isField = Object.hasOwn(REFUSED_FIELDS, param)
+      assert.ok(isNamed || isField || param === 'input', param)
+    }
+  })
+})
+
+function code(name: string): string {
+  return `\`${name}\``
+}
+
+function lossRow(feature: Feature, { rule, why }: Loss, target: ChatFormat): string[] {
+  const names: Partial<Record<ChatFormat, string>> = FEATURES[feature]
+  const clients = CHAT_FORMATS.filter((format) => format !== target && names[format] !== undefined)
+  const named = clients.map((format) => `${format} ${code(names[format] ?? '')}`).join(', ')
+  return [
+    feature.replaceAll('_', ' '),
+    named || `named ${code(feature)}`,
+    rule === 'drop' ? 'dropped' : 'refused',
+    why,
+  ]
+}
+
+/** The cells of the table below a heading. */
+function tableUnder(heading: string): string[][] {
+  const [, section = ''] = document.split(new RegExp(`^#+ ${RegExp.escape(heading)}$`, 'm'))
+  const lines =
+    section
+      .split(/^#/m)[0]
+      ?.split('\n')
+      .filter((line) => line.startsWith('|')) ?? []
+  assert.ok(lines.length > 0, `there is no table under "${heading}"`)
+  return lines.slice(2).map((line) =>
+    line
+      .slice(1, line.lastIndexOf('|'))
+      .split(' | ')
+      .map((cell) => cell.trim()),
+  )
+}
+
+function sources(): { readonly path: string; readonly text: string }[] {
+  return globSync('src/wire/**/*.ts')
+    .filter((path) => !path.endsWith('.test.ts'))
+    .toSorted()
+    .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+}
+
+function smallest(format: Format): JsonObject {
+  const found = readCases(format).find(({ name }) => name === 'smallest')
+  const body = JSON.parse(found?.sections.get('request') ?? 'null') as JsonObject
+  assert.throws(() => codecOf(format).readCall({ ...body, model: 7 }), GatewayError)
+  return body
+}
