@@ -12,8 +12,7 @@ import { systemClock } from './core/clock.ts'
 import { webFiles } from './edge/files.ts'
 import { Edge } from './edge/server.ts'
 import type { Parts } from './exchange/exchange.ts'
-import { responseVault } from './exchange/response-vault.ts'
-import type { ResponsesState } from './exchange/responses-state.ts'
+import { openResponses } from './exchange/open-responses.ts'
 import { Running } from './exchange/running.ts'
 import { openLedger } from './ledger/open.ts'
 import { periodAt } from './ledger/periods.ts'
@@ -25,7 +24,6 @@ import { seedFrame } from './store/frame.ts'
 import { findKey } from './store/keys.ts'
 import type { Store } from './store/open.ts'
 import { openStore } from './store/open.ts'
-import { deleteResponse, getResponse, putResponses } from './store/responses.ts'
 import { Supply } from './supply.ts'
 import { describeError } from './telemetry/log.ts'
 import type { Log } from './telemetry/log.ts'
@@ -66,7 +64,8 @@ export async function startGateway({ config, source, log }: GatewayOptions): Pro
   const directory = new KeyDirectory((hash) => loadCaller(store, hash))
   const supply = new Supply(config, { http, clock })
   opened.defer(() => supply.stop())
-  const responses = openResponses(store, config)
+  const settings = () => supply.config.responses
+  const responses = opened.use(openResponses({ store, log, secret: secretOf(config), settings }))
 
   opened.defer(
     await watchChanges(store, () => {
@@ -126,19 +125,6 @@ function closing(
     await opened.disposeAsync()
     log.info('stopped')
     log.flush()
-  }
-}
-
-function openResponses(store: Store, config: Config): ResponsesState {
-  return {
-    clock: store.clock,
-    vault: responseVault(Buffer.from(secretOf(config))),
-    shelf: {
-      put: (responses) => putResponses(store, responses),
-      get: (name) => getResponse(store, name),
-      delete: (name) => deleteResponse(store, name),
-    },
-    settings: () => config.responses,
   }
 }
 

@@ -38,6 +38,10 @@ export class Supply {
     this.#timer.unref()
   }
 
+  get config(): Config {
+    return this.#config
+  }
+
   get catalog(): Catalog {
     return this.#catalog
   }
