@@ -5,6 +5,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
+import { ERROR_CODES, GatewayError } from '../src/core/errors.ts'
+import { errorType } from '../src/wire/errors.ts'
 
 const floors = (
   'core telemetry wire catalog store ledger routing providers ' +
@@ -73,6 +75,44 @@ describe('owners', () => {
     })
 })
 
+describe('documents', () => {
+  test('docs/errors.md lists every code as it is answered, and no other', () => {
+    const rows = readFileSync('docs/errors.md', 'utf8').matchAll(
+      /^\| `(.*?)` \| (\d+) \| `(.*?)` \| `(.*?)` \|/gm,
+    )
+    const listed = [...rows].map(([, code, status, chat, messages]) => ({
+      code,
+      status: Number(status),
+      chat,
+      messages,
+    }))
+    const answered = ERROR_CODES.map((code) => ({
+      code,
+      status: new GatewayError(code, '').status,
+      chat: errorType('chat', code),
+      messages: errorType('messages', code),
+    }))
+    assert.deepEqual(listed, answered)
+  })
+
+  test('docs/architecture.md lists the floors in their order', () => {
+    const [, list = ''] =
+      readFileSync('docs/architecture.md', 'utf8').match(/`(core · [^`]*)`/) ?? []
+    assert.deepEqual(list.replaceAll('.ts', '').split(' · '), floors)
+  })
+
+  test('links between documents lead somewhere', () => {
+    for (const path of tracked.filter((each) => each.endsWith('.md')))
+      for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(
+        /\]\((?!https?:|#|mailto:)([^)#]+)/g,
+      ))
+        assert.ok(
+          existsSync(join(dirname(path), target)),
+          `${path} links to ${target}, which does not exist`,
+        )
+  })
+})
+
 describe('files', () => {
   for (const { path, text } of sources)
     test(`${path} says what it is for`, () => assert.match(text, /^(#!.*\n)?\/[/*]/))
@@ -102,7 +142,7 @@ describe('files', () => {
 })
 
 function importsOf(path: string, text: string): string[] {
-  return [...text.matchAll(/(?:from|import) '(\.[^']+)'/g)].map(([, specifier = '']) =>
+  return [...text.matchAll(/(?:from |import |import\()'(\.[^']+)'/g)].map(([, specifier = '']) =>
     join(dirname(path), specifier),
   )
 }
