@@ -2,7 +2,7 @@
 // turned into text where a model can read it, else dropped and named.
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, isObject } from '../../core/json.ts'
+import { defined, isArray, isObject } from '../../core/json.ts'
 import type {
   AssistantPart,
   Base64Source,
@@ -41,7 +41,7 @@ export function decodeAssistantBlock(block: Block, dropped: Set<string>): Assist
   const type = typeOf(block.value)
   switch (type) {
     case 'text':
-      return [decodeText(block)]
+      return [decodeText(block, dropped)]
     case 'tool_use':
       return [decodeToolUse(block)]
     case 'thinking':
@@ -58,9 +58,10 @@ export function decodeAssistantBlock(block: Block, dropped: Set<string>): Assist
   }
 }
 
-export function decodeText(block: Block): TextPart {
+export function decodeText(block: Block, dropped: Set<string>): TextPart {
   const { value, place } = block
   if (typeOf(value) !== 'text') return refuseBlock(block, 'a place for text')
+  noteCitations(value, dropped)
   return defined({
     type: 'text' as const,
     text: expectText(value['text'], `${place}.text`),
@@ -84,7 +85,7 @@ function decodeMedia(block: Block, dropped: Set<string>): MediaPart[] | undefine
   const { value, place } = block
   switch (typeOf(value)) {
     case 'text':
-      return [decodeText(block)]
+      return [decodeText(block, dropped)]
     case 'image': {
       const cache = decodeCacheMark(value, place)
       return [defined({ type: 'image' as const, source: decodeSource(block), cache })]
@@ -140,16 +141,17 @@ function decodeSearchResult({ value, place }: Block, dropped: Set<string>): Text
   const source = expectText(value['source'], `${place}.source`)
   const texts = expectList(value['content'], `${place}.content`).map((part, index) => {
     const at = `${place}.content[${index}]`
-    return decodeText({ value: expectObject(part, at), place: at }).text
+    return decodeText({ value: expectObject(part, at), place: at }, dropped).text
   })
   const text = [`${title}\n${source}`, ...texts].join('\n\n')
   return defined({ type: 'text' as const, text, cache: decodeCacheMark(value, place) })
 }
 
+/** The wish for citations, and citations in earlier answers. */
 function noteCitations({ citations }: JsonObject, dropped: Set<string>): void {
-  if (isObject(citations) && citations['enabled'] === true) {
-    dropped.add('messages.content.citations')
-  }
+  const isWanted = isObject(citations) && citations['enabled'] === true
+  const isThere = isArray(citations) && citations.length > 0
+  if (isWanted || isThere) dropped.add('messages.content.citations')
 }
 
 function decodeSource({ value, place }: Block): Base64Source | UrlSource {

@@ -3,7 +3,7 @@
 import type { Call } from '../../core/call.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject, stringOf } from '../../core/json.ts'
+import { defined, isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
 import { affinityOf, countOf, modelOf, streamOf } from '../call-fields.ts'
 import { refuseFields } from '../refused-fields.ts'
 import { measureInput } from './input.ts'
@@ -26,7 +26,7 @@ export function readCountCall(body: JsonObject): Call {
   const { changes, dropped } = removalsFrom(body)
   const input = measureInput({ ...body, ...changes })
   const thinking = isObject(body['thinking']) ? body['thinking'] : { type: 'disabled' }
-  const thinkingTokens = countOf(thinking, 'budget_tokens', 0)
+  const thinkingTokens = numberOf(thinking['budget_tokens'])
   const metadata = isObject(body['metadata']) ? body['metadata'] : {}
   const endUser = stringOf(metadata['user_id'])
   return {

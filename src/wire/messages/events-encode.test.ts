@@ -212,6 +212,7 @@ test('how an answer ended', () => {
     [call, { reason: 'stop' }, 'tool_use', null, null],
     [call, { reason: 'tool-call' }, 'tool_use', null, null],
     [call, { reason: 'limit' }, 'max_tokens', null, null],
+    [text, { reason: 'tool-call' }, 'end_turn', null, null],
   ]
   for (const [blocks, reason, stop_reason, stop_sequence, stop_details] of cases) {
     const events: CanonicalEvent[] = [

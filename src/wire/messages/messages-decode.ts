@@ -27,7 +27,7 @@ const expectRole = expectOneOf(['user', 'assistant', 'system'])
 export function decodeMessages(body: JsonObject, dropped: Set<string>): Message[] {
   const turns = expectList(body['messages'], 'messages')
   if (turns.length === 0) throw invalidRequest('messages', 'messages must have at least one entry')
-  const list = new MessageList(decodeSystem(body['system'] ?? ''))
+  const list = new MessageList(decodeSystem(body['system'] ?? '', dropped))
   for (const [index, value] of turns.entries()) {
     const place = `messages[${index}]`
     const turn = expectObject(value, place)
@@ -42,16 +42,16 @@ export function decodeMessages(body: JsonObject, dropped: Set<string>): Message[
         break
       }
       case 'system':
-        list.add({ role: 'system', parts: blocks.map(decodeText) })
+        list.add({ role: 'system', parts: blocks.map((block) => decodeText(block, dropped)) })
     }
   }
   return list.finish()
 }
 
-function decodeSystem(system: Json): Message[] {
+function decodeSystem(system: Json, dropped: Set<string>): Message[] {
   if (system === '') return []
   const parts = blocksOf(system, 'system')
-    .map(decodeText)
+    .map((block) => decodeText(block, dropped))
     .filter((part) => !isBillingLine(part.text))
   return parts.length === 0 ? [] : [{ role: 'system', parts }]
 }
@@ -92,8 +92,15 @@ class MessageList {
   }
 
   addAssistant(parts: readonly AssistantPart[], place: string): void {
-    if (this.#messages.at(-1)?.role !== 'assistant') this.#refuseWaiting()
-    this.add({ role: 'assistant', parts })
+    const last = this.#messages.at(-1)
+    if (last?.role === 'assistant') {
+      // Consecutive turns of one role are one turn here; elsewhere a call must be in the last one.
+      this.#messages.pop()
+      this.add({ role: 'assistant', parts: [...last.parts, ...parts] })
+    } else {
+      this.#refuseWaiting()
+      this.add({ role: 'assistant', parts })
+    }
     for (const part of parts) if (part.type === 'tool-call') this.#waiting.add(part.id)
     this.#callsPlace = place
     this.#resultsEnd = this.#messages.length

@@ -28,7 +28,7 @@ export function isVendorTool(tool: JsonObject): boolean {
   return typeof tool['type'] === 'string' && CLIENT_RUN.test(tool['type'])
 }
 
-const CLIENT_RUN = /^(bash|text_editor|memory|computer|browser)_/
+const CLIENT_RUN = /^(bash|text_editor|memory|computer|computer_toolset|browser_toolset)_\d+$/
 
 function isHosted(tool: Json): boolean {
   if (!isObject(tool) || typeof tool['type'] !== 'string') return false
@@ -49,9 +49,9 @@ function removeHostedTools(
   const isSearchGone = hosted.some((tool) => String(tool['type']).startsWith('tool_search_tool_'))
   const given = isSearchGone ? kept.map(withoutDeferral) : kept
   changes['tools'] = given.length === 0 ? undefined : given
-  const isChosen =
-    isObject(choice) && hosted.some((tool) => tool['name'] === choice['name'] && 'name' in tool)
-  if (choice !== undefined && (given.length === 0 || isChosen)) {
+  if (!isObject(choice)) return
+  const isChosen = hosted.some(({ name }) => name !== undefined && name === choice['name'])
+  if (given.length === 0 || isChosen) {
     changes['tool_choice'] = undefined
     dropped.push('tool_choice')
   }

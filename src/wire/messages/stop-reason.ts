@@ -31,12 +31,12 @@ export function encodeStop(
   }
 }
 
-/** A call must be answered by the client, whatever the provider says, unless a limit may have cut it short. */
+/** What the answer contains counts more than what the provider says, unless a limit may have cut a call short. */
 function reasonOf(
   end: ChoiceEnd,
   answer: { readonly called: boolean; readonly refused: boolean },
 ): FinishReason {
-  if (end.reason !== 'stop') return end.reason
+  if (end.reason !== 'stop' && end.reason !== 'tool-call') return end.reason
   if (answer.called) return 'tool-call'
   return answer.refused ? 'refusal' : 'stop'
 }

@@ -11,7 +11,7 @@ export function encodeUsage(usage: Usage): JsonObject {
     cache_creation_input_tokens: cacheWriteTokens,
     cache_read_input_tokens: cachedTokens,
     cache_creation: {
-      ephemeral_5m_input_tokens: cacheWriteTokens - cacheWriteLongTokens,
+      ephemeral_5m_input_tokens: Math.max(0, cacheWriteTokens - cacheWriteLongTokens),
       ephemeral_1h_input_tokens: cacheWriteLongTokens,
     },
     output_tokens: usage.outputTokens,

@@ -1,0 +1,210 @@
+// The frames of a messages stream from canonical events, one answer long. A frame is one event of the stream; its type is
+// also the name on the `event:` line, without which SDKs drop it.
+import type { CanonicalEvent, Usage } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Seal } from '../../core/request.ts'
+import type { AnswerContext } from '../codec.ts'
+import { wrapCustomInput } from '../custom-tools.ts'
+import { packSeal, SEAL_MARK } from '../seal.ts'
+import { encodeStop } from './stop-reason.ts'
+import { longToolNames } from './tool-names.ts'
+import { encodeUsage } from './usage.ts'
+
+export type Frame =
+  | { readonly type: 'message_start'; readonly message: JsonObject }
+  | {
+      readonly type: 'content_block_start'
+      readonly index: number
+      readonly content_block: JsonObject
+    }
+  | { readonly type: 'content_block_delta'; readonly index: number; readonly delta: FrameDelta }
+  | { readonly type: 'content_block_stop'; readonly index: number }
+  | { readonly type: 'message_delta'; readonly delta: JsonObject; readonly usage: JsonObject }
+  | { readonly type: 'message_stop' | 'ping' }
+
+export type FrameDelta =
+  | { readonly type: 'text_delta'; readonly text: string }
+  | { readonly type: 'thinking_delta'; readonly thinking: string }
+  | { readonly type: 'signature_delta'; readonly signature: string }
+  | { readonly type: 'citations_delta'; readonly citation: JsonObject }
+  | { readonly type: 'input_json_delta'; readonly partial_json: string }
+
+type ChoiceEnd = Extract<CanonicalEvent, { type: 'choice-end' }>
+
+/** The signature of thoughts that nobody sealed: an empty pack, so that no provider is shown them as its own. */
+const UNSEALED = SEAL_MARK
+
+export class FrameWriter {
+  readonly #answer: AnswerContext
+  readonly #toolNames: ReadonlyMap<string, string>
+  #usage: Usage = NO_USAGE
+  #end: ChoiceEnd = { type: 'choice-end', choice: 0, reason: 'stop' }
+  /** The blocks that were started so far, and whether the last one is still open. */
+  #blocks = 0
+  #isOpen = false
+  #hasCalled = false
+  #hasRefused = false
+  /** The input of a custom tool, which can only be written when it is complete. */
+  #customInput: string | undefined
+
+  constructor(answer: AnswerContext) {
+    this.#answer = answer
+    this.#toolNames = longToolNames(answer.body)
+  }
+
+  write(event: CanonicalEvent): Frame[] {
+    // This format has one answer only; a request for more never comes this far.
+    if ('choice' in event && event.choice > 0) return []
+    switch (event.type) {
+      case 'response-start':
+        return [this.#messageStart()]
+      case 'text-start':
+      case 'refusal-start':
+      case 'thinking-start':
+        // Opened by its first piece: empty text blocks are refused when a client sends them back, and whether a
+        // thought is redacted shows only at its end.
+        return []
+      case 'text-delta':
+        return this.#text(event.text)
+      case 'refusal-delta':
+        this.#hasRefused = true
+        return this.#text(event.text)
+      case 'text-citation':
+        return this.#citation(event.citation)
+      case 'thinking-delta':
+        if (event.text === '') return []
+        return [
+          ...this.#open({ type: 'thinking', thinking: '', signature: '' }),
+          this.#delta({ type: 'thinking_delta', thinking: event.text }),
+        ]
+      case 'thinking-end':
+        return this.#endThinking(event.seal)
+      case 'tool-call-start':
+        return this.#startToolCall(event)
+      case 'tool-call-delta':
+        return this.#toolInput(event.text)
+      case 'tool-call-end':
+        return this.#endToolCall()
+      case 'text-end':
+      case 'refusal-end':
+        return this.#close()
+      case 'choice-end':
+        this.#end = event
+        return []
+      case 'usage':
+        this.#usage = event.usage
+        return []
+      case 'response-end':
+        return [this.#messageDelta(), { type: 'message_stop' }]
+      case 'ping':
+        return [{ type: 'ping' }]
+      case 'embedding':
+        return []
+    }
+  }
+
+  #messageStart(): Frame {
+    const message = {
+      id: this.#answer.newId('msg'),
+      type: 'message',
+      role: 'assistant',
+      model: this.#answer.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      container: null,
+      diagnostics: null,
+      usage: encodeUsage(this.#usage),
+    }
+    return { type: 'message_start', message }
+  }
+
+  #messageDelta(): Frame {
+    const stop = encodeStop(this.#end, { called: this.#hasCalled, refused: this.#hasRefused })
+    return {
+      type: 'message_delta',
+      delta: { ...stop, container: null },
+      usage: encodeUsage(this.#usage),
+    }
+  }
+
+  #text(text: string): Frame[] {
+    if (text === '') return []
+    return [...this.#openText(), this.#delta({ type: 'text_delta', text })]
+  }
+
+  #openText(): Frame[] {
+    return this.#open({ type: 'text', text: '', citations: null })
+  }
+
+  #citation({ url, title }: { readonly url: string; readonly title: string }): Frame[] {
+    const citation = {
+      type: 'web_search_result_location',
+      url,
+      title,
+      cited_text: '',
+      encrypted_index: '',
+    }
+    return [...this.#openText(), this.#delta({ type: 'citations_delta', citation })]
+  }
+
+  #endThinking(seal: Seal | undefined): Frame[] {
+    const signature = seal === undefined ? UNSEALED : packSeal(seal, 'messages')
+    if (!this.#isOpen) {
+      if (seal === undefined || seal.value === '') return []
+      const isSigned = seal.format === 'messages' && seal.kind === 'signature'
+      if (!isSigned) {
+        return [...this.#open({ type: 'redacted_thinking', data: signature }), ...this.#close()]
+      }
+    }
+    return [
+      ...this.#open({ type: 'thinking', thinking: '', signature: '' }),
+      this.#delta({ type: 'signature_delta', signature }),
+      ...this.#close(),
+    ]
+  }
+
+  #startToolCall(event: Extract<CanonicalEvent, { type: 'tool-call-start' }>): Frame[] {
+    this.#hasCalled = true
+    this.#customInput = event.custom ? '' : undefined
+    return this.#open({
+      type: 'tool_use',
+      id: event.id === '' ? this.#answer.newId('toolu') : event.id,
+      name: this.#toolNames.get(event.name) ?? event.name,
+      input: {},
+      caller: { type: 'direct' },
+    })
+  }
+
+  #toolInput(text: string): Frame[] {
+    if (this.#customInput !== undefined) {
+      this.#customInput += text
+      return []
+    }
+    return text === '' ? [] : [this.#delta({ type: 'input_json_delta', partial_json: text })]
+  }
+
+  #endToolCall(): Frame[] {
+    if (this.#customInput === undefined) return this.#close()
+    const input = JSON.stringify(wrapCustomInput(this.#customInput))
+    return [this.#delta({ type: 'input_json_delta', partial_json: input }), ...this.#close()]
+  }
+
+  #open(block: JsonObject): Frame[] {
+    if (this.#isOpen) return []
+    this.#isOpen = true
+    return [{ type: 'content_block_start', index: this.#blocks++, content_block: block }]
+  }
+
+  #delta(delta: FrameDelta): Frame {
+    return { type: 'content_block_delta', index: this.#blocks - 1, delta }
+  }
+
+  #close(): Frame[] {
+    if (!this.#isOpen) return []
+    this.#isOpen = false
+    return [{ type: 'content_block_stop', index: this.#blocks - 1 }]
+  }
+}
