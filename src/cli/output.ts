@@ -18,6 +18,11 @@ export function printNote(text: string): void {
   process.stderr.write(`tollgate: note: ${text}\n`)
 }
 
+/** Help for whoever sits at the terminal; programs read stdout. */
+export function printHint(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
 export function printError(text: string): void {
   process.stderr.write(`tollgate: ${text}\n`)
 }
