@@ -11,6 +11,10 @@ type Group = {
 }
 
 const GROUPS: Readonly<Record<string, Group>> = {
+  serve: {
+    summary: 'run the gateway and its administration interface',
+    load: async () => (await import('./serve.ts')).addServe,
+  },
   keys: {
     summary: 'create, list, change, revoke and rotate external API keys',
     load: async () => (await import('./keys.ts')).addKeys,

@@ -1,18 +1,16 @@
 // The command line as people meet it: real processes on a real database, with what they print and how they end.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 
 import { isWellFormedSecret } from '../../src/core/secret.ts'
 import { freshDatabase } from '../support/postgres.ts'
+import { run } from '../support/process.ts'
+import type { Ended } from '../support/process.ts'
 
 const main = resolve('src/cli/main.ts')
-
-type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
 let folder = ''
 before(() => {
@@ -34,8 +32,8 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       }
     })
     after(() => drop())
-    const run = (...argv: string[]) => tollgate(argv, { TOLLGATE_DATABASE: database })
-    const json = async (...argv: string[]) => jsonOf(await run(...argv, '--json'))
+    const call = (...argv: string[]) => tollgate(argv, { TOLLGATE_DATABASE: database })
+    const json = async (...argv: string[]) => jsonOf(await call(...argv, '--json'))
 
     test('a key from its creation to its end', async () => {
       const created = await json(
@@ -96,7 +94,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal(rotated['id'], id)
 
       assert.equal((await json('keys', 'revoke', 'shop', '--reason', 'test'))['status'], 'revoked')
-      const gone = await run('keys', 'show', 'shop')
+      const gone = await call('keys', 'show', 'shop')
       assert.deepEqual([gone.code, gone.stdout], [1, ''])
       assert.match(gone.stderr, /there is no key with the id or the live name "shop"/)
       assert.equal((await json('keys', 'show', String(id)))['status'], 'revoked')
@@ -104,14 +102,14 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
 
     test('a list for programs and for people, and the frame above it', async () => {
       await json('keys', 'create', '--name', 'one', '--models', 'sandbox-chat', '--budget', '1')
-      const twice = await run(
+      const twice = await call(
         ...['keys', 'create', '--name', 'one', '--models', 'sandbox-chat', '--budget', '1'],
       )
       assert.deepEqual([twice.code, twice.stdout], [1, ''])
       assert.match(twice.stderr, /^tollgate: there is a key named "one" already: .*\n$/)
       const { keys } = await json('keys', 'list')
       assert.ok(Array.isArray(keys) && keys.some((key) => Object(key).name === 'one'))
-      const list = await run('keys', 'list')
+      const list = await call('keys', 'list')
       assert.match(list.stdout, /^NAME .*\n(.*\n)*one +key_\w+ +live +active +1 +1 USD per month/)
       assert.match(list.stdout, /\nFrame: 100 USD per month, 100 USD remaining\n$/)
 
@@ -132,13 +130,13 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     })
 
     test('people see the secret once, with a warning', async () => {
-      const created = await run(
+      const created = await call(
         ...['keys', 'create', '--name', 'seen', '--models', 'sandbox-chat', '--budget', '1'],
       )
       const [secret = ''] = /tg_live_\w+/.exec(created.stdout) ?? []
       assert.ok(isWellFormedSecret(secret))
       assert.match(created.stdout, /the only time the secret is shown/)
-      assert.doesNotMatch((await run('keys', 'show', 'seen')).stdout, /tg_live_/)
+      assert.doesNotMatch((await call('keys', 'show', 'seen')).stdout, /tg_live_/)
     })
   })
 }
@@ -330,18 +328,9 @@ function write(name: string, content: string): string {
   return path
 }
 
-async function tollgate(argv: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  const child = spawn(process.execPath, [main, ...argv], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [stdout, stderr, code] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    new Promise<number | null>((done) => child.once('close', done)),
-  ])
-  return { code, stdout, stderr }
+function tollgate(argv: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  const path = { PATH: process.env['PATH'] }
+  return run(process.execPath, [main, ...argv], { cwd: folder, env: { ...path, ...env } })
 }
 
 function jsonOf(ended: Ended): Record<string, unknown> {

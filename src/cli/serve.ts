@@ -1,0 +1,104 @@
+// `tollgate serve`: the gateway as a process. Ends with 0 after a signal once running answers are finished; a second
+// signal ends it at once.
+import type { Command } from 'commander'
+
+import { loadConfig } from '../config/load.ts'
+import type { Config } from '../config/load.ts'
+import { secretOf } from '../config/secret.ts'
+import { systemClock } from '../core/clock.ts'
+import { listKeys } from '../store/keys.ts'
+import { jsonLog } from '../telemetry/log.ts'
+import { common, sourceOf, withStore, type CommonOptions } from './context.ts'
+import { exitCodeOf, FailureError, report } from './failure.ts'
+import { printHint } from './output.ts'
+
+type ServeOptions = CommonOptions & {
+  readonly host?: string
+  readonly port?: string
+  readonly workers?: string
+}
+
+export function addServe(program: Command): void {
+  common(program.command('serve'))
+    .description(
+      'Run the gateway and its administration interface.\n' +
+        'The log is one JSON line per event on standard output.',
+    )
+    .option('--host <address>', 'where to listen (default: 127.0.0.1)')
+    .option('--port <number>', 'the port, 0 for any free one (default: 4000)')
+    .option('--workers <n>', 'serving processes; more than one needs PostgreSQL (default: 1)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ tollgate serve
+  $ TOLLGATE_DATABASE=postgres://tollgate@db/tollgate tollgate serve --host 0.0.0.0 --workers 4`,
+    )
+    .action(serve)
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const source = sourceOf(options)
+  const config = loadConfig(source)
+  secretOf(config)
+  const { startGateway } = await import('../gateway.ts')
+  const log = jsonLog(systemClock)
+  const gateway = await startGateway({ config, source, log }).catch((error: unknown) =>
+    exitWith(listenFailure(config, error)),
+  )
+  endOnSignal(() => gateway.close())
+  if (!options.json) await greet(config, gateway.url)
+}
+
+function endOnSignal(close: () => Promise<void>): void {
+  let isEnding = false
+  const end = (): void => {
+    // Whoever asks twice does not want to wait for running answers.
+    if (isEnding) process.exit(1)
+    isEnding = true
+    close().then(() => process.exit(0), exitWith)
+  }
+  process.on('SIGTERM', end)
+  process.on('SIGINT', end)
+}
+
+/** Whatever is open already must not keep a process alive that serves nobody. */
+function exitWith(error: unknown): never {
+  report(error)
+  process.exit(exitCodeOf(error))
+}
+
+/** What a person at a terminal wants to know next. */
+async function greet(config: Config, url: string): Promise<void> {
+  printHint(`Tollgate is listening on ${url}`)
+  const [anyKey] = await withStore(config, (store) => listKeys(store, { limit: 1 }))
+  if (anyKey !== undefined) return
+  printHint(`
+There is no key yet. Make one, and call the sandbox with it:
+
+  npx tollgate keys create --name demo --models sandbox-chat --budget 1
+  curl ${url}/v1/chat/completions -H "Authorization: Bearer $TOLLGATE_KEY" -H "content-type: application/json" \\
+    -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"Hello"}]}'
+`)
+}
+
+function listenFailure({ server: { host, port } }: Config, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const refuse = (message: string) => new FailureError(message, { cause: error })
+  switch (code) {
+    case 'EADDRINUSE':
+      return refuse(
+        `port ${port} on ${host} is in use: stop what uses it, or choose another with --port`,
+      )
+    case 'EACCES':
+      return refuse(
+        `port ${port} needs more rights than this user has: choose one above 1023 with --port`,
+      )
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return refuse(`${host} is no address of this machine: choose another with --host`)
+    default:
+      return error
+  }
+}

@@ -1,0 +1,177 @@
+// `tollgate serve` as a process: it listens, takes over what the command line changes beside it, and ends well.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+
+import { freshDatabase } from '../support/postgres.ts'
+import { run, start } from '../support/process.ts'
+import type { Ended, Running } from '../support/process.ts'
+
+const main = resolve('src/cli/main.ts')
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-serve-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+  describe(`serving on ${kind}`, () => {
+    let env: NodeJS.ProcessEnv = {}
+    let drop = (): Promise<void> => Promise.resolve()
+    before(async () => {
+      if (kind === 'SQLite') {
+        env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'served', 't.db')}` }
+        return
+      }
+      const database = await freshDatabase()
+      drop = () => database.drop()
+      env = { TOLLGATE_DATABASE: database.url, TOLLGATE_SECRET: 'not much of a secret' }
+    })
+    after(() => drop())
+
+    test('answers keys as they are beside it, and ends with 0', async () => {
+      await using server = serve(env, '--port', '0')
+      const url = await addressOf(server)
+      const first = await server.printed(/There is no key yet[^]*keys create .*--budget 1/)
+      assert.ok(first)
+      const created = await tollgate(
+        env,
+        ...'keys create --json --budget 1'.split(' '),
+        '--name=a',
+        '--models=sandbox-chat',
+      )
+      const { secret } = JSON.parse(created.stdout) as { readonly secret: string }
+      assert.deepEqual(await modelsFor(url, secret), [200, ['sandbox-chat']])
+
+      await tollgate(env, 'keys', 'update', 'a', '--add-models', 'sandbox-embedding')
+      await until(async () => (await modelsFor(url, secret))[1].length === 2)
+      await tollgate(env, 'keys', 'revoke', 'a', '--reason', 'test')
+      await until(async () => (await modelsFor(url, secret))[0] === 401)
+
+      const ended = await server.stop('SIGTERM')
+      assert.deepEqual([ended.code, ended.signal], [0, null])
+      const events = ended.stdout
+        .trim()
+        .split('\n')
+        .map((line) => Object(JSON.parse(line)).event as string)
+      assert.equal(events[0], 'listening')
+      assert.equal(events.at(-1), 'stopped')
+    })
+
+    test('a port in use is one clear line', async () => {
+      await using server = serve(env, '--port', '0')
+      const { port } = new URL(await addressOf(server))
+      const second = await tollgate(env, 'serve', '--port', port)
+      assert.equal(second.code, 1)
+      assert.equal(
+        second.stderr,
+        `tollgate: port ${port} on 127.0.0.1 is in use: stop what uses it, or choose another with --port\n`,
+      )
+      await server.stop()
+    })
+  })
+}
+
+describe('what keeps it from serving', () => {
+  const cases: readonly [string, NodeJS.ProcessEnv, readonly string[], number, RegExp][] = [
+    [
+      'a port without sense',
+      {},
+      ['--port', 'x'],
+      2,
+      /: --port must be a whole number from 0 to 65535\n$/,
+    ],
+    [
+      'a host that is elsewhere',
+      {},
+      ['--host', '192.0.2.1'],
+      1,
+      /^tollgate: 192\.0\.2\.1 is no address of this machine: choose another with --host\n$/,
+    ],
+    ['several workers on SQLite', {}, ['--workers', '2'], 2, /: --workers must be 1 with SQLite/],
+    [
+      'PostgreSQL without a secret',
+      { TOLLGATE_DATABASE: 'postgres://u@127.0.0.1:1/x' },
+      [],
+      1,
+      /TOLLGATE_SECRET is required with PostgreSQL/,
+    ],
+    [
+      'a database that does not answer',
+      { TOLLGATE_DATABASE: 'postgres://u@127.0.0.1:1/x', TOLLGATE_SECRET: 's' },
+      [],
+      1,
+      /cannot be reached \(ECONNREFUSED\)/,
+    ],
+  ]
+  for (const [name, env, argv, code, message] of cases) {
+    test(name, async () => {
+      const ended = await tollgate(env, 'serve', ...argv)
+      assert.equal(ended.code, code, ended.stderr)
+      assert.match(ended.stderr, message)
+      assert.equal(ended.stderr.trimEnd().split('\n').length, 1)
+      assert.equal(ended.stdout, '')
+    })
+  }
+})
+
+test('a changed configuration is taken over, a wrong one is reported', async () => {
+  const config = join(folder, 'tollgate.yaml')
+  const env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'reload.db')}`, TOLLGATE_CONFIG: config }
+  writeFileSync(config, 'sandbox: true\n')
+  await using server = serve(env, '--port', '0')
+  const url = await addressOf(server)
+  const created = await tollgate(
+    env,
+    'keys',
+    'create',
+    '--name=a',
+    '--models=mine',
+    '--budget=1',
+    '--json',
+  )
+  assert.match(created.stderr, /note: there is no model "mine" at present/)
+  const { secret } = JSON.parse(created.stdout) as { readonly secret: string }
+  assert.deepEqual(await modelsFor(url, secret), [200, []])
+  writeFileSync(config, 'models: { mine: { targets: [nobody/x] } }\n')
+  await server.printed(/"configuration_refused".*names the provider nobody/)
+  writeFileSync(config, 'models: { mine: { targets: [sandbox/sandbox-chat] } }\n')
+  await server.printed(/"configuration_reloaded"/)
+  assert.deepEqual(await modelsFor(url, secret), [200, ['mine']])
+  await server.stop()
+})
+
+function serve(env: NodeJS.ProcessEnv, ...argv: string[]): Running {
+  return start(process.execPath, [main, 'serve', ...argv], {
+    cwd: folder,
+    env: { ...path, ...env },
+  })
+}
+
+function tollgate(env: NodeJS.ProcessEnv, ...argv: string[]): Promise<Ended> {
+  return run(process.execPath, [main, ...argv], { cwd: folder, env: { ...path, ...env } })
+}
+
+const path = { PATH: process.env['PATH'] }
+
+async function addressOf(server: Running): Promise<string> {
+  const [, url = ''] = await server.printed(/listening on (http:\S+)/)
+  return url
+}
+
+async function modelsFor(
+  url: string,
+  secret: string,
+): Promise<readonly [number, readonly string[]]> {
+  const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } })
+  const body = (await answer.json()) as { readonly data?: readonly { readonly id: string }[] }
+  return [answer.status, (body.data ?? []).map(({ id }) => id)]
+}
+
+/** Changes are taken over within a second; a slow machine may take longer, and never is a failure. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = AbortSignal.timeout(30_000)
+  while (!(await condition())) {
+    deadline.throwIfAborted()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
