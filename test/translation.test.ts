@@ -60,7 +60,8 @@ describe('docs/translation.md', () => {
   }
 
   test('names every part that a decoder drops', () => {
-    const documented = new Set(tableUnder('Parts of one format').map(([name]) => name))
+    const tables = ['Parts of one format', 'Taken out of every request'].flatMap(tableUnder)
+    const documented = new Set(tables.map(([name]) => name))
     const dropped = sources().flatMap(({ text }) =>
       [...text.matchAll(/dropped\.(?:add|push)\(\s*['`]([^'`$]*)(\$?)/g)].map(
         ([, name = '', inserted]) => code(inserted === '' ? name : `${name}…`),

@@ -45,5 +45,6 @@ const BEGINNING_CHARACTERS = 1024
 /** What keeps a conversation on one target: the client's own key for it, else how its prompt begins. */
 export function affinityOf(key: unknown, beginning: readonly string[]): string {
   if (typeof key === 'string' && key !== '') return key
-  return beginning.join('\n').slice(0, BEGINNING_CHARACTERS)
+  const start = beginning.map((text) => text.slice(0, BEGINNING_CHARACTERS))
+  return start.join('\n').slice(0, BEGINNING_CHARACTERS)
 }

@@ -11,7 +11,7 @@ import { typeOf } from '../expect.ts'
 import { Measure } from '../measure.ts'
 import { refuseFields, refuseFileId } from '../refused-fields.ts'
 import { CHAT_FIELDS } from './fields.ts'
-import { hostedTools } from './hosted-tools.ts'
+import { usableTools } from './usable-tools.ts'
 
 export function readCall(body: JsonObject): Call {
   const model = modelOf(body)
@@ -19,7 +19,10 @@ export function readCall(body: JsonObject): Call {
   refuseFields(body)
   const walk = { measure: new Measure(), needs: new Set<Ability>() }
   const messages = readMessages(body, walk)
-  readTools(body, walk)
+  const { tools, dropped } = usableTools(body)
+  readTools(tools, 'tools', walk)
+  readTools(body['functions'], 'functions', walk)
+  readFormat(body['response_format'], walk)
   readCaching(body, walk.measure)
   walk.measure.unknownFields(body, CHAT_FIELDS)
   const tokensMax = countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1)
@@ -33,7 +36,7 @@ export function readCall(body: JsonObject): Call {
     input: walk.measure.sum,
     output: { ...(tokensMax && { tokensMax }), choices, thinks: effort !== 'none' },
     needs: [...walk.needs],
-    dropped: hostedTools(body).map((tool) => tool.name),
+    dropped,
     affinity: affinityOf(body['prompt_cache_key'], beginningOf(messages)),
     ...(endUser !== undefined && { endUser }),
     ...(metadata && { metadata }),
@@ -133,18 +136,15 @@ function readCaching(body: JsonObject, measure: Measure): void {
   if (retention !== 'in_memory') measure.cacheWrite(lifetimeOf(retention, 'prompt_cache_retention'))
 }
 
-function readTools(body: JsonObject, { measure, needs }: Walk): void {
-  const hosted = new Set(hostedTools(body).map((tool) => tool.value))
-  for (const name of ['tools', 'functions']) {
-    const tools = body[name]
-    if (!isArray(tools)) continue
-    const kept = tools.filter((tool) => !hosted.has(tool))
-    if (kept.length > 0) needs.add('tools')
-    readItems(kept, measure)
-    for (const tool of kept) if (isObject(tool)) readCacheMark(tool, name, measure)
-  }
-  measure.json(body['response_format'])
-  const format = body['response_format']
+function readTools(tools: Json | undefined, place: string, { measure, needs }: Walk): void {
+  if (!isArray(tools) || tools.length === 0) return
+  needs.add('tools')
+  readItems(tools, measure)
+  for (const tool of tools) if (isObject(tool)) readCacheMark(tool, place, measure)
+}
+
+function readFormat(format: Json | undefined, { measure, needs }: Walk): void {
+  measure.json(format)
   if (isObject(format) && format['type'] === 'json_schema') needs.add('structured_output')
 }
 

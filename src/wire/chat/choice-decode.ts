@@ -212,8 +212,15 @@ export class ChoiceDecoder {
   }
 }
 
+/** What compatible providers write when they gave up in the middle, under a status that says all is well. */
+const BROKEN_OFF: readonly unknown[] = ['error', 'abort', 'insufficient_system_resource']
+const LIMIT: readonly unknown[] = ['length', 'max_tokens', 'model_length']
+
 function decodeReason(reason: Json | undefined, hasCalls: boolean): FinishReason {
-  if (reason === 'length') return 'limit'
+  if (BROKEN_OFF.includes(reason)) {
+    throw new GatewayError('provider_failed', 'the provider broke off its answer')
+  }
+  if (LIMIT.includes(reason)) return 'limit'
   if (reason === 'content_filter') return 'refusal'
   return hasCalls ? 'tool-call' : 'stop'
 }

@@ -87,6 +87,15 @@ test('an answer is whole only with its marker, and never empty', () => {
   assert.throws(() => decodeResponse({}), failsAs('provider_failed'))
 })
 
+test('an answer that the provider broke off is not an answer', () => {
+  for (const reason of ['error', 'abort', 'insufficient_system_resource']) {
+    assert.throws(
+      () => decode(delta({ content: 'a' }), delta({}, reason)),
+      failsAs('provider_failed'),
+    )
+  }
+})
+
 test('what comes after the end of a choice is not taken for an answer', () => {
   const events = decode(delta({ content: 'a' }, 'stop'), delta({ content: 'b' }, 'stop'), '[DONE]')
   assert.deepEqual(

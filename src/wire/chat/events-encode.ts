@@ -52,7 +52,7 @@ export function encodeResponse(
   answer: AnswerContext,
 ): JsonObject {
   const deltas = new DeltaEncoder(answer)
-  const choices: Choice[] = []
+  const choices = new Map<number, Choice>()
   let usage: Usage | undefined
   for (const event of events) {
     if (event.type === 'usage') usage = event.usage
@@ -63,8 +63,7 @@ export function encodeResponse(
     object: 'chat.completion',
     created: answer.createdAt,
     model: answer.model,
-    // Choices that were never begun leave holes.
-    choices: choices.filter((choice) => choice !== undefined),
+    choices: [...choices.values()].toSorted((one, other) => one.index - other.index),
     ...(usage && { usage: encodeUsage(usage) }),
   }
 }
@@ -77,18 +76,20 @@ type Choice = {
 }
 type Growing = { [name: string]: Json | undefined }
 
-function addChange(choices: Choice[], { index, delta, logprobs, finish_reason }: Change): void {
-  const choice = (choices[index] ??= {
-    index,
-    message: { role: 'assistant', content: null, refusal: null, annotations: [] },
-    logprobs: null,
-    finish_reason: null,
-  })
+function addChange(choices: Map<number, Choice>, change: Change): void {
+  const { index, delta, logprobs, finish_reason } = change
+  const choice = choices.get(index) ?? newChoice(index)
+  choices.set(index, choice)
   const { tool_calls: calls, role: _, ...rest } = delta
   grow(choice.message, rest)
   if (isArray(calls)) growCalls(choice.message, calls)
   if (logprobs !== null) grow((choice.logprobs ??= {}), logprobs)
   choice.finish_reason = finish_reason ?? choice.finish_reason
+}
+
+function newChoice(index: number): Choice {
+  const message = { role: 'assistant', content: null, refusal: null, annotations: [] }
+  return { index, message, logprobs: null, finish_reason: null }
 }
 
 /** Adds one change: texts and lists grow, everything else is set. */

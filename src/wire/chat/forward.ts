@@ -8,7 +8,7 @@ import type { JsonBody } from '../json.ts'
 import { changeMembers } from '../json.ts'
 import { replaceData } from '../sse.ts'
 import { encodeEvents, isUsageAsked } from './events-encode.ts'
-import { hostedTools } from './hosted-tools.ts'
+import { usableTools } from './usable-tools.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
   return changeMembers(body, {
@@ -35,15 +35,13 @@ function streamChange(body: JsonObject): JsonObject {
 }
 
 function toolChange(body: JsonObject): JsonObject {
-  const hosted = hostedTools(body)
-  if (hosted.length === 0) return {}
-  const { tools } = body
-  const search = { web_search_options: undefined }
-  if (!isArray(tools)) return search
-  const kept = tools.filter((tool) => !hosted.some(({ value }) => value === tool))
-  if (kept.length > 0) return { ...search, tools: kept }
-  // A choice among no tools would be refused.
-  return { ...search, tools: undefined, tool_choice: undefined, parallel_tool_calls: undefined }
+  const { tools, hasChoice, dropped } = usableTools(body)
+  if (dropped.length === 0) return {}
+  return {
+    web_search_options: undefined,
+    tools: tools.length === 0 ? undefined : tools,
+    ...(!hasChoice && { tool_choice: undefined, parallel_tool_calls: undefined }),
+  }
 }
 
 export function forwardEvents(answer: AnswerContext): EventForwarder {

@@ -27,7 +27,7 @@ import {
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
 import { CHAT_FIELDS } from './fields.ts'
-import { hostedTools } from './hosted-tools.ts'
+import { usableTools } from './usable-tools.ts'
 import { decodeMessages, markOf } from './message-decode.ts'
 
 const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
@@ -36,12 +36,7 @@ const LOGPROBS_MAX = 20
 
 export function decodeRequest(body: JsonObject): Conversation {
   const model = modelOf(body)
-  const dropped = [
-    ...droppedFields(body, CHAT_FIELDS),
-    ...hostedTools(body)
-      .map((tool) => tool.name)
-      .filter((name) => name !== 'web_search_options'),
-  ]
+  const dropped = new Set([...usableTools(body).dropped, ...droppedFields(body, CHAT_FIELDS)])
   const tools = decodeTools(body)
   const settings = {
     outputTokensMax: countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1),
@@ -60,7 +55,7 @@ export function decodeRequest(body: JsonObject): Conversation {
   return {
     kind: 'chat',
     model,
-    dropped,
+    dropped: [...dropped],
     stream: streamOf(body),
     messages: decodeMessages(body['messages']),
     tools,
@@ -113,12 +108,12 @@ function decodeLogprobs(body: JsonObject): number | undefined {
 }
 
 function decodeTools(body: JsonObject): readonly Tool[] {
-  const hosted = new Set(hostedTools(body).map((tool) => tool.value))
+  const usable = new Set(usableTools(body).tools)
   const tools = optional(body['tools'], 'tools', expectList) ?? []
   const functions = optional(body['functions'], 'functions', expectList) ?? []
   return [
     ...tools.flatMap((tool, index) =>
-      hosted.has(tool) ? [] : [decodeTool(tool, `tools[${index}]`)],
+      usable.has(tool) ? [decodeTool(tool, `tools[${index}]`)] : [],
     ),
     ...functions.map((tool, index) => decodeFunction(tool, `functions[${index}]`)),
   ]

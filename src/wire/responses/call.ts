@@ -173,10 +173,7 @@ function readSettings(body: JsonObject, { measure, needs }: Walk): void {
   if ((store ?? null) !== null && typeof store !== 'boolean') {
     throw invalidRequest('store', 'store must be true or false')
   }
-  // A field that is not known may still reach the model.
-  for (const [name, value] of Object.entries(body)) {
-    if (!Object.hasOwn(RESPONSES_FIELDS, name)) measure.json(value)
-  }
+  measure.unknownFields(body, RESPONSES_FIELDS)
 }
 
 function textsOf(content: Json): string[] {

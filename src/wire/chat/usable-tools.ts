@@ -1,0 +1,32 @@
+// Tools that the provider runs by itself, at a price and with an account of its own. They are taken out of every
+// request; only tools that the client runs stay.
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
+import { typeOf } from '../expect.ts'
+
+export type UsableTools = {
+  /** The entries of `tools` that stay. */
+  readonly tools: readonly Json[]
+  /** Whether the choice among them stays too: a choice among none would be refused. */
+  readonly hasChoice: boolean
+  /** What is taken out, by the client's names. */
+  readonly dropped: readonly string[]
+}
+
+export function usableTools(body: JsonObject): UsableTools {
+  const given = isArray(body['tools']) ? body['tools'] : []
+  const tools = given.filter((tool) => !isHosted(tool))
+  const dropped = given.filter(isHosted).map((tool) => `tools.${typeOf(tool)}`)
+  const hasChoice = tools.length > 0 || dropped.length === 0
+  if (isGiven(body['tool_choice']) && !hasChoice) dropped.push('tool_choice')
+  if (isGiven(body['web_search_options'])) dropped.push('web_search_options')
+  return { tools, hasChoice, dropped }
+}
+
+function isHosted(tool: Json): tool is JsonObject {
+  return isObject(tool) && !['', 'function', 'custom'].includes(typeOf(tool))
+}
+
+function isGiven(value: Json | undefined): boolean {
+  return value !== undefined && value !== null
+}
