@@ -155,8 +155,9 @@ function removeLeftovers(cache) {
   const hourAgo = Date.now() - 3_600_000
   for (const entry of fs.readdirSync(cache)) {
     const folder = path.join(cache, entry)
-    const leftover = entry.startsWith('fetching-') && fs.statSync(folder).mtimeMs < hourAgo
-    if (leftover) fs.rmSync(folder, { recursive: true, force: true })
+    const changedMs = fs.statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? hourAgo
+    if (entry.startsWith('fetching-') && changedMs < hourAgo)
+      fs.rmSync(folder, { recursive: true, force: true })
   }
 }
 

@@ -6,10 +6,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { runNpm, say, SetupError } from '../bin/npm.mjs'
+import { isWritable, runNpm, say, SetupError } from '../bin/npm.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const cache = path.join(root, '.cache')
+const stampFile = path.join(cache, 'web.sha256')
 
 /** Installs what the lockfile of a folder names, unless it is installed. */
 export async function ensureDependencies(folder = root) {
@@ -60,12 +61,13 @@ export async function ensureWeb() {
   await alone('web', async () => {
     if (isBuilt()) return
     say('building the web interface')
-    buildWeb(path.join(root, 'web', 'dist'))
+    buildWeb()
     fs.writeFileSync(stampFile, digestOfWeb())
   })
 }
 
-export function buildWeb(target) {
+function buildWeb() {
+  const target = path.join(root, 'web', 'dist')
   const staging = path.join(cache, `web-${process.pid}`)
   const vite = path.join(root, 'node_modules', 'vite', 'bin', 'vite.js')
   const args = [vite, 'build', 'web', '--outDir', staging, '--logLevel', 'warn']
@@ -77,8 +79,6 @@ export function buildWeb(target) {
   fs.rmSync(target, { recursive: true, force: true })
   fs.renameSync(staging, target)
 }
-
-const stampFile = path.join(cache, 'web.sha256')
 
 function isBuilt() {
   if (!fs.existsSync(path.join(root, 'web', 'dist', 'index.html'))) return false
@@ -103,9 +103,10 @@ function filesBelow(folder) {
   })
 }
 
-/** Holds a lock file while `work` runs, so that two first starts do not install into the same folder; `work` may name another holder. */
+/** Holds a lock file while `work` runs, so that two first starts do not write into the same folder; `work` may name another holder. */
 async function alone(name, work) {
-  fs.mkdirSync(cache, { recursive: true })
+  if (!isWritable(cache))
+    throw new SetupError(`${root} cannot be written, and it lacks what this command needs.`)
   const lock = path.join(cache, `${name}.lock`)
   while (!takeLock(lock)) await sleep(100)
   try {
