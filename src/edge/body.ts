@@ -24,14 +24,19 @@ export class BodyReader {
     const chunks: Buffer[] = []
     let bytes = 0
     try {
-      for await (const chunk of message as AsyncIterable<Buffer>) {
-        bytes += chunk.length
-        this.#bytesTogether += chunk.length
+      for await (const chunk of message.iterator({ destroyOnReturn: false })) {
+        const { length } = chunk as Buffer
+        bytes += length
+        this.#bytesTogether += length
         if (bytes > this.#bytesMax) throw this.#tooLarge()
         if (this.#bytesTogether > this.#bytesMaxTogether) throw tooMany()
-        chunks.push(chunk)
+        chunks.push(chunk as Buffer)
       }
       return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)
+    } catch (thrown) {
+      // What is still coming is let pass unread, so that the connection can serve the next request.
+      message.resume()
+      throw thrown
     } finally {
       this.#bytesTogether -= bytes
     }

@@ -49,6 +49,10 @@ export class Edge {
     this.#bodies = new BodyReader(options.bodyBytesMax)
     this.#keepAlive = new KeepAlive(options.parts.clock)
     this.#server = createServer(LIMITS, (message, response) => {
+      response.once('close', () => {
+        // On the way out no connection is kept for another request.
+        if (this.#isDraining) setImmediate(() => this.#server.closeIdleConnections())
+      })
       this.#serve(message, response).catch((thrown: unknown) => {
         // The client left while it was being told what went wrong: nothing more can be done for it.
         options.log.warn('answer_lost', { cause: describeError(thrown) })

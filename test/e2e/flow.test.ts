@@ -1,0 +1,309 @@
+// The data plane as an application meets it: headers, order of checks, answers, streams, bad input, the log.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+
+import type { TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
+
+let gateway: TestGateway
+let key: string
+
+before(async () => {
+  gateway = await startGateway()
+  key = await gateway.key('demo', 'sandbox-chat,sandbox-reasoner,sandbox-embedding')
+})
+after(() => gateway.stop())
+
+const HELLO = { model: 'sandbox-chat', messages: [{ role: 'user', content: 'Hello' }] }
+
+// oxlint-disable-next-line typescript/no-explicit-any -- answers are looked into, not typed
+type Body = Record<string, any>
+type Answer = { status: number; headers: Headers; body: Body }
+
+async function call(path: string, init: RequestInit & { json?: unknown } = {}): Promise<Answer> {
+  const { json, ...rest } = init
+  const response = await fetch(gateway.url + path, {
+    ...(json === undefined ? {} : { method: 'POST', body: JSON.stringify(json) }),
+    ...rest,
+    headers: { 'content-type': 'application/json', ...rest.headers },
+  })
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Answer['body'],
+  }
+}
+
+const bearer = (secret = key) => ({ authorization: `Bearer ${secret}` })
+const chat = (json: unknown, secret = key) =>
+  call('/v1/chat/completions', { json, headers: bearer(secret) })
+
+describe('answers', () => {
+  test('a chat completion in the specified shape', async () => {
+    const { status, headers, body } = await chat(HELLO)
+    assert.equal(status, 200)
+    assert.equal(body['object'], 'chat.completion')
+    assert.equal(body['model'], 'sandbox-chat')
+    assert.equal(typeof body['id'], 'string')
+    const [choice] = body['choices'] as Body[]
+    assert.equal(choice?.['index'], 0)
+    assert.equal(choice?.['finish_reason'], 'stop')
+    assert.equal(choice?.['message'].role, 'assistant')
+    assert.ok(choice?.['message'].content.length > 0)
+    assert.match(headers.get('x-request-id') ?? '', /^req_/)
+    assert.equal(headers.get('x-tollgate-target'), 'sandbox/sandbox-chat')
+    assert.match(headers.get('x-tollgate-cost') ?? '', /^0\.0000\d+$/)
+    assert.ok(Number(headers.get('x-tollgate-budget-remaining')) < 10)
+  })
+
+  test('a stream, word by word, ended by [DONE]', async () => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: bearer(),
+      body: JSON.stringify({ ...HELLO, stream: true }),
+    })
+    assert.equal(response.status, 200)
+    assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+    const frames = (await response.text()).trimEnd().split('\n\n')
+    assert.equal(frames.at(-1), 'data: [DONE]')
+    const chunks = frames
+      .slice(0, -1)
+      .map((frame) => JSON.parse(frame.slice('data: '.length)) as Body)
+    assert.ok(chunks.length > 3)
+    assert.ok(chunks.every((chunk) => chunk['model'] === 'sandbox-chat' && !chunk['usage']))
+    assert.equal(chunks.at(-1)?.['choices'][0].finish_reason, 'stop')
+  })
+
+  test('the models of the key, and one of them', async () => {
+    const list = await call('/v1/models', { headers: bearer() })
+    assert.equal(list.status, 200)
+    assert.deepEqual((list.body['data'] as { id: string }[]).map(({ id }) => id).toSorted(), [
+      'sandbox-chat',
+      'sandbox-embedding',
+      'sandbox-reasoner',
+    ])
+    const one = await call('/v1/models/sandbox-chat', { headers: bearer() })
+    assert.deepEqual(
+      [one.status, one.body['id'], one.body['object']],
+      [200, 'sandbox-chat', 'model'],
+    )
+    const other = await call('/v1/models/sandbox-chat@messages', { headers: bearer() })
+    assert.deepEqual([other.status, other.body['error'].code], [404, 'model_not_found'])
+  })
+
+  test('health needs no key', async () => {
+    assert.deepEqual((await call('/healthz')).body, { status: 'ok' })
+    assert.deepEqual((await call('/readyz')).body, { status: 'ready' })
+  })
+
+  test('a test key calls any public name and pays nothing', async () => {
+    const secret = await gateway.key('tests', 'sandbox-chat', '--mode', 'test')
+    assert.match(secret, /^tg_test_/)
+    const { status, headers } = await chat(HELLO, secret)
+    assert.equal(status, 200)
+    assert.equal(headers.get('x-tollgate-cost'), '0')
+  })
+})
+
+describe('refusals', () => {
+  const refused = async (
+    answer: Promise<Answer>,
+    status: number,
+    code: string,
+  ): Promise<Answer> => {
+    const got = await answer
+    assert.deepEqual(
+      [got.status, got.body['error']?.code],
+      [status, code],
+      JSON.stringify(got.body),
+    )
+    assert.match(got.headers.get('x-request-id') ?? '', /^req_/)
+    return got
+  }
+
+  test('the header of the family, and no other', async () => {
+    const path = '/v1/chat/completions'
+    await refused(call(path, { json: HELLO }), 401, 'invalid_api_key')
+    const wrong = await refused(
+      call(path, { json: HELLO, headers: { 'x-api-key': key } }),
+      401,
+      'invalid_api_key',
+    )
+    assert.match(wrong.body['error'].message, /Authorization: Bearer/)
+    assert.equal(wrong.headers.get('x-should-retry'), 'false')
+    const messages = await refused(
+      call('/v1/messages', { json: { ...HELLO, max_tokens: 9 }, headers: bearer() }),
+      401,
+      'invalid_api_key',
+    )
+    assert.equal(messages.body['type'], 'error')
+    assert.equal(messages.body['error'].type, 'authentication_error')
+    assert.equal(messages.body['request_id'], messages.headers.get('request-id'))
+    assert.match(messages.body['error'].message, /x-api-key/)
+  })
+
+  test('path, then key, then permission, then body, then model, then kind', async () => {
+    await refused(call('/v1/nothing'), 404, 'not_found')
+    await refused(call('/v1/chat/completions'), 405, 'method_not_allowed')
+    const narrow = await gateway.key('narrow', 'sandbox-chat', '--permissions', 'models')
+    await refused(
+      call('/v1/chat/completions', { method: 'POST', body: '{' }),
+      401,
+      'invalid_api_key',
+    )
+    await refused(
+      call('/v1/chat/completions', { method: 'POST', body: '{', headers: bearer(narrow) }),
+      403,
+      'endpoint_not_allowed',
+    )
+    await refused(
+      call('/v1/chat/completions', { method: 'POST', body: '{', headers: bearer() }),
+      400,
+      'invalid_request',
+    )
+    const unknown = await refused(
+      chat({ ...HELLO, model: 'sandbox-chatt' }),
+      403,
+      'model_not_allowed',
+    )
+    assert.match(unknown.body['error'].message, /"sandbox-chat"/)
+    await refused(chat({ ...HELLO, model: 'sandbox-chat@messages' }), 403, 'model_not_allowed')
+    await refused(chat({ ...HELLO, model: 'sandbox-embedding' }), 400, 'wrong_model_kind')
+  })
+
+  test('states of a key, taken over from the command line within a second', async () => {
+    const secret = await gateway.key('stateful', 'sandbox-chat')
+    const until = async (status: number, code: string | undefined): Promise<void> => {
+      const deadline = performance.now() + 5_000
+      for (;;) {
+        const got = await chat(HELLO, secret)
+        if (got.status === status && got.body['error']?.code === code) return
+        assert.ok(performance.now() < deadline, `still ${got.status} ${got.body['error']?.code}`)
+      }
+    }
+    await until(200, undefined)
+    await gateway.tollgate('keys', 'pause', 'stateful')
+    await until(401, 'paused_api_key')
+    await gateway.tollgate('keys', 'resume', 'stateful')
+    await until(200, undefined)
+    await gateway.tollgate('keys', 'revoke', 'stateful', '--reason', 'test')
+    await until(401, 'revoked_api_key')
+  })
+
+  test('budgets: of the key and of the frame', async () => {
+    const poor = await gateway.key('poor', 'sandbox-chat', '--budget', '0')
+    const { body } = await refused(chat(HELLO, poor), 402, 'key_budget_exceeded')
+    const { scope, limit, spent, held, required, resets_at } = body['error']
+    assert.deepEqual(
+      { scope, limit, spent, held },
+      { scope: 'key', limit: '0', spent: '0', held: '0' },
+    )
+    assert.ok(Number(required) > 0)
+    assert.match(resets_at, /^\d{4}-/)
+    assert.equal((await call('/v1/models', { headers: bearer(poor) })).status, 200)
+  })
+
+  test('malformed requests are a 4xx in the family’s envelope', async () => {
+    const bodies: Record<string, string | Buffer> = {
+      'no JSON': '{"model":',
+      'a list': '[]',
+      'no model': '{"messages":[]}',
+      'a model of another type': '{"model":7,"messages":[]}',
+      'no messages': '{"model":"sandbox-chat"}',
+      'messages of another type': '{"model":"sandbox-chat","messages":"hello"}',
+      'twice the model': '{"model":"sandbox-chat","messages":[],"model":"other"}',
+      'stream is no boolean': '{"model":"sandbox-chat","messages":[],"stream":"yes"}',
+      'no choices': '{"model":"sandbox-chat","messages":[],"n":0}',
+      'ten thousand levels': `{"model":"sandbox-chat","messages":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
+      'millions of objects': `{"model":"sandbox-chat","messages":[${'{},'.repeat(3_000_000)}{}]}`,
+      'invalid UTF-8': Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]),
+      nothing: '',
+    }
+    for (const [what, body] of Object.entries(bodies)) {
+      const got = await call('/v1/chat/completions', { method: 'POST', body, headers: bearer() })
+      assert.ok(got.status >= 400 && got.status < 500, `${what}: ${got.status}`)
+      assert.equal(typeof got.body['error'].message, 'string', what)
+      const messages = await call('/v1/messages', {
+        method: 'POST',
+        body,
+        headers: { 'x-api-key': key },
+      })
+      assert.ok(messages.status >= 400 && messages.status < 500, `${what}: ${messages.status}`)
+      assert.equal(messages.body['type'], 'error', what)
+    }
+  })
+
+  test('33 MB are too much, announced or not', async () => {
+    const large = Buffer.alloc(33 * 1024 * 1024, 'x')
+    await refused(
+      call('/v1/chat/completions', { method: 'POST', body: large, headers: bearer() }),
+      413,
+      'request_too_large',
+    )
+    const stream = new ReadableStream({
+      start(controller) {
+        controller.enqueue(large)
+        controller.close()
+      },
+    })
+    const init = { method: 'POST', body: stream, headers: bearer(), duplex: 'half' }
+    await refused(call('/v1/chat/completions', init as RequestInit), 413, 'request_too_large')
+  })
+})
+
+describe('failures of the provider', () => {
+  const steered = (steering: string, more: object = {}) =>
+    call('/v1/chat/completions', {
+      json: { ...HELLO, ...more },
+      headers: { ...bearer(), 'x-tollgate-sandbox': steering },
+    })
+
+  test('each status has its answer', async () => {
+    for (const [steering, status, code] of [
+      ['error=500', 502, 'provider_failed'],
+      ['error=401', 502, 'provider_failed'],
+      ['error=404', 502, 'provider_failed'],
+      ['error=429', 429, 'provider_rate_limited'],
+      ['error=529', 503, 'provider_overloaded'],
+      ['error=503', 503, 'provider_overloaded'],
+    ] as const) {
+      const got = await steered(steering)
+      assert.deepEqual([got.status, got.body['error'].code], [status, code], steering)
+    }
+    assert.equal((await steered('error=422')).status, 422)
+  })
+
+  test('a cut stream ends with an error and without [DONE]', async () => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...bearer(), 'x-tollgate-sandbox': 'tokens=50 cut=10' },
+      body: JSON.stringify({ ...HELLO, stream: true }),
+    })
+    const text = await response.text()
+    const last = text.trimEnd().split('\n\n').at(-1) ?? ''
+    assert.equal(JSON.parse(last.slice('data: '.length)).error.code, 'provider_failed')
+    assert.ok(!text.includes('[DONE]'))
+  })
+})
+
+describe('the log', () => {
+  test('one line a request, with its figures and without its words', async () => {
+    const secretWord = 'xylophone-canary'
+    const { headers } = await chat({
+      ...HELLO,
+      messages: [{ role: 'user', content: `Say ${secretWord}` }],
+    })
+    const id = headers.get('x-request-id')
+    const line = await gateway.logged(id ?? '')
+    assert.equal(line['event'], 'request')
+    assert.equal(line['status'], 200)
+    assert.equal(line['model'], 'sandbox-chat')
+    assert.equal(line['target'], 'sandbox/sandbox-chat')
+    assert.match(String(line['key']), /^key_/)
+    assert.ok(Number(line['input_tokens']) > 0 && Number(line['output_tokens']) > 0)
+    const everything = JSON.stringify(gateway.log())
+    assert.ok(!everything.includes(secretWord))
+    assert.ok(!everything.includes(key))
+    assert.equal(gateway.log().filter((one) => one['request_id'] === id).length, 1)
+  })
+})

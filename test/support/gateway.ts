@@ -1,0 +1,95 @@
+// A real gateway process for end-to-end tests, with a database of its own, and the command line beside it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import type { Ended } from './process.ts'
+import { run, start } from './process.ts'
+
+const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+export type LogLine = Readonly<Record<string, unknown>>
+
+export type TestGateway = AsyncDisposable & {
+  /** http://127.0.0.1:PORT */
+  readonly url: string
+  readonly pid: number
+  /** Everything it has written to its log so far. */
+  log(): readonly LogLine[]
+  /** The first log line with this event or request id, once it is there. */
+  logged(eventOrId: string): Promise<LogLine>
+  /** Runs a command of the command line on the same database; its JSON. Fails when the command does. */
+  tollgate(...words: string[]): Promise<Record<string, unknown>>
+  /** Makes a key and gives its secret; its budget is 10 USD unless said otherwise. */
+  key(name: string, models: string, ...more: string[]): Promise<string>
+  readonly ended: Promise<Ended>
+  /** Ends it as an operator would. */
+  stop(signal?: NodeJS.Signals): Promise<Ended>
+}
+
+export type GatewayOptions = {
+  readonly database?: string
+  /** The text of a tollgate.yaml. */
+  readonly config?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
+  const configPath = join(folder, 'tollgate.yaml')
+  if (options.config !== undefined) writeFileSync(configPath, options.config)
+  const env = {
+    PATH: process.env['PATH'],
+    TOLLGATE_DATABASE: options.database ?? `sqlite:${join(folder, 'tollgate.db')}`,
+    TOLLGATE_SECRET: 'a secret for tests, long enough to be taken',
+    ...(options.config === undefined ? {} : { TOLLGATE_CONFIG: configPath }),
+    ...options.env,
+  }
+  const gateway = start(process.execPath, [CLI, 'serve', '--port', '0'], { cwd: folder, env })
+  const [, url = ''] = await gateway.printed(/"event":"listening".*?"url":"([^"]+)"/)
+
+  const log = (): readonly LogLine[] =>
+    gateway.text.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as LogLine)
+
+  const tollgate = async (...words: string[]): Promise<Record<string, unknown>> => {
+    const { code, stdout, stderr } = await run(process.execPath, [CLI, ...words, '--json'], {
+      cwd: folder,
+      env,
+    })
+    if (code !== 0) throw new Error(`tollgate ${words.join(' ')} ended with ${code}: ${stderr}`)
+    return JSON.parse(stdout) as Record<string, unknown>
+  }
+
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> => {
+    const ended = await gateway.stop(signal)
+    rmSync(folder, { recursive: true, force: true })
+    return ended
+  }
+
+  return {
+    url,
+    pid: gateway.pid,
+    ended: gateway.ended,
+    log,
+    async logged(eventOrId) {
+      await gateway.printed(new RegExp(`"(?:event|request_id)":"${eventOrId}".*\n`))
+      const line = log().find(({ event, request_id }) => [event, request_id].includes(eventOrId))
+      if (line === undefined) throw new Error(`no log line for ${eventOrId}`)
+      return line
+    },
+    tollgate,
+    async key(name, models, ...more) {
+      const budget = more.includes('--budget') ? [] : ['--budget', '10']
+      const words = ['--name', name, '--models', models, ...budget, ...more]
+      return String((await tollgate('keys', 'create', ...words))['secret'])
+    },
+    stop,
+    [Symbol.asyncDispose]: async () => {
+      await stop('SIGKILL')
+    },
+  }
+}
