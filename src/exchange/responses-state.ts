@@ -186,11 +186,11 @@ async function keep(
 
 /** The response that ends an answer, whole or streamed. */
 function endOf(ending: Uint8Array | string): JsonObject {
-  const bytes = typeof ending === 'string' ? Buffer.from(ending) : ending
-  if (bytes[0] === '{'.charCodeAt(0)) return JSON.parse(Buffer.from(bytes).toString()) as JsonObject
-  for (const event of new SseReader().read(bytes)) {
-    if (event.event !== 'response.completed' && event.event !== 'response.incomplete') continue
-    const { response } = JSON.parse(event.data) as JsonObject
+  const text = typeof ending === 'string' ? ending : Buffer.from(ending).toString()
+  if (text.trimStart().startsWith('{')) return JSON.parse(text) as JsonObject
+  for (const { data } of new SseReader().read(Buffer.from(text)).toReversed()) {
+    if (!data.startsWith('{')) continue
+    const { response } = JSON.parse(data) as JsonObject
     if (isObject(response)) return response
   }
   return {}

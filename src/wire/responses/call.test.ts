@@ -131,6 +131,7 @@ const REFUSED: readonly [param: string, body: JsonObject][] = [
     'prompt_cache_options.comparison_response_id',
     { prompt_cache_options: { comparison_response_id: 'resp_1' } },
   ],
+  ['reasoning.mode', { reasoning: { mode: 'pro' } }],
   ['prompt_cache_options.ttl', { prompt_cache_options: { ttl: '9d' } }],
 ]
 for (const [param, body] of REFUSED) {
@@ -142,6 +143,14 @@ for (const [param, body] of REFUSED) {
     )
   })
 }
+
+test('responses: hosted tools are named wherever they hide', () => {
+  const input = [
+    { type: 'additional_tools', role: 'developer', tools: [{ type: 'web_search' }, TOOL] },
+    { type: 'tool_search_output', call_id: 'c', tools: [{ type: 'mcp' }] },
+  ]
+  assert.deepEqual(read({ input }).dropped, ['tools.web_search', 'tools.mcp'])
+})
 
 test('responses: fields that say nothing special pass', () => {
   read({ background: false, conversation: null, service_tier: 'auto', store: null, tools: null })

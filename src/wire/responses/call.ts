@@ -154,17 +154,12 @@ function readTool(tool: Json, { measure, needs }: Walk): void {
 }
 
 function readSettings(body: JsonObject, { measure, needs }: Walk): void {
+  refuseWithin(body)
   const { text, prompt_cache_options: caching, prompt_cache_retention: retention, store } = body
   const format = isObject(text) ? text['format'] : undefined
   measure.json(format)
   if (isObject(format) && format['type'] === 'json_schema') needs.add('structured_output')
   if (isObject(caching)) {
-    if ((caching['comparison_response_id'] ?? null) !== null) {
-      throw unsupportedParameter(
-        'prompt_cache_options.comparison_response_id',
-        'prompt_cache_options.comparison_response_id is not supported: response ids are known to Tollgate alone',
-      )
-    }
     measure.cacheWrite(lifetimeOf(caching['ttl'], 'prompt_cache_options.ttl'))
   }
   if ((retention ?? 'in_memory') !== 'in_memory') {
@@ -174,6 +169,23 @@ function readSettings(body: JsonObject, { measure, needs }: Walk): void {
     throw invalidRequest('store', 'store must be true or false')
   }
   measure.unknownFields(body, RESPONSES_FIELDS)
+}
+
+/** What no request may carry, inside fields that it may. */
+function refuseWithin({ reasoning, prompt_cache_options: caching }: JsonObject): void {
+  const mode = (isObject(reasoning) ? reasoning['mode'] : undefined) ?? 'standard'
+  if (mode !== 'standard') {
+    throw unsupportedParameter(
+      'reasoning.mode',
+      'reasoning.mode is not supported: it changes the price, and no price list tells by how much',
+    )
+  }
+  if (isObject(caching) && (caching['comparison_response_id'] ?? null) !== null) {
+    throw unsupportedParameter(
+      'prompt_cache_options.comparison_response_id',
+      'prompt_cache_options.comparison_response_id is not supported: providers know no response ids of ours',
+    )
+  }
 }
 
 function textsOf(content: Json): string[] {

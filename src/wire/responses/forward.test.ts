@@ -65,6 +65,48 @@ const CHANGES: readonly [
     },
   ],
   [
+    'a choice that only hosted tools could meet is taken out',
+    {
+      tools: [{ type: 'shell' }, { type: 'function', name: 'f' }],
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'shell' }] },
+    },
+    {
+      tools: [{ type: 'function', name: 'f' }],
+      store: false,
+      include: ['reasoning.encrypted_content'],
+    },
+  ],
+  [
+    'tools of the client’s own stay, and so does the choice of them',
+    {
+      tools: [{ type: 'shell', environment: { type: 'local' } }, { type: 'file_search' }],
+      tool_choice: { type: 'shell' },
+    },
+    {
+      tools: [{ type: 'shell', environment: { type: 'local' } }],
+      tool_choice: { type: 'shell' },
+      store: false,
+      include: ['reasoning.encrypted_content'],
+    },
+  ],
+  [
+    'hosted tools are taken out of the input too',
+    {
+      input: [
+        {
+          type: 'additional_tools',
+          role: 'developer',
+          tools: [{ type: 'mcp' }, { type: 'custom' }],
+        },
+      ],
+    },
+    {
+      input: [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'custom' }] }],
+      store: false,
+      include: ['reasoning.encrypted_content'],
+    },
+  ],
+  [
     'no empty list of tools is left',
     { tools: [{ type: 'mcp', server_url: 'x' }], tool_choice: 'auto' },
     { store: false, include: ['reasoning.encrypted_content'] },

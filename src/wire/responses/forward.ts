@@ -20,8 +20,8 @@ import { usableTools } from './tools.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
   const { value } = body
-  const { tools, toolChoice, dropped } = usableTools(value)
-  const input = readableInput(value['input'])
+  const { tools, toolChoice, input: usable, dropped } = usableTools(value)
+  const input = readableInput(usable)
   return changeMembers(body, {
     model: change.model,
     store: false,

@@ -8,22 +8,46 @@ import { isArray, isObject, stringOf } from '../../core/json.ts'
 export type UsableTools = {
   readonly tools: readonly Json[]
   readonly toolChoice: Json | undefined
-  /** Names of what was taken out; empty = tools and choice are as the client sent them. */
+  /** The input, whose items may bring tools along too. */
+  readonly input: Json | undefined
+  /** Names of what was taken out; empty = all is as the client sent it. */
   readonly dropped: readonly string[]
 }
 
 /** The request's tools without those that run at the provider, whose price no hold covers. */
 export function usableTools(body: JsonObject): UsableTools {
   const given = isArray(body['tools']) ? body['tools'] : []
+  const { input, brought } = usableInput(body['input'])
+  const dropped = new Set([...given, ...brought].filter(isHosted).map(nameOf))
   const tools = given.filter((tool) => !isHosted(tool))
-  const dropped = new Set(given.filter(isHosted).map((tool) => `tools.${typeOf(tool)}`))
-  const choice = body['tool_choice']
-  const toolChoice = usableChoice(choice, tools.length > 0 || given.length === 0)
-  if (isObject(choice) && toolChoice !== choice) dropped.add('tool_choice')
-  return { tools, toolChoice, dropped: [...dropped] }
+  const choice = body['tool_choice'] ?? undefined
+  const toolChoice = dropped.size === 0 ? choice : usableChoice(choice, [...tools, ...brought])
+  // To be told "as you like" about tools that are gone is to be told nothing.
+  if (toolChoice !== choice && choice !== 'auto' && choice !== 'none') dropped.add('tool_choice')
+  return { tools, toolChoice, input, dropped: [...dropped] }
 }
 
-/** Tools that need the client or nobody at all: everything else runs at the provider. */
+/** The same input when no item brings a hosted tool along, and all tools that items bring. */
+function usableInput(input: Json | undefined): {
+  readonly input: Json | undefined
+  readonly brought: readonly Json[]
+} {
+  if (!isArray(input)) return { input, brought: [] }
+  const brought = input.flatMap((item) => toolsIn(item))
+  if (!brought.some(isHosted)) return { input, brought }
+  const usable = input.map((item) =>
+    isObject(item) && toolsIn(item).some(isHosted)
+      ? { ...item, tools: toolsIn(item).filter((tool) => !isHosted(tool)) }
+      : item,
+  )
+  return { input: usable, brought }
+}
+
+function toolsIn(item: Json): readonly Json[] {
+  return isObject(item) && isArray(item['tools']) ? item['tools'] : []
+}
+
+/** Tools that the client runs, or that need no running: everything else runs at the provider. */
 const CLIENT_TOOLS: ReadonlySet<string> = new Set([
   'function',
   'custom',
@@ -37,30 +61,29 @@ const CLIENT_TOOLS: ReadonlySet<string> = new Set([
 
 function isHosted(tool: Json): boolean {
   if (!isObject(tool)) return false
-  const type = typeOf(tool)
-  if (type === 'shell') {
-    const environment = tool['environment']
-    return !(isObject(environment) && environment['type'] === 'local')
-  }
-  return !CLIENT_TOOLS.has(type)
+  if (typeOf(tool) !== 'shell') return !CLIENT_TOOLS.has(typeOf(tool))
+  const { environment } = tool
+  return !(isObject(environment) && environment['type'] === 'local')
 }
 
 function typeOf(tool: Json): string {
   return (isObject(tool) ? stringOf(tool['type']) : undefined) ?? 'unknown'
 }
 
-/** Choices that are no tool's name but a way of choosing. */
-const WAYS: ReadonlySet<string> = new Set(['allowed_tools', 'shell'])
+function nameOf(tool: Json): string {
+  return `tools.${typeOf(tool)}`
+}
 
-function usableChoice(choice: Json | undefined, hasTools: boolean): Json | undefined {
-  if (!hasTools) return undefined
+function usableChoice(choice: Json | undefined, tools: readonly Json[]): Json | undefined {
+  const usable = tools.filter((tool) => !isHosted(tool))
+  if (usable.length === 0) return undefined
   if (!isObject(choice)) return choice
-  if (!WAYS.has(typeOf(choice)) && isHosted(choice)) return undefined
-  const allowed = choice['tools']
-  if (!isArray(allowed)) return choice
-  const tools = allowed.filter((tool) => !isHosted(tool))
-  if (tools.length === allowed.length) return choice
-  return tools.length === 0 ? undefined : { ...choice, tools }
+  const types = new Set(['function', 'custom', 'namespace', ...usable.map(typeOf)])
+  if (typeOf(choice) !== 'allowed_tools') return types.has(typeOf(choice)) ? choice : undefined
+  const allowed = isArray(choice['tools']) ? choice['tools'] : []
+  const left = allowed.filter((tool) => types.has(typeOf(tool)))
+  if (left.length === allowed.length) return choice
+  return left.length === 0 ? undefined : { ...choice, tools: left }
 }
 
 export type ToolNames = {
