@@ -81,7 +81,7 @@ export class ChoiceDecoder {
     if (text === '' && logprobs === undefined) return
     if (this.#open?.kind === 'tool-call') {
       const last = this.#waiting.at(-1)
-      if (last?.kind === kind) last.text += text
+      if (last?.kind === kind && !('seal' in last)) last.text += text
       else this.#waiting.push({ kind, text })
       return
     }

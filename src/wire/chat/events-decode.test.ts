@@ -96,6 +96,11 @@ test('an answer that the provider broke off is not an answer', () => {
   }
 })
 
+test('an empty reason is no end', () => {
+  const events = decode(delta({ content: 'a' }, ''), delta({ content: 'b' }, 'stop'))
+  assert.equal(events.filter((event) => event.type === 'text-delta').length, 2)
+})
+
 test('what comes after the end of a choice is not taken for an answer', () => {
   const events = decode(delta({ content: 'a' }, 'stop'), delta({ content: 'b' }, 'stop'), '[DONE]')
   assert.deepEqual(

@@ -70,7 +70,9 @@ class AnswerDecoder {
     if (decoder.isEnded) return []
     const { delta, logprobs, finish_reason: reason } = choice
     const events = isObject(delta) ? decoder.add(delta, logprobs) : []
-    return typeof reason === 'string' ? [...events, ...decoder.end(reason)] : events
+    // Some providers write an empty reason where there is none yet.
+    const isEnd = typeof reason === 'string' && reason !== ''
+    return isEnd ? [...events, ...decoder.end(reason)] : events
   }
 
   #hasSaidAll(): boolean {

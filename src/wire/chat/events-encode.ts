@@ -97,10 +97,15 @@ function grow(whole: Growing, delta: JsonObject): void {
   for (const [name, piece] of Object.entries(delta)) {
     const before = whole[name]
     if (typeof before === 'string' && typeof piece === 'string') whole[name] = before + piece
-    else if (isArray(before) && isArray(piece)) (before as Json[]).push(...piece)
+    else if (isArray(before) && isArray(piece)) append(before as Json[], piece)
     else if (isObject(before) && isObject(piece)) grow(before, piece)
     else whole[name] = isArray(piece) ? [...piece] : piece
   }
+}
+
+/** In place: copying a long list once for every token would stall everybody else. */
+function append(list: Json[], more: readonly Json[]): void {
+  for (const each of more) list.push(each)
 }
 
 /** A stream numbers its calls so that pieces find each other; a whole answer lists them. */

@@ -27,8 +27,8 @@ import {
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
 import { CHAT_FIELDS } from './fields.ts'
-import { usableTools } from './usable-tools.ts'
 import { decodeMessages, markOf } from './message-decode.ts'
+import { usableTools } from './usable-tools.ts'
 
 const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 const VERBOSITIES = ['low', 'medium', 'high'] as const
@@ -91,8 +91,9 @@ function decodeReasoning(value: unknown, place: string): { readonly effort: Effo
   return { effort: expectOneOf(EFFORTS)(value, place) }
 }
 
-function decodeStop(value: unknown, place: string): readonly string[] {
-  return typeof value === 'string' ? [value] : expectTexts(value, place)
+function decodeStop(value: unknown, place: string): readonly string[] | undefined {
+  const stop = typeof value === 'string' ? [value] : expectTexts(value, place)
+  return stop.length === 0 ? undefined : stop
 }
 
 function decodeLogprobs(body: JsonObject): number | undefined {
