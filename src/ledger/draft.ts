@@ -60,7 +60,8 @@ export class Draft {
       this.#accounts.set(account.id, account)
       const seq = account.periodSeq
       const closed = openPeriod(account, page.now)
-      if (account.periodSeq !== seq) this.#changed.add(account)
+      const isAltered = account.periodSeq !== seq || account.rateWindow.isRedated
+      if (isAltered) this.#changed.add(account)
       if (closed !== undefined) this.#closedPeriods.push(closed)
     }
   }

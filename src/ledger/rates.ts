@@ -4,7 +4,13 @@
 export type Rates = { readonly rpm: number | null; readonly tpm: number | null }
 
 /** Seconds in which something was admitted, oldest first. */
-export type RateWindow = { readonly seconds: RateSecond[]; requests: number; tokens: number }
+export type RateWindow = {
+  readonly seconds: RateSecond[]
+  requests: number
+  tokens: number
+  /** The clock was set back since it was packed, so it must be packed again to age by the new time. */
+  isRedated: boolean
+}
 type RateSecond = { readonly second: number; requests: number; tokens: number }
 
 /** A request in the last instant of its second is 60 s old only when 61 seconds have begun since. */
@@ -12,15 +18,21 @@ const WINDOW_SECONDS = 61
 
 /** Unpacks a window as `packWindow` wrote it, without what is too old by now. */
 export function unpackWindow(packed: string, now: number): RateWindow {
-  const window: RateWindow = { seconds: [], requests: 0, tokens: 0 }
+  const window: RateWindow = { seconds: [], requests: 0, tokens: 0, isRedated: false }
   if (packed === '') return window
-  const oldest = Math.floor(now / 1000) - WINDOW_SECONDS + 1
+  const current = Math.floor(now / 1000)
   let second = 0
   for (const entry of packed.split(';')) {
     const [step, requests, tokens] = entry.split(',')
     second += Number(step)
-    if (second < oldest) continue
-    add(window, { second, requests: Number(requests), tokens: Number(tokens) })
+    if (second <= current - WINDOW_SECONDS) continue
+    // A clock that was set back leaves seconds in the future: they count from now, or they would block for as long.
+    const counted = Math.min(second, current)
+    if (counted < second) window.isRedated = true
+    const newest = window.seconds.at(-1)
+    const by = { requests: Number(requests), tokens: Number(tokens) }
+    if (newest?.second === counted) change(window, newest, by)
+    else add(window, { second: counted, ...by })
   }
   return window
 }
@@ -36,7 +48,7 @@ export function packWindow(window: RateWindow): string {
   return packed
 }
 
-/** Counts an admission now. A clock that was set back cannot reorder the window: the newest second takes it. */
+/** Counts an admission now: in the newest second, if that has begun. */
 export function admit(window: RateWindow, now: number, tokens: number): void {
   const newest = window.seconds.at(-1)
   const second = Math.floor(now / 1000)

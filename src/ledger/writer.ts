@@ -235,14 +235,15 @@ export class Writer {
   async #rejoin(entries: readonly Entry[]): Promise<void> {
     this.#nodeId = await this.#options.join()
     this.#holdCount = 0
-    for (const entry of entries) {
+    this.#queue = [...entries, ...this.#urgent, ...this.#queue]
+    this.#urgent = []
+    for (const entry of this.#queue) {
       const { item } = entry
       if (item.kind !== 'reserve') continue
       if (entry.isRetry) this.#voidLater(item)
       entry.item = { ...item, holdId: this.newHoldId() }
       entry.isRetry = false
     }
-    this.#queue = [...entries, ...this.#queue]
   }
 
   /** Nobody waits for it, but it must reach the books. */

@@ -1,0 +1,32 @@
+// The test of the simulation: each mistake must be found within a thousand runs.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import { MUTANTS, type Mutant } from './mutants.ts'
+import { loadMutant, loadRules } from './rules.ts'
+import { simulate } from './world.ts'
+
+const SEEDS_MAX = 1000
+const STEPS = 250
+
+describe('the simulation finds', () => {
+  for (const mutant of MUTANTS) {
+    test(mutant.name, async () => assert.ok(await isFound(mutant), 'no run found it'))
+  }
+})
+
+async function isFound(mutant: Mutant): Promise<boolean> {
+  const code =
+    'mutation' in mutant
+      ? { rules: await loadMutant(mutant.mutation) }
+      : { rules: await loadRules(), faults: mutant.faults }
+  for (let seed = 1; seed <= SEEDS_MAX; seed++) {
+    try {
+      simulate(seed, STEPS, code)
+    } catch (error) {
+      assert.ok(error instanceof Error)
+      return true
+    }
+  }
+  return false
+}

@@ -1,0 +1,165 @@
+// Mistakes that would break a promise of the ledger, each as small as a slip of the pen. The simulation must find every
+// one of them; a mistake it cannot find is a promise that nobody watches.
+import type { Faults } from './memory-books.ts'
+import type { Mutation } from './rules.ts'
+
+export type Mutant = { readonly name: string } & (
+  | { readonly mutation: Mutation }
+  | { readonly faults: Faults }
+)
+
+export const MUTANTS: readonly Mutant[] = [
+  { name: 'a fenced node may commit', faults: { noFence: true } },
+  { name: 'periods by the clock of the node', faults: { clockOfNode: true } },
+  mutant(
+    'no guard',
+    'judge.ts',
+    'if (now >= wanted) return grant(wanted)',
+    'if (now > -2) return grant(wanted)',
+  ),
+  mutant('the last nano-dollar is refused', 'judge.ts', 'if (now >= wanted)', 'if (now > wanted)'),
+  mutant(
+    'only the key is looked at',
+    'judge.ts',
+    '[legs.key, legs.frame].map((account) => {',
+    '[legs.key].map((account) => {',
+  ),
+  mutant(
+    'only the frame is looked at',
+    'judge.ts',
+    '[legs.key, legs.frame].map((account) => {',
+    '[legs.frame].map((account) => {',
+  ),
+  mutant('holds do not count', 'judge.ts', "holds === 'beside holds' ? account.held : 0n", '0n'),
+  mutant(
+    'rounded to the other side',
+    'judge.ts',
+    'room * PICO_PER_NANO - worst.fixedPicodollars',
+    'room * PICO_PER_NANO + 999n - worst.fixedPicodollars',
+  ),
+  mutant(
+    'capped to more than fits',
+    'judge.ts',
+    'if (canCap && now >= minimum) return grant(now)',
+    'if (canCap && now >= minimum) return grant(now + 1)',
+  ),
+  mutant(
+    'concurrency one too many',
+    'judge.ts',
+    'key.inFlight >= key.concurrency',
+    'key.inFlight > key.concurrency',
+  ),
+  mutant(
+    'a minute of 60 buckets',
+    'rates.ts',
+    'const WINDOW_SECONDS = 61',
+    'const WINDOW_SECONDS = 60',
+  ),
+  mutant(
+    'a minute that starts over when full',
+    'rates.ts',
+    'window.requests + 1 > rates.rpm',
+    'window.requests + 1 > 2 * rates.rpm',
+  ),
+  mutant(
+    'admissions are not counted',
+    'decide.ts',
+    'if (hasRates(legs.key)) admit(',
+    'if (!hasRates(legs.key)) admit(',
+  ),
+  mutant(
+    'a refusal leaves something held',
+    'decide.ts',
+    'if (!answer.reserved || legs === undefined) return answer',
+    'if (!answer.reserved && legs !== undefined) draft.move({ keyId: ask.keyId, keyPeriod: legs.key.periodSeq, framePeriod: legs.frame.periodSeq }, { held: 1n, spent: 0n, overrun: 0n, inFlight: 0 })\n  if (!answer.reserved || legs === undefined) return answer',
+  ),
+  mutant(
+    'an unheard commit is granted again',
+    'decide.ts',
+    'knownGrant(draft, item.holdId) ?? reserve(draft, item)',
+    'reserve(draft, item)',
+  ),
+  mutant('settled holds stay open', 'draft.ts', 'this.#holdsDeleted.push(hold.id)', ''),
+  mutant(
+    'a second settlement counts',
+    'decide.ts',
+    "if (row.state !== 'orphaned') {",
+    "if (row.state === 'voided') {",
+  ),
+  mutant(
+    'a late settlement is charged on top',
+    'decide.ts',
+    'spent: after.costNanodollars - before.costNanodollars,',
+    'spent: after.costNanodollars,',
+  ),
+  mutant(
+    'a late settlement is lost',
+    'decide.ts',
+    "if (row.state !== 'orphaned') {",
+    'if (row.state.length > 0) {',
+  ),
+  mutant(
+    'a crash releases what was held',
+    'usage-row.ts',
+    'costNanodollars: hold.amount,',
+    'costNanodollars: 0n,',
+  ),
+  mutant(
+    'an overrun is clipped',
+    'decide.ts',
+    'spent: cost,\n',
+    'spent: cost > hold.amount ? hold.amount : cost,\n',
+  ),
+  mutant(
+    'an overrun is not counted',
+    'decide.ts',
+    'overrun: overrun(cost, hold.amount),\n    inFlight: -1,',
+    'overrun: 0n,\n    inFlight: -1,',
+  ),
+  mutant(
+    'settled into the running period',
+    'draft.ts',
+    'if (period === account.periodSeq)',
+    'if (period <= account.periodSeq)',
+  ),
+  mutant(
+    'a reset forgets the old period',
+    'account.ts',
+    'return closed.seq === 0 ? undefined : closed',
+    'return undefined',
+  ),
+  mutant('a new period keeps what was held', 'account.ts', '  account.held = 0n\n', ''),
+  mutant(
+    'a period can be reopened',
+    'account.ts',
+    'now < account.periodEndsAt) return undefined',
+    'now < account.periodEndsAt && now >= account.periodStartsAt) return undefined',
+  ),
+  mutant('a top-up lasts for ever', 'account.ts', '  account.topUp = 0n\n', ''),
+  mutant('a trim is forgotten', 'draft.ts', 'this.#holdsChanged.set(hold.id, amount)', ''),
+  mutant(
+    'an extension is not guarded',
+    'decide.ts',
+    'account.spent + account.held + extra <= limit',
+    'limit > 0n',
+  ),
+  mutant(
+    'an extension grows a closed period',
+    'decide.ts',
+    'if (period !== account.periodSeq) return false',
+    '',
+  ),
+  mutant('in flight is not counted down', 'decide.ts', 'inFlight: -1,', 'inFlight: 0,'),
+  mutant('an outage of the database kills', 'watch.ts', 'this.#seen.clear()', ''),
+  mutant(
+    'one silent look kills',
+    'watch.ts',
+    'monotonicMs - seen.since >= this.#deadAfterMs',
+    'monotonicMs - seen.since >= 1000',
+  ),
+  mutant('rollups miss corrections', 'draft.ts', 'this.#roll(before, -1)', ''),
+]
+
+function mutant(name: string, file: string, ...[from, to]: readonly [string, string]): Mutant {
+  return { name, mutation: { file, from, to } }
+}

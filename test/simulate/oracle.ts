@@ -1,0 +1,168 @@
+// What must be true whatever the ledger's code says: the provider's own account of what it was asked and what it cost,
+// and whether each grant and each refusal was right, worked out anew from the rows of the books.
+import assert from 'node:assert/strict'
+
+import type { Batch, Item, Outcome, PlainAsk } from '../../src/ledger/books.ts'
+import { FRAME_ID } from '../../src/store/tables.ts'
+import type { MemoryBooks } from './memory-books.ts'
+
+type Dispatch = {
+  /** What the provider bills, once it is done. */
+  cost: bigint | undefined
+  /** The node was told that the settlement is safe. */
+  isAcknowledged: boolean
+}
+
+const MINUTE_MS = 60_000
+
+export class Oracle {
+  readonly #books: MemoryBooks
+  readonly #dispatched = new Map<number, Dispatch>()
+  readonly #granted = new Set<number>()
+  /** By account and period. */
+  readonly #topUps = new Map<string, bigint>()
+  /** When requests were admitted, by key. */
+  readonly #admissions = new Map<string, number[]>()
+  /** Until then the books may still count what we have forgotten. */
+  #surelyAfter = 0
+
+  constructor(books: MemoryBooks) {
+    this.#books = books
+  }
+
+  /** The provider is called: only ever on a hold that is in the books. */
+  dispatch(holdId: number): void {
+    const isCommitted =
+      this.#books.holds.has(holdId) || this.#books.usage.get(holdId)?.state === 'orphaned'
+    assert.ok(isCommitted, `hold ${holdId} was dispatched and is not in the books`)
+    assert.ok(!this.#dispatched.has(holdId), `hold ${holdId} was dispatched twice`)
+    this.#dispatched.set(holdId, { cost: undefined, isAcknowledged: false })
+  }
+
+  finish(holdId: number, cost: bigint): void {
+    const dispatch = this.#dispatched.get(holdId)
+    if (dispatch !== undefined) dispatch.cost = cost
+  }
+
+  acknowledge(holdId: number): void {
+    const dispatch = this.#dispatched.get(holdId)
+    if (dispatch !== undefined) dispatch.isAcknowledged = true
+  }
+
+  /** What was counted lately is no longer sure, until the clock has passed the latest time it ever showed. */
+  forgetMinutes(latest: number): void {
+    this.#admissions.clear()
+    this.#surelyAfter = Math.max(this.#surelyAfter, latest + 2 * MINUTE_MS)
+  }
+
+  /** Looks at the decisions of a batch that has just been committed. */
+  check(batch: Batch, outcomes: readonly Outcome[]): void {
+    const demands = batch.items.filter(({ kind }) => kind === 'reserve' || kind === 'extend')
+    for (const [index, item] of batch.items.entries()) {
+      const outcome = outcomes[index]
+      if (outcome?.kind === 'changed' && outcome.done) this.#checkChange(item)
+      if (item.kind !== 'reserve' || outcome?.kind !== 'judged') continue
+      if (outcome.answer.reserved) this.#checkGrant(item, outcome.answer.amountNanodollars)
+      // With several in one batch, those granted later hide what this one saw.
+      else if (demands.length === 1) this.#checkRefusal(item.ask, outcome.answer.reason)
+    }
+  }
+
+  /** Everyone has gone home. */
+  checkEnd(): void {
+    assert.equal(this.#books.holds.size, 0, 'holds are left')
+    for (const [holdId, { cost, isAcknowledged }] of this.#dispatched) {
+      const row = this.#books.usage.get(holdId)
+      assert.ok(row, `hold ${holdId} was dispatched and has no row`)
+      if (isAcknowledged) assert.equal(row.costNanodollars, cost, `what hold ${holdId} cost`)
+      else if (row.state === 'orphaned') assert.equal(row.costNanodollars, row.amount)
+      else assert.equal(row.costNanodollars, cost, `what hold ${holdId} cost, unacknowledged`)
+    }
+  }
+
+  #checkChange(item: Item): void {
+    if (item.kind === 'top-up') {
+      const name = `${item.keyId} ${this.#books.account(item.keyId).periodSeq}`
+      this.#topUps.set(name, (this.#topUps.get(name) ?? 0n) + item.amount)
+    }
+    if (item.kind !== 'extend') return
+    this.#assertWithin(item.keyId)
+    const hold = this.#books.holds.get(item.holdId)
+    const isRunning =
+      hold?.keyPeriod === this.#books.account(item.keyId).periodSeq &&
+      hold.framePeriod === this.#books.account(FRAME_ID).periodSeq
+    assert.ok(isRunning, `hold ${item.holdId} grew in a period that is closed`)
+  }
+
+  #limitOf(id: string): bigint | null {
+    const { limit, topUp, periodSeq } = this.#books.account(id)
+    assert.equal(topUp, this.#topUps.get(`${id} ${periodSeq}`) ?? 0n, `top-up of ${id}`)
+    return limit === null ? null : limit + topUp
+  }
+
+  #checkGrant(item: Extract<Item, { kind: 'reserve' }>, amount: bigint): void {
+    const { keyId } = item.ask
+    // A retry finds the hold it was granted before.
+    if (this.#granted.has(item.holdId)) return
+    this.#granted.add(item.holdId)
+    if (amount > 0n) this.#assertWithin(keyId)
+    const { rpm, concurrency } = this.#books.account(keyId)
+    const open = [...this.#books.holds.values()].filter((hold) => hold.keyId === keyId)
+    assert.ok(concurrency === null || open.length <= concurrency, `concurrency of ${keyId}`)
+    const lately = this.#lately(keyId, MINUTE_MS)
+    assert.ok(rpm === null || lately < rpm, `${lately + 1} of ${rpm} requests a minute on ${keyId}`)
+    this.#admissions.set(keyId, [...(this.#admissions.get(keyId) ?? []), this.#books.now])
+  }
+
+  /** How many were admitted within so many milliseconds before now. */
+  #lately(keyId: string, withinMs: number): number {
+    const admissions = this.#admissions.get(keyId) ?? []
+    return admissions.filter((at) => this.#books.now - at <= withinMs).length
+  }
+
+  #assertWithin(keyId: string): void {
+    for (const id of [keyId, FRAME_ID]) {
+      const limit = this.#limitOf(id)
+      const { spent, held } = this.#books.sums(id)
+      assert.ok(limit === null || spent + held <= limit, `${id} was granted too much`)
+    }
+  }
+
+  #checkRefusal(ask: PlainAsk, reason: string): void {
+    const { fixedPicodollars, outputTokens, outputTokensMinimum } = ask.worstCase
+    const cost = (tokens: number): bigint => (fixedPicodollars + 999n) / 1000n + BigInt(tokens)
+    const isShort = (amount: bigint, withHolds: boolean): boolean =>
+      [ask.keyId, FRAME_ID].some((id) => {
+        const limit = this.#limitOf(id)
+        const { spent, held } = this.#books.sums(id)
+        return limit !== null && spent + (withHolds ? held : 0n) + amount > limit
+      })
+    const least = Math.min(outputTokensMinimum, outputTokens)
+    const spendingIsInTheWay = isShort(cost(outputTokens), false)
+    if (reason === 'budget') {
+      const decisive = ask.whenTight === 'cap' ? least : outputTokens
+      assert.ok(
+        isShort(cost(decisive), false),
+        `${ask.keyId} was refused for spending it could afford`,
+      )
+    }
+    if (reason === 'reserved') {
+      const decisive = ask.whenTight === 'cap' && spendingIsInTheWay ? least : outputTokens
+      assert.ok(
+        isShort(cost(decisive), true),
+        `${ask.keyId} was refused for holds beside which it fits`,
+      )
+    }
+    if (reason === 'rate') {
+      const { rpm, concurrency } = this.#books.account(ask.keyId)
+      const open = [...this.#books.holds.values()].filter((hold) => hold.keyId === ask.keyId)
+      const isFull = concurrency !== null && open.length >= concurrency
+      // Seconds are whole, so what was admitted up to 61 s ago may still count.
+      const isFast = rpm !== null && this.#lately(ask.keyId, MINUTE_MS + 1000) >= rpm
+      assert.ok(
+        isFull || isFast || this.#books.now < this.#surelyAfter,
+        `${ask.keyId} was slowed down for nothing`,
+      )
+    }
+  }
+}

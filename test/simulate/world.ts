@@ -1,0 +1,507 @@
+// One simulated run: nodes that ask, settle, crash, pause, lose replies and settle late, over one database, with the
+// provider's own truth beside it. Everything happens in one thread, in an order that the seed alone decides.
+import assert from 'node:assert/strict'
+
+import { NO_USAGE } from '../../src/core/events.ts'
+import type { Batch, BatchResult, Charge, Item, Outcome, PlainAsk } from '../../src/ledger/books.ts'
+import { HOLDS_PER_NODE } from '../../src/ledger/writer.ts'
+import { FRAME_ID } from '../../src/store/tables.ts'
+import { MemoryBooks, type Faults } from './memory-books.ts'
+import { Oracle } from './oracle.ts'
+import { Random } from './random.ts'
+import type { Rules } from './rules.ts'
+
+const NODES = 3
+const KEYS = ['key_a', 'key_b', 'key_c']
+const DEAD_AFTER_MS = 4000
+const BATCH_MAX = 8
+const SETTLE_DOWN_ROUNDS = 60
+
+type Queued = { readonly item: Item; isRetry: boolean }
+
+/** What a process remembers; all of it is lost when it crashes, except the spool. */
+type Node = {
+  id: number
+  holdCount: number
+  state: 'up' | 'paused' | 'down'
+  /** Was paused or down since it last beat: whoever takes it for dead is right. */
+  wasAway: boolean
+  beatsMissed: number
+  queue: Queued[]
+  sent: Sent | undefined
+  open: Map<number, { readonly ask: PlainAsk; readonly amount: bigint; isEnding: boolean }>
+  readonly spool: Map<number, Charge>
+  watch: InstanceType<Rules['Watch']>
+  readonly clockSkewMs: number
+}
+
+/** unheard = the connection broke: committed or not, the node cannot know. */
+type Sent = {
+  readonly batch: Batch
+  readonly items: readonly Queued[]
+  reply?: BatchResult | 'unheard'
+}
+
+export function simulate(
+  seed: number,
+  steps: number,
+  code: { rules: Rules; faults?: Faults },
+): void {
+  const world = new World(seed, code.rules, code.faults ?? {})
+  for (let step = 0; step < steps; step++) world.step()
+  world.settleDown()
+}
+
+class World {
+  readonly #random: Random
+  readonly #rules: Rules
+  readonly #books: MemoryBooks
+  readonly #oracle: Oracle
+  readonly #nodes: Node[] = []
+  /** Sent by processes that have died since. */
+  #ghosts: { readonly batch: Batch; readonly clockSkewMs: number }[] = []
+  #monotonicMs = 0
+  #outageSteps = 0
+  #requests = 0
+
+  constructor(seed: number, rules: Rules, faults: Faults) {
+    this.#random = new Random(seed)
+    this.#rules = rules
+    this.#books = new MemoryBooks(rules, faults)
+    this.#oracle = new Oracle(this.#books)
+    const limits = { key_a: 3000n, key_b: 8000n, key_c: null, [FRAME_ID]: 12_000n }
+    for (const [id, limit] of Object.entries(limits)) this.#openAccount(id, limit)
+    for (let count = 0; count < NODES; count++) this.#nodes.push(this.#newNode(count))
+  }
+
+  step(): void {
+    if (this.#outageSteps > 0) this.#outageSteps -= 1
+    this.#books.now += this.#random.between(0, 400)
+    const node = this.#random.pick(this.#nodes)
+    if (node === undefined) return
+    const action = this.#random.pick(ACTIONS)
+    if (action !== undefined) this[action](node)
+  }
+
+  /** The faults end, everyone finishes what is open, and the books are closed. */
+  settleDown(): void {
+    this.#outageSteps = 0
+    for (const ghost of this.#ghosts.splice(0)) this.#execute(ghost.batch, ghost.clockSkewMs)
+    for (let round = 0; round < SETTLE_DOWN_ROUNDS; round++) {
+      for (const node of this.#nodes) {
+        if (node.state === 'paused') node.state = 'up'
+        if (node.state === 'down') this.restart(node)
+        for (const holdId of [...node.open.keys()]) this.#end(node, holdId, 'settle')
+        this.send(node)
+        this.#commit(node, 'heard')
+        this.deliver(node)
+        this.sweep(node)
+      }
+      this.tick()
+    }
+    this.#oracle.checkEnd()
+  }
+
+  ask(node: Node): void {
+    if (node.state !== 'up') return
+    const keyId = this.#random.pick(KEYS) ?? ''
+    // Now and then exactly what is left, where being off by one shows.
+    const { limit, topUp, spent, held } = this.#books.account(keyId)
+    const left = limit === null ? 0 : Number(limit + topUp - spent - held)
+    const isExact = left > 0 && this.#random.chance(0.2)
+    const outputTokens = isExact ? left : this.#random.between(0, 9) * 100
+    const ask: PlainAsk = {
+      requestId: `req_${++this.#requests}`,
+      keyId,
+      allowVersion: 1,
+      endpoint: 'chat',
+      modelAsked: 'm',
+      worstCase: {
+        // Round amounts meet limits exactly, and a pico-dollar more must not.
+        fixedPicodollars: isExact
+          ? 0n
+          : BigInt(this.#random.between(0, 2) * 100_000 + this.#random.between(0, 1)),
+        outputTokenPicodollars: 1000n,
+        outputTokens,
+        outputTokensFrom: 'client',
+        outputTokensMinimum: 100,
+      },
+      whenTight: this.#random.chance(0.5) ? 'cap' : 'refuse',
+      estimatedTokens: 10,
+      recounted: true,
+    }
+    node.queue.push({
+      item: { kind: 'reserve', holdId: this.#newHoldId(node), ask },
+      isRetry: false,
+    })
+  }
+
+  send(node: Node): void {
+    if (node.state !== 'up' || node.sent !== undefined || node.queue.length === 0) return
+    const items = node.queue.splice(0, this.#random.between(1, BATCH_MAX))
+    node.sent = {
+      items,
+      batch: {
+        nodeId: node.id,
+        items: items.map(({ item }) => item),
+        prices: [],
+        isRetry: items.some(({ isRetry }) => isRetry),
+      },
+    }
+  }
+
+  commit(node: Node): void {
+    const fate = this.#random.next()
+    if (this.#outageSteps > 0 || fate < 0.08) this.#commit(node, 'lost before')
+    else this.#commit(node, fate < 0.16 ? 'lost after' : 'heard')
+  }
+
+  deliver(node: Node): void {
+    const { sent } = node
+    if (node.state !== 'up' || sent?.reply === undefined) return
+    node.sent = undefined
+    if (sent.reply === 'unheard') this.#retry(node, sent.items)
+    else if (!sent.reply.live) this.#rejoin(node, sent.items)
+    else {
+      for (const [index, { item }] of sent.items.entries()) {
+        const outcome: Outcome | undefined = sent.reply.outcomes[index]
+        assert.ok(outcome)
+        this.#hear(node, item, outcome)
+      }
+    }
+  }
+
+  end(node: Node): void {
+    const holdId = this.#random.pick([...node.open.keys()])
+    if (node.state !== 'up' || holdId === undefined) return
+    this.#end(
+      node,
+      holdId,
+      this.#random.chance(0.1) ? 'twice' : this.#random.chance(0.15) ? 'spool' : 'settle',
+    )
+  }
+
+  change(node: Node): void {
+    const holdId = this.#random.pick([...node.open.keys()])
+    const hold = holdId === undefined ? undefined : node.open.get(holdId)
+    if (node.state !== 'up' || holdId === undefined || hold === undefined || hold.isEnding) return
+    const { keyId } = hold.ask
+    const item: Item = this.#random.chance(0.5)
+      ? { kind: 'extend', keyId, holdId, extra: BigInt(this.#random.between(1, 9)) * 100n }
+      : { kind: 'trim', keyId, holdId, amount: hold.amount / 2n }
+    node.queue.push({ item, isRetry: false })
+  }
+
+  crash(node: Node): void {
+    if (!this.#random.chance(0.3)) return
+    // What was sent may still arrive, long after its sender has died.
+    if (node.sent !== undefined && node.sent.reply === undefined) {
+      this.#ghosts.push({ batch: node.sent.batch, clockSkewMs: node.clockSkewMs })
+    }
+    Object.assign(node, {
+      state: 'down',
+      wasAway: true,
+      queue: [],
+      sent: undefined,
+      open: new Map(),
+    })
+  }
+
+  restart(node: Node): void {
+    if (node.state !== 'down') return
+    this.#join(node)
+    node.state = 'up'
+    for (const charge of node.spool.values()) this.#enqueueSettle(node, charge)
+  }
+
+  pause(node: Node): void {
+    if (node.state === 'up') Object.assign(node, { state: 'paused', wasAway: true })
+    else if (node.state === 'paused') node.state = 'up'
+  }
+
+  ghost(): void {
+    const ghost = this.#ghosts.shift()
+    if (ghost !== undefined && this.#random.chance(0.7))
+      this.#execute(ghost.batch, ghost.clockSkewMs)
+  }
+
+  /** A second passes: who is up beats, then looks at the others. */
+  tick(): void {
+    this.#monotonicMs += 1000
+    this.#books.now += 1000
+    if (this.#outageSteps > 0) return
+    for (const node of this.#nodes) {
+      if (node.state !== 'up') continue
+      // A busy node may be late twice, which is no reason to take it for dead.
+      node.beatsMissed = node.beatsMissed < 2 && this.#random.chance(0.3) ? node.beatsMissed + 1 : 0
+      if (node.beatsMissed > 0) continue
+      node.wasAway = false
+      const beats = this.#books.beat(node.id)
+      for (const dead of node.watch.look(this.#monotonicMs, beats)) this.#fence(dead)
+      this.#chargeOrphans(node)
+    }
+  }
+
+  outage(): void {
+    if (this.#random.chance(0.2)) this.#outageSteps = this.#random.between(1, 200)
+  }
+
+  /** Hours pass, a day ends; now and then somebody sets the clock back. */
+  clock(): void {
+    if (this.#random.chance(0.3)) this.#books.now += this.#random.between(0, 5) * 3_600_000
+    if (this.#random.chance(0.05)) {
+      this.#oracle.forgetMinutes(this.#books.now)
+      this.#books.now -= this.#random.between(1, 7_200_000)
+    }
+  }
+
+  administer(): void {
+    const id = this.#random.pick([...KEYS, FRAME_ID]) ?? ''
+    const account = this.#books.account(id)
+    const note = { entryId: 'entry', actor: 'ann', reason: 'test' }
+    const what = this.#random.next()
+    if (what < 0.4 && account.limit !== null) {
+      const limit = BigInt(this.#random.between(0, id === FRAME_ID ? 200 : 90)) * 100n
+      this.#books.accounts.set(id, { ...account, limit })
+    } else if (what < 0.5) {
+      const rpm = this.#random.chance(0.5) ? null : this.#random.between(1, 6)
+      const concurrency = this.#random.chance(0.5) ? null : this.#random.between(1, 4)
+      this.#books.accounts.set(id, {
+        ...account,
+        rpm: id === FRAME_ID ? null : rpm,
+        concurrency: id === FRAME_ID ? null : concurrency,
+        rateWindow: '',
+      })
+      this.#oracle.forgetMinutes(this.#books.now)
+    } else if (what < 0.7) {
+      this.#command({ kind: 'top-up', keyId: id, amount: 500n, note })
+    } else if (what < 0.8) this.#command({ kind: 'reset', keyId: id, note })
+  }
+
+  /** A node looks for holds of its own that it does not know, as the keeper does every half minute. */
+  sweep(node: Node): void {
+    if (node.state !== 'up' || node.sent !== undefined || node.queue.length > 0) return
+    for (const [holdId, { keyId }] of this.#books.holds) {
+      if (nodeOf(holdId) !== node.id || node.open.has(holdId)) continue
+      node.queue.push({ item: { kind: 'void', keyId, holdId, reason: 'forgotten' }, isRetry: true })
+    }
+  }
+
+  #openAccount(id: string, limit: bigint | null): void {
+    this.#books.accounts.set(id, {
+      id,
+      status: 'active',
+      expiresAt: null,
+      allowVersion: 1,
+      limit,
+      topUp: 0n,
+      spent: 0n,
+      held: 0n,
+      overrun: 0n,
+      grantedLimit: 0n,
+      inFlight: 0,
+      rpm: id === 'key_a' ? 5 : null,
+      tpm: null,
+      concurrency: id === 'key_b' ? 3 : null,
+      period: 'day',
+      timezone: id === 'key_a' ? 'Asia/Kolkata' : 'UTC',
+      weekStart: 'mon',
+      periodSeq: 0,
+      periodStartsAt: 0,
+      periodEndsAt: 0,
+      rateWindow: '',
+    })
+  }
+
+  #newNode(index: number): Node {
+    const node: Node = {
+      id: 0,
+      holdCount: 0,
+      state: 'up',
+      wasAway: false,
+      beatsMissed: 0,
+      queue: [],
+      sent: undefined,
+      open: new Map(),
+      spool: new Map(),
+      watch: new this.#rules.Watch(DEAD_AFTER_MS),
+      clockSkewMs: (index - 1) * 5_000_000,
+    }
+    this.#join(node)
+    return node
+  }
+
+  #join(node: Node): void {
+    node.id = this.#books.join()
+    node.holdCount = 0
+    node.watch = new this.#rules.Watch(DEAD_AFTER_MS)
+  }
+
+  #newHoldId(node: Node): number {
+    return node.id * HOLDS_PER_NODE + ++node.holdCount
+  }
+
+  #commit(node: Node, fate: 'heard' | 'lost before' | 'lost after'): void {
+    const { sent } = node
+    if (sent === undefined || sent.reply !== undefined) return
+    const result = fate === 'lost before' ? undefined : this.#execute(sent.batch, node.clockSkewMs)
+    sent.reply = fate === 'heard' && result !== undefined ? result : 'unheard'
+  }
+
+  #execute(batch: Batch, clockSkewMs: number): BatchResult {
+    const result = this.#books.run(batch, clockSkewMs)
+    if (!result.live) return result
+    const isLive = batch.nodeId === null || this.#books.nodes.get(batch.nodeId) === 'live'
+    assert.ok(isLive, `node ${batch.nodeId} was fenced and committed all the same`)
+    this.#oracle.check(batch, result.outcomes)
+    return result
+  }
+
+  #command(item: Item): void {
+    if (this.#outageSteps > 0) return
+    this.#execute({ nodeId: null, items: [item], prices: [], isRetry: false }, 0)
+  }
+
+  /** As the writer does: everything again, and what nobody waits for any more is voided instead. */
+  #retry(node: Node, items: readonly Queued[]): void {
+    const again = items.map(({ item }): Queued => {
+      const isGivenUp = item.kind === 'reserve' && this.#random.chance(0.2)
+      return { item: isGivenUp ? voidOf(item) : item, isRetry: true }
+    })
+    node.queue = [...again, ...node.queue]
+  }
+
+  #rejoin(node: Node, items: readonly Queued[]): void {
+    this.#join(node)
+    const again = items.flatMap(({ item, isRetry }): Queued[] => {
+      if (item.kind !== 'reserve') return [{ item, isRetry }]
+      const anew: Queued = { item: { ...item, holdId: this.#newHoldId(node) }, isRetry: false }
+      return isRetry ? [{ item: voidOf(item), isRetry: true }, anew] : [anew]
+    })
+    // Asks that were not sent yet carry numbers of the node we were.
+    const waiting = node.queue.map((queued): Queued => {
+      const { item } = queued
+      if (item.kind !== 'reserve' || queued.isRetry) return queued
+      return { item: { ...item, holdId: this.#newHoldId(node) }, isRetry: false }
+    })
+    node.queue = [...again, ...waiting]
+  }
+
+  #hear(node: Node, item: Item, outcome: Outcome): void {
+    if (outcome.kind === 'judged' && outcome.answer.reserved && item.kind === 'reserve') {
+      const { holdId, amountNanodollars: amount } = outcome.answer
+      node.open.set(holdId, { ask: item.ask, amount, isEnding: false })
+      if (this.#random.chance(0.1)) this.#end(node, holdId, 'void')
+      else this.#oracle.dispatch(holdId)
+    }
+    if (outcome.kind === 'settled' && item.kind === 'settle') {
+      const { holdId } = item.charge
+      assert.notEqual(outcome.found, 'unknown', `hold ${holdId} has vanished`)
+      this.#oracle.acknowledge(holdId)
+      node.open.delete(holdId)
+      node.spool.delete(holdId)
+    }
+    if (outcome.kind === 'changed' && item.kind === 'void') node.open.delete(item.holdId)
+  }
+
+  /** The provider is done, or was never called. */
+  #end(node: Node, holdId: number, how: 'settle' | 'twice' | 'spool' | 'void'): void {
+    const hold = node.open.get(holdId)
+    if (hold === undefined || hold.isEnding) return
+    hold.isEnding = true
+    const { keyId } = hold.ask
+    if (how === 'void') {
+      node.queue.push({ item: { kind: 'void', keyId, holdId, reason: 'gone' }, isRetry: false })
+      return
+    }
+    const share = this.#random.chance(0.03) ? 3 : this.#random.between(0, 2)
+    const costNanodollars = (hold.amount * BigInt(share)) / 2n
+    const charge: Charge = {
+      ...emptyCharge,
+      holdId,
+      requestId: hold.ask.requestId,
+      keyId,
+      costNanodollars,
+    }
+    this.#oracle.finish(holdId, costNanodollars)
+    this.#enqueueSettle(node, charge)
+    if (how === 'twice')
+      this.#enqueueSettle(node, { ...charge, costNanodollars: costNanodollars + 7n })
+    if (how === 'spool') {
+      node.spool.set(holdId, charge)
+      this.#oracle.acknowledge(holdId)
+    }
+  }
+
+  #enqueueSettle(node: Node, charge: Charge): void {
+    node.queue.push({ item: { kind: 'settle', charge }, isRetry: false })
+  }
+
+  #fence(nodeId: number): void {
+    const node = this.#nodes.find(({ id }) => id === nodeId)
+    assert.ok(
+      node === undefined || node.wasAway,
+      `node ${nodeId} was taken for dead while it was up`,
+    )
+    this.#books.fence(nodeId)
+  }
+
+  #chargeOrphans(node: Node): void {
+    const isQueued = node.queue.some(({ item }) => item.kind === 'orphan')
+    if (isQueued) return
+    for (const [holdId, { keyId }] of this.#books.holds) {
+      if (this.#books.nodes.get(nodeOf(holdId)) === 'live') continue
+      node.queue.push({ item: { kind: 'orphan', keyId, holdId }, isRetry: false })
+    }
+  }
+}
+
+/** How often each happens is how often it stands here. */
+const ACTIONS = [
+  ...Array.from({ length: 10 }, () => 'ask' as const),
+  ...Array.from({ length: 8 }, () => 'send' as const),
+  ...Array.from({ length: 8 }, () => 'commit' as const),
+  ...Array.from({ length: 8 }, () => 'deliver' as const),
+  ...Array.from({ length: 7 }, () => 'end' as const),
+  ...Array.from({ length: 3 }, () => 'tick' as const),
+  'change',
+  'change',
+  'change',
+  'crash',
+  'restart',
+  'pause',
+  'ghost',
+  'outage',
+  'clock',
+  'administer',
+  'sweep',
+] as const
+
+const emptyCharge: Charge = {
+  holdId: 0,
+  requestId: '',
+  keyId: '',
+  endpoint: 'chat',
+  modelAsked: 'm',
+  modelServed: null,
+  provider: null,
+  status: 200,
+  errorCode: null,
+  tokens: { ...NO_USAGE, inputTokens: 10 },
+  costNanodollars: 0n,
+  priceVersion: null,
+  estimated: false,
+  latencyMs: 0,
+  firstTokenMs: null,
+  endUser: null,
+  tags: '{}',
+  attempts: '[]',
+}
+
+function voidOf({ holdId, ask }: Extract<Item, { kind: 'reserve' }>): Item {
+  return { kind: 'void', keyId: ask.keyId, holdId, reason: 'abandoned' }
+}
+
+function nodeOf(holdId: number): number {
+  return Math.floor(holdId / HOLDS_PER_NODE)
+}
