@@ -1,5 +1,5 @@
-// `tollgate serve`: the gateway as a process. Ends with 0 after a signal once running answers are finished; a second
-// signal ends it at once.
+// `tollgate serve`: the gateway as a process. Ends with 0 after a signal once running answers are finished; another
+// signal, a while later, ends it at once.
 import type { Command } from 'commander'
 
 import { loadConfig } from '../config/load.ts'
@@ -50,13 +50,17 @@ async function serve(options: ServeOptions): Promise<void> {
   if (!options.json) await greet(config, gateway.url)
 }
 
+/** One Ctrl-C, or one kill of a process group, arrives several times: npm and the launcher pass it on as well. */
+const sameSignalMs = 2000
+
 function endOnSignal(close: () => Promise<void>): void {
-  let isEnding = false
+  let askedMs: number | undefined
   const end = (): void => {
-    // Whoever asks twice does not want to wait for running answers.
-    if (isEnding) process.exit(1)
-    isEnding = true
-    close().then(() => process.exit(0), exitWith)
+    if (askedMs === undefined) {
+      askedMs = systemClock.monotonicMs()
+      close().then(() => process.exit(0), exitWith)
+      // Whoever asks again does not want to wait for running answers.
+    } else if (systemClock.monotonicMs() - askedMs > sameSignalMs) process.exit(1)
   }
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
