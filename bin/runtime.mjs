@@ -166,17 +166,16 @@ async function runUnder(runtime, file) {
   const child = spawn(runtime, [...process.execArgv, file, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
-  // A terminal sends Ctrl-C to the child as well, and a second SIGINT would mean "at once".
-  const forwarded = process.stdin.isTTY ? ['SIGTERM', 'SIGHUP'] : ['SIGTERM', 'SIGHUP', 'SIGINT']
+  // A terminal, or a kill of the group, reaches the child as well; it takes several signals at once for one.
+  const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP']
   for (const signal of forwarded) process.on(signal, () => child.kill(signal))
-  if (process.stdin.isTTY) process.on('SIGINT', () => {})
   const [code, signal] = await new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('exit', (...ended) => resolve(ended))
   })
   if (signal === null) process.exitCode = code
   else {
-    for (const name of [...forwarded, 'SIGINT']) process.removeAllListeners(name)
+    for (const name of forwarded) process.removeAllListeners(name)
     process.kill(process.pid, signal)
   }
 }
