@@ -36,10 +36,11 @@ export function readConfig(options: CommonOptions): Config {
 export async function withStore<Result>(
   config: Config,
   work: (store: Store) => Promise<Result>,
+  workerModules: readonly URL[] = [],
 ): Promise<Result> {
   const file = sqliteFile(config)
   const isNew = file !== undefined && !existsSync(file)
-  const store = await openStore(config.database, { clock: systemClock, periodAt })
+  const store = await openStore(config.database, { clock: systemClock, periodAt, workerModules })
   try {
     if (isNew) printNote(`made a new database, ${file}`)
     const { budgetNanodollars, ...rule } = config.frame

@@ -23,6 +23,14 @@ const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'show or set the budget frame above all keys',
     load: async () => (await import('./frame.ts')).addFrame,
   },
+  usage: {
+    summary: 'show requests, tokens and cost',
+    load: async () => (await import('./usage.ts')).addUsage,
+  },
+  explain: {
+    summary: 'show why a request cost what it cost',
+    load: async () => (await import('./explain.ts')).addExplain,
+  },
   models: {
     summary: 'list the models with prices, limits and what is unavailable',
     load: async () => (await import('./models.ts')).addModels,
@@ -30,6 +38,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
   check: {
     summary: 'check the configuration without starting anything',
     load: async () => (await import('./check.ts')).addCheck,
+  },
+  ledger: {
+    summary: 'check that the books balance, and correct them',
+    load: async () => (await import('./ledger.ts')).addLedger,
   },
 }
 

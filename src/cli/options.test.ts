@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
-import { readBudget, readCount, readDuration, readList, readMoment } from './options.ts'
+import { readBudget, readCount, readDuration, readList, readMoment, readPast } from './options.ts'
 
 describe('values of options', () => {
   const good: readonly [string, (text: string) => unknown, string, unknown][] = [
@@ -37,4 +37,11 @@ describe('values of options', () => {
   for (const [name, read, text] of bad) {
     test(`not ${name}: ${text}`, () => assert.throws(() => read(text), RangeError))
   }
+})
+
+test('the past is a date or a while ago', () => {
+  assert.equal(readPast('24h')(100_000_000), 13_600_000)
+  assert.equal(readPast('2026-11-01')(0), Date.UTC(2026, 10, 1))
+  assert.throws(() => readPast('yesterday'), RangeError)
+  assert.throws(() => readPast('none'), RangeError)
 })

@@ -52,6 +52,19 @@ export function readDuration(text: string): number {
   return ms
 }
 
+/** A date, or a while ago as seen from now. */
+export function readPast(text: string): (now: number) => number {
+  const ago = parseDuration(text)
+  if (ago !== undefined) return (now) => now - ago
+  try {
+    const moment = readMoment(text)
+    if (moment !== 'none') return () => moment
+  } catch {
+    // The refusal below names both ways of writing it.
+  }
+  throw new RangeError('Write a date such as 2027-01-31, or how long ago, such as 24h or 7d.')
+}
+
 /** For options that may be repeated. */
 export function collect(text: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), text]

@@ -57,6 +57,79 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal(events.at(-1), 'stopped')
     })
 
+    test('what was used, why it cost that, and whether the books balance', async () => {
+      await using server = serve(env, '--port', '0')
+      const url = await addressOf(server)
+      const json = async (...argv: string[]): Promise<Record<string, unknown>> => {
+        const ended = await tollgate(env, ...argv, '--json')
+        assert.equal(ended.code, 0, ended.stderr)
+        return JSON.parse(ended.stdout) as Record<string, unknown>
+      }
+      const models = 'sandbox-chat,sandbox-embedding'
+      const key = await json('keys', 'create', '--name=b', `--models=${models}`, '--budget=1')
+      const answer = await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${String(key['secret'])}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({
+          model: 'sandbox-chat',
+          messages: [{ role: 'user', content: '[[sandbox tokens=100]]' }],
+        }),
+      })
+      const { usage } = (await answer.json()) as { readonly usage: Record<string, number> }
+      const requestId = answer.headers.get('x-request-id') ?? ''
+      // 1 USD per million tokens in, 2 out: what is charged can be counted on one hand.
+      const nanodollars =
+        (usage['prompt_tokens'] ?? 0) * 1_000 + (usage['completion_tokens'] ?? 0) * 2_000
+      const cost = String(Number((nanodollars / 1e9).toFixed(9)))
+
+      const report = await json('usage', '--key', 'b')
+      const figures = {
+        requests: 1,
+        errors: 0,
+        input_tokens: usage['prompt_tokens'],
+        cached_tokens: 0,
+        cache_write_tokens: 0,
+        output_tokens: usage['completion_tokens'],
+        reasoning_tokens: 0,
+        cost,
+        estimated: 0,
+      }
+      const day = new Date().toISOString().slice(0, 10)
+      assert.deepEqual(report['total'], figures)
+      assert.deepEqual(report['rows'], [{ key: key['id'], model: 'sandbox-chat', day, ...figures }])
+      assert.equal((await json('keys', 'show', 'b'))['spent'], cost)
+      const people = await tollgate(env, 'usage', '--by', 'key', '--since', '1h')
+      assert.match(people.stdout, /KEY +REQUESTS [^]*^b +1 /m)
+      const csv = await tollgate(env, 'usage', '--key', 'b', '--csv')
+      assert.match(
+        csv.stdout,
+        new RegExp(`^key,model,day,requests,.*\\n${String(key['id'])},sandbox-chat,${day},1,0,`),
+      )
+
+      const explained = await json('explain', requestId)
+      assert.deepEqual(
+        [explained['cost'], explained['recomputed'], explained['agrees'], explained['target']],
+        [cost, cost, true, 'sandbox/sandbox-chat'],
+      )
+      assert.match(
+        (await tollgate(env, 'explain', requestId)).stdout,
+        /computed again +\S+ USD, the same/,
+      )
+      assert.deepEqual(await json('ledger', 'verify'), { ok: true, violations: [] })
+      assert.deepEqual(await json('ledger', 'orphans'), { orphans: [] })
+
+      const hold = String(explained['hold'])
+      const adjusted = await json('ledger', 'adjust', hold, '--cost', '0.5', '--reason', 'invoice')
+      assert.deepEqual(adjusted, { hold: Number(hold), before: cost, after: '0.5' })
+      assert.equal((await json('keys', 'show', 'b'))['spent'], '0.5')
+      assert.match(JSON.stringify(await json('explain', requestId)), /"reason":"invoice"/)
+      assert.deepEqual(await json('ledger', 'verify', '--quiescent'), { ok: true, violations: [] })
+      await server.stop()
+    })
+
     test('a port in use is one clear line', async () => {
       await using server = serve(env, '--port', '0')
       const { port } = new URL(await addressOf(server))

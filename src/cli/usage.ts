@@ -1,0 +1,162 @@
+// `tollgate usage`: what was used and what it cost, by key, model and day.
+import { Option, type Command } from 'commander'
+
+import { formatUsd } from '../core/money.ts'
+import { usageReport, type UsageQuestion, type UsageSums } from '../ledger/usage.ts'
+import { findKey, listKeys } from '../store/keys.ts'
+import type { Store } from '../store/open.ts'
+import { common, readConfig, withStore, type CommonOptions } from './context.ts'
+import { argument, UsageError } from './failure.ts'
+import { readPast } from './options.ts'
+import { bold, exactTime, printJson, printText, table, type Column } from './output.ts'
+
+const DEFAULT_DAYS = 30
+const DAY_MS = 86_400_000
+
+type UsageOptions = CommonOptions & {
+  readonly key?: string
+  readonly since?: (now: number) => number
+  readonly until?: (now: number) => number
+  readonly by?: 'key' | 'model' | 'day'
+  readonly csv?: true
+}
+
+export function addUsage(program: Command): void {
+  common(program.command('usage'))
+    .description('Show requests, tokens and cost, in whole hours.')
+    .option('--key <KEY>', 'of one key alone, by id or name')
+    .option(
+      '--since <when>',
+      'a date, or how long ago, such as 24h (default: 30d)',
+      argument(readPast),
+    )
+    .option('--until <when>', 'a date, or how long ago (default: now)', argument(readPast))
+    .addOption(
+      new Option('--by <what>', 'one row for each (default: each key, model and day)').choices([
+        'key',
+        'model',
+        'day',
+      ]),
+    )
+    .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ tollgate usage --by key --since 2026-11-01
+  $ tollgate usage --key shop-production --by day --since 7d --csv > usage.csv`,
+    )
+    .action(usage)
+}
+
+async function usage(options: UsageOptions): Promise<void> {
+  await withStore(readConfig(options), async (store) => {
+    const question = await questionOf(store, options)
+    const { rows, total } = await usageReport(store, question)
+    if (options.json) printJson({ rows: rows.map(rowJson), total: sumsJson(total) })
+    else if (options.csv) printText(csv(rows.map(rowJson)))
+    else printText(usageText({ rows, total, question, names: await namesOf(store) }))
+  })
+}
+
+async function questionOf(store: Store, options: UsageOptions): Promise<UsageQuestion> {
+  const now = store.clock.now()
+  const since = options.since?.(now) ?? now - DEFAULT_DAYS * DAY_MS
+  const until = options.until?.(now) ?? now
+  if (since >= until) throw new UsageError('--since must be before --until')
+  const key = options.key === undefined ? undefined : await findKey(store, options.key)
+  return {
+    since,
+    until,
+    ...(key === undefined ? {} : { keyId: key.id }),
+    ...(options.by === undefined ? {} : { by: options.by }),
+  }
+}
+
+function rowJson(row: UsageSums) {
+  return {
+    key: row.keyId,
+    model: row.model,
+    day: row.day === null ? null : dayOf(row.day),
+    ...sumsJson(row),
+  }
+}
+
+function sumsJson(sums: UsageSums) {
+  return {
+    requests: sums.requests,
+    errors: sums.errors,
+    input_tokens: sums.inputTokens,
+    cached_tokens: sums.cachedTokens,
+    cache_write_tokens: sums.cacheWriteTokens,
+    output_tokens: sums.outputTokens,
+    reasoning_tokens: sums.reasoningTokens,
+    cost: formatUsd(sums.costNanodollars),
+    estimated: sums.estimated,
+  }
+}
+
+function csv(rows: readonly ReturnType<typeof rowJson>[]): string {
+  const names =
+    'key,model,day,requests,errors,input_tokens,cached_tokens,cache_write_tokens,output_tokens,reasoning_tokens,cost,estimated'
+  const lines = rows.map((row) => Object.values(row).map(csvCell).join(','))
+  return [names, ...lines].join('\n')
+}
+
+/** Spreadsheets run what begins like a formula, and clients choose the names of models. */
+function csvCell(value: string | number | null): string {
+  const text = String(value ?? '')
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+type UsageText = {
+  readonly rows: readonly UsageSums[]
+  readonly total: UsageSums
+  readonly question: UsageQuestion
+  readonly names: ReadonlyMap<string, string>
+}
+
+function usageText({ rows, total, question, names }: UsageText): string {
+  const title = bold(`${exactTime(question.since)} to ${exactTime(question.until)}`)
+  if (rows.length === 0) return `${title}\nNothing was used.`
+  const has = (what: 'key' | 'model' | 'day') => question.by === undefined || question.by === what
+  const groups: readonly (Column<UsageSums> | false)[] = [
+    has('day') && { title: 'DAY', of: ({ day }) => (day === null ? '' : dayOf(day)) },
+    has('key') && {
+      title: 'KEY',
+      of: ({ keyId }) => (keyId === null ? '' : (names.get(keyId) ?? keyId)),
+    },
+    has('model') && { title: 'MODEL', of: ({ model }) => model ?? '' },
+  ]
+  const count = (title: string, of: (sums: UsageSums) => number): Column<UsageSums> => ({
+    title,
+    of: (sums) => of(sums).toLocaleString('en'),
+    align: 'right',
+  })
+  const body = table<UsageSums>(
+    [
+      ...groups.filter((column) => column !== false),
+      count('REQUESTS', (sums) => sums.requests),
+      count('ERRORS', (sums) => sums.errors),
+      count('INPUT', (sums) => sums.inputTokens),
+      count('CACHED', (sums) => sums.cachedTokens),
+      count('OUTPUT', (sums) => sums.outputTokens),
+      { title: 'USD', of: (sums) => formatUsd(sums.costNanodollars), align: 'right' },
+    ],
+    rows,
+  )
+  const requests =
+    total.requests === 1 ? '1 request' : `${total.requests.toLocaleString('en')} requests`
+  const sum = `${requests}, ${formatUsd(total.costNanodollars)} USD`
+  const estimated = total.estimated === 0 ? '' : `, ${total.estimated} of them charged by estimate`
+  return `${title}\n${body}\n\nTotal: ${sum}${estimated}`
+}
+
+async function namesOf(store: Store): Promise<ReadonlyMap<string, string>> {
+  return new Map((await listKeys(store)).map(({ id, name }) => [id, name]))
+}
+
+function dayOf(moment: number): string {
+  return new Date(moment).toISOString().slice(0, 10)
+}
