@@ -1,9 +1,11 @@
 // The composition root: the only place that constructs the parts and connects them. Everything a running gateway
 // needs it gets from here, and everything it opened is closed here, in the reverse order.
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { loadCaller } from './access/caller.ts'
 import { KeyDirectory } from './access/directory.ts'
+import { LastUse } from './access/last-use.ts'
 import { Tokenizer } from './access/tokenizer.ts'
 import type { Config, ConfigSource } from './config/load.ts'
 import { secretOf } from './config/secret.ts'
@@ -17,10 +19,13 @@ import { Running } from './exchange/running.ts'
 import { openLedger } from './ledger/open.ts'
 import { periodAt } from './ledger/periods.ts'
 import { LEDGER_WORKER_MODULE } from './ledger/sqlite-runner.ts'
+import { findUsage } from './ledger/usage.ts'
 import { HttpClient } from './providers/http.ts'
 import { readRevision, watchChanges } from './store/changes.ts'
 import type { FrameSettings } from './store/frame.ts'
 import { seedFrame } from './store/frame.ts'
+import { recordUse } from './store/key-changes.ts'
+import { keyJson } from './store/key-json.ts'
 import { findKey } from './store/keys.ts'
 import type { Store } from './store/open.ts'
 import { openStore } from './store/open.ts'
@@ -58,36 +63,24 @@ export async function startGateway({ config, source, log }: GatewayOptions): Pro
   opened.defer(() => tokenizer.close())
   const http = new HttpClient()
   opened.defer(() => http.close())
-  const ledger = await openLedger({ store })
+  const ledger = await openLedger({
+    store,
+    ...config.ledger,
+    spoolFolder: join(config.dataFolder, 'spool'),
+    alarm: (message) => log.error('ledger_alarm', { message }),
+  })
   opened.defer(() => ledger.close())
   const running = new Running()
   const directory = new KeyDirectory((hash) => loadCaller(store, hash))
+  const lastUse = new LastUse(clock, (usedAt) => recordUse(store, usedAt))
+  opened.defer(() => lastUse.stop())
   const supply = new Supply(config, { http, clock })
   opened.defer(() => supply.stop())
   const settings = () => supply.config.responses
   const responses = opened.use(openResponses({ store, log, secret: secretOf(config), settings }))
 
-  opened.defer(
-    await watchChanges(store, () => {
-      directory.forget()
-      running
-        .cutRevoked(async (keyId) => (await findKey(store, keyId)).status === 'revoked')
-        .catch((thrown: unknown) => {
-          log.error('revocation_check_failed', { cause: describeError(thrown) })
-        })
-    }),
-  )
-  opened.defer(
-    watchConfig({
-      source,
-      config,
-      onChange: (changed) => {
-        supply.replace(changed)
-        log.info('configuration_reloaded')
-      },
-      onError: (thrown) => log.error('configuration_refused', { cause: messageOf(thrown) }),
-    }),
-  )
+  opened.defer(await watchKeys(store, { directory, running, log }))
+  opened.defer(watchSettings({ config, source, log }, supply))
 
   const { messagesBearer } = config.auth
   const findBySecretHash = directory.findBySecretHash.bind(directory)
@@ -97,9 +90,12 @@ export async function startGateway({ config, source, log }: GatewayOptions): Pro
     tokenizer,
     running,
     responses,
+    lastUse,
     authenticator: { clock, messagesBearer, findBySecretHash },
     catalog: () => supply.catalog,
     route: supply.route.bind(supply),
+    describeKey: async (keyId) => keyJson(await findKey(store, keyId)),
+    findUsage: (requestId) => findUsage(store, requestId),
   }
   const edge = new Edge({
     parts,
@@ -111,6 +107,33 @@ export async function startGateway({ config, source, log }: GatewayOptions): Pro
   const url = await edge.listen(config.server)
   log.info('listening', { url })
   return { url, close: closing(edge, opened.move(), { config, log }) }
+}
+
+/** A change of any key: what is remembered no longer counts, and a revoked key gets not another byte. */
+function watchKeys(
+  store: Store,
+  { directory, running, log }: { directory: KeyDirectory; running: Running; log: Log },
+): Promise<() => Promise<void>> {
+  const isRevoked = async (keyId: string): Promise<boolean> =>
+    (await findKey(store, keyId)).status === 'revoked'
+  return watchChanges(store, () => {
+    directory.forget()
+    running.cutRevoked(isRevoked).catch((thrown: unknown) => {
+      log.error('revocation_check_failed', { cause: describeError(thrown) })
+    })
+  })
+}
+
+function watchSettings({ config, source, log }: GatewayOptions, supply: Supply): () => void {
+  return watchConfig({
+    source,
+    config,
+    onChange: (changed) => {
+      supply.replace(changed)
+      log.info('configuration_reloaded')
+    },
+    onError: (thrown) => log.error('configuration_refused', { cause: messageOf(thrown) }),
+  })
 }
 
 /** The way out: running answers first, then everything that was opened, the last one first. */

@@ -4,7 +4,10 @@ import type { Model, Target } from '../catalog/models.ts'
 import { recountedBound, worstCase } from '../catalog/tokens.ts'
 import type { Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoints.ts'
-import type { Ask, Ledger, Reserved } from '../ledger/ledger.ts'
+import type { GatewayError } from '../core/errors.ts'
+import { roundUpToNanodollars } from '../core/money.ts'
+import type { Nanodollars } from '../core/money.ts'
+import type { Ask, Ledger, Refused, Reserved } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
 import { refusalOf } from './refusal.ts'
 import type { Tokenizer } from './tokenizer.ts'
@@ -38,12 +41,7 @@ export type AdmissionParts = { readonly ledger: Ledger; readonly tokenizer: Toke
 
 export async function admit(parts: AdmissionParts, request: AdmissionRequest): Promise<Admission> {
   const { caller, model, call } = request
-  let ask = askOf(request)
-  let outcome = await parts.ledger.reserve(ask)
-  if (!outcome.reserved && outcome.reason === 'recount') {
-    ask = askOf(request, await parts.tokenizer.count(request.texts()))
-    outcome = await parts.ledger.reserve(ask)
-  }
+  const { ask, outcome } = await ledgerSays(parts, request, 'reserve')
   if (!outcome.reserved) {
     request.closed.throwIfAborted()
     parts.ledger.countRefused(caller.keyId, call.model)
@@ -57,6 +55,39 @@ export async function admit(parts: AdmissionParts, request: AdmissionRequest): P
     inputTokens: ask.estimatedTokens,
     outputTokensMax: outcome.outputTokens > 0 ? outcome.outputTokens : undefined,
   }
+}
+
+/** What `admit` would do now, decided by the same code, with nothing held. */
+export type Forecast = {
+  readonly worstCaseNanodollars: Nanodollars
+  readonly outcome: Reserved | GatewayError
+}
+
+export async function forecast(
+  parts: AdmissionParts,
+  request: AdmissionRequest,
+): Promise<Forecast> {
+  const { ask, outcome } = await ledgerSays(parts, request, 'dryRun')
+  const { fixedPicodollars, outputTokenPicodollars, outputTokens } = ask.worstCase
+  return {
+    worstCaseNanodollars: roundUpToNanodollars(
+      fixedPicodollars + outputTokenPicodollars * BigInt(outputTokens),
+    ),
+    outcome: outcome.reserved ? outcome : refusalOf(request.caller, outcome),
+  }
+}
+
+/** Asks once with the input bounded by its bytes, and once more with its texts counted when that does not fit. */
+async function ledgerSays(
+  { ledger, tokenizer }: AdmissionParts,
+  request: AdmissionRequest,
+  how: 'reserve' | 'dryRun',
+): Promise<{ readonly ask: Ask; readonly outcome: Reserved | Refused }> {
+  const ask = askOf(request)
+  const outcome = await ledger[how](ask)
+  if (outcome.reserved || outcome.reason !== 'recount') return { ask, outcome }
+  const recounted = askOf(request, await tokenizer.count(request.texts()))
+  return { ask: recounted, outcome: await ledger[how](recounted) }
 }
 
 /** What is asked of the ledger: with the input bounded by its bytes, or by its texts once they are counted. */

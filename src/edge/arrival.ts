@@ -19,8 +19,10 @@ const PROVIDER_HEADERS = [
 
 const find = makeRouter<Handler>(ROUTES)
 
+type FoundRoute = { readonly handler: Handler; readonly path: string; readonly id: string }
+
 /** The handler of a path, and the id in it. Needs no key: a wrong path is a wrong path for everyone. */
-export function findRoute(method: string, path: string): { handler: Handler; id: string } {
+export function findRoute(method: string, path: string): FoundRoute {
   const found = find(method, path)
   switch (found.found) {
     case 'route':
@@ -41,7 +43,7 @@ export function nothingAt(path: string): GatewayError {
 
 export function arrivalOf(
   message: IncomingMessage,
-  route: { readonly handler: Handler; readonly id: string },
+  route: FoundRoute,
   given: { readonly bodies: BodyReader; readonly startedMs: number; readonly trace: Trace },
 ): Arrival {
   const { headers } = message
@@ -64,6 +66,7 @@ export function arrivalOf(
     ),
     startedMs: given.startedMs,
     trace: given.trace,
+    isDryRun: headers['x-tollgate-dry-run'] === '1',
     readBody: () => given.bodies.read(message),
   }
 }

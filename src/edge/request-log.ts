@@ -17,7 +17,7 @@ export function logRequest(log: Log, trace: Trace, outcome: Outcome): void {
   log[level]('request', {
     request_id: trace.requestId,
     method: outcome.method,
-    endpoint: trace.endpoint,
+    path: trace.path,
     status: outcome.status,
     code: error?.code,
     duration_ms: Math.round(outcome.durationMs),

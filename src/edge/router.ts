@@ -8,7 +8,12 @@ export type Route<Handler> = {
 }
 
 export type Found<Handler> =
-  | { readonly found: 'route'; readonly handler: Handler; readonly id: string }
+  | {
+      readonly found: 'route'
+      readonly handler: Handler
+      readonly path: string
+      readonly id: string
+    }
   | { readonly found: 'other methods'; readonly methods: readonly string[] }
   | { readonly found: 'nothing' }
 
@@ -37,7 +42,7 @@ function choose<Handler>(
   id: string,
 ): Found<Handler> {
   const route = routes.find((one) => one.method === method)
-  if (route !== undefined) return { found: 'route', handler: route.handler, id }
+  if (route !== undefined) return { found: 'route', handler: route.handler, path: route.path, id }
   return { found: 'other methods', methods: routes.map((one) => one.method) }
 }
 

@@ -4,6 +4,7 @@ import { countTokens } from '../exchange/count-tokens.ts'
 import type { Incoming, Parts } from '../exchange/exchange.ts'
 import { exchange } from '../exchange/exchange.ts'
 import { listModels, showModel } from '../exchange/models.ts'
+import { showOwnKey, showOwnRequest } from '../exchange/own-key.ts'
 import type { Reply } from '../exchange/reply.ts'
 import { deleteResponse, listInputItems, showResponse } from '../exchange/stored-responses.ts'
 import { codecOf } from '../wire/codecs.ts'
@@ -23,6 +24,8 @@ export type Arrival = Omit<Incoming, 'codec'> & {
 }
 
 export const ROUTES: readonly Route<Handler>[] = [
+  ask('GET', '/v1/key', { endpoint: 'models', run: showOwnKey }),
+  ask('GET', '/v1/requests/{id}', { endpoint: 'models', run: showOwnRequest }),
   ask('GET', '/v1/models', { endpoint: 'models', run: listModels }),
   ask('GET', '/v1/models/{id}', { endpoint: 'models', run: showModel }),
   post('/v1/chat/completions', { endpoint: 'chat', format: 'chat', run: exchange }),

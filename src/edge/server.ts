@@ -118,7 +118,7 @@ export class Edge {
     let error: GatewayError | undefined
     try {
       const route = findRoute(message.method ?? '', path)
-      trace.endpoint = route.handler.endpoint
+      trace.path = route.path
       if (this.#isDraining) throw draining()
       const arrival = arrivalOf(message, route, { bodies: this.#bodies, startedMs, trace })
       await route.handler.run(parts, arrival, reply)

@@ -2,6 +2,7 @@
 import type { Authenticator, Credentials } from '../access/authenticate.ts'
 import { authenticate } from '../access/authenticate.ts'
 import type { Caller } from '../access/caller.ts'
+import type { LastUse } from '../access/last-use.ts'
 import { permitEndpoint } from '../access/permit.ts'
 import { refusalOf } from '../access/refusal.ts'
 import type { Catalog } from '../catalog/models.ts'
@@ -19,11 +20,12 @@ export type Asking = {
 
 /** The key that calls, if it may call this endpoint. */
 export async function identify(
-  parts: { readonly authenticator: Authenticator },
+  parts: { readonly authenticator: Authenticator; readonly lastUse: LastUse },
   { endpoint, credentials, trace }: Asking,
 ): Promise<Caller> {
   const caller = await authenticate(parts.authenticator, credentials)
   trace.keyId = caller.keyId
+  parts.lastUse.note(caller.keyId)
   permitEndpoint(caller, endpoint)
   return caller
 }
@@ -51,6 +53,7 @@ export async function admitFree(
 
 export type ListingParts = {
   readonly authenticator: Authenticator
+  readonly lastUse: LastUse
   readonly ledger: Ledger
   catalog(): Catalog
 }

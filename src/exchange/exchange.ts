@@ -1,25 +1,26 @@
 // The whole life of one inference request, read from top to bottom: who calls, what is asked, may it run, who answers,
 // what did it cost. Returns only after the ledger is settled and the last byte is written.
-import type { Authenticator } from '../access/authenticate.ts'
+import type { AdmissionRequest } from '../access/admit.ts'
 import { admit } from '../access/admit.ts'
 import type { Caller } from '../access/caller.ts'
 import { permitModel } from '../access/permit.ts'
 import type { Tokenizer } from '../access/tokenizer.ts'
-import type { Catalog, Model, Target } from '../catalog/models.ts'
+import type { Model, Target } from '../catalog/models.ts'
 import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
 import { newId } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Ledger } from '../ledger/ledger.ts'
 import type { AnswerContext, Codec } from '../wire/codec.ts'
 import { readJsonBody } from '../wire/json.ts'
 import { textsOf } from '../wire/texts.ts'
 import { setAnswerHeaders, setSettledHeaders } from './answer-headers.ts'
-import type { Asking } from './asking.ts'
+import type { Asking, ListingParts } from './asking.ts'
 import { identify } from './asking.ts'
 import { attempt } from './attempt.ts'
 import { Books } from './books.ts'
+import { dryRun } from './dry-run.ts'
+import type { OwnKeyParts } from './own-key.ts'
 import type { Destination, Prepared } from './prepare.ts'
 import { prepare } from './prepare.ts'
 import { relay } from './relay.ts'
@@ -29,24 +30,23 @@ import { recall, withoutState } from './responses-state.ts'
 import type { Running } from './running.ts'
 
 /** What the flow is made of; constructed once, in gateway.ts. */
-export type Parts = {
-  readonly clock: Clock
-  readonly authenticator: Authenticator
-  readonly ledger: Ledger
-  readonly tokenizer: Tokenizer
-  readonly running: Running
-  readonly responses: ResponsesState
-  /** The catalogue as of now: a reload replaces it. */
-  catalog(): Catalog
-  /** Where this caller's request may go, in order. */
-  route(caller: Caller, model: Model, call: Call): readonly Destination[]
-}
+export type Parts = ListingParts &
+  OwnKeyParts & {
+    readonly clock: Clock
+    readonly tokenizer: Tokenizer
+    readonly running: Running
+    readonly responses: ResponsesState
+    /** Where this caller's request may go, in order. */
+    route(caller: Caller, model: Model, call: Call): readonly Destination[]
+  }
 
 /** A request for a model's answer, as the edge received it. */
 export type Incoming = Asking & {
   readonly codec: Codec
   /** The client's headers that a provider may see. */
   readonly providerHeaders: ReadonlyMap<string, string>
+  /** The client only wants to know what would happen. */
+  readonly isDryRun: boolean
   readonly startedMs: number
   readBody(): Promise<Buffer>
 }
@@ -66,7 +66,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   const model = permitModel(parts.catalog(), caller, { ...call, kind: kindOf(endpoint) })
   const prepared = prepare({ codec, body, call }, parts.route(caller, model, call))
 
-  const admission = await admit(parts, {
+  const request: AdmissionRequest = {
     requestId,
     endpoint,
     caller,
@@ -75,7 +75,12 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     texts: () => textsOf(body.value),
     inputTokensOf: (target) => inputTokensOf(prepared, target),
     closed: reply.closed,
-  })
+  }
+  if (incoming.isDryRun) {
+    await reply.end(JSON.stringify(await dryRun(parts, request, prepared)))
+    return
+  }
+  const admission = await admit(parts, request)
   // From here on there is a hold, and every way out of this function settles it.
   const books = new Books(parts, { requestId, endpoint, admission, startedMs, trace })
   const running = parts.running.begin(caller.keyId, reply.closed)

@@ -3,7 +3,8 @@
 
 export type Trace = {
   readonly requestId: string
-  endpoint?: string
+  /** The route's path, with {id} in place of an id. */
+  path?: string
   keyId?: string
   model?: string
   target?: string

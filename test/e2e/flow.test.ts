@@ -251,6 +251,49 @@ describe('refusals', () => {
   })
 })
 
+describe('what a key may know about itself', () => {
+  test('its figures, and what would block it', async () => {
+    const { body } = await call('/v1/key', { headers: bearer() })
+    assert.equal(body['name'], 'demo')
+    assert.equal(body['budget'], '10')
+    assert.equal(body['blocked_by'], null)
+    assert.ok(Number(body['frame'].remaining) > 0)
+    assert.ok(!('secret' in body))
+    const empty = await gateway.key('empty', 'sandbox-chat', '--budget', '0')
+    const blocked = await call('/v1/key', { headers: bearer(empty) })
+    assert.equal(blocked.body['blocked_by'].code, 'key_budget_exceeded')
+  })
+
+  test('its own requests and no others', async () => {
+    const { headers } = await chat(HELLO)
+    const id = headers.get('x-request-id')
+    const own = await call(`/v1/requests/${id}`, { headers: bearer() })
+    assert.equal(own.body['cost'], headers.get('x-tollgate-cost'))
+    assert.equal(own.body['target'], 'sandbox/sandbox-chat')
+    const other = await gateway.key('other', 'sandbox-chat')
+    assert.equal((await call(`/v1/requests/${id}`, { headers: bearer(other) })).status, 404)
+  })
+
+  test('a dry run tells what would happen and does nothing', async () => {
+    const dry = { ...bearer(), 'x-tollgate-dry-run': '1' }
+    const before = await call('/v1/key', { headers: bearer() })
+    const { status, body } = await call('/v1/chat/completions', { json: HELLO, headers: dry })
+    assert.equal(status, 200)
+    assert.equal(body['passes'], true)
+    assert.equal(body['target'], 'sandbox/sandbox-chat')
+    assert.ok(Number(body['worst_case']) > 0)
+    const after = await call('/v1/key', { headers: bearer() })
+    assert.equal(after.body['spent'], before.body['spent'])
+    const dear = await gateway.key('dear', 'sandbox-chat', '--budget', '0.000001')
+    const refused = await call('/v1/chat/completions', {
+      json: HELLO,
+      headers: { ...bearer(dear), 'x-tollgate-dry-run': '1' },
+    })
+    assert.equal(refused.body['passes'], false)
+    assert.equal(refused.body['code'], 'key_budget_exceeded')
+  })
+})
+
 describe('failures of the provider', () => {
   const steered = (steering: string, more: object = {}) =>
     call('/v1/chat/completions', {

@@ -1,0 +1,89 @@
+// GET /v1/key and /v1/requests/{id}: what a key may know about itself. It needs no permission, and reaches nothing of
+// any other key.
+import { authenticate } from '../access/authenticate.ts'
+import type { Authenticator } from '../access/authenticate.ts'
+import { refusalOf } from '../access/refusal.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
+import { formatUsd } from '../core/money.ts'
+import type { UsageRow } from '../ledger/books.ts'
+import { FREE } from '../ledger/ledger.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { KeyJson } from '../store/key-json.ts'
+import type { Asking } from './asking.ts'
+import type { Reply } from './reply.ts'
+
+export type OwnKeyParts = {
+  readonly authenticator: Authenticator
+  readonly ledger: Ledger
+  /** The key's JSON form, as everyone else is shown it. */
+  describeKey(keyId: string): Promise<KeyJson>
+  findUsage(requestId: string): Promise<UsageRow | undefined>
+}
+
+export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Reply): Promise<void> {
+  const caller = await authenticate(parts.authenticator, asking.credentials)
+  asking.trace.keyId = caller.keyId
+  const key = await parts.describeKey(caller.keyId)
+  const balances = await parts.ledger.balances(caller.keyId)
+  // The cheapest call there can be: whatever stops it stops every call that costs anything.
+  const outcome = await parts.ledger.dryRun({
+    requestId: asking.requestId,
+    keyId: caller.keyId,
+    allowVersion: caller.allowVersion,
+    endpoint: asking.endpoint,
+    modelAsked: '',
+    worstCase: { ...FREE, fixedPicodollars: caller.mode === 'test' ? 0n : 1n },
+    whenTight: 'refuse',
+    estimatedTokens: 0,
+    recounted: true,
+  })
+  const remaining = balances?.frame.remainingNanodollars ?? null
+  const blocked = outcome.reserved ? null : refusalOf(caller, outcome)
+  await reply.end(
+    JSON.stringify({
+      ...key,
+      frame: { remaining: remaining === null ? null : formatUsd(remaining) },
+      blocked_by:
+        blocked === null
+          ? null
+          : { code: blocked.code, message: blocked.message, ...blocked.details.facts },
+    }),
+  )
+}
+
+export async function showOwnRequest(
+  parts: OwnKeyParts,
+  asking: Asking & { readonly id: string },
+  reply: Reply,
+): Promise<void> {
+  const caller = await authenticate(parts.authenticator, asking.credentials)
+  asking.trace.keyId = caller.keyId
+  const row = await parts.findUsage(asking.id)
+  if (row === undefined || row.keyId !== caller.keyId) {
+    throw new GatewayError('not_found', `this key has made no request "${asking.id.slice(0, 100)}"`)
+  }
+  await reply.end(JSON.stringify(requestJson(row)))
+}
+
+function requestJson(row: UsageRow): JsonObject {
+  return {
+    id: row.requestId,
+    object: 'tollgate.request',
+    endpoint: row.endpoint,
+    model: row.modelAsked,
+    target: row.provider === null ? null : `${row.provider}/${row.modelServed}`,
+    status: row.status,
+    code: row.errorCode,
+    created_at: new Date(row.at).toISOString(),
+    input_tokens: row.tokens.inputTokens,
+    cached_tokens: row.tokens.cachedTokens,
+    cache_write_tokens: row.tokens.cacheWriteTokens,
+    output_tokens: row.tokens.outputTokens,
+    reasoning_tokens: row.tokens.reasoningTokens,
+    cost: formatUsd(row.costNanodollars),
+    estimated: row.estimated,
+    latency_ms: row.latencyMs,
+    first_token_ms: row.firstTokenMs,
+  }
+}
