@@ -11,6 +11,7 @@ import { jsonLog } from '../telemetry/log.ts'
 import { common, sourceOf, withStore, type CommonOptions } from './context.ts'
 import { exitCodeOf, FailureError, report } from './failure.ts'
 import { printHint } from './output.ts'
+import { isWorker, superviseWorkers } from './workers.ts'
 
 type ServeOptions = CommonOptions & {
   readonly host?: string
@@ -41,13 +42,19 @@ async function serve(options: ServeOptions): Promise<void> {
   const source = sourceOf(options)
   const config = loadConfig(source)
   secretOf(config)
+  if (config.server.workers > 1 && !isWorker) {
+    superviseWorkers(config.server.workers, (url) => {
+      if (!options.json) greet(config, url).catch(report)
+    })
+    return
+  }
   const { startGateway } = await import('../gateway.ts')
   const log = jsonLog(systemClock)
   const gateway = await startGateway({ config, source, log }).catch((error: unknown) =>
     exitWith(listenFailure(config, error)),
   )
   endOnSignal(() => gateway.close())
-  if (!options.json) await greet(config, gateway.url)
+  if (!options.json && !isWorker) await greet(config, gateway.url)
 }
 
 /** One Ctrl-C, or one kill of a process group, arrives several times: npm and the launcher pass it on as well. */

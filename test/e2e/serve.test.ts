@@ -144,6 +144,40 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
   })
 }
 
+describe('several workers on PostgreSQL', () => {
+  let env: NodeJS.ProcessEnv = {}
+  let drop = (): Promise<void> => Promise.resolve()
+  before(async () => {
+    const database = await freshDatabase()
+    drop = () => database.drop()
+    env = { TOLLGATE_DATABASE: database.url, TOLLGATE_SECRET: 'not much of a secret' }
+  })
+  after(() => drop())
+
+  test('share one address, replace one that dies, and end together', async () => {
+    await using server = serve(env, '--port', '0', '--workers', '2')
+    const url = await addressOf(server)
+    // Both must hold the address: any free port would be another one after the last holder died.
+    await server.printed(/"listening"[^]*"listening"/)
+    const [first = 0] = await childrenOf(server.pid)
+    process.kill(first, 'SIGKILL')
+    await server.printed(/worker \d+ ended \(SIGKILL\) and is replaced/)
+    assert.equal((await fetch(`${url}/readyz`)).status, 200)
+    await server.printed(/"listening"[^]*"listening"[^]*"listening"/)
+    const ended = await server.stop('SIGTERM')
+    assert.deepEqual([ended.code, ended.signal], [0, null], ended.stderr)
+  })
+
+  test('what keeps them from serving is said once', async () => {
+    await using server = serve(env, '--port', '0')
+    const { port } = new URL(await addressOf(server))
+    const second = await tollgate(env, 'serve', '--port', port, '--workers', '3')
+    assert.equal(second.code, 1)
+    assert.match(second.stderr, /^tollgate: port \d+ on 127\.0\.0\.1 is in use: .*\n$/)
+    await server.stop()
+  })
+})
+
 describe('what keeps it from serving', () => {
   const cases: readonly [string, NodeJS.ProcessEnv, readonly string[], number, RegExp][] = [
     [
@@ -238,6 +272,15 @@ async function modelsFor(
   const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } })
   const body = (await answer.json()) as { readonly data?: readonly { readonly id: string }[] }
   return [answer.status, (body.data ?? []).map(({ id }) => id)]
+}
+
+async function childrenOf(pid: number): Promise<readonly number[]> {
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid='])
+  const pairs = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/ +/).map(Number))
+  return pairs.flatMap(([child = 0, parent]) => (parent === pid ? [child] : []))
 }
 
 /** Changes are taken over within a second; a slow machine may take longer, and never is a failure. */
