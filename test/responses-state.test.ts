@@ -7,7 +7,12 @@ import { GatewayError } from '../src/core/errors.ts'
 import type { Json, JsonObject } from '../src/core/json.ts'
 import { responseVault } from '../src/exchange/response-vault.ts'
 import type { ResponsesState } from '../src/exchange/responses-state.ts'
-import { findResponse, recall, withoutState } from '../src/exchange/responses-state.ts'
+import {
+  findResponse,
+  forgetResponse,
+  recall,
+  withoutState,
+} from '../src/exchange/responses-state.ts'
 import { seedFrame } from '../src/store/frame.ts'
 import { createKey } from '../src/store/key-changes.ts'
 import { openStore, type Store } from '../src/store/open.ts'
@@ -178,6 +183,16 @@ describe('a previous response', () => {
     await go(keyId, 'resp_g1')
     clock.at += settings.retentionMs + 1
     await assert.rejects(go(keyId, 'resp_g1'), notFound)
+  })
+
+  test('is never what only points to an item', async () => {
+    await turn({ input: 'one' }, response('resp_k1', says('K')))
+    const signpost = `${keyId}/msg_K`
+    await assert.rejects(go(keyId, signpost), notFound)
+    assert.equal(await findResponse(state, { keyId, id: signpost }), undefined)
+    assert.equal(await forgetResponse(state, { keyId, id: signpost }), false)
+    assert.equal(await forgetResponse(state, { keyId: strangerId, id: 'resp_k1' }), false)
+    assert.equal(await forgetResponse(state, { keyId, id: 'resp_k1' }), true)
   })
 
   test('cannot be named where nothing is stored', async () => {

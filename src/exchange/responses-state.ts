@@ -75,10 +75,20 @@ export async function findResponse(
   state: ResponsesState,
   name: ShelfName,
 ): Promise<StoredResponse | undefined> {
-  const opened = await open(state, name)
+  const opened = isResponseId(name.id) ? await open(state, name) : undefined
   if (opened === undefined) return undefined
   const { input, response } = JSON.parse(opened) as Omit<StoredResponse, 'id'>
   return { id: name.id, input, response }
+}
+
+/** Whether there was one to forget. */
+export async function forgetResponse(state: ResponsesState, name: ShelfName): Promise<boolean> {
+  return isResponseId(name.id) && state.shelf.delete(name)
+}
+
+/** Beside responses the shelf holds signposts to their items, which are no responses. */
+function isResponseId(id: string): boolean {
+  return id.startsWith('resp_')
 }
 
 /** What a successor is told first: all that was said, and the answer. */

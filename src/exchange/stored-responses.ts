@@ -5,7 +5,7 @@ import { admitFree, identify } from './asking.ts'
 import { pageOfItems } from './input-items.ts'
 import type { Reply } from './reply.ts'
 import type { ResponsesState, ShelfName, StoredResponse } from './responses-state.ts'
-import { findResponse } from './responses-state.ts'
+import { findResponse, forgetResponse } from './responses-state.ts'
 
 export type StoredParts = ListingParts & { readonly responses: ResponsesState }
 
@@ -37,14 +37,13 @@ export async function deleteResponse(
 ): Promise<void> {
   const { id } = asking
   const name = await nameFor(parts, asking)
-  const isDeleted = isResponseId(id) && (await parts.responses.shelf.delete(name))
-  if (!isDeleted) throw notFound(id)
+  if (!(await forgetResponse(parts.responses, name))) throw notFound(id)
   await reply.end(JSON.stringify({ id, object: 'response', deleted: true }))
 }
 
 async function storedFor(parts: StoredParts, asking: AskingForStored): Promise<StoredResponse> {
   const name = await nameFor(parts, asking)
-  const stored = isResponseId(asking.id) ? await findResponse(parts.responses, name) : undefined
+  const stored = await findResponse(parts.responses, name)
   if (stored === undefined) throw notFound(asking.id)
   return stored
 }
@@ -53,11 +52,6 @@ async function nameFor(parts: StoredParts, asking: AskingForStored): Promise<She
   const caller = await identify(parts, asking)
   await admitFree(parts, caller, { ...asking, model: '' })
   return { keyId: caller.keyId, id: asking.id }
-}
-
-/** Beside responses the shelf holds signposts to their items, which are no responses. */
-function isResponseId(id: string): boolean {
-  return id.startsWith('resp_')
 }
 
 function notFound(id: string): GatewayError {

@@ -160,6 +160,14 @@ describe('responses: a provider that deviates', () => {
     assert.deepEqual(texts(decoded(added(0, A), delta(0, 'Aa'), done(0, A), completed())), ['0:Aa'])
   })
 
+  test('tells in its last response nothing but the usage', () => {
+    const usage = { input_tokens: 1, output_tokens: 2 }
+    const events = decoded(done(0, A), { type: 'response.completed', response: { usage } })
+    assert.deepEqual(texts(events), ['0:Aa'])
+    assert.equal(events.at(-1)?.type, 'response-end')
+    assert.equal(events.at(-2)?.type, 'usage')
+  })
+
   test('numbers items anew in its last response', () => {
     assert.deepEqual(texts(decoded(done(3, A), completed(A))), ['0:Aa'])
   })

@@ -56,8 +56,11 @@ class AnswerDecoder {
       case 'response.output_item.done':
         return this.#done(data)
       case 'response.completed':
-      case 'response.incomplete':
-        return this.whole(isObject(data['response']) ? data['response'] : data)
+      case 'response.incomplete': {
+        // The name of the event is the marker: compatible providers leave the status out.
+        const status = type.slice('response.'.length)
+        return this.whole({ ...(isObject(data['response']) ? data['response'] : {}), status })
+      }
       case 'response.failed':
         throw failureOf(data['response'])
       case 'error':
@@ -159,7 +162,7 @@ function refuseUnfinished(response: JsonObject): void {
   const { status, output } = response
   if (status === 'failed') throw failureOf(response)
   if (status === 'completed' || status === 'incomplete') return
-  // Compatible providers leave the status out, but an answer without even a list of items is none.
+  // Here too the status may be left out, but an answer without even a list of items is none.
   if (status === undefined && isArray(output)) return
   if (isObject(response['error'])) throw failureOf(response)
   throw new GatewayError('provider_failed', 'the provider ended its answer before it was complete')

@@ -13,6 +13,7 @@ import {
   optional,
 } from '../expect.ts'
 import { unpackSeal } from '../seal.ts'
+import type { PlacedPart } from './parts-decode.ts'
 import {
   decodeAssistantPart,
   decodeOutputPart,
@@ -126,8 +127,6 @@ function decodeMessage({ item, place }: Placed, turns: Turns, reading: Reading):
       return turns.assistant(parts.map(decodeAssistantPart))
   }
 }
-
-type PlacedPart = { readonly part: JsonObject; readonly place: string }
 
 function contentOf({ item, place }: Placed): PlacedPart[] {
   const content = item['content']

@@ -12,12 +12,10 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 export type Step = { readonly type: string } & JsonObject
 
 export interface OpenItem {
-  readonly kind: 'message' | 'reasoning' | 'call'
   json(status: ItemStatus): JsonObject
 }
 
 export class MessageItem implements OpenItem {
-  readonly kind = 'message'
   readonly #id: string
   readonly #content: JsonObject[] = []
   #text = ''
@@ -117,7 +115,6 @@ export class MessageItem implements OpenItem {
 
 /** Thoughts are told as a summary: OpenAI and Open Responses name the events of raw thoughts differently. */
 export class ReasoningItem implements OpenItem {
-  readonly kind = 'reasoning'
   readonly #id: string
   #text = ''
   #encrypted: string | undefined
@@ -164,7 +161,6 @@ export class ReasoningItem implements OpenItem {
 }
 
 export class CallItem implements OpenItem {
-  readonly kind = 'call'
   readonly #id: string
   readonly #callId: string
   readonly #tool: OwnTool
