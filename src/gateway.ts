@@ -84,6 +84,7 @@ export async function startGateway({ config, source, log }: GatewayOptions): Pro
 
   const { messagesBearer } = config.auth
   const findBySecretHash = directory.findBySecretHash.bind(directory)
+  const forget = directory.forget.bind(directory)
   const parts: Parts = {
     clock,
     ledger,
@@ -91,7 +92,7 @@ export async function startGateway({ config, source, log }: GatewayOptions): Pro
     running,
     responses,
     lastUse,
-    authenticator: { clock, messagesBearer, findBySecretHash },
+    authenticator: { clock, messagesBearer, findBySecretHash, forget },
     catalog: () => supply.catalog,
     route: supply.route.bind(supply),
     describeKey: async (keyId) => keyJson(await findKey(store, keyId)),

@@ -29,6 +29,7 @@ function door(known: Caller = caller, messagesBearer = false): Authenticator & {
     asked,
     clock: { now: () => NOW, monotonicMs: () => 0 },
     messagesBearer,
+    forget: () => {},
     findBySecretHash: async (hash) => {
       asked.push(hash)
       return hash === hashSecret(secret) ? known : undefined

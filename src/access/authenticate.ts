@@ -11,6 +11,8 @@ export type Authenticator = {
   /** Whether messages-style endpoints take a Bearer key too (`auth.messages_bearer`). */
   readonly messagesBearer: boolean
   findBySecretHash(hash: string): Promise<Caller | undefined> | Caller
+  /** What was found before may no longer hold. */
+  forget(): void
 }
 
 export type Credentials = {

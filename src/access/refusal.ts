@@ -90,11 +90,20 @@ function statusRefused(status: (Refused & { reason: 'key_status' })['status']): 
     case 'paused':
       return new GatewayError('paused_api_key', 'this API key is paused')
     case 'stale':
-      return new GatewayError(
-        'overloaded',
-        'the settings of this API key changed while the request arrived: try again',
-        { retryAfterSeconds: 1 },
-      )
+      return new StaleKey()
+  }
+}
+
+/** The key was changed after it was looked up: whoever can begins anew with what it is now. */
+export class StaleKey extends GatewayError {
+  constructor() {
+    super(
+      'overloaded',
+      'the settings of this API key changed while the request arrived: try again',
+      {
+        retryAfterSeconds: 1,
+      },
+    )
   }
 }
 

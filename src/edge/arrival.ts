@@ -48,6 +48,7 @@ export function arrivalOf(
 ): Arrival {
   const { headers } = message
   const { endpoint, family } = route.handler
+  let body: Promise<Buffer> | undefined
   return {
     requestId: given.trace.requestId,
     endpoint,
@@ -67,7 +68,7 @@ export function arrivalOf(
     startedMs: given.startedMs,
     trace: given.trace,
     isDryRun: headers['x-tollgate-dry-run'] === '1',
-    readBody: () => given.bodies.read(message),
+    readBody: () => (body ??= given.bodies.read(message)),
   }
 }
 

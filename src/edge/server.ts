@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+import { StaleKey } from '../access/refusal.ts'
 import type { Family } from '../core/endpoints.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
@@ -121,7 +122,7 @@ export class Edge {
       trace.path = route.path
       if (this.#isDraining) throw draining()
       const arrival = arrivalOf(message, route, { bodies: this.#bodies, startedMs, trace })
-      await route.handler.run(parts, arrival, reply)
+      await this.#run(() => route.handler.run(parts, arrival, reply))
     } catch (thrown) {
       if (!(thrown instanceof ClientGone)) {
         error = toGatewayError(thrown)
@@ -130,6 +131,17 @@ export class Edge {
     } finally {
       const durationMs = parts.clock.monotonicMs() - startedMs
       logRequest(log, trace, { method: message.method, status: reply.status, durationMs, error })
+    }
+  }
+
+  /** Runs a handler, and once more when the key that called was changed in between. */
+  async #run(handle: () => Promise<void>): Promise<void> {
+    try {
+      await handle()
+    } catch (thrown) {
+      if (!(thrown instanceof StaleKey)) throw thrown
+      this.#options.parts.authenticator.forget()
+      await handle()
     }
   }
 

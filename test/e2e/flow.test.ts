@@ -190,6 +190,17 @@ describe('refusals', () => {
     await until(401, 'revoked_api_key')
   })
 
+  test('a change of a key is never answered with a failure', async () => {
+    const secret = await gateway.key('changing', 'sandbox-chat')
+    let isDone = false
+    const changing = gateway
+      .tollgate('keys', 'update', 'changing', '--budget', '11')
+      .finally(() => (isDone = true))
+    while (!isDone) assert.equal((await chat(HELLO, secret)).status, 200)
+    await changing
+    for (let more = 0; more < 20; more++) assert.equal((await chat(HELLO, secret)).status, 200)
+  })
+
   test('budgets: of the key and of the frame', async () => {
     const poor = await gateway.key('poor', 'sandbox-chat', '--budget', '0')
     const { body } = await refused(chat(HELLO, poor), 402, 'key_budget_exceeded')
