@@ -1,0 +1,169 @@
+// Real processes over a real database, killed and stopped at random under load; then the books are compared with what
+// the provider saw. `ROUNDS=500 node --test test/simulate/kill-loop.test.ts` runs more.
+import assert from 'node:assert/strict'
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+import { sql } from 'kysely'
+
+import { systemClock } from '../../src/core/clock.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { periodAt } from '../../src/ledger/periods.ts'
+import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { seedFrame } from '../../src/store/frame.ts'
+import { createKey } from '../../src/store/key-changes.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { FRAME_ID } from '../../src/store/tables.ts'
+import { freshDatabase } from '../support/postgres.ts'
+
+const ROUNDS = Number(process.env['ROUNDS'] ?? 25)
+const NODE = fileURLToPath(new URL('./kill-node.ts', import.meta.url))
+
+test(`SQLite: ${ROUNDS} rounds of kill -9 lose nothing`, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-kill-'))
+  await killLoop(`sqlite:${join(folder, 'test.db')}`, 2)
+  rmSync(folder, { recursive: true })
+})
+
+test(`PostgreSQL: ${ROUNDS} rounds of kill -9 on three nodes lose nothing`, async () => {
+  const database = await freshDatabase()
+  await killLoop(database.url, 3)
+  await database.drop()
+})
+
+async function killLoop(url: string, count: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-kill-'))
+  const options = { clock: systemClock, periodAt, workerModules: [LEDGER_WORKER_MODULE] }
+  const store = await openStore(url, options)
+  await seedFrame(store, { limitNanodollars: 40_000n })
+  const keys = []
+  for (const limitNanodollars of [5000n, 20_000n, null]) {
+    const name = `key ${limitNanodollars}`
+    const { key } = await createKey(store, {
+      name,
+      models: ['m'],
+      limitNanodollars,
+      period: 'never',
+    })
+    keys.push(key.id)
+  }
+  const crew = new Crew([url, join(folder, 'truth'), join(folder, 'spool'), ...keys])
+  try {
+    for (let index = 0; index < count; index++) await crew.hire()
+    for (let round = 0; round < ROUNDS; round++) {
+      await sleep(50 + Math.random() * 250)
+      await disturb(crew, store)
+      await raise(store, [...keys, FRAME_ID])
+    }
+    await crew.dismiss()
+    await compare(store, join(folder, 'truth'), join(folder, 'spool'))
+  } finally {
+    crew.end()
+    await store.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Budgets are small so that they are met, and raised so that there is always something left to fight for. */
+async function raise(store: Store, accounts: readonly string[]): Promise<void> {
+  for (const id of accounts) {
+    await sql`UPDATE accounts SET limit_nanodollars = limit_nanodollars + 20000 WHERE id = ${id}`.execute(
+      store.db,
+    )
+  }
+}
+
+/** Mostly death; sometimes a long sleep in which others take it for dead, or a connection cut under its hands. */
+async function disturb(crew: Crew, store: Store): Promise<void> {
+  const chance = Math.random()
+  if (chance < 0.6) return crew.kill()
+  if (chance < 0.8 || store.kind === 'sqlite') return crew.freeze(1500)
+  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'tollgate ledger' AND datname = current_database()`.execute(store.db)
+}
+
+/** The processes at work. */
+class Crew {
+  readonly #settings: readonly string[]
+  readonly #members: ChildProcess[] = []
+
+  constructor(settings: readonly string[]) {
+    this.#settings = settings
+  }
+
+  async hire(): Promise<void> {
+    const child = fork(NODE, this.#settings, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    this.#members.push(child)
+    await once(child, 'message')
+  }
+
+  async kill(): Promise<void> {
+    const [victim] = this.#members.splice(Math.floor(Math.random() * this.#members.length), 1)
+    victim?.kill('SIGKILL')
+    await this.hire()
+  }
+
+  async freeze(ms: number): Promise<void> {
+    const victim = this.#members[Math.floor(Math.random() * this.#members.length)]
+    victim?.kill('SIGSTOP')
+    await sleep(ms)
+    victim?.kill('SIGCONT')
+  }
+
+  /** Whatever happened, nobody stays behind. */
+  end(): void {
+    for (const member of this.#members) member.kill('SIGKILL')
+  }
+
+  async dismiss(): Promise<void> {
+    await Promise.all(
+      this.#members.map(async (member) => {
+        const left = once(member, 'exit')
+        member.send('stop')
+        const [code] = await left
+        assert.equal(code, 0)
+      }),
+    )
+  }
+}
+
+async function compare(store: Store, truthFile: string, spoolFolder: string): Promise<void> {
+  // The next start takes over whatever the dead left behind.
+  const ledger = await openLedger({ store, spoolFolder })
+  await ledger.close()
+  assert.deepEqual(await verifyLedger(store, { quiescent: true }), [])
+
+  const truth = { dispatched: new Map<number, bigint>(), cost: new Map(), settled: new Map() }
+  for (const line of readFileSync(truthFile, 'utf8').trim().split('\n')) {
+    const [what, holdId, amount] = line.split(' ')
+    truth[what as keyof typeof truth].set(Number(holdId), BigInt(amount ?? ''))
+  }
+  const rows = await store.db
+    .selectFrom('usage')
+    .select(['id', 'state', 'cost_nanodollars', 'held_nanodollars'])
+    .execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  for (const holdId of truth.dispatched.keys()) {
+    assert.ok(byId.has(holdId), `hold ${holdId} was dispatched and is not in the books`)
+  }
+  for (const [holdId, cost] of truth.settled) {
+    assert.equal(
+      byId.get(holdId)?.cost_nanodollars,
+      cost,
+      `what was acknowledged for hold ${holdId}`,
+    )
+  }
+  for (const row of rows) {
+    if (row.state === 'settled') assert.equal(row.cost_nanodollars, truth.cost.get(row.id))
+    if (row.state === 'orphaned') assert.equal(row.cost_nanodollars, row.held_nanodollars)
+    if (row.state === 'voided') assert.ok(!truth.dispatched.has(row.id))
+  }
+  assert.ok(truth.settled.size > ROUNDS, 'something was at work')
+}

@@ -1,0 +1,56 @@
+// A process of the kill loop: asks, pretends to call a provider, settles, as fast as it can until it is killed. It keeps
+// the provider's truth in a file of its own, written before the call and after the settlement was acknowledged.
+import { openSync, writeSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { systemClock } from '../../src/core/clock.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { periodAt } from '../../src/ledger/periods.ts'
+import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
+import { openStore } from '../../src/store/open.ts'
+import { ask, settlement } from '../contracts/ledger-desk.ts'
+
+const CLIENTS = 16
+
+const [url = '', truthFile = '', spoolFolder = '', ...keys] = process.argv.slice(2)
+const truth = openSync(truthFile, 'a')
+const store = await openStore(url, {
+  clock: systemClock,
+  periodAt,
+  workerModules: [LEDGER_WORKER_MODULE],
+})
+const ledger = await openLedger({
+  store,
+  spoolFolder,
+  beatMs: 100,
+  deadAfterMs: 1000,
+  sweepMs: 1000,
+})
+let isStopping = false
+process.on('message', () => (isStopping = true))
+process.send?.('ready')
+await Promise.all(Array.from({ length: CLIENTS }, client))
+await ledger.close()
+await store.close()
+process.disconnect?.()
+
+async function client(): Promise<void> {
+  while (!isStopping) {
+    const keyId = keys[Math.floor(Math.random() * keys.length)] ?? ''
+    const asked = ask(keyId, 1 + Math.floor(Math.random() * 1000), { whenTight: 'cap' })
+    const answer = await ledger.reserve(asked)
+    if (!answer.reserved) {
+      await sleep(5)
+      continue
+    }
+    writeSync(truth, `dispatched ${answer.holdId} ${answer.amountNanodollars}\n`)
+    await sleep(Math.random() * 20)
+    const cost = (answer.amountNanodollars * BigInt(Math.floor(Math.random() * 11))) / 10n
+    writeSync(truth, `cost ${answer.holdId} ${cost}\n`)
+    // If neither database nor spool takes it, the client is told that its answer failed, and the hold stays.
+    const settled = await ledger
+      .settle(settlement(asked, answer, { costNanodollars: cost }))
+      .catch(() => undefined)
+    if (settled !== undefined) writeSync(truth, `settled ${answer.holdId} ${cost}\n`)
+  }
+}
