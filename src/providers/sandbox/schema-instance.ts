@@ -255,6 +255,8 @@ function memberSchema(schema: JsonObject, name: string): Schema {
 }
 
 const ITEMS_MAX = 1000
+/** A type that gives only known values so many times in a row has no others. */
+const REPEATS_MAX = 32
 
 function* arraysFor(schema: JsonObject, place: Place): Generator<Json> {
   const least = count(schema['minItems'], 0)
@@ -266,6 +268,8 @@ function* arraysFor(schema: JsonObject, place: Place): Generator<Json> {
   for (const length of lengths) {
     const items = itemsFor(schema, place, length)
     if (items !== undefined) yield items
+    // Where there are not enough different items for this length there are none for a greater one.
+    else if (length > usual) return
   }
 }
 
@@ -283,7 +287,9 @@ function itemsFor(schema: JsonObject, place: Place, length: number): Json[] | un
       streams.get(item) ?? candidates(item, { ...deeper(place), name: undefined, turn: 0 })
     streams.set(item, stream)
     let next = stream.next()
-    while (isUnique && !next.done && seen.has(canonical(next.value))) next = stream.next()
+    const isRepeated = (): boolean => isUnique && !next.done && seen.has(canonical(next.value))
+    for (let tries = 0; tries < REPEATS_MAX && isRepeated(); tries++) next = stream.next()
+    if (isRepeated()) return undefined
     // A type with few values repeats them.
     const value = next.done && !isUnique ? items.at(-1) : next.value
     place.work.steps -= costOf(value ?? null)
