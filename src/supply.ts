@@ -97,7 +97,7 @@ function makeProviders(config: Config, { http, clock }: Tools): ReadonlyMap<stri
 }
 
 /** One line a kind: what the adapter of each is made from. */
-function makeProvider(settings: ProviderConfig, http: HttpClient): Provider | undefined {
+export function makeProvider(settings: ProviderConfig, http: HttpClient): Provider | undefined {
   switch (settings.kind) {
     case 'openai':
       return openAiProvider(settings, http)

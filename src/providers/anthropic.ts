@@ -2,6 +2,7 @@
 import type { Format } from '../core/endpoints.ts'
 import type { HttpClient } from './http.ts'
 import { takeTurns } from './keys.ts'
+import { listModels } from './list-models.ts'
 import type { Provider } from './provider.ts'
 
 export type AnthropicSettings = {
@@ -20,10 +21,23 @@ const FORMATS: readonly Format[] = ['messages']
 
 export function anthropicProvider(settings: AnthropicSettings, http: HttpClient): Provider {
   const nextKey = takeTurns(settings.apiKeys ?? [])
-  const url = new URL(`${(settings.baseUrl ?? ANTHROPIC).replace(/\/$/, '')}/v1/messages`)
+  const base = (settings.baseUrl ?? ANTHROPIC).replace(/\/$/, '')
+  const url = new URL(`${base}/v1/messages`)
   return {
     name: settings.name,
     formatsOf: () => FORMATS,
+    listModels: (signal) =>
+      listModels(
+        http,
+        {
+          url: new URL(`${base}/v1/models?limit=1000`),
+          headers: {
+            'x-api-key': nextKey() ?? '',
+            'anthropic-version': settings.version ?? VERSION,
+          },
+        },
+        signal,
+      ),
     send: ({ body, headers, timeouts }, signal) => {
       const betas = [...(settings.betas ?? []), headers.get('anthropic-beta') ?? ''].filter(
         (beta) => beta !== '',

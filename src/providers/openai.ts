@@ -2,6 +2,7 @@
 import type { Format } from '../core/endpoints.ts'
 import type { HttpClient } from './http.ts'
 import { takeTurns } from './keys.ts'
+import { listModels } from './list-models.ts'
 import type { Provider } from './provider.ts'
 
 export type OpenAiSettings = {
@@ -50,11 +51,20 @@ export function openAiProvider(settings: OpenAiSettings, http: HttpClient): Prov
       : { 'openai-organization': settings.organization }),
     ...(settings.project === undefined ? {} : { 'openai-project': settings.project }),
   }
+  const authorization = (): Readonly<Record<string, string>> => {
+    const key = nextKey()
+    return key === undefined ? {} : { authorization: `Bearer ${key}` }
+  }
   return {
     name: settings.name,
     formatsOf: () => formats,
+    listModels: (signal) =>
+      listModels(
+        http,
+        { url: new URL(`${base}/models`), headers: { ...fixed, ...authorization() } },
+        signal,
+      ),
     send: ({ format, body, headers, timeouts }, signal) => {
-      const key = nextKey()
       const beta = headers.get('openai-beta')
       return http.send(
         {
@@ -62,7 +72,7 @@ export function openAiProvider(settings: OpenAiSettings, http: HttpClient): Prov
           method: 'POST',
           headers: {
             ...fixed,
-            ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+            ...authorization(),
             ...(beta === undefined ? {} : { 'openai-beta': beta }),
           },
           body,

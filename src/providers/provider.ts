@@ -10,6 +10,8 @@ export interface Provider {
   formatsOf(model: string): readonly Format[]
   /** The exact number of tokens a body is read as, where the tokenizer is known; absent = its bytes bound it. */
   countInput?(format: Format, body: JsonObject): number | undefined
+  /** The names of the models it offers; absent = it has no such list. */
+  listModels?(signal: AbortSignal): Promise<readonly string[]>
   /**
    * Sends one request. Returns as soon as the answer begins, whatever its status; throws a GatewayError when there is
    * no answer (provider_failed, provider_timeout). Aborting the signal ends the call, also while the body is read.
