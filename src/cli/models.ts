@@ -14,14 +14,23 @@ import { common, readConfig, type CommonOptions } from './context.ts'
 import { printJson, printText, table } from './output.ts'
 
 export function addModels(program: Command): void {
-  common(program.command('models'))
+  const models = common(program.command('models'))
     .description(
-      'List the models with their prices in USD per million tokens, their limits and abilities,\nand what is unavailable and why.',
+      'List the models with their prices in USD per million tokens, their limits and abilities,\n' +
+        'and what is unavailable and why.',
     )
     .action((options: CommonOptions) => {
-      const models = catalogFor(readConfig(options)).list()
-      if (options.json) printJson({ models: models.map(modelJson) })
-      else printText(modelsText(models))
+      const all = catalogFor(readConfig(options)).list()
+      if (options.json) printJson({ models: all.map(modelJson) })
+      else printText(modelsText(all))
+    })
+  common(models.command('discover'))
+    .description('List what a configured provider offers, by asking it.')
+    .argument('<PROVIDER>', 'its name in the configuration')
+    .action(async (name: string, _options: CommonOptions, command: Command) => {
+      const { discover } = await import('./discover.ts')
+      // `models` takes the same options, so they may stand before or after `discover`.
+      await discover(name, command.optsWithGlobals<CommonOptions>())
     })
 }
 

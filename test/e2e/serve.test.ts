@@ -250,15 +250,16 @@ test('a changed configuration is taken over, a wrong one is reported', async () 
 function serve(env: NodeJS.ProcessEnv, ...argv: string[]): Running {
   return start(process.execPath, [main, 'serve', ...argv], {
     cwd: folder,
-    env: { ...path, ...env },
+    env: { ...usual, ...env },
   })
 }
 
 function tollgate(env: NodeJS.ProcessEnv, ...argv: string[]): Promise<Ended> {
-  return run(process.execPath, [main, ...argv], { cwd: folder, env: { ...path, ...env } })
+  return run(process.execPath, [main, ...argv], { cwd: folder, env: { ...usual, ...env } })
 }
 
-const path = { PATH: process.env['PATH'] }
+/** As the launcher does: what was compiled once is kept. */
+const usual = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: join(folder, 'compiled') }
 
 async function addressOf(server: Running): Promise<string> {
   const [, url = ''] = await server.printed(/listening on (http:\S+)/)

@@ -1,0 +1,81 @@
+// `tollgate models discover`: asks a provider what it offers, and tells what of that can be used as it is.
+import { factsOf } from '../catalog/facts.ts'
+import { bundledPrices, priceListOf } from '../catalog/price-data.ts'
+import type { Catalog } from '../catalog/models.ts'
+import type { Config, Provider } from '../config/load.ts'
+import { systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import { HttpClient } from '../providers/http.ts'
+import { makeProvider } from '../supply.ts'
+import { readConfig, type CommonOptions } from './context.ts'
+import { FailureError, UsageError } from './failure.ts'
+import { catalogFor } from './models.ts'
+import { printJson, printText, table } from './output.ts'
+
+type Offer = {
+  readonly id: string
+  /** The public names it is offered under already. */
+  readonly models: readonly string[]
+  /** What a configuration would have to add: price, max_output; nothing when all is known. */
+  readonly missing: readonly string[]
+}
+
+export async function discover(name: string, options: CommonOptions): Promise<void> {
+  const config = readConfig(options)
+  const settings = settingsOf(config, name)
+  const catalog = catalogFor(config)
+  const offers = (await ask(settings)).map((id) => offerOf(id, settings, catalog))
+  if (options.json) printJson({ provider: name, models: offers })
+  else printText(offersText(offers))
+}
+
+function settingsOf(config: Config, name: string): Provider {
+  const found = config.providers.find((provider) => provider.name === name)
+  if (found !== undefined) return found
+  const reason = config.leftOut.get(name)
+  if (reason !== undefined) throw new FailureError(`${name} cannot be asked: ${reason}`)
+  const names = config.providers.map((provider) => provider.name).join(', ') || 'none'
+  throw new UsageError(`there is no provider "${name}": configured are ${names}`)
+}
+
+async function ask(settings: Provider): Promise<readonly string[]> {
+  const http = new HttpClient()
+  try {
+    const list = makeProvider(settings, http)?.listModels?.(new AbortController().signal)
+    if (list !== undefined) return await list
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
+    throw new FailureError(
+      `${settings.name} gave no list of models: ${error.message}${cause}; check its api_key and base_url`,
+      { cause: error },
+    )
+  } finally {
+    await http.close()
+  }
+  throw new FailureError(`${settings.name} has no list of models that Tollgate can read`)
+}
+
+function offerOf(id: string, settings: Provider, catalog: Catalog): Offer {
+  const list = priceListOf(settings)
+  const isPriced =
+    list !== null && bundledPrices({ list, model: id, now: systemClock.now() }) !== undefined
+  const serves = ({ provider, model }: { provider: string; model: string }): boolean =>
+    provider === settings.name && model === id
+  return {
+    id,
+    models: catalog.list().flatMap((model) => (model.targets.some(serves) ? model.id : [])),
+    missing: [...(isPriced ? [] : ['price']), ...(factsOf(id) === undefined ? ['max_output'] : [])],
+  }
+}
+
+function offersText(offers: readonly Offer[]): string {
+  return table<Offer>(
+    [
+      { title: 'OFFERS', of: ({ id }) => id },
+      { title: 'AS', of: ({ models }) => models.join(', ') || '-' },
+      { title: 'TO CONFIGURE', of: ({ missing }) => missing.join(', ') || 'nothing' },
+    ],
+    offers,
+  )
+}
