@@ -162,7 +162,8 @@ function read<Thing>(
   fields: readonly (keyof Thing)[],
 ): Thing {
   const thing: Partial<Record<keyof Thing, unknown>> = {}
-  for (const [index, field] of fields.entries()) thing[field] = list[from + index]
+  let index = from
+  for (const field of fields) thing[field] = list[index++]
   return thing as Thing
 }
 

@@ -193,17 +193,16 @@ function ask(client: Client, name: StatementName, values: unknown[]): Promise<Qu
 }
 
 function toJson(columns: readonly string[], rows: readonly Value[][]): string {
-  return JSON.stringify(
-    rows.map((row) =>
-      Object.fromEntries(
-        // JSON has no integers of this size; PostgreSQL reads them from text.
-        row.map((value, index) => [
-          columns[index],
-          typeof value === 'bigint' ? value.toString() : value,
-        ]),
-      ),
-    ),
-  )
+  const records = rows.map((values) => {
+    const record: Record<string, string | number | null> = {}
+    for (const [index, column] of columns.entries()) {
+      const value = values[index] ?? null
+      // JSON has no integers of this size; PostgreSQL reads them from text.
+      record[column] = typeof value === 'bigint' ? value.toString() : value
+    }
+    return record
+  })
+  return JSON.stringify(records)
 }
 
 type Answer = QueryResult<Row> | undefined

@@ -18,7 +18,7 @@ type Reservation = Pick<
   | 'modelAsked'
 >
 
-/** A settlement in the form of the books. Client text may hold what no database stores: it must not fail a charge. */
+/** A settlement in the form of the books. Texts and counts may be what no database stores: that must not fail a charge. */
 export function toCharge(settlement: Settlement): Charge {
   const { price, tags, attempts, ...rest } = settlement
   return {
@@ -27,6 +27,16 @@ export function toCharge(settlement: Settlement): Charge {
     modelServed: rest.modelServed && storable(rest.modelServed),
     errorCode: rest.errorCode && storable(rest.errorCode),
     endUser: rest.endUser && storable(rest.endUser),
+    tokens: {
+      inputTokens: count(rest.tokens.inputTokens),
+      cachedTokens: count(rest.tokens.cachedTokens),
+      cacheWriteTokens: count(rest.tokens.cacheWriteTokens),
+      cacheWriteLongTokens: count(rest.tokens.cacheWriteLongTokens),
+      outputTokens: count(rest.tokens.outputTokens),
+      reasoningTokens: count(rest.tokens.reasoningTokens),
+    },
+    latencyMs: count(Math.round(rest.latencyMs)),
+    firstTokenMs: rest.firstTokenMs === null ? null : count(Math.round(rest.firstTokenMs)),
     priceVersion: price && price.version,
     tags: JSON.stringify(fewAndShort(tags)),
     attempts: JSON.stringify(attempts),
@@ -97,6 +107,10 @@ const TAGS_MAX = 16
 /** PostgreSQL takes neither NUL nor half a surrogate pair. */
 function storable(text: string): string {
   return text.slice(0, TEXT_CHARACTERS_MAX).toWellFormed().replaceAll('\0', '')
+}
+
+function count(value: number): number {
+  return Number.isSafeInteger(value) && value >= 0 ? value : 0
 }
 
 function fewAndShort(tags: Settlement['tags']): Settlement['tags'] {

@@ -42,6 +42,34 @@ export class MemoryBooks {
     this.#faults = faults
   }
 
+  /** Like an account that was just created: its first period begins with its first use. */
+  openAccount(id: string, limit: bigint | null, more: Partial<StoredAccount> = {}): void {
+    this.accounts.set(id, {
+      id,
+      status: 'active',
+      expiresAt: null,
+      allowVersion: 1,
+      limit,
+      topUp: 0n,
+      spent: 0n,
+      held: 0n,
+      overrun: 0n,
+      grantedLimit: 0n,
+      inFlight: 0,
+      rpm: null,
+      tpm: null,
+      concurrency: null,
+      period: 'day',
+      timezone: 'UTC',
+      weekStart: 'mon',
+      periodSeq: 0,
+      periodStartsAt: 0,
+      periodEndsAt: 0,
+      rateWindow: '',
+      ...more,
+    })
+  }
+
   /** One transaction. `clockSkewMs` is how wrong the sender's own clock is, which must not matter. */
   run(batch: Batch, clockSkewMs: number): BatchResult {
     const isLive = batch.nodeId === null || this.nodes.get(batch.nodeId) === 'live'

@@ -69,8 +69,10 @@ class World {
     this.#rules = rules
     this.#books = new MemoryBooks(rules, faults)
     this.#oracle = new Oracle(this.#books)
-    const limits = { key_a: 3000n, key_b: 8000n, key_c: null, [FRAME_ID]: 12_000n }
-    for (const [id, limit] of Object.entries(limits)) this.#openAccount(id, limit)
+    this.#books.openAccount('key_a', 3000n, { rpm: 5, timezone: 'Asia/Kolkata' })
+    this.#books.openAccount('key_b', 8000n, { concurrency: 3 })
+    this.#books.openAccount('key_c', null)
+    this.#books.openAccount(FRAME_ID, 12_000n)
     for (let count = 0; count < NODES; count++) this.#nodes.push(this.#newNode(count))
   }
 
@@ -285,32 +287,6 @@ class World {
       if (nodeOf(holdId) !== node.id || node.open.has(holdId)) continue
       node.queue.push({ item: { kind: 'void', keyId, holdId, reason: 'forgotten' }, isRetry: true })
     }
-  }
-
-  #openAccount(id: string, limit: bigint | null): void {
-    this.#books.accounts.set(id, {
-      id,
-      status: 'active',
-      expiresAt: null,
-      allowVersion: 1,
-      limit,
-      topUp: 0n,
-      spent: 0n,
-      held: 0n,
-      overrun: 0n,
-      grantedLimit: 0n,
-      inFlight: 0,
-      rpm: id === 'key_a' ? 5 : null,
-      tpm: null,
-      concurrency: id === 'key_b' ? 3 : null,
-      period: 'day',
-      timezone: id === 'key_a' ? 'Asia/Kolkata' : 'UTC',
-      weekStart: 'mon',
-      periodSeq: 0,
-      periodStartsAt: 0,
-      periodEndsAt: 0,
-      rateWindow: '',
-    })
   }
 
   #newNode(index: number): Node {

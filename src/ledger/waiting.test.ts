@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { FREE, type Ask } from './ledger.ts'
+import { Waiting, type Answer } from './waiting.ts'
+
+const reserved: Answer = {
+  reserved: false,
+  reason: 'reserved',
+  shortage: {
+    scope: 'key',
+    limitNanodollars: 1n,
+    spentNanodollars: 0n,
+    heldNanodollars: 1n,
+    requiredNanodollars: 1n,
+    affordableOutputTokens: null,
+    resetsAt: null,
+  },
+}
+const abandoned: Answer = { reserved: false, reason: 'abandoned' }
+const unavailable: Answer = { reserved: false, reason: 'unavailable' }
+
+function ask(requestId: string, signal?: AbortSignal): Ask {
+  return {
+    requestId,
+    keyId: 'key_a',
+    allowVersion: 1,
+    endpoint: 'chat',
+    modelAsked: 'm',
+    worstCase: FREE,
+    whenTight: 'cap',
+    estimatedTokens: 0,
+    recounted: true,
+    ...(signal && { signal }),
+  }
+}
+
+/** A queue whose asks are answered from a list, the last answer for ever; it records who asked, and whether first. */
+function queue(...answers: readonly Answer[]) {
+  const asked: string[] = []
+  const clock = { time: 0, now: () => 0, monotonicMs: () => clock.time }
+  const waiting = new Waiting(async ({ requestId }, first) => {
+    asked.push(first ? `${requestId} again` : requestId)
+    return answers[Math.min(asked.length, answers.length) - 1] ?? unavailable
+  }, clock)
+  return { waiting, asked, clock }
+}
+
+/** Lets what was resolved run. */
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('an answer that waiting does not help is given at once', async () => {
+  const { waiting, asked } = queue(unavailable)
+  assert.deepEqual(await waiting.reserve(ask('one')), unavailable)
+  assert.deepEqual(asked, ['one'])
+})
+
+test('who waits asks again in order, ahead of others, when something is freed', async () => {
+  const { waiting, asked } = queue(reserved, reserved, unavailable)
+  const answers = [waiting.reserve(ask('one')), waiting.reserve(ask('two'))]
+  await turn()
+  waiting.freed()
+  assert.deepEqual(await Promise.all(answers), [unavailable, unavailable])
+  assert.deepEqual(asked, ['one', 'two', 'one again', 'two again'])
+})
+
+test('after five seconds the last refusal is the answer', async () => {
+  const { waiting, clock } = queue(reserved)
+  const answer = waiting.reserve(ask('one'))
+  await turn()
+  clock.time = 4999
+  waiting.freed()
+  await turn()
+  clock.time = 5000
+  waiting.freed()
+  assert.deepEqual(await answer, reserved)
+})
+
+test('nobody waits for a client that has gone', async () => {
+  const { waiting } = queue(reserved)
+  const controller = new AbortController()
+  const answer = waiting.reserve(ask('one', controller.signal))
+  await turn()
+  controller.abort()
+  waiting.freed()
+  assert.deepEqual(await answer, abandoned)
+})
+
+test('what others free is found without being told', async () => {
+  const { waiting } = queue(reserved, unavailable)
+  assert.deepEqual(await waiting.reserve(ask('one')), unavailable)
+})

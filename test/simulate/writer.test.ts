@@ -1,0 +1,148 @@
+// The writer over a database that loses its place: commits nobody hears of, connections that break, items it will not
+// take, and answers that come too late.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import type { Batch, BatchResult, Item } from '../../src/ledger/books.ts'
+import { Unavailable, Writer, type Done } from '../../src/ledger/writer.ts'
+import { FRAME_ID } from '../../src/store/tables.ts'
+import { ask } from '../contracts/ledger-desk.ts'
+import { MemoryBooks } from './memory-books.ts'
+import { loadRules } from './rules.ts'
+
+type Fate = 'fine' | 'lost before' | 'lost after' | 'fenced' | 'hangs'
+
+/** Books in memory whose next batches meet these fates, and go well afterwards. */
+async function setUp(...fates: readonly Fate[]) {
+  const books = new MemoryBooks(await loadRules(), {})
+  for (const id of ['key_a', FRAME_ID]) books.openAccount(id, 10_000n)
+  const batches: Batch[] = []
+  const clock = { time: 0, now: () => 0, monotonicMs: () => clock.time }
+  const hanging = Promise.withResolvers<void>()
+  const writer = await Writer.start({
+    clock,
+    join: async () => books.join(),
+    onFreed: () => {},
+    runner: {
+      close: async () => {},
+      async run(batch: Batch): Promise<BatchResult> {
+        const fate = fates[batches.length] ?? 'fine'
+        batches.push(batch)
+        if (fate === 'hangs') await hanging.promise
+        if (fate === 'lost before') throw new Unavailable('test')
+        if (fate === 'fenced' && batch.nodeId !== null) books.fence(batch.nodeId)
+        if (batch.items.some((item) => item.kind === 'trim'))
+          throw new RangeError('will not have it')
+        const result = books.run(batch, 0)
+        if (fate === 'lost after') throw new Unavailable('test')
+        return result
+      },
+    },
+  })
+  const reserve = (): Promise<Done> =>
+    writer.submit({
+      item: { kind: 'reserve', holdId: writer.newHoldId(), ask: ask('key_a', 100) },
+      deadlineMs: 5000,
+    })
+  return { books, batches, clock, writer, reserve, letGo: hanging.resolve }
+}
+
+function isGranted({ outcome }: Done): boolean {
+  return outcome.kind === 'judged' && outcome.answer.reserved
+}
+
+describe('the writer', () => {
+  for (const fates of [
+    ['lost before'],
+    ['lost after'],
+    ['lost after', 'lost before', 'lost after'],
+    ['fenced'],
+    ['lost after', 'fenced'],
+    ['fenced', 'lost after', 'fenced'],
+  ] as const) {
+    test(`answers everyone once: ${fates.join(', ')}`, async () => {
+      const { books, writer, reserve } = await setUp(...fates)
+      const answers = await Promise.all(Array.from({ length: 5 }, reserve))
+      await writer.close()
+      assert.ok(answers.every(isGranted))
+      const open = [...books.holds.values()].filter(
+        ({ id }) => books.nodes.get(nodeOf(id)) === 'live',
+      )
+      assert.equal(open.length, 5, 'five holds of a live node')
+    })
+  }
+
+  test('what comes while a batch is in flight becomes the next one', async () => {
+    const { batches, reserve, letGo, writer } = await setUp('hangs')
+    const first = reserve()
+    await turn()
+    const others = Array.from({ length: 10 }, reserve)
+    await turn()
+    letGo()
+    await Promise.all([first, ...others])
+    await writer.close()
+    assert.deepEqual(
+      batches.map(({ items }) => items.length),
+      [1, 10],
+    )
+  })
+
+  test('an item the database will not take fails alone', async () => {
+    const { writer, reserve } = await setUp()
+    const bad: Item = { kind: 'trim', keyId: 'key_a', holdId: 1, amount: 0n }
+    const answers = await Promise.allSettled([
+      reserve(),
+      writer.submit({ item: bad, deadlineMs: 5000 }),
+      reserve(),
+    ])
+    await writer.close()
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+  })
+
+  test('who is told that nobody answers has no hold afterwards', async () => {
+    const { books, clock, reserve, letGo, writer } = await setUp('hangs')
+    const answer = reserve()
+    await turn()
+    clock.time = 6000
+    await assert.rejects(answer, Unavailable)
+    letGo()
+    await writer.close()
+    assert.equal(books.holds.size, 0)
+    assert.deepEqual(
+      [...books.usage.values()].map(({ state }) => state),
+      ['voided'],
+    )
+  })
+
+  test('nor when the commit was lost on the way', async () => {
+    const { books, clock, reserve, writer } = await setUp(
+      'lost after',
+      'lost before',
+      'lost before',
+    )
+    const answer = reserve()
+    clock.time = 4999
+    await turn()
+    clock.time = 6000
+    await assert.rejects(answer, Unavailable)
+    await writer.close()
+    assert.equal(books.holds.size, 0)
+  })
+
+  test('a closed writer takes nothing', async () => {
+    const { writer, reserve } = await setUp()
+    await writer.close()
+    await assert.rejects(reserve(), Unavailable)
+  })
+})
+
+function nodeOf(holdId: number): number {
+  return Math.floor(holdId / 2 ** 33)
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+}
