@@ -47,6 +47,8 @@ export type ErrorDetails = {
   readonly facts?: Readonly<Record<string, string | number | boolean | null>>
   /** Set when a provider's own judgement of the request is passed on: its status and its code stand. */
   readonly provider?: { readonly status: number; readonly code?: string }
+  /** The provider was not reached, or turned the request away: it does not bill what it did not work on. */
+  readonly unbilled?: boolean
   readonly cause?: unknown
 }
 

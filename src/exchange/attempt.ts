@@ -61,6 +61,5 @@ async function send(attempts: Attempts, prepared: Prepared): Promise<UpstreamAns
     signal,
   )
   if (answer.status !== 200) throw await readFailure(answer, codecOf(prepared.format))
-  books.answer()
   return answer
 }

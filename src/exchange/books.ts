@@ -30,8 +30,6 @@ export class Books {
   #meter = new Meter()
   #target: Prepared | undefined
   #dispatchedMs = 0
-  /** Whether a provider has begun to answer: from then on its work is paid for. */
-  #isAnswered = false
   #settled: Promise<Settled | undefined> | undefined
 
   constructor(parts: { readonly ledger: Ledger; readonly clock: Clock }, entry: Entry) {
@@ -44,18 +42,17 @@ export class Books {
   dispatch(target: Prepared): void {
     this.#target = target
     this.#meter = new Meter()
-    this.#isAnswered = false
     this.#dispatchedMs = this.#clock.monotonicMs()
     this.#entry.trace.target = nameOf(target)
   }
 
-  /** The target that was called has begun to answer. */
-  answer(): void {
-    this.#isAnswered = true
-  }
-
   see(event: CanonicalEvent): void {
     this.#meter.see(event, this.#nowMs)
+  }
+
+  /** Whether the target has said anything that a client would read. */
+  get hasContent(): boolean {
+    return this.#meter.outputBytes > 0
   }
 
   noteAttempt(outcome: string): void {
@@ -102,8 +99,7 @@ export class Books {
   }
 
   #bill(target: Prepared, failure: unknown): Bill {
-    const isCharged = this.#isAnswered || !isRefusedUnworked(failure)
-    if (!isCharged) return NOTHING
+    if (isUnbilled(failure) && !this.#meter.hasOutput) return NOTHING
     const { call, model, inputTokens, outputTokensMax, hold } = this.#entry.admission
     const inputs = model.kind === 'embedding' ? Math.max(1, call.input.items) : 1
     return billOf({
@@ -150,12 +146,9 @@ export class Books {
 /** The status the books show for a request whose client went away; nobody was there to receive one. */
 const CLIENT_GONE = 499
 
-/**
- * Whether the provider turned the request away, or was never reached, so that no model worked on it. A provider that
- * took a request and then fell silent may have worked, and bills its input.
- */
-function isRefusedUnworked(failure: unknown): boolean {
-  return failure instanceof GatewayError && failure.code !== 'provider_timeout'
+/** A provider that took a request and then fell silent may have worked on it: only what it turned away is free. */
+function isUnbilled(failure: unknown): boolean {
+  return failure instanceof GatewayError && failure.details.unbilled === true
 }
 
 function nameOf(target: Prepared): string {

@@ -21,12 +21,14 @@ export async function readFailure(
     return new GatewayError('invalid_request', said, {
       provider: complaint.code === undefined ? { status } : { status, code: complaint.code },
       ...(complaint.param === undefined ? {} : { param: complaint.param }),
+      unbilled: true,
       cause,
     })
   }
   if (status === 503 || status === 529) {
     return new GatewayError('provider_overloaded', 'the provider is overloaded', {
       ...retryAfter(answer),
+      unbilled: true,
       cause,
     })
   }
@@ -37,14 +39,17 @@ export async function readFailure(
       'the provider limits how often it may be called',
       {
         ...retryAfter(answer),
+        unbilled: true,
         cause,
       },
     )
   }
+  // Somebody on the way gave up waiting: whoever was to answer may have worked, and bill it.
   if (status === 408 || status === 504) {
     return new GatewayError('provider_timeout', 'the provider did not answer in time', { cause })
   }
   return new GatewayError('provider_failed', 'the provider failed to answer this request', {
+    unbilled: true,
     cause,
   })
 }

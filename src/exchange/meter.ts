@@ -12,6 +12,11 @@ export class Meter {
   /** When the model's first output came, in milliseconds of the monotonic clock. */
   firstOutputMs: number | undefined
 
+  /** Whether anything came of the model's work: written, or counted by the provider. */
+  get hasOutput(): boolean {
+    return this.outputBytes > 0 || (this.usage?.outputTokens ?? 0) > 0
+  }
+
   see(event: CanonicalEvent, nowMs: () => number): void {
     switch (event.type) {
       case 'text-delta':

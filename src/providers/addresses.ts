@@ -50,5 +50,6 @@ function forbidden(address: string): GatewayError {
       `${address} is an address of a cloud's metadata service: no provider may be there`,
     ),
     shouldRetry: false,
+    unbilled: true,
   })
 }

@@ -3,6 +3,7 @@
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject, stringOf } from '../core/json.ts'
+import { redact } from '../telemetry/log.ts'
 import type { ProviderComplaint } from './codec.ts'
 import type { SseEvent } from './sse.ts'
 
@@ -76,25 +77,32 @@ const REQUEST = [
   '422',
 ]
 
-/** The error that an error event of a stream stands for. */
+/**
+ * The error that an error event of a stream stands for. A request that was turned away is not billed, as long as
+ * nothing came of it; one that failed for reasons of the provider's own may be.
+ */
 export function streamError(complaint: ProviderComplaint): GatewayError {
   const { message, code, type, param } = complaint
   const says = (words: readonly string[]): boolean =>
     words.includes(code ?? '') || words.includes(type ?? '')
-  const told = message ?? 'the provider gave no reason'
+  const told = redact(message ?? 'the provider gave no reason')
   if (says(OURS)) {
     return new GatewayError('provider_failed', 'the provider refused to serve this gateway', {
       cause: complaint,
+      unbilled: true,
     })
   }
-  if (says(OVERLOADED)) return new GatewayError('provider_overloaded', told, { cause: complaint })
+  if (says(OVERLOADED)) {
+    return new GatewayError('provider_overloaded', told, { cause: complaint, unbilled: true })
+  }
   if (says(RATE_LIMITED)) {
-    return new GatewayError('provider_rate_limited', told, { cause: complaint })
+    return new GatewayError('provider_rate_limited', told, { cause: complaint, unbilled: true })
   }
   if (says(REQUEST)) {
     return new GatewayError('invalid_request', told, {
       ...(param === undefined ? {} : { param }),
       provider: { status: 400, ...(code === undefined ? {} : { code }) },
+      unbilled: true,
     })
   }
   return new GatewayError('provider_failed', told, { cause: complaint })
