@@ -17,6 +17,7 @@ export class HttpReply implements Reply {
   readonly #keepAlive: KeepAlive
   readonly #gone = new AbortController()
   #voice: StreamVoice | undefined
+  #hasBegun = false
   #lastWriteMs = 0
 
   constructor(response: ServerResponse, keepAlive: KeepAlive) {
@@ -33,7 +34,7 @@ export class HttpReply implements Reply {
   }
 
   get hasBegun(): boolean {
-    return this.#response.headersSent
+    return this.#hasBegun
   }
 
   get status(): number {
@@ -45,26 +46,23 @@ export class HttpReply implements Reply {
   }
 
   beginStream(voice: StreamVoice): void {
+    if (this.#voice === undefined) {
+      this.#lastWriteMs = this.#keepAlive.nowMs
+      this.#keepAlive.add(this)
+    }
     this.#voice = voice
-    this.#lastWriteMs = this.#keepAlive.nowMs
-    this.#response.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    })
-    this.#response.flushHeaders()
-    this.#keepAlive.add(this)
   }
 
   write(event: string): Promise<void> {
     if (this.#response.destroyed) return Promise.reject(new ClientGone())
-    this.#lastWriteMs = this.#keepAlive.nowMs
-    if (this.#response.write(event)) return DONE
-    return this.#room()
+    this.#hasBegun = true
+    return this.#writeNow(event) ? DONE : this.#room()
   }
 
   end(last: Uint8Array | string): Promise<void> {
-    return this.#voice === undefined ? this.sendJson(200, last) : this.#finish(last)
+    if (this.#voice === undefined) return this.sendJson(200, last)
+    this.#sendStreamHead()
+    return this.#finish(last)
   }
 
   sendJson(status: number, body: Uint8Array | string): Promise<void> {
@@ -78,7 +76,7 @@ export class HttpReply implements Reply {
   /** Ends the answer with an error: as a status and a body, or in the stream's own voice when it has begun. */
   async fail(error: GatewayError, family: Family, requestId: string): Promise<void> {
     if (this.#response.destroyed) return
-    if (this.#voice !== undefined) {
+    if (this.#voice !== undefined && this.#response.headersSent) {
       await this.#finish(this.#voice.fail(error).map(writeSse).join(''))
       return
     }
@@ -94,7 +92,23 @@ export class HttpReply implements Reply {
   keepAlive(silenceMs: number): void {
     if (this.#voice === undefined || this.#response.writableNeedDrain) return
     if (this.#keepAlive.nowMs - this.#lastWriteMs >= silenceMs)
-      void this.write(this.#voice.keepAlive)
+      this.#writeNow(this.#voice.keepAlive)
+  }
+
+  /** False = the client has no room for more. */
+  #writeNow(text: string): boolean {
+    this.#sendStreamHead()
+    this.#lastWriteMs = this.#keepAlive.nowMs
+    return this.#response.write(text)
+  }
+
+  #sendStreamHead(): void {
+    if (this.#response.headersSent) return
+    this.#response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    })
   }
 
   #finish(last: Uint8Array | string): Promise<void> {

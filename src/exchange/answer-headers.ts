@@ -9,19 +9,21 @@ import type { Reply } from './reply.ts'
 
 type Told = { readonly family: Family; readonly now: number }
 
-export function setAnswerHeaders(
+/** What is known before anybody has answered. */
+export function setAdmissionHeaders(
   reply: Reply,
-  target: Prepared,
   told: Told & { readonly admission: Admission },
 ): void {
   const { hold } = told.admission
-  reply.setHeader('x-tollgate-target', `${target.provider.name}/${target.model}`)
-  if (target.dropped.length > 0) {
-    reply.setHeader('x-tollgate-dropped', headerText(target.dropped.join(', ')))
-  }
   if (hold.capped) reply.setHeader('x-tollgate-output-cap', String(hold.outputTokens))
   if (hold.waitedMs > 0) reply.setHeader('x-tollgate-queued-ms', String(Math.round(hold.waitedMs)))
   setBalanceHeaders(reply, hold.balances, told)
+}
+
+/** Who answers, and what it was not told. Certain only once there is content: until then another may take over. */
+export function setTargetHeaders(reply: Reply, { provider, model, dropped }: Prepared): void {
+  reply.setHeader('x-tollgate-target', `${provider.name}/${model}`)
+  if (dropped.length > 0) reply.setHeader('x-tollgate-dropped', headerText(dropped.join(', ')))
 }
 
 /** Whole answers also tell what they cost, and the limits as they stand after it. */

@@ -9,12 +9,13 @@ import type { Model, Target } from '../catalog/models.ts'
 import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
+import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { AnswerContext, Codec } from '../wire/codec.ts'
 import { readJsonBody } from '../wire/json.ts'
 import { textsOf } from '../wire/texts.ts'
-import { setAnswerHeaders, setSettledHeaders } from './answer-headers.ts'
+import { setAdmissionHeaders, setSettledHeaders } from './answer-headers.ts'
 import type { Asking, ListingParts } from './asking.ts'
 import { identify } from './asking.ts'
 import { attempt } from './attempt.ts'
@@ -84,7 +85,10 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   // From here on there is a hold, and every way out of this function settles it.
   const books = new Books(parts, { requestId, endpoint, admission, startedMs, trace })
   const running = parts.running.begin(caller.keyId, reply.closed)
+  const context = contextOf(parts, { requestId, model: call.model, body: asked })
   try {
+    setAdmissionHeaders(reply, { admission, family, now: parts.clock.now() })
+    if (call.stream) reply.beginStream(codec.encodeEvents(context))
     const ending = await attempt(
       {
         prepared,
@@ -95,11 +99,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
         reply,
         signal: running.signal,
       },
-      (answer) => {
-        setAnswerHeaders(reply, answer.prepared, { admission, family, now: parts.clock.now() })
-        const context = contextOf(parts, { requestId, model: call.model, body: asked })
-        return relay(answer, reply, { codec, context, stream: call.stream, books })
-      },
+      (answer) => relay(answer, reply, { codec, context, stream: call.stream, books }),
     )
     // The cost is in the books before the client can see the end.
     const settled = await books.settle()
@@ -108,8 +108,8 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     await reply.end(ending)
   } catch (thrown) {
     const failure = running.signal.aborted ? running.signal.reason : thrown
-    await books.settle(failure)
-    throw failure
+    const settled = await books.settle(failure)
+    throw settled === undefined || settled.costNanodollars === 0n ? failure : paidFor(failure)
   } finally {
     running.end()
   }
@@ -117,6 +117,13 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
 
 function kindOf(endpoint: Endpoint): ModelKind {
   return endpoint === 'embeddings' ? 'embedding' : 'chat'
+}
+
+/** A failure that has cost something: a client that tried again by itself would pay again. */
+function paidFor(failure: unknown): unknown {
+  if (!(failure instanceof GatewayError)) return failure
+  const { code, message, details } = failure
+  return new GatewayError(code, message, { ...details, shouldRetry: false })
 }
 
 /** What this request is read as at a target that can tell before it is asked. */

@@ -7,6 +7,7 @@ import { codecOf } from '../wire/codecs.ts'
 import { readJsonAnswer } from '../wire/json.ts'
 import type { SseEvent } from '../wire/sse.ts'
 import { SseReader, writeSse } from '../wire/sse.ts'
+import { setTargetHeaders } from './answer-headers.ts'
 import type { Answer } from './attempt.ts'
 import type { Books } from './books.ts'
 import type { Reply, StreamVoice } from './reply.ts'
@@ -14,6 +15,8 @@ import { readWhole } from './whole.ts'
 
 /** What a whole answer may weigh: a hundred long choices with probabilities stay below it. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
+/** What may come before the first content: some providers repeat the whole request there. */
+const HELD_CHARACTERS_MAX = 1024 * 1024
 
 export type Passage = {
   readonly codec: Codec
@@ -29,39 +32,69 @@ export function relay(
   reply: Reply,
   passage: Passage,
 ): Promise<Uint8Array | string> {
-  return passage.stream ? relayStream(answer, reply, passage) : relayWhole(answer, passage)
+  return passage.stream ? relayStream(answer, reply, passage) : relayWhole(answer, reply, passage)
 }
 
 async function relayStream(answer: Answer, reply: Reply, passage: Passage): Promise<string> {
+  const chunks = answer.body[Symbol.asyncIterator]()
   const reader = new SseReader()
   const voice = voiceFor(answer, passage)
+  reply.beginStream(voice)
   let isComplete = false
+  // What comes before the first content is kept back: if the provider fails until then, another one takes over and
+  // nobody notices.
+  let held = ''
   let ending = ''
-  for await (const bytes of answer.body) {
-    for (const event of reader.read(bytes)) {
-      const { seen, text } = voice.pass(event)
-      for (const one of seen) {
-        passage.books.see(one)
-        if (one.type === 'response-end') isComplete = true
+  try {
+    while (!isComplete) {
+      const { done, value } = await chunks.next()
+      if (done === true) throw cut()
+      for (const event of reader.read(value)) {
+        const { seen, text } = voice.pass(event)
+        for (const one of seen) {
+          passage.books.see(one)
+          if (one.type === 'response-end') isComplete = true
+        }
+        if (isComplete) ending += text
+        else if (reply.hasBegun) {
+          if (text !== '') await reply.write(text)
+        } else {
+          held += text
+          if (!passage.books.hasContent && held.length < HELD_CHARACTERS_MAX) continue
+          setTargetHeaders(reply, answer.prepared)
+          await reply.write(held)
+          held = ''
+        }
       }
-      // The status waits for the first event: a provider may say 200 and fail at once, and then another is tried.
-      if (!reply.hasBegun) reply.beginStream(voice)
-      if (isComplete) ending += text
-      else if (text !== '') await reply.write(text)
     }
+  } catch (thrown) {
+    await chunks.return?.()
+    throw thrown
   }
-  if (!isComplete) throw cut()
-  return ending
+  void runOut(chunks)
+  setTargetHeaders(reply, answer.prepared)
+  return held + ending + voice.end()
+}
+
+/** Nobody waits for a provider to close what it has completed; but once it has, its connection can be used again. */
+async function runOut(chunks: AsyncIterator<Uint8Array>): Promise<void> {
+  try {
+    while ((await chunks.next()).done !== true);
+  } catch {
+    // After the last word nothing can go wrong that matters to anybody.
+  }
 }
 
 async function relayWhole(
   answer: Answer,
+  reply: Reply,
   { codec, context, books }: Passage,
 ): Promise<Uint8Array | string> {
   const body = readJsonAnswer(await readWhole(answer.body, ANSWER_BYTES_MAX))
   const events = codecOf(answer.prepared.format).decodeResponse(body.value)
   for (const event of events) books.see(event)
   if (!events.some((event) => event.type === 'response-end')) throw cut()
+  setTargetHeaders(reply, answer.prepared)
   return answer.prepared.format === codec.format
     ? codec.forwardResponse(body, context)
     : JSON.stringify(codec.encodeResponse(events, context))
@@ -70,6 +103,8 @@ async function relayWhole(
 type Voice = StreamVoice & {
   /** One event of the provider: what it means, and what the client is sent for it. */
   pass(event: SseEvent): { readonly seen: readonly CanonicalEvent[]; readonly text: string }
+  /** What a complete answer still lacks. */
+  end(): string
 }
 
 function voiceFor(answer: Answer, { codec, context }: Passage): Voice {
@@ -79,6 +114,7 @@ function voiceFor(answer: Answer, { codec, context }: Passage): Voice {
     return {
       keepAlive: forwarder.keepAlive,
       fail: (error) => forwarder.fail(error),
+      end: () => forwarder.end?.() ?? '',
       pass: (event) => ({ seen: decode(event), text: forwarder.forward(event) }),
     }
   }
@@ -86,6 +122,7 @@ function voiceFor(answer: Answer, { codec, context }: Passage): Voice {
   return {
     keepAlive: encoder.keepAlive,
     fail: (error) => encoder.fail(error),
+    end: () => '',
     pass: (event) => {
       const seen = decode(event)
       return {

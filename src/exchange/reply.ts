@@ -5,11 +5,15 @@ import type { SseEvent } from '../wire/sse.ts'
 export interface Reply {
   /** Aborted, with a ClientGone, when the client has left before the answer was complete. */
   readonly closed: AbortSignal
-  /** Whether the client has been sent anything. */
+  /** Whether the client has been sent any part of an answer. A head and keep-alives are none. */
   readonly hasBegun: boolean
   /** Headers that go out with the first byte; without effect afterwards. */
   setHeader(name: string, value: string): void
-  /** Sends status 200 and the head of an event stream. From here on errors are told in the stream's own voice. */
+  /**
+   * Makes the answer a stream with this voice; another one may take over while nothing has been sent. The head goes out
+   * with the first event, or after a silence in which somebody on the way could take the connection for dead. From
+   * then on errors are told in the stream's voice, too.
+   */
   beginStream(voice: StreamVoice): void
   /** Sends one event. Resolves when the client has room for more; rejects when it has gone. */
   write(event: string): Promise<void>

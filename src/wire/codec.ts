@@ -74,6 +74,8 @@ export interface Passthrough {
 export interface EventForwarder {
   /** The text to send on: the event's own, changed where it must be, or '' when the client is not to see it. */
   forward(event: SseEvent): string
+  /** What a complete answer still lacks when the provider has closed it: an end mark that not all of them send. */
+  end?(): string
   /** As EventEncoder.fail, continuing what was forwarded so far (ids, sequence numbers). */
   fail(error: GatewayError): readonly SseEvent[]
   readonly keepAlive: string

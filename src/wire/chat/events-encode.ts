@@ -12,6 +12,7 @@ import { DeltaEncoder } from './deltas.ts'
 import { encodeUsage } from './usage.ts'
 
 const KEEP_ALIVE = ': keepalive\n\n'
+export const DONE = sseEvent('', '[DONE]')
 
 export function encodeEvents(answer: AnswerContext): EventEncoder {
   const asksUsage = isUsageAsked(answer.body)
@@ -36,7 +37,7 @@ export function encodeEvents(answer: AnswerContext): EventEncoder {
         return deltas.encode(event).map((change) => chunk([change], null))
       }
       const told = asksUsage && usage ? [chunk([], encodeUsage(usage))] : []
-      return [...told, sseEvent('', '[DONE]')]
+      return [...told, DONE]
     },
     fail: (error) => [sseEvent('', encodeError('chat', error, answer.requestId))],
   }

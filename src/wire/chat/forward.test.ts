@@ -88,6 +88,14 @@ test('the chunk that tells the usage goes only to those who asked for it', () =>
   assert.equal(forward(last + text + extra, asked), last + text + extra)
 })
 
+test('a stream ends with the mark of its family, whether or not the provider sent one', () => {
+  const mark = 'data: [DONE]\n\n'
+  const forwarder = forwardEvents(answerTo({}))
+  assert.equal(forwarder.end?.(), mark)
+  for (const event of new SseReader().read(Buffer.from(mark))) forwarder.forward(event)
+  assert.equal(forwarder.end?.(), '')
+})
+
 test('a whole answer carries the public name, and a failure its own event', () => {
   const body = readJsonBody(
     Buffer.from('{"id":"1","model":"up","choices":[{"message":{"model":"up"}}],"x":1.0}'),

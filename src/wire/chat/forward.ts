@@ -6,8 +6,8 @@ import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import { replaceMember } from '../json-text.ts'
 import type { JsonBody } from '../json.ts'
 import { changeMembers } from '../json.ts'
-import { replaceData } from '../sse.ts'
-import { encodeEvents, isUsageAsked } from './events-encode.ts'
+import { replaceData, writeSse } from '../sse.ts'
+import { DONE, encodeEvents, isUsageAsked } from './events-encode.ts'
 import { usableTools } from './usable-tools.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
@@ -48,10 +48,13 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
   const model = JSON.stringify(answer.model)
   const asksUsage = isUsageAsked(answer.body)
   const { fail, keepAlive } = encodeEvents(answer)
+  let isMarked = false
   return {
     fail,
     keepAlive,
+    end: () => (isMarked ? '' : writeSse(DONE)),
     forward(event) {
+      if (event.data.trim() === DONE.data) isMarked = true
       if (!asksUsage && isUsageChunk(event.data)) return ''
       const data = replaceMember(event.data, 'model', model)
       return data === event.data ? event.raw : replaceData(event, data)
