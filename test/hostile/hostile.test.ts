@@ -1,0 +1,365 @@
+// What a client gets, and what the books show, when a provider fails in every way a provider can: a real gateway process
+// between a client and a provider that misbehaves as its model's name says. Every test ends with balanced books.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo, Server } from 'node:net'
+import { createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { after, afterEach, before, test } from 'node:test'
+
+import { systemClock } from '../../src/core/clock.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import type { Store } from '../../src/store/open.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { LogLine, TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
+import { freePort } from '../support/port.ts'
+import { freshSqlite, periodAt } from '../support/store.ts'
+import { EVENTS, SENTENCE, STREAM } from './answers.ts'
+import type { BehaviourName } from './behaviours.ts'
+import { BEHAVIOURS, LEAKED_KEY } from './behaviours.ts'
+import type { DeafServer } from './deaf-server.ts'
+import { startDeafServer } from './deaf-server.ts'
+import type { HostileUpstream } from './upstream.ts'
+import { startUpstream } from './upstream.ts'
+
+/** What the books show: the provider's count, an estimate of ours, or nothing, because it turned the request away. */
+type Charged = 'counted' | 'estimated' | 'nothing'
+
+type Case = {
+  readonly does: BehaviourName
+  readonly stream?: boolean
+  /** 200 and an error = it came in the stream, after the first content. */
+  readonly status: number
+  readonly code?: string
+  readonly charged: Charged
+}
+
+const CASES: readonly Case[] = [
+  { does: 'answers', status: 200, charged: 'counted' },
+  { does: 'answers', stream: true, status: 200, charged: 'counted' },
+
+  { does: 'never-closes', stream: true, status: 200, charged: 'counted' },
+
+  { does: 'hangs', status: 504, code: 'provider_timeout', charged: 'estimated' },
+  { does: 'hangs', stream: true, status: 504, code: 'provider_timeout', charged: 'estimated' },
+  {
+    does: 'hangs-after-head',
+    stream: true,
+    status: 504,
+    code: 'provider_timeout',
+    charged: 'estimated',
+  },
+  {
+    does: 'hangs-before-content',
+    stream: true,
+    status: 504,
+    code: 'provider_timeout',
+    charged: 'estimated',
+  },
+  { does: 'stalls', stream: true, status: 200, code: 'provider_timeout', charged: 'estimated' },
+  { does: 'drips', stream: true, status: 504, code: 'provider_timeout', charged: 'estimated' },
+
+  { does: 'resets', status: 502, code: 'provider_failed', charged: 'estimated' },
+  { does: 'closes', status: 502, code: 'provider_failed', charged: 'estimated' },
+  { does: 'no-http', status: 502, code: 'provider_failed', charged: 'estimated' },
+  {
+    does: 'resets-midway',
+    stream: true,
+    status: 200,
+    code: 'provider_failed',
+    charged: 'estimated',
+  },
+  {
+    does: 'closes-midway',
+    stream: true,
+    status: 200,
+    code: 'provider_failed',
+    charged: 'estimated',
+  },
+  { does: 'ends-midway', stream: true, status: 200, code: 'provider_failed', charged: 'estimated' },
+
+  { does: 'html', status: 502, code: 'provider_failed', charged: 'estimated' },
+  { does: 'html', stream: true, status: 502, code: 'provider_failed', charged: 'estimated' },
+  { does: 'says-more-than-it-sends', status: 502, code: 'provider_failed', charged: 'estimated' },
+  { does: 'sends-more-than-it-says', status: 502, code: 'provider_failed', charged: 'estimated' },
+  { does: 'gzips', status: 502, code: 'provider_failed', charged: 'estimated' },
+  { does: 'gzip-bomb', status: 502, code: 'provider_failed', charged: 'estimated' },
+  {
+    does: 'endless-event',
+    stream: true,
+    status: 502,
+    code: 'provider_failed',
+    charged: 'estimated',
+  },
+  { does: 'broken-json', stream: true, status: 502, code: 'provider_failed', charged: 'estimated' },
+
+  { does: 'without-usage', status: 200, charged: 'estimated' },
+  { does: 'without-usage', stream: true, status: 200, charged: 'estimated' },
+  { does: 'usage-null', status: 200, charged: 'estimated' },
+  { does: 'usage-null', stream: true, status: 200, charged: 'estimated' },
+  { does: 'usage-twice', stream: true, status: 200, charged: 'counted' },
+  { does: 'usage-cumulative', stream: true, status: 200, charged: 'counted' },
+  { does: 'usage-negative', status: 200, charged: 'estimated' },
+  { does: 'usage-fractional', status: 200, charged: 'estimated' },
+  { does: 'usage-beyond-the-limit', status: 200, charged: 'estimated' },
+  { does: 'usage-beyond-the-window', stream: true, status: 200, charged: 'estimated' },
+
+  {
+    does: 'error-first',
+    stream: true,
+    status: 503,
+    code: 'provider_overloaded',
+    charged: 'nothing',
+  },
+  {
+    does: 'error-midway',
+    stream: true,
+    status: 200,
+    code: 'provider_overloaded',
+    charged: 'estimated',
+  },
+  { does: 'redirects', status: 502, code: 'provider_failed', charged: 'nothing' },
+  // What a provider says about the request is the client's to read, with the provider's own code.
+  { does: 'says-400', status: 400, code: 'some_code', charged: 'nothing' },
+  { does: 'says-401', status: 502, code: 'provider_failed', charged: 'nothing' },
+  { does: 'says-404', status: 502, code: 'provider_failed', charged: 'nothing' },
+  { does: 'says-429', status: 429, code: 'provider_rate_limited', charged: 'nothing' },
+  { does: 'says-500', status: 502, code: 'provider_failed', charged: 'nothing' },
+  { does: 'says-503', status: 503, code: 'provider_overloaded', charged: 'nothing' },
+  { does: 'says-504', status: 504, code: 'provider_timeout', charged: 'estimated' },
+]
+
+/** Only where a provider is to be waited for in vain: everywhere else a slow machine has the usual time. */
+const TIMEOUTS: Readonly<Record<string, string>> = {
+  hangs: 'first_byte: 300ms',
+  'hangs-after-head': 'idle: 300ms',
+  'hangs-before-content': 'idle: 300ms',
+  stalls: 'idle: 500ms',
+  drips: 'idle: 30s, total: 1500ms',
+  'never-connects': 'connect: 300ms',
+}
+
+/** What the recorded request costs by the provider's count: 12 tokens at 1 USD and 7 at 2 USD a million. */
+const COUNTED_USD = '0.000026'
+
+let upstream: HostileUpstream
+let deaf: DeafServer
+let plain: Server
+let gateway: TestGateway
+let secret: string
+let books: Store
+
+before(async () => {
+  const database = await freshSqlite()
+  upstream = await startUpstream(BEHAVIOURS)
+  deaf = await startDeafServer()
+  plain = createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+  await once(plain.listen(0, '127.0.0.1'), 'listening')
+  const elsewhere: Record<string, string> = {
+    'refuses-connections': `http://127.0.0.1:${await freePort()}/v1`,
+    'has-no-address': 'http://no-such-host.invalid/v1',
+    'speaks-no-tls': `https://127.0.0.1:${(plain.address() as AddressInfo).port}/v1`,
+    'never-connects': deaf.url,
+  }
+  const config = configOf(upstream.url, elsewhere)
+  gateway = await startGateway({ config, database: database.url })
+  books = await openStore(database.url, { clock: systemClock, periodAt })
+  secret = await gateway.key(
+    'hostile',
+    [...Object.keys(BEHAVIOURS), ...Object.keys(elsewhere)].join(','),
+  )
+})
+
+after(async () => {
+  await books.close()
+  await gateway.stop()
+  plain.close()
+  await deaf[Symbol.asyncDispose]()
+  await upstream[Symbol.asyncDispose]()
+})
+
+afterEach(async () => assert.deepEqual(await verifyLedger(books), []))
+
+for (const { does, stream = false, status, code, charged } of CASES)
+  test(`a provider that ${does}${stream ? ', streaming' : ''}: ${status} ${code ?? ''}`, async () => {
+    const answer = await ask(does, { stream })
+    assert.equal(answer.status, status, answer.text)
+    assert.equal(answer.errorCode, code)
+    assert.equal(answer.isComplete, code === undefined)
+    assert.doesNotMatch(answer.text, new RegExp(LEAKED_KEY))
+    assert.equal(await chargeOf(answer), charged)
+    // Whoever has paid for a failure should not pay again because an SDK tries again by itself.
+    if (status >= 500 && charged === 'estimated') {
+      assert.equal(answer.headers.get('x-should-retry'), 'false')
+    }
+  })
+
+for (const [does, status] of [
+  ['refuses-connections', 502],
+  ['has-no-address', 502],
+  ['speaks-no-tls', 502],
+  ['never-connects', 504],
+] as const)
+  test(`a provider that ${does}: ${status}, and nothing is charged`, async () => {
+    const answer = await ask(does)
+    assert.equal(answer.status, status, answer.text)
+    assert.equal(await chargeOf(answer), 'nothing')
+    assert.notEqual(answer.headers.get('x-should-retry'), 'false')
+  })
+
+test('a provider that limits us says for how long', async () => {
+  const answer = await ask('says-429')
+  assert.equal(answer.headers.get('retry-after'), '7')
+})
+
+test('a redirect is not followed', async () => {
+  const before = upstream.requests.length
+  await ask('redirects')
+  assert.equal(upstream.requests.length, before + 1)
+})
+
+test('compressed bytes are not asked for', async () => {
+  await ask('answers')
+  assert.equal(upstream.requests.at(-1)?.headers.get('accept-encoding'), 'identity')
+})
+
+test('a response nobody asked for reaches nobody', async () => {
+  for (let turn = 0; turn < 5; turn++) {
+    const first = await ask('extra-response')
+    assert.equal(first.status, 200, first.text)
+    const next = await ask('answers')
+    assert.equal(next.status, 200, next.text)
+    assert.doesNotMatch(first.text + next.text, /somebody-else/)
+  }
+})
+
+test('cut after any byte, a stream is either complete or ends in an error', async () => {
+  const bytes = Buffer.byteLength(STREAM)
+  const contentAt = Buffer.byteLength(EVENTS.start + EVENTS.pieces[0])
+  // The counts follow everything else, so they are as good an end as the marker after them.
+  const completeAt = bytes - Buffer.byteLength(EVENTS.done)
+  const cuts = Array.from({ length: bytes + 1 }, (_, at) => at)
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (let at = cuts.pop(); at !== undefined; at = cuts.pop()) {
+        const answer = await ask('truncates', { stream: true, content: String(at) })
+        assert.equal(answer.status, at < contentAt ? 502 : 200, `cut after ${at} bytes`)
+        assert.equal(answer.isComplete, at >= completeAt, `cut after ${at} bytes`)
+        assert.equal(answer.errorCode, at < completeAt ? 'provider_failed' : undefined)
+        assert.ok(SENTENCE.startsWith(answer.content))
+      }
+    }),
+  )
+  const lines = await logsOf('truncates', bytes + 1)
+  for (const { cost, estimated, input_tokens } of lines) {
+    assert.ok(Number(cost) > 0 && Number(input_tokens) > 0)
+    assert.equal(estimated, cost === COUNTED_USD ? undefined : true)
+  }
+})
+
+for (const does of ['hangs', 'stalls'] as const)
+  test(`a client that leaves a provider that ${does} ends the call within a second`, async () => {
+    const model = `${does}-for-long` as const
+    const client = new AbortController()
+    const asked = upstream.asked(model)
+    const answer = ask(model, { stream: true, signal: client.signal })
+    while (upstream.asked(model) === asked) await pause(5)
+    const leftAt = performance.now()
+    client.abort()
+    await assert.rejects(answer)
+    await upstream.requests.at(-1)?.closed
+    assert.ok(performance.now() - leftAt < 1_000)
+    const [line] = await logsOf(model, 1)
+    assert.equal(line?.['status'], 499)
+    assert.ok(Number(line?.['cost']) > 0)
+  })
+
+type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The text of the model, as far as it came. */
+  readonly content: string
+  /** Whether the family's own marker says that nothing is missing. */
+  readonly isComplete: boolean
+  readonly errorCode: string | undefined
+}
+
+type Asked = { readonly stream?: boolean; readonly content?: string; readonly signal?: AbortSignal }
+
+async function ask(
+  model: string,
+  { stream = false, content = 'When does the gate open?', signal }: Asked = {},
+): Promise<Answer> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+    body: JSON.stringify({ model, stream, messages: [{ role: 'user', content }] }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const text = await response.text()
+  const events = text.startsWith('data: ')
+    ? text.split('\n\n').map((event) => event.slice('data: '.length))
+    : [text]
+  const parsed = events
+    .filter((event) => event.startsWith('{'))
+    .map((event) => JSON.parse(event) as ChatObject)
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    content: parsed
+      .flatMap(({ choices = [] }) => choices)
+      .map(({ delta, message }) => delta?.content ?? message?.content ?? '')
+      .join(''),
+    isComplete: stream ? events.includes('[DONE]') : response.status === 200,
+    errorCode: parsed.find(({ error }) => error !== undefined)?.error?.code,
+  }
+}
+
+type ChatObject = {
+  readonly choices?: readonly {
+    readonly delta?: { readonly content?: string }
+    readonly message?: { readonly content?: string }
+  }[]
+  readonly error?: { readonly code: string }
+}
+
+async function chargeOf({ headers }: Answer): Promise<Charged> {
+  const { cost, estimated } = await gateway.logged(headers.get('x-request-id') ?? '')
+  if (estimated === true) {
+    assert.ok(Number(cost) > 0)
+    return 'estimated'
+  }
+  if (cost === '0') return 'nothing'
+  assert.equal(cost, COUNTED_USD)
+  return 'counted'
+}
+
+/** The log lines of the requests for a model, once there are so many. */
+async function logsOf(model: string, count: number): Promise<readonly LogLine[]> {
+  for (;;) {
+    const lines = gateway.log().filter((line) => line['model'] === model)
+    if (lines.length >= count) return lines
+    await pause(20)
+  }
+}
+
+function configOf(url: string, elsewhere: Readonly<Record<string, string>>): string {
+  const model = (name: string, provider: string): string =>
+    `  ${name}: { targets: [{ to: ${provider}/${name}, timeouts: { ${TIMEOUTS[name] ?? ''} } }], ` +
+    'price: { input: 1, output: 2 }, context: 100000, max_output: 1000 }'
+  return [
+    'sandbox: false',
+    'providers:',
+    `  hostile: { kind: openai, base_url: "${url}", api_key: ${LEAKED_KEY} }`,
+    ...Object.entries(elsewhere).map(
+      ([name, base]) => `  ${name}: { kind: openai, base_url: "${base}" }`,
+    ),
+    'models:',
+    ...Object.keys(BEHAVIOURS).map((name) => model(name, 'hostile')),
+    ...Object.keys(elsewhere).map((name) => model(name, name)),
+    '',
+  ].join('\n')
+}
