@@ -41,6 +41,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   if (options.config !== undefined) writeFileSync(configPath, options.config)
   const env = {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     TOLLGATE_DATABASE: options.database ?? `sqlite:${join(folder, 'tollgate.db')}`,
     TOLLGATE_SECRET: 'a secret for tests, long enough to be taken',
     ...(options.config === undefined ? {} : { TOLLGATE_CONFIG: configPath }),
