@@ -1,0 +1,9 @@
+// `npm run matrix`: the tests of test/matrix, printed as a table of what each client library can do with each format.
+import { fileURLToPath } from 'node:url'
+import { underRuntime } from '../bin/runtime.mjs'
+import { ensureDependencies } from './checkout.mjs'
+
+await underRuntime(fileURLToPath(import.meta.url), async () => {
+  await ensureDependencies()
+  await import('./matrix.ts')
+})

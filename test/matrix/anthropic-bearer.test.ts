@@ -1,0 +1,16 @@
+// The official Anthropic library as it comes, sending Bearer, where the operator allows that.
+import Anthropic from '@anthropic-ai/sdk'
+
+import { play } from './play.ts'
+import { anthropicMessages } from './speakers/anthropic.ts'
+
+play({
+  config: 'auth: { messages_bearer: true }',
+  speakers: [
+    anthropicMessages('anthropic 1 bearer', {
+      connect: ({ url, key, fetch }) =>
+        new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0, fetch }),
+      style: 'helpers',
+    }),
+  ],
+})

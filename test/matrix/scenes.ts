@@ -1,0 +1,359 @@
+// The scenes every client plays with every model: one conversation each, and what a user of the library must then see.
+// A scene says when it cannot be played, and why.
+import assert from 'node:assert/strict'
+
+import type { Format } from '../../src/core/endpoints.ts'
+import type { JsonObject } from '../../src/core/json.ts'
+import type {
+  Answer,
+  Failure,
+  Mode,
+  Question,
+  Result,
+  Skill,
+  Speaker,
+  Tool,
+  Voice,
+} from './speaker.ts'
+import { MODES } from './speaker.ts'
+
+export type Upstream = 'chat' | 'responses' | 'messages'
+
+/** One cell of the matrix, about to be played. */
+export type Stage = {
+  readonly speaker: Speaker
+  readonly upstream: Upstream
+  readonly mode: Mode
+  /** The key that may do everything, and those that may not. */
+  voiceOf(key: KeyName): Voice
+  /** The same, with the thoughts in what is sent altered on their way. */
+  readonly tampering: Voice
+  /** The headers of the last answer. */
+  headers(): Headers
+}
+
+export type KeyName = 'good' | 'poor' | 'narrow' | 'limited' | 'wrong'
+
+export type Scene = {
+  readonly name: string
+  readonly modes?: readonly Mode[]
+  /** What the library must be able to do for it. */
+  readonly needs?: Skill
+  play(stage: Stage): Promise<void>
+}
+
+const chat = ({ upstream }: Stage): string => modelAt('sandbox-chat', upstream)
+const reasoner = ({ upstream }: Stage): string => modelAt('sandbox-reasoner', upstream)
+
+function modelAt(model: string, upstream: Format): string {
+  return upstream === 'chat' ? model : `${model}@${upstream}`
+}
+
+const PLACE: JsonObject = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+}
+const WEATHER: Tool = { name: 'get_weather', description: 'The weather in a city', schema: PLACE }
+const TIME: Tool = { name: 'get_time', description: 'The time in a city', schema: PLACE }
+
+const PERSON: JsonObject = {
+  type: 'object',
+  properties: {
+    name: { type: 'string' },
+    age: { type: 'integer' },
+    languages: { type: 'array', items: { type: 'string' } },
+  },
+  required: ['name', 'age', 'languages'],
+  additionalProperties: false,
+}
+
+/** A picture of one pixel. */
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const PDF = Buffer.from('%PDF-1.4\n%%EOF\n').toString('base64')
+
+export const SCENES: readonly Scene[] = [
+  {
+    name: 'text',
+    async play(stage) {
+      const answer = await ask(stage, {
+        model: chat(stage),
+        system: 'Be brief.',
+        text: 'Say Grüße 👋 and more',
+      })
+      assert.equal(answer.text, 'Grüße 👋 and more')
+      assert.equal(answer.ending, 'stop')
+      assert.equal(answer.model, chat(stage))
+      assert.deepEqual(answer.calls, [])
+      assert.equal(answer.thoughts, '')
+      // Every word was heard, the system's too.
+      if (!missesUsage(stage))
+        assert.equal(answer.usage.input, tokensOf('Be brief.') + tokensOf('Say Grüße 👋 and more'))
+      assert.match(stage.headers().get('x-request-id') ?? '', /^req_/)
+    },
+  },
+  {
+    name: 'usage',
+    async play(stage) {
+      const { usage } = await ask(stage, {
+        model: reasoner(stage),
+        text: 'Say hello',
+        thinks: true,
+      })
+      assert.equal(usage.input, missesUsage(stage) ? 0 : tokensOf('Say hello'))
+      assert.ok(Number(usage.output) > 2)
+      // "hello" has two tokens; the rest of the answer are thoughts, where the library tells.
+      if (usage.reasoning !== undefined) assert.equal(usage.output, usage.reasoning + 2)
+    },
+  },
+  {
+    name: 'length',
+    async play(stage) {
+      const question = {
+        model: chat(stage),
+        text: '[[sandbox tokens=60]] Hello',
+        outputTokensMax: 20,
+      }
+      const answer = await ask(stage, question)
+      assert.equal(answer.ending, 'length')
+      assert.equal(answer.usage.output, 20)
+      assert.ok(answer.text.length > 40)
+    },
+  },
+  {
+    name: 'stop',
+    needs: 'stop',
+    async play(stage) {
+      const question = { model: chat(stage), text: 'Say one two three', stop: ' three' }
+      if (stage.upstream === 'responses') {
+        const failure = await failureOf(stage, question)
+        assert.equal(failure.status, 400, failure.message)
+        assert.match(failure.message, /stop/)
+        return
+      }
+      const answer = await ask(stage, question)
+      assert.equal(answer.text, 'one two')
+      assert.equal(answer.ending, 'stop')
+    },
+  },
+  {
+    name: 'tools',
+    async play(stage) {
+      const answer = await askForBoth(stage)
+      assert.equal(answer.ending, 'tools')
+      assert.deepEqual(
+        answer.calls.map(({ name, input }) => [name, input]),
+        [
+          ['get_weather', { city: 'Paris' }],
+          ['get_time', { city: 'Paris' }],
+        ],
+      )
+      assert.equal(new Set(answer.calls.map(({ id }) => id)).size, 2)
+    },
+  },
+  {
+    name: 'forced',
+    async play(stage) {
+      const answer = await ask(stage, {
+        model: chat(stage),
+        text: 'Nothing about it, "Oslo"',
+        tools: [WEATHER, TIME],
+        forced: TIME.name,
+      })
+      assert.deepEqual(
+        answer.calls.map(({ name, input }) => [name, input]),
+        [['get_time', { city: 'Oslo' }]],
+      )
+      assert.equal(answer.ending, 'tools')
+    },
+  },
+  {
+    name: 'results',
+    async play(stage) {
+      const first = await askForBoth(stage)
+      const answer = await ask(stage, secondTurn({ model: chat(stage) }, first))
+      assert.equal(
+        answer.text,
+        'The tool get_weather answered: “sunny” The tool get_time answered: “noon”',
+      )
+      assert.equal(answer.ending, 'stop')
+    },
+  },
+  {
+    name: 'schema',
+    async play(stage) {
+      const answer = await ask(stage, {
+        model: chat(stage),
+        text: 'A person: name is "Ann", age: 41',
+        schema: PERSON,
+      })
+      const person = JSON.parse(answer.text) as Record<string, unknown>
+      assert.deepEqual(Object.keys(person).toSorted(), ['age', 'languages', 'name'])
+      assert.deepEqual([person['name'], person['age']], ['Ann', 41])
+      assert.ok(Array.isArray(person['languages']))
+      if (answer.parsed !== undefined && answer.parsed !== null)
+        assert.deepEqual(answer.parsed, person)
+    },
+  },
+  {
+    name: 'image',
+    async play(stage) {
+      const answer = await ask(stage, { model: chat(stage), text: 'What is it?', image: PNG })
+      const bytes = Buffer.from(PNG, 'base64').length
+      assert.match(answer.text, new RegExp(`an image \\(image/png, ${bytes} bytes\\)`))
+    },
+  },
+  {
+    name: 'file',
+    async play(stage) {
+      const answer = await ask(stage, { model: chat(stage), text: 'What is it?', pdf: PDF })
+      assert.match(answer.text, /the file .+ \(application\/pdf, 15 bytes\)/)
+    },
+  },
+  {
+    name: 'thinks',
+    needs: 'thoughts',
+    async play(stage) {
+      const answer = await ask(stage, { model: reasoner(stage), text: 'Say hello', thinks: true })
+      assert.equal(answer.text, 'hello')
+      assert.match(answer.thoughts, THOUGHT)
+      assert.equal(answer.ending, 'stop')
+    },
+  },
+  {
+    name: 'thinks on',
+    async play(stage) {
+      const thinking = { model: reasoner(stage), thinks: true } as const
+      const first = await askForBoth(stage, thinking)
+      const next = secondTurn(thinking, first)
+      const answer = await ask(stage, next)
+      assert.match(answer.text, /“sunny”.*“noon”/)
+      assert.doesNotMatch(stage.headers().get('x-tollgate-dropped') ?? '', DROPPED_THOUGHTS)
+      if (stage.speaker.lacks?.['thoughts back'] !== undefined) return
+      // They were there, and reached the model: altered ones are refused.
+      const failure = await failed(stage.tampering, stage.mode, next)
+      assert.equal(failure.status, 400, failure.message)
+      assert.match(failure.message, /invalid signature/)
+    },
+  },
+  ...refusals(),
+  {
+    name: 'error',
+    modes: ['streamed'],
+    async play(stage) {
+      const text = '[[sandbox tokens=60 cut=10 error=529]] Hello'
+      const failure = await failureOf(stage, { model: chat(stage), text })
+      assert.match(failure.message, /sandbox was asked to fail/)
+      assert.equal(failure.code, 'provider_overloaded')
+    },
+  },
+  {
+    name: 'cut',
+    async play(stage) {
+      const failure = await failureOf(stage, {
+        model: chat(stage),
+        text: '[[sandbox tokens=60 cut=10]] Hello',
+      })
+      if (stage.mode === 'plain') assert.equal(failure.status, 502, failure.message)
+      assert.match(failure.message, /provider/)
+      assert.equal(failure.code, 'provider_failed')
+    },
+  },
+]
+
+/** A provider of another format tells the input at the end of a stream, too late for some. */
+function missesUsage({ speaker, upstream, mode }: Stage): boolean {
+  const isLate = mode === 'streamed' && upstream !== speaker.format
+  return isLate && speaker.lacks?.['late usage'] !== undefined
+}
+
+/** As the sandbox counts. */
+function tokensOf(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 4)
+}
+
+/** What the sandbox thinks about any message. */
+const THOUGHT = /^The last message has \d+ words\./
+
+/** The names under which thoughts that are given back are dropped. */
+const DROPPED_THOUGHTS = /messages\.reasoning_details|input\.reasoning|messages\.content\.thinking/
+
+/** How the gateway refuses before the first byte: what is asked, by whom, and what the client must be told. */
+function refusals(): readonly Scene[] {
+  const cases: readonly {
+    readonly name: string
+    readonly key?: KeyName
+    readonly text?: string
+    readonly model?: string
+    readonly status: number
+    readonly code: string
+  }[] = [
+    { name: '400', text: '[[sandbox error=400]]', status: 400, code: 'invalid_request' },
+    { name: '401', key: 'wrong', status: 401, code: 'invalid_api_key' },
+    { name: '402', key: 'poor', status: 402, code: 'key_budget_exceeded' },
+    { name: '403', key: 'narrow', status: 403, code: 'model_not_allowed' },
+    { name: '429', key: 'limited', status: 429, code: 'rate_limit_exceeded' },
+    {
+      name: 'p429',
+      text: '[[sandbox error=429]]',
+      status: 429,
+      code: 'provider_rate_limited',
+    },
+    { name: 'p500', text: '[[sandbox error=500]]', status: 502, code: 'provider_failed' },
+    {
+      name: 'p529',
+      text: '[[sandbox error=529]]',
+      status: 503,
+      code: 'provider_overloaded',
+    },
+  ]
+  return cases.map(({ name, key = 'good', text = 'Hello', status, code }) => ({
+    name,
+    async play(stage) {
+      const question = { model: chat(stage), text }
+      const voice = stage.voiceOf(key)
+      // The first call of a minute is within the limit of one a minute; the second is not, nor is a third.
+      if (key === 'limited') await voice.ask(question, stage.mode).catch(() => undefined)
+      const failure = await failed(voice, stage.mode, question)
+      assert.equal(failure.status, status, failure.message)
+      assert.equal(failure.code, code)
+      assert.notEqual(failure.message, '')
+    },
+  }))
+}
+
+function ask(stage: Stage, question: Question): Promise<Answer> {
+  return stage.voiceOf('good').ask(question, stage.mode)
+}
+
+function askForBoth(stage: Stage, more: Partial<Question> = {}): Promise<Answer> {
+  const text = 'Call get_weather and get_time, city: Paris'
+  return ask(stage, { model: chat(stage), text, tools: [WEATHER, TIME], ...more })
+}
+
+function secondTurn(same: Pick<Question, 'model' | 'thinks'>, answer: Answer): Question {
+  const results = answer.calls.map((call): Result => ({
+    call,
+    text: call.name === WEATHER.name ? 'sunny' : 'noon',
+  }))
+  return { ...same, text: '', tools: [WEATHER, TIME], after: { answer, results } }
+}
+
+function failureOf(stage: Stage, question: Question): Promise<Failure> {
+  return failed(stage.voiceOf('good'), stage.mode, question)
+}
+
+async function failed(voice: Voice, mode: Mode, question: Question): Promise<Failure> {
+  const outcome = await voice.ask(question, mode).then(
+    (answer) => ({ answer }),
+    (thrown: unknown) => ({ thrown }),
+  )
+  assert.ok('thrown' in outcome, `no error, but ${JSON.stringify(outcome)}`)
+  return voice.failureOf(outcome.thrown)
+}
+
+export function modesOf(scene: Scene): readonly Mode[] {
+  return scene.modes ?? MODES
+}

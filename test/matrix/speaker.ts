@@ -1,0 +1,88 @@
+// What every client library can do with a model, in words of its own: the scenes of the matrix are written once against
+// this, and each library's adapter turns it into the library's own calls. An adapter repairs nothing it is given.
+import type { Json, JsonObject } from '../../src/core/json.ts'
+
+export type Speaker = {
+  /** As the table prints it. */
+  readonly name: string
+  readonly format: 'chat' | 'responses' | 'messages'
+  /** What the library itself cannot ask for or does not show, with its reason. */
+  readonly lacks?: Partial<Record<Skill, string>>
+  connect(line: Line): Voice
+}
+
+/** Things that not every library does. */
+export type Skill = 'stop' | 'thoughts' | 'thoughts back' | 'late usage'
+
+/** Where and as whom to call; every call goes through this fetch. */
+export type Line = {
+  readonly url: string
+  readonly key: string
+  readonly fetch: typeof fetch
+}
+
+export type Voice = {
+  ask(question: Question, mode: Mode): Promise<Answer>
+  /** What the library tells its user about an error it threw. */
+  failureOf(thrown: unknown): Failure
+}
+
+export const MODES = ['plain', 'streamed'] as const
+export type Mode = (typeof MODES)[number]
+
+export type Question = {
+  readonly model: string
+  readonly system?: string
+  readonly text: string
+  /** Base64 of a PNG. */
+  readonly image?: string
+  /** Base64 of a PDF. */
+  readonly pdf?: string
+  readonly tools?: readonly Tool[]
+  /** The tool that must be called. */
+  readonly forced?: string
+  readonly schema?: JsonObject
+  readonly outputTokensMax?: number
+  readonly stop?: string
+  readonly thinks?: true
+  /** Goes on after an answer with tool calls; the text is not said again. */
+  readonly after?: { readonly answer: Answer; readonly results: readonly Result[] }
+}
+
+export type Tool = {
+  readonly name: string
+  readonly description: string
+  readonly schema: JsonObject
+}
+
+export type Result = { readonly call: Call; readonly text: string }
+
+export type Call = { readonly id: string; readonly name: string; readonly input: Json }
+
+export type Answer = {
+  /** The model that answered, by the name the reply gives it; '' where the library does not tell. */
+  readonly model: string
+  readonly text: string
+  readonly thoughts: string
+  readonly calls: readonly Call[]
+  readonly ending: 'stop' | 'length' | 'tools' | 'other'
+  readonly usage: Usage
+  /** The structured answer, where the library parses it. */
+  readonly parsed?: unknown
+  /** The conversation up to here in the library's own words, to be given back. */
+  readonly history: readonly unknown[]
+}
+
+/** Undefined where the library does not tell. */
+export type Usage = {
+  readonly input: number | undefined
+  readonly output: number | undefined
+  readonly reasoning?: number | undefined
+}
+
+export type Failure = {
+  readonly status: number | undefined
+  readonly code: string | undefined
+  readonly message: string
+  readonly requestId?: string | undefined
+}

@@ -1,0 +1,165 @@
+// The Vercel AI SDK with each of its providers for the three formats.
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createOpenAI } from '@ai-sdk/openai'
+import type { LanguageModel, ModelMessage, ToolSet, UserContent } from 'ai'
+import { APICallError, generateText, jsonSchema, Output, streamText, tool } from 'ai'
+
+import { isObject } from '../../../src/core/json.ts'
+import type { Json } from '../../../src/core/json.ts'
+import type { Answer, Failure, Line, Mode, Question, Speaker } from '../speaker.ts'
+
+const LACKS: Record<Speaker['format'], NonNullable<Speaker['lacks']>> = {
+  chat: {
+    thoughts: 'the provider for chat completions knows no thoughts',
+    'thoughts back': 'the provider for chat completions knows no thoughts',
+  },
+  responses: { stop: 'responses have no stop sequences' },
+  messages: {},
+}
+
+export const AI_SDK_SPEAKERS: readonly Speaker[] = [
+  speaker(
+    'ai-sdk openai chat',
+    'chat',
+    ({ url, key, fetch }) => createOpenAI({ baseURL: `${url}/v1`, apiKey: key, fetch }).chat,
+  ),
+  speaker(
+    'ai-sdk openai responses',
+    'responses',
+    ({ url, key, fetch }) => createOpenAI({ baseURL: `${url}/v1`, apiKey: key, fetch }).responses,
+  ),
+  speaker('ai-sdk anthropic', 'messages', ({ url, key, fetch }) =>
+    createAnthropic({ baseURL: `${url}/v1`, apiKey: key, fetch }),
+  ),
+]
+
+function speaker(
+  name: string,
+  format: Speaker['format'],
+  connect: (line: Line) => (model: string) => LanguageModel,
+): Speaker {
+  return {
+    name,
+    format,
+    lacks: LACKS[format],
+    connect(line) {
+      const modelOf = connect(line)
+      return {
+        ask: (question, mode) => ask(modelOf(question.model), question, mode),
+        failureOf,
+      }
+    },
+  }
+}
+
+async function ask(model: LanguageModel, question: Question, mode: Mode): Promise<Answer> {
+  const messages = messagesOf(question)
+  const options = { model, messages, maxRetries: 0, ...optionsOf(question) }
+  if (mode === 'plain') return answerOf(question, messages, await generateText(options))
+  let failure: unknown
+  const result = streamText({ ...options, onError: ({ error }) => void (failure = error) })
+  await result.consumeStream()
+  // The library tells onError alone: whoever waits for the end is given what there is, or a summary.
+  if (failure !== undefined) throw failure
+  return answerOf(question, messages, result)
+}
+
+function optionsOf({ tools, forced, schema, outputTokensMax, stop, thinks, system }: Question) {
+  return {
+    ...(system && { instructions: system }),
+    ...(tools && {
+      tools: Object.fromEntries(
+        tools.map(({ name, description, schema: parameters }) => [
+          name,
+          tool({ description, inputSchema: jsonSchema(parameters) }),
+        ]),
+      ) as ToolSet,
+    }),
+    ...(forced && { toolChoice: { type: 'tool', toolName: forced } as const }),
+    ...(schema && { output: Output.object({ schema: jsonSchema(schema) }) }),
+    ...(outputTokensMax && { maxOutputTokens: outputTokensMax }),
+    ...(stop && { stopSequences: [stop] }),
+    ...(thinks && {
+      providerOptions: {
+        openai: {
+          reasoningEffort: 'medium',
+          reasoningSummary: 'auto',
+          forceReasoning: true,
+          store: false,
+          include: ['reasoning.encrypted_content'],
+        },
+        anthropic: { thinking: { type: 'adaptive' } },
+      },
+    }),
+  }
+}
+
+function messagesOf({ text, image, pdf, after }: Question): ModelMessage[] {
+  if (after) {
+    const content = after.results.map(({ call, text: value }) => ({
+      type: 'tool-result' as const,
+      toolCallId: call.id,
+      toolName: call.name,
+      output: { type: 'text' as const, value },
+    }))
+    return [...(after.answer.history as ModelMessage[]), { role: 'tool', content }]
+  }
+  const content: Exclude<UserContent, string> = [{ type: 'text', text }]
+  if (image) content.push({ type: 'file', mediaType: 'image/png', data: image })
+  if (pdf)
+    content.push({ type: 'file', mediaType: 'application/pdf', data: pdf, filename: 'paper.pdf' })
+  return [{ role: 'user', content }]
+}
+
+/** Of a whole answer the fields are there, of a stream they are promised. */
+type Result = Awaited<ReturnType<typeof generateText>> | ReturnType<typeof streamText>
+
+async function answerOf(
+  question: Question,
+  asked: readonly ModelMessage[],
+  result: Result,
+): Promise<Answer> {
+  const usage = await result.usage
+  return {
+    model: (await result.response).modelId,
+    text: await result.text,
+    thoughts: (await result.reasoningText) ?? '',
+    calls: (await result.toolCalls).map(({ toolCallId, toolName, input }) => ({
+      id: toolCallId,
+      name: toolName,
+      input: input as Json,
+    })),
+    ending: ENDINGS[await result.finishReason] ?? 'other',
+    usage: {
+      input: usage.inputTokens,
+      output: usage.outputTokens,
+      reasoning: usage.outputTokenDetails.reasoningTokens,
+    },
+    ...(question.schema && { parsed: await result.output }),
+    history: [...asked, ...(await result.responseMessages)],
+  }
+}
+
+const ENDINGS: Record<string, Answer['ending']> = {
+  stop: 'stop',
+  length: 'length',
+  'tool-calls': 'tools',
+}
+
+function failureOf(thrown: unknown): Failure {
+  const message = thrown instanceof Error ? thrown.message : JSON.stringify(thrown)
+  if (!APICallError.isInstance(thrown)) return { status: undefined, code: codeIn(thrown), message }
+  return {
+    status: thrown.statusCode,
+    code: codeIn(JSON.parse(thrown.responseBody ?? '{}')),
+    message,
+    requestId: thrown.responseHeaders?.['x-request-id'],
+  }
+}
+
+/** The gateway's code, where the library passes the error object on. */
+function codeIn(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined
+  const { code } = isObject(value['error']) ? value['error'] : value
+  return typeof code === 'string' ? code : undefined
+}
