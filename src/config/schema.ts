@@ -72,12 +72,20 @@ const responses = z
   .transform(({ store, retention }) => ({ store, retentionMs: retention }))
 
 const ledger = z
-  .strictObject({ beat: duration.prefault('3s'), dead_after: duration.prefault('15s') })
+  .strictObject({
+    beat: duration.prefault('3s'),
+    dead_after: duration.prefault('15s'),
+    keep_usage: duration.prefault('400d'),
+  })
   .refine(({ beat, dead_after }) => beat > 0 && dead_after >= 3 * beat, {
     path: ['dead_after'],
     message: 'must be at least three beats: a node that misses one is not dead yet',
   })
-  .transform(({ beat, dead_after }) => ({ beatMs: beat, deadAfterMs: dead_after }))
+  .transform(({ beat, dead_after, keep_usage }) => ({
+    beatMs: beat,
+    deadAfterMs: dead_after,
+    keepUsageMs: keep_usage,
+  }))
 
 const reference = text
   .regex(/^[^/\s]+\/\S+$/, 'must be PROVIDER/MODEL, such as openai/gpt-5-mini')

@@ -88,8 +88,13 @@ export class BookLedger implements Ledger {
   async void(holdId: HoldId, reason: string): Promise<void> {
     const keyId = this.#open.get(holdId)
     if (keyId === undefined) return
-    await this.#change({ kind: 'void', holdId, keyId, reason })
+    // From here on it is nobody's: if the database cannot be told now, the sweep of our own holds will find it.
     this.#open.delete(holdId)
+    try {
+      await this.#change({ kind: 'void', holdId, keyId, reason })
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+    }
   }
 
   async balances(keyId: string): Promise<Balances | undefined> {
@@ -144,8 +149,8 @@ export class BookLedger implements Ledger {
     if (!answer.reserved) return answer
     this.#open.set(answer.holdId, ask.keyId)
     if (!signal?.aborted) return answer
-    // Nobody is left to dispatch it. If the database cannot be told now, the sweep of our own holds will find it.
-    this.void(answer.holdId, 'abandoned').catch(() => {})
+    // Nobody is left to dispatch it.
+    await this.void(answer.holdId, 'abandoned')
     return { reserved: false, reason: 'abandoned' }
   }
 

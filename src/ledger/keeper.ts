@@ -13,6 +13,7 @@ import {
   leaveNodes,
   nodesOfDeadProcesses,
 } from './nodes.ts'
+import { purgeUsage } from './retention.ts'
 import { verifyOpenBooks } from './verify.ts'
 import { Watch } from './watch.ts'
 import type { Writer } from './writer.ts'
@@ -24,12 +25,15 @@ export type KeeperOptions = {
   readonly beatMs: number
   readonly deadAfterMs: number
   readonly sweepMs: number
+  /** How long usage rows are kept; their sums stay for good. */
+  readonly keepUsageMs: number
   /** Told what a person should know: a node taken for dead, books that do not balance. */
   readonly alarm: (message: string) => void
 }
 
 const ORPHANS_PER_ROUND_MAX = 500
 const ITEM_MS_MAX = 5000
+const PURGE_PAGES_MAX = 20
 
 export class Keeper {
   readonly #options: KeeperOptions
@@ -75,6 +79,7 @@ export class Keeper {
     if (store.clock.monotonicMs() - this.#sweptAt < this.#options.sweepMs) return
     this.#sweptAt = store.clock.monotonicMs()
     await this.#sweep()
+    await this.#purge()
     await this.#verify()
   }
 
@@ -98,6 +103,15 @@ export class Keeper {
     const holds = await holdsOfNode(store, writer.nodeId, reservedBefore)
     const forgotten = holds.filter(({ holdId }) => !ledger.owns(holdId))
     await this.#submit(forgotten, (hold) => ({ kind: 'void', ...hold, reason: 'forgotten' }))
+  }
+
+  /** A few pages a round: whoever shortens retention must not make requests wait for it. */
+  async #purge(): Promise<void> {
+    const { store, keepUsageMs } = this.#options
+    const olderThan = (await databaseNow(store)) - keepUsageMs
+    for (let page = 0; page < PURGE_PAGES_MAX; page++) {
+      if (!(await purgeUsage(store, olderThan))) return
+    }
   }
 
   async #submit(

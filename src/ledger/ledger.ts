@@ -24,7 +24,10 @@ export interface Ledger {
    * the answer be completed. Rejects when neither took it: the hold then stays and is charged as an orphan.
    */
   settle(settlement: Settlement): Promise<Settled>
-  /** Releases the hold of a request that was never dispatched. What was dispatched is settled, even at no cost. */
+  /**
+   * Releases the hold of a request that was never dispatched. What was dispatched is settled, even at no cost. Does not
+   * fail when the database does not answer: the node finds the hold again later.
+   */
   void(holdId: HoldId, reason: string): Promise<void>
   /** The figures of a key and of the frame as of now, with a period that has ended already counted as new. */
   balances(keyId: string): Promise<Balances | undefined>

@@ -23,11 +23,15 @@ export type LedgerOptions = {
   readonly deadAfterMs?: number
   /** How often the node looks for holds of its own that nobody remembers. */
   readonly sweepMs?: number
+  readonly keepUsageMs?: number
 }
+
+const DAY_MS = 86_400_000
 
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { store, spoolFolder, alarm = () => {} } = options
   const { beatMs = 3000, deadAfterMs = 15_000, sweepMs = 30_000 } = options
+  const { keepUsageMs = 400 * DAY_MS } = options
   const { clock } = store
   const runner = runnerFor(store)
   const writer = await Writer.start({
@@ -49,7 +53,16 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       await runner.close()
     },
   })
-  const keeper = new Keeper({ store, writer, ledger, beatMs, deadAfterMs, sweepMs, alarm })
+  const keeper = new Keeper({
+    store,
+    writer,
+    ledger,
+    beatMs,
+    deadAfterMs,
+    sweepMs,
+    keepUsageMs,
+    alarm,
+  })
   if (spoolFolder !== undefined) await replayLeftovers(ledger, spoolFolder, alarm)
   await keeper.start()
   return ledger

@@ -161,7 +161,7 @@ export class Writer {
       // Its requester has given up, so if an earlier try did commit the hold, nobody would ever end it.
       if (entry.isAnswered && entry.isRetry && item.kind === 'reserve') entry.item = voidOf(item)
     }
-    return taken.filter((entry) => entry.isRetry || !entry.isAnswered)
+    return taken.filter(isWanted)
   }
 
   /** False when the database could not be reached: then the entries are back in the queue. */
@@ -269,7 +269,13 @@ export class Writer {
         entry.reject(new Unavailable('the database does not answer'))
       }
     }
+    this.#queue = this.#queue.filter(isWanted)
   }
+}
+
+/** Nobody waits for the others any more, and they have changed nothing yet. */
+function isWanted(entry: Entry): boolean {
+  return entry.isRetry || !entry.isAnswered
 }
 
 function voidOf({ holdId, ask }: Extract<Item, { kind: 'reserve' }>): Item {
