@@ -28,7 +28,8 @@ async function quick(): Promise<Outcome[]> {
 async function all(): Promise<Outcome[]> {
   const { findChromium } = await import('../test/support/chromium.ts')
   const wanted = (file: string): boolean => patterns.some((pattern) => file.includes(pattern))
-  const files = find([...unitFiles, ...otherFiles])
+  // The long ones first, so that the cores end together.
+  const files = find([...otherFiles, ...unitFiles])
   const [tools] = await Promise.all([
     patterns.length === 0 ? runTools(interrupted.signal) : undefined,
     givePostgres(),
@@ -52,7 +53,8 @@ function complain(error: unknown): undefined {
 }
 
 function find(globs: readonly string[]): string[] {
-  return [...new Set(globSync([...globs]))].toSorted().map((file) => resolve(file))
+  const files = globs.flatMap((glob) => globSync(glob).toSorted())
+  return [...new Set(files)].map((file) => resolve(file))
 }
 
 function report(outcomes: readonly Outcome[]): number {
