@@ -214,6 +214,21 @@ describe('dates in the price data', () => {
     assert.notEqual(versions[0], versions[1])
   })
 
+  test('a price taken from elsewhere changes with it', () => {
+    const catalog = build({
+      entries: [
+        entry({
+          id: 'house',
+          targets: ['local/llama'],
+          priceLike: 'gemini/gemini-3.8-flash',
+          context: 8_192,
+          maxOutput: 1_024,
+        }),
+      ],
+    })
+    assert.equal(catalog.changesAt, Date.parse('2027-01-01T00:00:00Z'))
+  })
+
   test('a price by the time of day changes several times a day', () => {
     const catalog = build({
       providers: [

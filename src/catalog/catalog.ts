@@ -59,11 +59,19 @@ export function buildCatalog(parts: CatalogParts): Catalog {
     ...parts.sandbox.map(sandboxEntry),
     ...(parts.entries ?? mainEntries(parts.providers)),
   ]
-  const context: Context = { parts, entries: new Map(entries.map((entry) => [entry.id, entry])) }
+  const known = new Map<string, Known>()
+  const context: Context = {
+    parts,
+    entries: new Map(entries.map((entry) => [entry.id, entry])),
+    knownOf: (reference) => {
+      const name = `${reference.provider}/${reference.model}`
+      const found = known.get(name) ?? knownOf(parts, reference)
+      known.set(name, found)
+      return found
+    },
+  }
   const models = new Map(entries.map((entry) => [entry.id, resolveModel(context, entry)]))
-  const changes = entries
-    .flatMap(({ targets, fallbacks }) => [...targets, ...fallbacks])
-    .flatMap((target) => knownOf(parts, target).changesAt ?? [])
+  const changes = [...known.values()].flatMap(({ changesAt }) => changesAt ?? [])
   return {
     get: (id) => models.get(id),
     list: () => [...models.values()],
@@ -74,7 +82,11 @@ export function buildCatalog(parts: CatalogParts): Catalog {
 type Context = {
   readonly parts: CatalogParts
   readonly entries: ReadonlyMap<string, ModelEntry>
+  /** Looked up once for each; the price library takes its time. */
+  readonly knownOf: (reference: Reference) => Known
 }
+
+type Reference = Pick<TargetEntry, 'provider' | 'model'>
 
 function sandboxEntry({ id }: SandboxModel): ModelEntry {
   return entryFor(id, SANDBOX)
@@ -97,7 +109,7 @@ function entryFor(id: string, provider: string): ModelEntry {
 }
 
 function resolveModel(context: Context, entry: ModelEntry): Model {
-  const kind = kindOf(context.parts, entry)
+  const kind = kindOf(context, entry)
   const resolve = (role: 'target' | 'fallback') => (target: TargetEntry) =>
     resolveTarget(context, { entry, kind, target, role })
   const targets = entry.targets.map(resolve('target'))
@@ -113,7 +125,7 @@ function resolveModel(context: Context, entry: ModelEntry): Model {
     context: least(usable.map((target) => target.context)),
     maxOutput: least(usable.map((target) => target.maxOutput)),
     defaultOutput: entry.defaultOutput ?? null,
-    abilities: abilitiesOf(context.parts, entry),
+    abilities: abilitiesOf(context, entry),
     available: usable.length > 0,
     reason: problems.length === 0 ? null : problems.join('; '),
   }
@@ -128,7 +140,7 @@ function resolveTarget(
   const name = `${target.provider}/${target.model}`
   const reason = parts.leftOut.get(target.provider)
   if (reason !== undefined) return `${name} is left out: ${reason}`
-  const known = knownOf(parts, target)
+  const known = context.knownOf(target)
   if (known.kind !== undefined && known.kind !== kind) {
     return `${name} is left out: it is ${withArticle(known.kind)} model, and ${entry.id} is ${withArticle(kind)} model`
   }
@@ -186,13 +198,13 @@ function priceLike(context: Context, entry: ModelEntry, seen: Set<string>): Pric
     return (
       other.price ??
       priceLike(context, other, seen) ??
-      (first === undefined ? undefined : knownOf(context.parts, first).price)
+      (first === undefined ? undefined : context.knownOf(first).price)
     )
   }
   const slash = name.indexOf('/')
   if (slash < 0) return undefined
   const reference = { provider: name.slice(0, slash), model: name.slice(slash + 1) }
-  return knownOf(context.parts, reference).price
+  return context.knownOf(reference).price
 }
 
 type Known = {
@@ -206,7 +218,7 @@ type Known = {
 }
 
 /** All that anybody but the operator knows of a provider's model. */
-function knownOf(parts: CatalogParts, reference: Pick<TargetEntry, 'provider' | 'model'>): Known {
+function knownOf(parts: CatalogParts, reference: Reference): Known {
   if (reference.provider === SANDBOX) {
     const model = parts.sandbox.find(({ id }) => id === reference.model)
     return { abilities: UNKNOWN_ABILITIES, ...model, imageTokens: IMAGE_TOKENS_MAX }
@@ -228,15 +240,15 @@ function knownOf(parts: CatalogParts, reference: Pick<TargetEntry, 'provider' | 
   }
 }
 
-function kindOf(parts: CatalogParts, entry: ModelEntry): ModelKind {
+function kindOf(context: Context, entry: ModelEntry): ModelKind {
   if (entry.kind !== undefined) return entry.kind
-  const kinds = entry.targets.flatMap((target) => knownOf(parts, target).kind ?? [])
+  const kinds = entry.targets.flatMap((target) => context.knownOf(target).kind ?? [])
   return kinds[0] ?? 'chat'
 }
 
 /** Certain only where it is certain of every target; the operator's word stands above all. */
-function abilitiesOf(parts: CatalogParts, entry: ModelEntry): Abilities {
-  const known = entry.targets.map((target) => knownOf(parts, target).abilities)
+function abilitiesOf(context: Context, entry: ModelEntry): Abilities {
+  const known = entry.targets.map((target) => context.knownOf(target).abilities)
   const combine = (ability: Ability): boolean | 'unknown' => {
     const written = entry.abilities[ability]
     if (written !== undefined) return written

@@ -86,9 +86,15 @@ describe('worstCase', () => {
   }
 
   test('a provider that caches unasked bills for it unasked', () => {
-    const eager = { ...target({ input: 10n, cacheWriteLong: 13n }), writesCacheUnasked: true }
-    const worst = worstCase({ model: model([eager]), input: nothing, output: oneChoice })
-    assert.equal(worst.fixedPicodollars, 1_024n * 13n)
+    const rates = { input: 10n, cacheWriteShort: 13n, cacheWriteLong: 20n }
+    const eager = { ...target(rates), writesCacheUnasked: true }
+    const ask = (cacheWrites: InputMeasure['cacheWrites']) =>
+      worstCase({
+        model: model([eager]),
+        input: { ...nothing, cacheWrites },
+        output: oneChoice,
+      }).fixedPicodollars
+    assert.deepEqual([ask('none'), ask('long')], [1_024n * 13n, 1_024n * 20n])
   })
 
   test('a tier counts as soon as the bound reaches it', () => {

@@ -48,8 +48,9 @@ export function worstCase(question: WorstCaseQuestion): WorstCaseAnswer {
     const tokens = Math.min(bound, question.inputTokensOf?.(target) ?? bound)
     const rates = dearestRates(target.price, tokens)
     inputTokens = Math.max(inputTokens, tokens)
-    const cacheWrites = target.writesCacheUnasked ? 'long' : input.cacheWrites
-    fixed = max(fixed, BigInt(tokens) * inputRate(rates, cacheWrites) + target.price.fees.request)
+    const isUnasked = target.writesCacheUnasked && input.cacheWrites === 'none'
+    const rate = inputRate(rates, isUnasked ? 'short' : input.cacheWrites)
+    fixed = max(fixed, BigInt(tokens) * rate + target.price.fees.request)
     perOutputToken = max(perOutputToken, rates.output * choices)
   }
   const preset = model.kind === 'embedding' ? 0 : (model.defaultOutput ?? model.maxOutput ?? 0)
