@@ -5,7 +5,6 @@ import type { Vendor } from '../catalog/facts.ts'
 import type { Catalog } from '../catalog/models.ts'
 import { bundledPrices, priceListOf } from '../catalog/price-data.ts'
 import type { Config, Provider } from './load.ts'
-import type { ProviderKind } from './providers.ts'
 
 export function catalogOf(
   config: Pick<Config, 'providers' | 'leftOut' | 'models' | 'sandbox'>,
@@ -13,21 +12,12 @@ export function catalogOf(
 ): Catalog {
   return buildCatalog({
     providers: config.providers.map(toCatalogProvider),
-    leftOut: new Map([...config.leftOut, ...withoutAdapter(config.providers)]),
+    leftOut: config.leftOut,
     entries: config.models,
     sandbox: config.sandbox ? sandbox : [],
     prices: bundledPrices,
     now,
   })
-}
-
-/** Kinds that can be configured already, and that no adapter speaks yet. */
-const WITHOUT_ADAPTER: readonly ProviderKind[] = ['azure', 'gemini', 'bedrock', 'vertex']
-
-function withoutAdapter(providers: readonly Provider[]): readonly (readonly [string, string])[] {
-  return providers
-    .filter(({ kind }) => WITHOUT_ADAPTER.includes(kind))
-    .map(({ name, kind }) => [name, `this release has no adapter for the kind ${kind} yet`])
 }
 
 function toCatalogProvider(provider: Provider): CatalogProvider {

@@ -38,13 +38,13 @@ describe('without a file', () => {
   })
 
   test('providers come from the variables their own tools read', () => {
-    const env = { OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: '', GEMINI_API_KEY: 'g' }
+    const env = { OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'a', GEMINI_API_KEY: '' }
     const config = loadConfig({ env, folder })
     assert.deepEqual(
       config.providers.map((each) => [each.name, each.kind, 'apiKeys' in each && each.apiKeys]),
       [
         ['openai', 'openai', ['sk-1']],
-        ['gemini', 'gemini', ['g']],
+        ['anthropic', 'anthropic', ['a']],
       ],
     )
   })
@@ -85,6 +85,7 @@ providers:
   openai:    { kind: openai, api_key: "\${OPENAI_API_KEY:-}" }
   anthropic: { kind: anthropic, api_key: "\${ANTHROPIC_API_KEY:-}" }
   gemini:    { kind: gemini, api_key: "file:${join(folder, 'gemini')}" }
+  filed:     { kind: anthropic, api_key: "file:${join(folder, 'gemini')}" }
   local:     { kind: openai, base_url: "http://127.0.0.1:8000/v1", api: chat }
 models:
   gpt-5-mini:             { targets: [openai/gpt-5-mini] }
@@ -96,11 +97,17 @@ models:
     )
     assert.deepEqual(
       config.providers.map(({ name }) => name),
-      ['openai', 'gemini', 'local'],
+      ['openai', 'filed', 'local'],
     )
-    assert.deepEqual([...config.leftOut], [['anthropic', 'the api_key of anthropic is empty']])
-    const gemini = config.providers.find(({ name }) => name === 'gemini')
-    assert.deepEqual(gemini?.kind === 'gemini' && gemini.apiKeys, ['g-key'])
+    assert.deepEqual(
+      [...config.leftOut],
+      [
+        ['anthropic', 'its api_key is empty'],
+        ['gemini', 'this release has no adapter for the kind gemini yet'],
+      ],
+    )
+    const filed = config.providers.find(({ name }) => name === 'filed')
+    assert.deepEqual(filed?.kind === 'anthropic' && filed.apiKeys, ['g-key'])
     const llama = config.models?.find(({ id }) => id === 'house-llama')
     assert.deepEqual(
       llama?.targets.map(({ provider, model, weight }) => [provider, model, weight]),
@@ -111,7 +118,10 @@ models:
     )
     assert.equal(llama.price?.rates.output, 100_000n)
     assert.equal(llama.price.rates.cacheWriteLong, 50_000n)
-    assert.deepEqual(config.files, [join(folder, 'tollgate.yaml'), join(folder, 'gemini')])
+    assert.deepEqual(
+      [...new Set(config.files)],
+      [join(folder, 'tollgate.yaml'), join(folder, 'gemini')],
+    )
   })
 
   test('text from variables becomes what the setting needs', () => {
@@ -133,6 +143,7 @@ models:
   test('an empty file is a file without settings', () => {
     assert.equal(load('').server.port, 4000)
     assert.equal(load('# nothing yet\n').server.port, 4000)
+    assert.equal(load('server:\n  # port: 1\nmodels:\n').models, null)
   })
 
   test('paths start at the folder of the file, those of variables at the current one', () => {
@@ -155,7 +166,7 @@ providers:
   rock: { kind: bedrock, region: eu-central-1 }
   top:  { kind: vertex, project: p, location: global }
 `)
-    assert.equal(config.providers.length, 6)
+    assert.deepEqual([config.providers.length, config.leftOut.size], [3, 3])
     const [many] = config.providers
     assert.deepEqual(many?.kind === 'openai' && [many.apiKeys, many.timeouts], [
       ['a', 'b'],
@@ -182,6 +193,16 @@ describe('what is wrong', () => {
     ['a value instead of a section', 'server: 4000', ['server must be a section']],
     ['a port', 'server: { port: 99999 }', ['server.port must be a whole number from 0 to 65535']],
     ['a duration', 'server: { drain: 2 minutes }', ['server.drain must be a duration such as']],
+    [
+      'a wait that no timer can take',
+      'server: { drain: 30d }',
+      ['server.drain must be at most 24h'],
+    ],
+    [
+      'no time at all',
+      'providers: { a: { kind: anthropic, api_key: k, timeouts: { idle: 0 } } }',
+      ['providers.a.timeouts.idle must be more than nothing'],
+    ],
     ['a size', 'server: { body_limit: big }', ['server.body_limit must be a size such as']],
     ['a budget', 'frame: { budget: -1 }', ['frame.budget must be a budget']],
     ['a time zone', 'frame: { timezone: Berlin }', ['frame.timezone must be an IANA time zone']],

@@ -14,7 +14,7 @@ import { crossCheck } from './cross-check.ts'
 import { expand } from './expand.ts'
 import { ConfigError, problemsOf } from './problems.ts'
 import type { Problem } from './problems.ts'
-import { whatIsMissing } from './providers.ts'
+import { whatIsMissing, WITHOUT_ADAPTER } from './providers.ts'
 import type { ProviderSettings } from './providers.ts'
 import { file } from './schema.ts'
 import type { FileSettings, ModelSettings } from './schema.ts'
@@ -137,7 +137,8 @@ function readYaml(path: string): unknown {
       },
     ])
   }
-  return value ?? {}
+  // A section whose lines are all commented out is null, and says nothing.
+  return Object.fromEntries(Object.entries(value ?? {}).filter(([, section]) => section !== null))
 }
 
 /** Puts what command line and environment say over the file, and keeps where each value came from. */
@@ -223,10 +224,19 @@ function splitProviders(providers: Readonly<Record<string, ProviderSettings>>) {
   const usable: Provider[] = []
   const leftOut = new Map<string, string>()
   for (const [name, settings] of Object.entries(providers)) {
-    if (whatIsMissing(settings) === 'empty') leftOut.set(name, `the api_key of ${name} is empty`)
-    else usable.push({ ...settings, name })
+    const reason = whyLeftOut(settings)
+    if (reason === undefined) usable.push({ ...settings, name })
+    else leftOut.set(name, reason)
   }
   return { providers: usable, leftOut }
+}
+
+function whyLeftOut(settings: ProviderSettings): string | undefined {
+  if (whatIsMissing(settings) === 'empty') return 'its api_key is empty'
+  if (WITHOUT_ADAPTER.includes(settings.kind)) {
+    return `this release has no adapter for the kind ${settings.kind} yet`
+  }
+  return undefined
 }
 
 function toEntry(id: string, { price, ...model }: ModelSettings): ModelEntry {

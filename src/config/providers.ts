@@ -2,7 +2,7 @@
 // as one of these shapes.
 import { z } from 'zod'
 
-import { duration, httpUrl, oneOf, text } from './units.ts'
+import { httpUrl, oneOf, text, wait } from './units.ts'
 
 export const PRESETS = [
   'mistral',
@@ -26,13 +26,18 @@ const apiKey = z
   })
   .transform((keys) => (typeof keys === 'string' ? [keys] : keys))
 
+const timeout = wait.refine(
+  (ms) => ms > 0,
+  'must be more than nothing: leave it out for the default',
+)
+
 /** What the operator set for the upstream calls; the rest is in the catalogue's hands. */
 export const timeouts = z
   .strictObject({
-    connect: duration.optional(),
-    first_byte: duration.optional(),
-    idle: duration.optional(),
-    total: duration.optional(),
+    connect: timeout.optional(),
+    first_byte: timeout.optional(),
+    idle: timeout.optional(),
+    total: timeout.optional(),
   })
   .transform(({ connect, first_byte, idle, total }) => ({
     ...(connect === undefined ? {} : { connectMs: connect }),
@@ -135,6 +140,9 @@ export const provider = z.discriminatedUnion(
         : 'must be a section such as { kind: openai, api_key: "${OPENAI_API_KEY}" }',
   },
 )
+
+/** Kinds that can be configured already, and that no adapter speaks yet. */
+export const WITHOUT_ADAPTER: readonly string[] = ['azure', 'gemini', 'bedrock', 'vertex']
 
 export type ProviderSettings = z.output<typeof provider>
 export type ProviderKind = ProviderSettings['kind']

@@ -14,14 +14,15 @@ import {
   size,
   text,
   timezone,
+  wait,
 } from './units.ts'
 
 const TOKENS_MAX = 100_000_000
 
-export const host = text
-export const port = integer(0, 65_535)
-export const workers = integer(1, 256)
-export const database = text.refine(
+const host = text
+const port = integer(0, 65_535)
+const workers = integer(1, 256)
+const database = text.refine(
   (url) => /^sqlite:.|^postgres(ql)?:\/\//.test(url),
   'must be sqlite:PATH or postgres://USER@HOST/NAME',
 )
@@ -32,7 +33,7 @@ const server = z
     port: port.default(4000),
     workers: workers.default(1),
     body_limit: size.prefault('32MB'),
-    drain: duration.prefault('2m'),
+    drain: wait.prefault('2m'),
   })
   .transform(({ body_limit, drain, ...rest }) => ({
     ...rest,

@@ -22,6 +22,9 @@ export const duration = z
     return z.NEVER
   })
 
+/** A duration that somebody waits for; timers know no end later than a few weeks. */
+export const wait = duration.refine((ms) => ms <= 86_400_000, 'must be at most 24h')
+
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text.trim())
   if (match === null) return text.trim() === '0' ? 0 : undefined
