@@ -108,7 +108,7 @@ function printReport(report: Report): void {
   for (const { path, message } of problems) printError(`${path} ${message}`)
   if (config === null) return
   const providers = providersOf(config).map(
-    ({ name, kind, reason }) => [name, reason ?? kind] as const,
+    ({ name, kind, reason }) => [name, reason === null ? kind : `left out: ${reason}`] as const,
   )
   printText(
     [
@@ -146,7 +146,7 @@ function providersOf(config: Config | null) {
       name,
       kind: null,
       available: false,
-      reason: `left out: ${reason}`,
+      reason,
     })),
   ]
 }

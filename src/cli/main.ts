@@ -1,5 +1,7 @@
 // The command line: which commands there are, and what becomes of what they throw. Each command's module is loaded
 // only when it is called, so that none waits for what another one needs.
+import { readFileSync } from 'node:fs'
+
 import { Command, CommanderError } from 'commander'
 
 import { exitCodeOf, report } from './failure.ts'
@@ -45,6 +47,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
 }
 
+// Whoever reads only the first lines, as `head` does, has seen enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : 1)
+})
 await run(process.argv.slice(2))
 
 async function run(argv: readonly string[]): Promise<void> {
@@ -67,6 +73,7 @@ function newProgram(): Command {
   return new Command('tollgate')
     .description('A model gateway with budgets that hold.')
     .usage('COMMAND [options]')
+    .version(version(), '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show what a command does and takes')
     .helpCommand('help [command]', 'the same as COMMAND --help')
     .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
@@ -93,4 +100,9 @@ Examples:
   $ tollgate keys create --name demo --models sandbox-chat --budget 1
   $ tollgate keys list`,
     )
+}
+
+function version(): string {
+  const file = new URL('../../package.json', import.meta.url)
+  return String(Object(JSON.parse(readFileSync(file, 'utf8'))).version)
 }

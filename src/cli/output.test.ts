@@ -33,6 +33,10 @@ describe('what people read', () => {
     )
   })
 
+  test('what came from outside cannot steer the terminal', () => {
+    assert.equal(block([['model', '\u001b[2Jgpt\nx\u202e']]), '  model  �[2Jgpt�x�')
+  })
+
   test('money names its currency', () => {
     assert.deepEqual([usd(1_500_000_000n), usd(null)], ['1.5 USD', 'none'])
   })

@@ -37,7 +37,7 @@ export type Column<Row> = {
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const cells = [
     columns.map(({ title }) => title),
-    ...rows.map((row) => columns.map((column) => column.of(row))),
+    ...rows.map((row) => columns.map((column) => harmless(column.of(row)))),
   ]
   const widths = columns.map((_, index) =>
     cells.reduce((most, line) => Math.max(most, widthOf(line[index] ?? '')), 0),
@@ -55,7 +55,9 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
 /** Names and values, one pair per line. */
 export function block(pairs: readonly (readonly [string, string])[]): string {
   const width = pairs.reduce((most, [name]) => Math.max(most, widthOf(name)), 0)
-  return pairs.map(([name, value]) => `  ${pad(name, width)}  ${value}`.trimEnd()).join('\n')
+  return pairs
+    .map(([name, value]) => `  ${pad(name, width)}  ${harmless(value)}`.trimEnd())
+    .join('\n')
 }
 
 export function bold(text: string): string {
@@ -91,6 +93,11 @@ const UNITS = [
   [3_600, 'hour'],
   [60, 'minute'],
 ] as const
+
+/** Clients choose the names they call models by, and a terminal obeys what it is shown. */
+function harmless(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '�')
+}
 
 function pad(text: string, width: number, align?: 'right'): string {
   const space = ' '.repeat(Math.max(0, width - widthOf(text)))

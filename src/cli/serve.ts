@@ -7,9 +7,10 @@ import type { Config } from '../config/load.ts'
 import { secretOf } from '../config/secret.ts'
 import { systemClock } from '../core/clock.ts'
 import { listKeys } from '../store/keys.ts'
-import { jsonLog } from '../telemetry/log.ts'
+import { jsonLog, type Log } from '../telemetry/log.ts'
 import { common, sourceOf, withStore, type CommonOptions } from './context.ts'
 import { exitCodeOf, FailureError, report } from './failure.ts'
+import { catalogFor } from './models.ts'
 import { printHint } from './output.ts'
 import { isWorker, superviseWorkers } from './workers.ts'
 
@@ -42,19 +43,33 @@ async function serve(options: ServeOptions): Promise<void> {
   const source = sourceOf(options)
   const config = loadConfig(source)
   secretOf(config)
+  const log = jsonLog(systemClock)
+  const announce = async (url: string): Promise<void> => {
+    warn(config, log)
+    if (!options.json) await greet(config, url)
+  }
   if (config.server.workers > 1 && !isWorker) {
     superviseWorkers(config.server.workers, (url) => {
-      if (!options.json) greet(config, url).catch(report)
+      announce(url).catch(report)
     })
     return
   }
   const { startGateway } = await import('../gateway.ts')
-  const log = jsonLog(systemClock)
   const gateway = await startGateway({ config, source, log }).catch((error: unknown) =>
     exitWith(listenFailure(config, error)),
   )
   endOnSignal(() => gateway.close())
-  if (!options.json && !isWorker) await greet(config, gateway.url)
+  if (!isWorker) await announce(gateway.url)
+}
+
+/** What is configured and will not be served, said at start and not at the first call. */
+function warn(config: Config, log: Log): void {
+  for (const [provider, reason] of config.leftOut)
+    log.warn('provider_left_out', { provider, reason })
+  for (const { id, available, reason } of catalogFor(config).list()) {
+    if (reason !== null)
+      log.warn(available ? 'target_left_out' : 'model_unavailable', { model: id, reason })
+  }
 }
 
 /** One Ctrl-C, or one kill of a process group, arrives several times: npm and the launcher pass it on as well. */

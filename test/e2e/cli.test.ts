@@ -1,7 +1,15 @@
 // The command line as people meet it: real processes on a real database, with what they print and how they end.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -353,6 +361,18 @@ describe('what goes wrong', () => {
       assert.match(ended.stderr, /cannot be (written|opened)/)
     },
   )
+
+  test('--version is that of the package', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      readonly version: string
+    }
+    assert.deepEqual(await tollgate(['--version']), {
+      code: 0,
+      signal: null,
+      stdout: `${version}\n`,
+      stderr: '',
+    })
+  })
 
   test('--help is no failure, and every command has it', async () => {
     for (const argv of [
