@@ -49,7 +49,8 @@ const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' })
 const files = globSync('src/**/*.ts')
   .toSorted()
   .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
-const sources = files.filter(({ path }) => !path.endsWith('.test.ts'))
+// Tests and the samples they share are no part of the product (tsconfig.build.json leaves them out).
+const sources = files.filter(({ path }) => !/(\.test|\/sample-[\w-]+)\.ts$/.test(path))
 
 describe('imports', () => {
   for (const { path, text } of files)
@@ -114,6 +115,17 @@ describe('documents', () => {
 })
 
 describe('files', () => {
+  test('every source is used by another one', () => {
+    const imported = new Set(sources.flatMap(({ path, text }) => importsOf(path, text)))
+    // What a thread loads is named beside its loader's own address: import.meta.url.replace(…, 'name$1').
+    const isLoaded = (path: string): boolean =>
+      sources.some(({ text }) => text.includes(`'${basename(path, '.ts')}$1'`))
+    const unused = sources
+      .map(({ path }) => path)
+      .filter((path) => !imported.has(path) && !isLoaded(path))
+    assert.deepEqual(unused, ['src/cli/main.ts'])
+  })
+
   for (const { path, text } of sources)
     test(`${path} says what it is for`, () => assert.match(text, /^(#!.*\n)?\/[/*]/))
 
