@@ -1,0 +1,235 @@
+// The endpoints beside the three conversations, through the libraries that know them: stored responses, embeddings,
+// models, token counts.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+
+import { createOpenAI } from '@ai-sdk/openai'
+import Anthropic from '@anthropic-ai/sdk'
+import { OpenAIEmbeddings } from '@langchain/openai'
+import { embedMany } from 'ai'
+import Anthropic0 from 'anthropic-sdk-0'
+import OpenAI from 'openai'
+
+import type { TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
+
+const CHATS = ['sandbox-chat', 'sandbox-chat@responses', 'sandbox-chat@messages']
+const REASONERS = ['sandbox-reasoner', 'sandbox-reasoner@responses', 'sandbox-reasoner@messages']
+
+let gateway: TestGateway
+let key: string
+let openai: OpenAI
+
+before(async () => {
+  gateway = await startGateway()
+  key = await gateway.key('app', [...CHATS, ...REASONERS, 'sandbox-embedding'].join(','))
+  openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 })
+})
+after(() => gateway.stop())
+
+const anthropics = (): Record<string, Anthropic> => ({
+  'anthropic 1': new Anthropic({
+    baseURL: gateway.url,
+    apiKey: key,
+    defaultHeaders: { 'x-api-key': key },
+    maxRetries: 0,
+  }),
+  'anthropic 0': new Anthropic0({
+    baseURL: gateway.url,
+    apiKey: key,
+    maxRetries: 0,
+  }) as unknown as Anthropic,
+})
+
+describe('responses that are kept', () => {
+  for (const model of [...CHATS, ...REASONERS])
+    for (const mode of ['plain', 'streamed'] as const) {
+      const create = (body: OpenAI.Responses.ResponseCreateParamsNonStreaming) =>
+        mode === 'plain'
+          ? openai.responses.create(body)
+          : openai.responses.stream({ ...body, stream: true }).finalResponse()
+
+      test(`${model}, ${mode}: go on, are shown, listed and deleted`, async () => {
+        const first = await create({ model, input: 'Say one' })
+        const second = await create({ model, input: 'Say two', previous_response_id: first.id })
+        assert.equal(second.previous_response_id, first.id)
+        assert.equal(second.output_text, 'two')
+
+        const shown = await openai.responses.retrieve(second.id)
+        assert.deepEqual(
+          shown.output.map(({ id }) => id),
+          second.output.map(({ id }) => id),
+        )
+        assert.equal(shown.output_text, 'two')
+        assert.deepEqual([shown.id, shown.model, shown.status], [second.id, model, 'completed'])
+
+        const items = await Array.fromAsync(
+          openai.responses.inputItems.list(second.id, { order: 'asc', limit: 1 }),
+        )
+        assert.deepEqual(
+          items
+            .filter((item) => item.type === 'message')
+            .map(({ role, content }) => [role, content.map((part) => 'text' in part && part.text)]),
+          [
+            ['user', ['Say one']],
+            ['assistant', ['one']],
+            ['user', ['Say two']],
+          ],
+        )
+
+        await openai.responses.delete(first.id)
+        await assert.rejects(openai.responses.retrieve(first.id), OpenAI.NotFoundError)
+        // What was built on it stays.
+        const third = await create({ model, input: 'Say three', previous_response_id: second.id })
+        assert.equal(third.output_text, 'three')
+        await assert.rejects(
+          create({ model, input: 'x', previous_response_id: first.id }),
+          (error) =>
+            error instanceof OpenAI.BadRequestError && error.code === 'previous_response_not_found',
+        )
+      })
+
+      test(`${model}, ${mode}: calls and their results, by the id alone`, async () => {
+        const tools: OpenAI.Responses.FunctionTool[] = [
+          {
+            type: 'function',
+            name: 'get_weather',
+            strict: false,
+            parameters: { type: 'object', properties: { city: { type: 'string' } } },
+          },
+        ]
+        const asked = await create({ model, tools, input: 'What is the weather in Paris?' })
+        const [call_id = ''] = asked.output.flatMap((item) =>
+          item.type === 'function_call' ? item.call_id : [],
+        )
+        const answered = await create({
+          model,
+          tools,
+          previous_response_id: asked.id,
+          input: [{ type: 'function_call_output', call_id, output: 'sunny' }],
+        })
+        assert.match(answered.output_text, /get_weather answered: “sunny”/)
+      })
+    }
+
+  test('what was not to be stored is not there', async () => {
+    const { id } = await openai.responses.create({
+      model: 'sandbox-chat',
+      input: 'x',
+      store: false,
+    })
+    await assert.rejects(openai.responses.retrieve(id), OpenAI.NotFoundError)
+  })
+})
+
+describe('embeddings', () => {
+  const model = 'sandbox-embedding'
+  const floats = (input: OpenAI.EmbeddingCreateParams['input'], dimensions?: number) =>
+    openai.embeddings.create({
+      model,
+      input,
+      encoding_format: 'float',
+      ...(dimensions && { dimensions }),
+    })
+
+  test('openai 7: base64, which it asks for by itself, is the same as floats', async () => {
+    const packed = await openai.embeddings.create({ model, input: ['one', 'two'] })
+    const plain = await floats(['one', 'two'])
+    assert.deepEqual(
+      packed.data.map(({ index, embedding }) => [index, embedding.length]),
+      [
+        [0, 1536],
+        [1, 1536],
+      ],
+    )
+    for (const [index, { embedding }] of plain.data.entries())
+      assert.deepEqual(
+        [...new Float32Array(embedding)],
+        [...new Float32Array(packed.data[index]?.embedding ?? [])],
+      )
+    assert.deepEqual(packed.usage, { prompt_tokens: 2, total_tokens: 2 })
+    assert.equal(packed.model, model)
+  })
+
+  test('openai 7: a text, tokens, lists of both, fewer dimensions', async () => {
+    const lengths = async (...args: Parameters<typeof floats>): Promise<number[]> =>
+      (await floats(...args)).data.map(({ embedding }) => embedding.length)
+    assert.deepEqual(await lengths('one'), [1536])
+    assert.deepEqual(await lengths([1, 2, 3]), [1536])
+    assert.deepEqual(await lengths([[1, 2], [3]], 64), [64, 64])
+    assert.deepEqual(await lengths(['one', 'two'], 8), [8, 8])
+  })
+
+  test('ai-sdk: many', async () => {
+    const provider = createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key })
+    const { embeddings, usage } = await embedMany({
+      model: provider.embedding(model),
+      values: ['sunny day', 'rainy night'],
+    })
+    assert.deepEqual(
+      embeddings.map((each) => each.length),
+      [1536, 1536],
+    )
+    assert.equal(usage.tokens, 6)
+  })
+
+  test('langchain: documents and a query', async () => {
+    const embedder = new OpenAIEmbeddings({
+      model,
+      apiKey: key,
+      configuration: { baseURL: `${gateway.url}/v1` },
+      maxRetries: 0,
+    })
+    const documents = await embedder.embedDocuments(['one', 'two'])
+    assert.deepEqual(await embedder.embedQuery('two'), documents[1])
+  })
+
+  test('a chat model makes none, and an embedding model does not talk', async () => {
+    const wrongKind = (error: unknown): boolean =>
+      error instanceof OpenAI.BadRequestError && error.code === 'wrong_model_kind'
+    await assert.rejects(openai.embeddings.create({ model: 'sandbox-chat', input: 'x' }), wrongKind)
+    await assert.rejects(openai.responses.create({ model, input: 'x' }), wrongKind)
+  })
+})
+
+describe('models', () => {
+  const names = [...CHATS, ...REASONERS, 'sandbox-embedding'].toSorted()
+
+  test('openai 7: the list of the key, and one of them', async () => {
+    const listed = await Array.fromAsync(openai.models.list())
+    assert.deepEqual(listed.map(({ id }) => id).toSorted(), names)
+    const one = await openai.models.retrieve('sandbox-chat@messages')
+    assert.deepEqual([one.id, one.object], ['sandbox-chat@messages', 'model'])
+    await assert.rejects(openai.models.retrieve('gpt-5'), OpenAI.NotFoundError)
+  })
+
+  test('anthropic 1, which sends Bearer: the same list in its own words', async () => {
+    const client = new Anthropic({ baseURL: gateway.url, apiKey: key, maxRetries: 0 })
+    const listed = await Array.fromAsync(client.models.list())
+    assert.deepEqual(listed.map(({ id }) => id).toSorted(), names)
+    for (const { type, display_name, created_at } of listed) {
+      assert.equal(type, 'model')
+      assert.notEqual(display_name, '')
+      assert.ok(!Number.isNaN(Date.parse(created_at)))
+    }
+  })
+})
+
+describe('token counts', () => {
+  const question: Omit<Anthropic.MessageCountTokensParams, 'model'> = {
+    system: 'Be brief.',
+    messages: [{ role: 'user', content: 'What is the weather in Paris?' }],
+    tools: [{ name: 'get_weather', input_schema: { type: 'object', properties: {} } }],
+  }
+  for (const name of ['anthropic 1', 'anthropic 0'])
+    for (const model of CHATS)
+      test(`${name}, ${model}: what the call will then be charged`, async () => {
+        const client = anthropics()[name]
+        assert.ok(client !== undefined)
+        const { input_tokens } = await client.messages.countTokens({ model, ...question })
+        const { usage } = await client.messages.create({ model, max_tokens: 100, ...question })
+        assert.equal(input_tokens, usage.input_tokens)
+        const bare = await client.messages.countTokens({ model, messages: question.messages })
+        assert.ok(bare.input_tokens < input_tokens)
+      })
+})
