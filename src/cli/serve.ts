@@ -103,7 +103,7 @@ async function greet(config: Config, url: string): Promise<void> {
 There is no key yet. Make one, and call the sandbox with it:
 
   npx tollgate keys create --name demo --models sandbox-chat --budget 1
-  curl ${url}/v1/chat/completions -H "Authorization: Bearer $TOLLGATE_KEY" -H "content-type: application/json" \\
+  curl ${url}/v1/chat/completions -H "Authorization: Bearer $TOLLGATE_API_KEY" -H "content-type: application/json" \\
     -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"Hello"}]}'
 `)
 }

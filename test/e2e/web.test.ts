@@ -52,7 +52,7 @@ describe('the first page', () => {
     const headers = [...call.matchAll(/-H "(.+?): (.+?)"/g)].map(
       ([, name = '', value = '']): [string, string] => [
         name,
-        value.replace('$TOLLGATE_KEY', secret),
+        value.replace('$TOLLGATE_API_KEY', secret),
       ],
     )
     const answer = await fetch(address, { method: 'POST', headers, body })

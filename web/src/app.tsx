@@ -6,7 +6,7 @@ import { Readiness } from './parts/readiness.tsx'
 const createKey = 'npx tollgate keys create --name demo --models sandbox-chat --budget 1'
 
 const firstCall = `curl ${location.origin}/v1/chat/completions \\
-  -H "Authorization: Bearer $TOLLGATE_KEY" \\
+  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\
   -H "Content-Type: application/json" \\
   -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"Hello"}]}'`
 
@@ -34,7 +34,7 @@ export function App() {
           <li>
             <p>
               Create a key in the folder where the gateway runs. Its secret is shown once; keep it
-              in <code>TOLLGATE_KEY</code>.
+              in <code>TOLLGATE_API_KEY</code>.
             </p>
             <CopyBlock label="command that creates a key" text={createKey} />
           </li>
