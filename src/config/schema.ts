@@ -74,8 +74,8 @@ const responses = z
 
 const ledger = z
   .strictObject({
-    beat: duration.prefault('3s'),
-    dead_after: duration.prefault('15s'),
+    beat: wait.prefault('3s'),
+    dead_after: wait.prefault('15s'),
     keep_usage: duration.prefault('400d'),
   })
   .refine(({ beat, dead_after }) => beat > 0 && dead_after >= 3 * beat, {
