@@ -4,7 +4,7 @@ import { Client, type ClientConfig, type QueryResult } from 'pg'
 
 import type { PostgresStore } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
-import type { Batch, BatchResult, Page, Writes } from './books.ts'
+import type { Batch, BatchResult, Hold, Page, UsageRow, Writes } from './books.ts'
 import { decide, keyOf, knownHoldOf } from './decide.ts'
 import { STATEMENTS, type StatementName } from './postgres-statements.ts'
 import {
@@ -123,23 +123,34 @@ async function readPage(client: Client, batch: Batch): Promise<Page | undefined>
   const holdIds = batch.items
     .map((item) => knownHoldOf(item, batch.isRetry))
     .filter((id) => id !== undefined)
-  const hasHolds = holdIds.length > 0
-  const [, node, accounts, clock, holds, usage] = await allOf([
+  const [, node, accounts, holds] = await allOf([
     client.query('BEGIN'),
     batch.nodeId === null ? nothing : ask(client, 'liveNode', [batch.nodeId]),
     ask(client, 'lockAccounts', [keyIds]),
-    ask(client, 'now', []),
-    hasHolds ? ask(client, 'holds', [holdIds]) : nothing,
-    hasHolds ? ask(client, 'usage', [holdIds]) : nothing,
+    holdIds.length > 0 ? ask(client, 'holds', [holdIds]) : nothing,
   ])
   if (node?.rows.length === 0) return undefined
-  const now = number(clock?.rows[0] ?? {}, 'now')
+  const now = number(accounts?.rows.at(-1) ?? {}, 'now')
+  const open = (holds?.rows ?? []).map(toHold)
   return {
     now,
     accounts: (accounts?.rows ?? []).map((row) => toAccount(row, now)),
-    holds: (holds?.rows ?? []).map(toHold),
-    usage: (usage?.rows ?? []).map(toUsageRow),
+    holds: open,
+    usage: await readUsage(client, holdIds, open),
   }
+}
+
+/** What became of holds that are not open any more: another round trip, for the few that are settled late or twice. */
+async function readUsage(
+  client: Client,
+  holdIds: readonly number[],
+  open: readonly Hold[],
+): Promise<readonly UsageRow[]> {
+  const openIds = new Set(open.map(({ id }) => id))
+  const closedIds = holdIds.filter((id) => !openIds.has(id))
+  if (closedIds.length === 0) return []
+  const { rows } = await ask(client, 'usage', [closedIds])
+  return rows.map(toUsageRow)
 }
 
 function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResult>[] {
@@ -163,27 +174,27 @@ function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResul
       delta.overrun,
     ]),
   )
-  send('insertHolds', HOLD_COLUMNS, writes.holdsInserted.map(holdValues))
   send(
     'changeHolds',
     ['id', 'amount_nanodollars'],
     writes.holdsChanged.map(({ id, amount }) => [id, amount]),
   )
-  if (writes.holdsDeleted.length > 0) sent.push(ask(client, 'deleteHolds', [writes.holdsDeleted]))
-  send('insertUsage', USAGE_COLUMNS, writes.usageInserted.map(usageValues))
   send('replaceUsage', USAGE_COLUMNS, writes.usageCorrected.map(usageValues))
-  send(
-    'addRollups',
-    [...ROLLUP_KEY_COLUMNS, ...ROLLUP_SUM_COLUMNS],
-    writes.rollups.map(rollupValues),
-  )
   send('insertEntries', ENTRY_COLUMNS, writes.entries.map(entryValues))
-  send('updateAccounts', ACCOUNT_CHANGE_COLUMNS, writes.accounts.map(accountValues))
   send(
     'insertPrices',
     ['version', 'figures'],
     // Sorted like everything that two nodes may write at once.
     batch.prices.map(({ version, figures }) => [version, figures]).toSorted(),
+  )
+  sent.push(
+    ask(client, 'write', [
+      toJson(HOLD_COLUMNS, writes.holdsInserted.map(holdValues)),
+      writes.holdsDeleted,
+      toJson(USAGE_COLUMNS, writes.usageInserted.map(usageValues)),
+      toJson([...ROLLUP_KEY_COLUMNS, ...ROLLUP_SUM_COLUMNS], writes.rollups.map(rollupValues)),
+      toJson(ACCOUNT_CHANGE_COLUMNS, writes.accounts.map(accountValues)),
+    ]),
   )
   return sent
 }
