@@ -8,9 +8,10 @@ import { inCheckout, underRuntime } from './runtime.mjs'
 
 await underRuntime(fileURLToPath(import.meta.url), async () => {
   if (inCheckout) {
-    const { ensureDependencies, ensureWeb } = await import('../scripts/checkout.mjs')
+    const { ensureCompiled, ensureDependencies, ensureWeb } =
+      await import('../scripts/checkout.mjs')
     await ensureDependencies()
-    if (process.argv[2] === 'serve') await ensureWeb()
+    if (process.argv[2] === 'serve') await Promise.all([ensureWeb(), ensureCompiled()])
   } else if (!existsSync(new URL('../dist', import.meta.url)))
     throw new SetupError(
       'this package holds no built code: npm pack must be allowed to run its prepack script.',

@@ -1,16 +1,15 @@
-// What a checkout needs besides the runtime: dependencies from the lockfile, and the built web interface.
-// Does nothing, in a few milliseconds, when both are there and match their sources.
+// What a checkout needs besides the runtime: dependencies from the lockfile, the built web interface, compiled sources.
+// Does nothing, in a few milliseconds, when all are there and match what they were made from.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isWritable, runNpm, say, SetupError } from '../bin/npm.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const cache = path.join(root, '.cache')
-const stampFile = path.join(cache, 'web.sha256')
 
 /** Installs what the lockfile of a folder names, unless it is installed. */
 export async function ensureDependencies(folder = root) {
@@ -57,17 +56,16 @@ function readPackages(file) {
 
 /** Builds web/ into web/dist unless it was built from these very sources. */
 export async function ensureWeb() {
-  if (isBuilt()) return
-  await alone('web', async () => {
-    if (isBuilt()) return
+  const target = path.join(root, 'web', 'dist')
+  if (!fs.existsSync(path.join(target, 'index.html'))) fs.rmSync(stampOf('web'), { force: true })
+  const sources = [...filesBelow(path.join(root, 'web')), path.join(root, 'package-lock.json')]
+  await onceFor(sources, 'web', () => {
     say('building the web interface')
-    buildWeb()
-    fs.writeFileSync(stampFile, digestOfWeb())
+    buildWeb(target)
   })
 }
 
-function buildWeb() {
-  const target = path.join(root, 'web', 'dist')
+function buildWeb(target) {
   const staging = path.join(cache, `web-${process.pid}`)
   const vite = path.join(root, 'node_modules', 'vite', 'bin', 'vite.js')
   const args = [vite, 'build', 'web', '--outDir', staging, '--logLevel', 'warn']
@@ -80,14 +78,44 @@ function buildWeb() {
   fs.renameSync(staging, target)
 }
 
-function isBuilt() {
-  if (!fs.existsSync(path.join(root, 'web', 'dist', 'index.html'))) return false
-  return fs.existsSync(stampFile) && fs.readFileSync(stampFile, 'utf8') === digestOfWeb()
+/**
+ * Has changed sources compiled by a process of its own, into Node's cache: whoever strips types itself keeps 18 MB per
+ * thread for it, which a gateway that runs for weeks should not.
+ */
+export async function ensureCompiled() {
+  if (!isWritable(cache)) return
+  const sources = filesBelow(path.join(root, 'src')).filter((file) => /(?<!\.test)\.ts$/.test(file))
+  await onceFor(sources, 'compiled', () => {
+    // Modules are linked, and so compiled, before the first one runs; and the first one ends the process.
+    const imports = [
+      'data:text/javascript,process.exit()',
+      ...sources.map((file) => pathToFileURL(file)),
+    ]
+    const program = imports.map((specifier) => `import '${specifier}'`).join('\n')
+    spawnSync(process.execPath, ['--input-type=module', '--eval', program])
+  })
 }
 
-function digestOfWeb() {
-  const hash = createHash('sha256')
-  for (const file of [...filesBelow(path.join(root, 'web')), path.join(root, 'package-lock.json')])
+/** Does `work` unless it was done for these very files, by this very Node. */
+async function onceFor(files, name, work) {
+  const stamp = stampOf(name)
+  const digest = digestOf(files)
+  const isDone = () => fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === digest
+  if (isDone()) return
+  await alone(name, async () => {
+    if (isDone()) return
+    work()
+    fs.writeFileSync(stamp, digest)
+  })
+}
+
+function stampOf(name) {
+  return path.join(cache, `${name}.sha256`)
+}
+
+function digestOf(files) {
+  const hash = createHash('sha256').update(process.version)
+  for (const file of files)
     hash.update(path.relative(root, file)).update('\0').update(fs.readFileSync(file)).update('\0')
   return hash.digest('hex')
 }

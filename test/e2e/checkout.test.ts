@@ -1,0 +1,27 @@
+// A checkout that has been started before: nothing is fetched, installed or built again, also without a network.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { start } from '../support/process.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-checkout-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+test('a second start prepares nothing', async () => {
+  await serveOnce({})
+  const page = statSync('web/dist/index.html')
+  const said = await serveOnce({ TOLLGATE_OFFLINE: '1' })
+  assert.doesNotMatch(said, /^tollgate: /m)
+  assert.equal(statSync('web/dist/index.html').mtimeMs, page.mtimeMs)
+})
+
+async function serveOnce(more: NodeJS.ProcessEnv): Promise<string> {
+  const env = { ...process.env, ...more, TOLLGATE_DATABASE: `sqlite:${join(folder, 't.db')}` }
+  await using gateway = start('node', ['bin/tollgate.mjs', 'serve', '--port', '0'], { env })
+  await gateway.printed(/"event":"listening"/)
+  const ended = await gateway.stop()
+  assert.equal(ended.code, 0)
+  return ended.stderr
+}
