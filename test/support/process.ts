@@ -27,6 +27,12 @@ export type StartOptions = {
   readonly env?: NodeJS.ProcessEnv
 }
 
+/** Nothing a test started outlives it. */
+const alive = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of alive) child.kill('SIGKILL')
+})
+
 /** Runs a program to its end. */
 export function run(
   command: string,
@@ -50,10 +56,9 @@ export function start(
       text[name] += chunk
       news.emit('text')
     })
-  const kill = (): boolean => child.kill('SIGKILL')
-  process.once('exit', kill)
+  alive.add(child)
   const ended = endOf(child).then((end) => {
-    process.removeListener('exit', kill)
+    alive.delete(child)
     news.emit('text')
     return { ...end, ...text }
   })
