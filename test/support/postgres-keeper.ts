@@ -9,6 +9,8 @@ import { join } from 'node:path'
 import { freePort } from './port.ts'
 import { findPostgres, serverUser } from './postgres-binaries.ts'
 
+export type Answer = { readonly url: string } | { readonly error: string }
+
 // Durable like a real one, because the tests rely on commits; sized for many short test databases.
 const settings = Object.entries({
   listen_addresses: '127.0.0.1',
@@ -20,9 +22,6 @@ const settings = Object.entries({
   full_page_writes: 'off',
   autovacuum: 'off',
 }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-
-// A terminal's Ctrl-C reaches this process too; it ends when its owner does.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-postgres-'))
 if (serverUser) chownSync(folder, serverUser.uid, serverUser.gid)
@@ -42,7 +41,7 @@ try {
 }
 process.exit(0)
 
-function answer(value: { readonly url: string } | { readonly error: string }): void {
+function answer(value: Answer): void {
   try {
     writeSync(1, JSON.stringify(value))
     closeSync(1)
@@ -76,7 +75,6 @@ async function start(folder: string): Promise<{ url: string; server: ChildProces
     ...serverUser,
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
-    detached: true,
   })
   let log = ''
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>()

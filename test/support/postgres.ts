@@ -2,9 +2,11 @@
 // to the one it started), else one that this process starts on first use and that ends with it.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import type { Answer } from './postgres-keeper.ts'
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> }
 
@@ -29,12 +31,17 @@ function serverUrl(): Promise<string> {
  * pipe to this process closes: it ends with this process, however this one ends.
  */
 export async function startPostgres(): Promise<string> {
-  const keeper = spawn(process.execPath, [keeperFile], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const answer: unknown = JSON.parse(await text(keeper.stdout))
+  const keeper = spawn(process.execPath, [keeperFile], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true, // a signal to the whole group is not for it
+  })
+  const said = await text(keeper.stdout)
+  // Neither the keeper nor the pipe to it may keep this process from ending.
   keeper.unref()
-  Object(keeper.stdin).unref()
-  if (Object(answer).url) return String(Object(answer).url)
-  throw new Error(String(Object(answer).error))
+  ;(keeper.stdin as Socket).unref()
+  const answer = JSON.parse(said || '{"error":"the keeper of PostgreSQL was killed"}') as Answer
+  if ('error' in answer) throw new Error(answer.error)
+  return answer.url
 }
 
 const keeperFile = fileURLToPath(new URL('./postgres-keeper.ts', import.meta.url))
