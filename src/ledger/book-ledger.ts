@@ -61,12 +61,14 @@ export class BookLedger implements Ledger {
   }
 
   async trim(holdId: HoldId, amountNanodollars: Nanodollars): Promise<void> {
-    const keyId = this.#keyOf(holdId)
+    const keyId = this.#open.get(holdId)
+    if (keyId === undefined) return
     await this.#change({ kind: 'trim', holdId, keyId, amount: amountNanodollars })
   }
 
   async extend(holdId: HoldId, extraNanodollars: Nanodollars): Promise<boolean> {
-    const keyId = this.#keyOf(holdId)
+    const keyId = this.#open.get(holdId)
+    if (keyId === undefined) return false
     return this.#change({ kind: 'extend', holdId, keyId, extra: extraNanodollars })
   }
 
@@ -77,7 +79,10 @@ export class BookLedger implements Ledger {
     const settled = this.#settle(settlement)
     this.#settled.set(holdId, settled)
     // What failed may be tried again.
-    settled.catch(() => this.#settled.delete(holdId))
+    settled.catch(() => {
+      this.#settled.delete(holdId)
+      this.#settledBefore.delete(holdId)
+    })
     if (this.#settled.size >= SETTLED_KEPT) {
       this.#settledBefore = this.#settled
       this.#settled = new Map()
@@ -90,11 +95,7 @@ export class BookLedger implements Ledger {
     if (keyId === undefined) return
     // From here on it is nobody's: if the database cannot be told now, the sweep of our own holds will find it.
     this.#open.delete(holdId)
-    try {
-      await this.#change({ kind: 'void', holdId, keyId, reason })
-    } catch (error) {
-      if (!(error instanceof Unavailable)) throw error
-    }
+    await this.#change({ kind: 'void', holdId, keyId, reason })
   }
 
   async balances(keyId: string): Promise<Balances | undefined> {
@@ -124,9 +125,9 @@ export class BookLedger implements Ledger {
     return answers.every((answer) => answer.status === 'fulfilled')
   }
 
-  /** Budget may have been freed: whoever waits for it asks again. */
-  freed(): void {
-    this.#waiting.freed()
+  /** Budget may have been freed on these keys: whoever waits for it asks again. */
+  freed(keyIds: ReadonlySet<string>): void {
+    this.#waiting.freed(keyIds)
   }
 
   /** Whether a hold of this process is still somebody's. */
@@ -203,15 +204,15 @@ export class BookLedger implements Ledger {
     }
   }
 
+  /** False when it could not be done, or nobody can say whether it was: none of these changes is needed to be safe. */
   async #change(item: Item): Promise<boolean> {
-    const { outcome } = await this.#parts.writer.submit({ item, deadlineMs: SETTLE_MS_MAX })
-    return expect('changed', outcome).done
-  }
-
-  #keyOf(holdId: HoldId): string {
-    const keyId = this.#open.get(holdId)
-    if (keyId === undefined) throw new Error(`hold ${holdId} is not open here`)
-    return keyId
+    try {
+      const { outcome } = await this.#parts.writer.submit({ item, deadlineMs: SETTLE_MS_MAX })
+      return expect('changed', outcome).done
+    } catch (error) {
+      if (error instanceof Unavailable) return false
+      throw error
+    }
   }
 }
 

@@ -186,7 +186,7 @@ export type Outcome =
   | {
       readonly kind: 'settled'
       /** Where the hold was found. unknown = the books have never seen it. */
-      readonly found: 'open' | 'orphaned' | 'closed' | 'unknown'
+      readonly found: 'open' | 'corrected' | 'closed' | 'unknown'
       readonly cost: Nanodollars
       readonly overrun: Nanodollars
     }

@@ -205,13 +205,21 @@ function settle(draft: Draft, charge: Charge): Outcome {
   }
   const row = draft.usage.get(charge.holdId)
   if (row === undefined) return { kind: 'settled', found: 'unknown', cost: 0n, overrun: 0n }
-  if (row.state !== 'orphaned') {
+  const reservation = correctable(row, cost)
+  if (reservation === undefined) {
     const known = row.costNanodollars
     return { kind: 'settled', found: 'closed', cost: known, overrun: overrun(known, row.amount) }
   }
+  recharge(draft, row, settledRow(charge, reservation, draft.now))
+  return { kind: 'settled', found: 'corrected', cost, overrun: overrun(cost, reservation.amount) }
+}
+
+/** The reservation a late settlement goes by, if it knows better than what was done without it. */
+function correctable(row: UsageRow, cost: Nanodollars): UsageRow | undefined {
   // The node that was taken for dead knows better than the guess that was charged for it.
-  recharge(draft, row, settledRow(charge, row, draft.now))
-  return { kind: 'settled', found: 'orphaned', cost, overrun: overrun(cost, row.amount) }
+  if (row.state === 'orphaned') return row
+  // It was dispatched after all. Its hold has been free for others since, so all of it is an overrun.
+  return row.state === 'voided' && cost > 0n ? { ...row, amount: 0n } : undefined
 }
 
 /** Also of an orphan: the node that was taken for dead knows that it never dispatched this one. */

@@ -4,6 +4,7 @@
 import type { Store } from '../store/open.ts'
 import { databaseNow } from './balances.ts'
 import type { BookLedger } from './book-ledger.ts'
+import type { HoldId } from './ledger.ts'
 import type { HeldBy } from './nodes.ts'
 import {
   abandonedHolds,
@@ -41,6 +42,9 @@ export class Keeper {
   #sweptAt: number
   #timer: NodeJS.Timeout | undefined
   #round: Promise<void> = Promise.resolve()
+  #isFailing = false
+  /** Holds of ours that nobody knew at the last sweep. */
+  #suspects: ReadonlySet<HoldId> = new Set()
 
   constructor(options: KeeperOptions) {
     this.#options = options
@@ -55,7 +59,7 @@ export class Keeper {
     await this.#chargeOrphans()
     this.#timer = setInterval(() => {
       // A round that takes longer than a beat is not overtaken by the next.
-      this.#round = this.#round.then(() => this.#go()).catch(() => {})
+      this.#round = this.#round.then(() => this.#go())
     }, beatMs)
     this.#timer.unref()
   }
@@ -65,11 +69,22 @@ export class Keeper {
     await this.#round
   }
 
+  /** A node that cannot say goodbye is taken for dead later, which comes to the same. */
   async leave(): Promise<void> {
-    await leaveNodes(this.#options.store, this.#options.writer.nodeId)
+    await leaveNodes(this.#options.store, this.#options.writer.nodeId).catch(() => {})
   }
 
   async #go(): Promise<void> {
+    try {
+      await this.#doDuties()
+      this.#isFailing = false
+    } catch (error) {
+      if (!this.#isFailing) this.#options.alarm(`this node cannot do its duties: ${String(error)}`)
+      this.#isFailing = true
+    }
+  }
+
+  async #doDuties(): Promise<void> {
     const { store, writer, ledger } = this.#options
     const beats = await beat(store, writer.nodeId)
     const dead = this.#watch.look(store.clock.monotonicMs(), beats)
@@ -101,7 +116,10 @@ export class Keeper {
     const { store, writer, ledger } = this.#options
     const reservedBefore = (await databaseNow(store)) - this.#options.sweepMs
     const holds = await holdsOfNode(store, writer.nodeId, reservedBefore)
-    const forgotten = holds.filter(({ holdId }) => !ledger.owns(holdId))
+    const unknown = holds.filter(({ holdId }) => !ledger.owns(holdId))
+    // Twice, because a hold can be in the books a moment before we hear of it, and the database's clock may jump.
+    const forgotten = unknown.filter(({ holdId }) => this.#suspects.has(holdId))
+    this.#suspects = new Set(unknown.map(({ holdId }) => holdId))
     await this.#submit(forgotten, (hold) => ({ kind: 'void', ...hold, reason: 'forgotten' }))
   }
 

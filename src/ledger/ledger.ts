@@ -16,7 +16,7 @@ export interface Ledger {
   dryRun(ask: Ask): Promise<Reserved | Refused>
   /** Lowers a hold to what the request can still cost, once the provider has told the true input. */
   trim(holdId: HoldId, amountNanodollars: Nanodollars): Promise<void>
-  /** Raises a hold before an attempt that may cost a second time; false = it does not fit and nothing changed. */
+  /** Raises a hold before an attempt that may cost a second time; false = it may not be made. */
   extend(holdId: HoldId, extraNanodollars: Nanodollars): Promise<boolean>
   /**
    * Charges what a dispatched request cost and records it; idempotent, so a `finally` may repeat it. Resolves once
@@ -25,8 +25,8 @@ export interface Ledger {
    */
   settle(settlement: Settlement): Promise<Settled>
   /**
-   * Releases the hold of a request that was never dispatched. What was dispatched is settled, even at no cost. Does not
-   * fail when the database does not answer: the node finds the hold again later.
+   * Releases the hold of a request that was never dispatched. What was dispatched is settled, even at no cost. If the
+   * database does not answer, the node finds the hold again later.
    */
   void(holdId: HoldId, reason: string): Promise<void>
   /** The figures of a key and of the frame as of now, with a period that has ended already counted as new. */

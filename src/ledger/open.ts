@@ -38,7 +38,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     runner,
     clock,
     join: () => joinNodes(store),
-    onFreed: () => ledger.freed(),
+    onFreed: (keyIds) => ledger.freed(keyIds),
   })
   const spool =
     spoolFolder === undefined ? undefined : new Spool(spoolFolder, randomBytes(6).toString('hex'))

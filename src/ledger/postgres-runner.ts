@@ -179,7 +179,6 @@ function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResul
     ['id', 'amount_nanodollars'],
     writes.holdsChanged.map(({ id, amount }) => [id, amount]),
   )
-  send('replaceUsage', USAGE_COLUMNS, writes.usageCorrected.map(usageValues))
   send('insertEntries', ENTRY_COLUMNS, writes.entries.map(entryValues))
   send(
     'insertPrices',
@@ -196,6 +195,8 @@ function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResul
       toJson(ACCOUNT_CHANGE_COLUMNS, writes.accounts.map(accountValues)),
     ]),
   )
+  // After the inserts: a row can be charged and corrected in one batch.
+  send('replaceUsage', USAGE_COLUMNS, writes.usageCorrected.map(usageValues))
   return sent
 }
 

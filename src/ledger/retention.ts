@@ -33,7 +33,7 @@ export async function purgeUsage(store: Store, olderThan: number): Promise<boole
       await tx
         .insertInto('purged_usage')
         .values(
-          [...sums.values()].map((sum) => ({
+          [...sums.values()].toSorted(byAccount).map((sum) => ({
             account_id: sum.accountId,
             period_seq: sum.periodSeq,
             requests: sum.requests,
@@ -65,6 +65,12 @@ export async function purgeUsage(store: Store, olderThan: number): Promise<boole
 
 type PurgedPlace = { readonly accountId: string; readonly periodSeq: number }
 type PurgedSum = PurgedPlace & { requests: number; cost: Nanodollars; overrun: Nanodollars }
+
+/** One order for every node that does this. */
+function byAccount(a: PurgedPlace, b: PurgedPlace): number {
+  if (a.accountId !== b.accountId) return a.accountId < b.accountId ? -1 : 1
+  return a.periodSeq - b.periodSeq
+}
 
 function count(
   sums: Map<string, PurgedSum>,

@@ -59,9 +59,20 @@ test('who waits asks again in order, ahead of others, when something is freed', 
   const { waiting, asked } = queue(reserved, reserved, unavailable)
   const answers = [waiting.reserve(ask('one')), waiting.reserve(ask('two'))]
   await turn()
-  waiting.freed()
+  waiting.freed(new Set(['key_a']))
   assert.deepEqual(await Promise.all(answers), [unavailable, unavailable])
   assert.deepEqual(asked, ['one', 'two', 'one again', 'two again'])
+})
+
+test('what is freed on another key wakes nobody who waits for this one', async () => {
+  const { waiting, asked, clock } = queue(reserved)
+  const answer = waiting.reserve(ask('one'))
+  await turn()
+  waiting.freed(new Set(['key_b']))
+  assert.deepEqual(asked, ['one'])
+  clock.time = 5000
+  waiting.freed(new Set(['key_a']))
+  assert.deepEqual(await answer, reserved)
 })
 
 test('after five seconds the last refusal is the answer', async () => {
@@ -69,10 +80,10 @@ test('after five seconds the last refusal is the answer', async () => {
   const answer = waiting.reserve(ask('one'))
   await turn()
   clock.time = 4999
-  waiting.freed()
+  waiting.freed(new Set(['key_a']))
   await turn()
   clock.time = 5000
-  waiting.freed()
+  waiting.freed(new Set(['key_a']))
   assert.deepEqual(await answer, reserved)
 })
 
@@ -82,7 +93,7 @@ test('nobody waits for a client that has gone', async () => {
   const answer = waiting.reserve(ask('one', controller.signal))
   await turn()
   controller.abort()
-  waiting.freed()
+  waiting.freed(new Set(['key_a']))
   assert.deepEqual(await answer, abandoned)
 })
 

@@ -8,16 +8,19 @@ export type Answer = Reserved | Refused
 /** Asks the books once; `first` = ahead of everything that has not waited. */
 export type Attempt = (ask: Ask, first: boolean) => Promise<Answer>
 
+/** The one refusal that waiting may turn. */
+type HeldUp = Extract<Refused, { readonly shortage: unknown }>
+
 type Waiter = {
   readonly ask: Ask
   readonly since: number
-  readonly refusal: Refused
+  readonly refusal: HeldUp
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
 }
 
 const WAIT_MS_MAX = 5000
-const WAITERS_MAX = 1000
+const WAITERS_MAX = 256
 /** Budget freed by other nodes or by an administrator is not announced to us. */
 const POLL_MS = 100
 
@@ -42,15 +45,22 @@ export class Waiting {
     })
   }
 
-  /** Something was freed: everyone who waits asks again, in order, ahead of whoever comes now. */
-  freed(): void {
-    for (const waiter of this.#waiters.splice(0)) this.#askAgain(waiter)
-    this.#stopPolling()
+  /** Something was freed on these keys: who waits for it asks again, in order, ahead of whoever comes now. */
+  freed(keyIds: ReadonlySet<string>): void {
+    // What frees a key frees the frame as well.
+    this.#wake(({ ask, refusal }) => refusal.shortage.scope === 'frame' || keyIds.has(ask.keyId))
+  }
+
+  #wake(isConcerned: (waiter: Waiter) => boolean): void {
+    const waiters = this.#waiters
+    this.#waiters = waiters.filter((waiter) => !isConcerned(waiter))
+    if (this.#waiters.length === 0) this.#stopPolling()
+    for (const waiter of waiters) if (isConcerned(waiter)) this.#askAgain(waiter)
   }
 
   #wait(waiter: Waiter): void {
     this.#waiters.push(waiter)
-    this.#poll ??= setInterval(() => this.freed(), POLL_MS)
+    this.#poll ??= setInterval(() => this.#wake(() => true), POLL_MS)
   }
 
   #askAgain(waiter: Waiter): void {

@@ -27,8 +27,8 @@ export type WriterOptions = {
   readonly clock: Clock
   /** Becomes a member of the cluster; called again when another node has taken this one for dead. */
   readonly join: () => Promise<number>
-  /** Called after each commit that may have freed budget, before the next batch is formed. */
-  readonly onFreed: () => void
+  /** Called after each commit that may have freed budget, with the keys it was freed on, before the next batch is formed. */
+  readonly onFreed: (keyIds: ReadonlySet<string>) => void
 }
 
 export type Submission = {
@@ -213,27 +213,28 @@ export class Writer {
   }
 
   #deliver(entries: readonly Entry[], result: Extract<BatchResult, { live: true }>): void {
-    let hasFreed = false
+    const freed = new Set<string>()
     for (const [index, entry] of entries.entries()) {
       const outcome = result.outcomes[index]
       if (outcome === undefined) throw new Error('a batch must answer every item')
       const { item } = entry
       if (entry.price !== undefined) this.#knownPrices.add(entry.price.version)
-      if (outcome.kind !== 'judged') hasFreed = true
+      const keyId = keyOf(item)
+      if (outcome.kind !== 'judged') freed.add(keyId)
       if (!entry.isAnswered) {
         entry.isAnswered = true
-        entry.resolve({ outcome, balances: result.balances.get(keyOf(item)), now: result.now })
-      } else if (item.kind === 'reserve') {
+        entry.resolve({ outcome, balances: result.balances.get(keyId), now: result.now })
+      } else if (item.kind === 'reserve' && outcome.kind === 'judged' && outcome.answer.reserved) {
         // Granted after its requester was told that the ledger does not answer.
         this.#voidLater(item)
       }
     }
-    if (hasFreed) this.#options.onFreed()
+    if (freed.size > 0) this.#options.onFreed(freed)
   }
 
   /** Under a new number, because holds of the old one are being charged; asks get new holds with it. */
   async #rejoin(entries: readonly Entry[]): Promise<void> {
-    this.#nodeId = await this.#options.join()
+    this.#nodeId = await this.#join()
     this.#holdCount = 0
     this.#queue = [...entries, ...this.#urgent, ...this.#queue]
     this.#urgent = []
@@ -243,6 +244,14 @@ export class Writer {
       if (entry.isRetry) this.#voidLater(item)
       entry.item = { ...item, holdId: this.newHoldId() }
       entry.isRetry = false
+    }
+  }
+
+  async #join(): Promise<number> {
+    try {
+      return await this.#options.join()
+    } catch (cause) {
+      throw new Unavailable('this node could not join again', { cause })
     }
   }
 

@@ -150,7 +150,7 @@ type HoldsTable = {
 
 /**
  * settled = charged what it cost; voided = never dispatched; orphaned = its node died, charged what it held;
- * adjusted = an operator set the cost by hand. Only an orphan can still be settled.
+ * adjusted = an operator set the cost by hand. An orphan can still be settled, and so can a void that cost something after all.
  */
 export type UsageState = 'settled' | 'voided' | 'orphaned' | 'adjusted'
 

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { adjustHold, listOrphans } from '../../src/ledger/by-hand.ts'
 import { openLedger } from '../../src/ledger/open.ts'
+import { runnerFor } from '../../src/ledger/runner.ts'
 import { Spool } from '../../src/ledger/spool.ts'
 import { toCharge } from '../../src/ledger/usage-row.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
@@ -73,6 +74,29 @@ export function ledgerNodesContract(
       assert.equal((await desk.account(key)).spent_nanodollars, 3200n)
       assert.deepEqual(await listOrphans(desk.store), [])
       granted(await desk.ledger.reserve(ask(key, 100)))
+    })
+
+    it('a hold can be charged as an orphan and settled in one batch', async (desk) => {
+      const key = await desk.key(10_000n)
+      const asked = ask(key, 1000)
+      const reserved = granted(await desk.ledger.reserve(asked))
+      const charge = toCharge(settlement(asked, reserved, { costNanodollars: 300n }))
+      const runner = runnerFor(desk.store)
+      await runner.run({
+        nodeId: null,
+        items: [
+          { kind: 'orphan', keyId: key, holdId: reserved.holdId },
+          { kind: 'settle', charge },
+        ],
+        prices: [],
+        isRetry: false,
+      })
+      await runner.close()
+      const rows = await desk.usage(key)
+      assert.deepEqual(
+        rows.map((row) => [row.state, row.cost_nanodollars]),
+        [['settled', 300n]],
+      )
     })
 
     it('a hold that its own node forgot is voided by it', async (desk) => {

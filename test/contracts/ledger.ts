@@ -143,6 +143,16 @@ function basics(it: It): void {
     )
   })
 
+  it('what was voided and cost something after all is charged, as an overrun', async (desk) => {
+    const key = await desk.key(1000n)
+    const asked = ask(key, 600)
+    const reserved = granted(await desk.ledger.reserve(asked))
+    await desk.ledger.void(reserved.holdId, 'client_gone')
+    const settled = await desk.ledger.settle(settlement(asked, reserved, { costNanodollars: 50n }))
+    assert.deepEqual([settled.costNanodollars, settled.overrunNanodollars], [50n, 50n])
+    assert.equal((await desk.account(key)).spent_nanodollars, 50n)
+  })
+
   it('a bill above its hold is charged in full and counted as an overrun', async (desk) => {
     const key = await desk.key(1000n)
     const asked = ask(key, 600)

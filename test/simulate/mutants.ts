@@ -83,8 +83,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a second settlement counts',
     'decide.ts',
-    "if (row.state !== 'orphaned') {",
-    "if (row.state === 'voided') {",
+    "if (row.state === 'orphaned') return row",
+    "if (row.state === 'orphaned' || row.state === 'settled') return row",
   ),
   mutant(
     'a late settlement is charged on top',
@@ -95,8 +95,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a late settlement is lost',
     'decide.ts',
-    "if (row.state !== 'orphaned') {",
-    'if (row.state.length > 0) {',
+    "if (row.state === 'orphaned') return row",
+    "if (row.state === 'adjusted') return row",
   ),
   mutant(
     'a crash releases what was held',
