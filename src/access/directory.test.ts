@@ -1,0 +1,33 @@
+// Keys from memory: asked once, forgotten at once, and never put back by a look-up that began before the change.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { Caller } from './caller.ts'
+import { KeyDirectory } from './directory.ts'
+
+const caller = { keyId: 'key_1' } as Caller
+
+test('a key is looked up once, and so is a secret nobody has', async () => {
+  const asked: string[] = []
+  const directory = new KeyDirectory(async (hash) => {
+    asked.push(hash)
+    return hash === 'known' ? caller : undefined
+  })
+  for (const hash of ['known', 'known', 'unknown', 'unknown'])
+    await directory.findBySecretHash(hash)
+  assert.deepEqual(asked, ['known', 'unknown'])
+  directory.forget()
+  assert.equal(await directory.findBySecretHash('known'), caller)
+  assert.deepEqual(asked, ['known', 'unknown', 'known'])
+})
+
+test('a look-up that was overtaken by a change is not remembered', async () => {
+  const first = Promise.withResolvers<Caller | undefined>()
+  const answers = [first.promise, Promise.resolve(undefined)]
+  const directory = new KeyDirectory(() => answers.shift() ?? Promise.resolve(undefined))
+  const early = directory.findBySecretHash('hash')
+  directory.forget()
+  first.resolve(caller)
+  assert.equal(await early, caller)
+  assert.equal(await directory.findBySecretHash('hash'), undefined)
+})

@@ -1,0 +1,75 @@
+// Endpoints and models: what is not allowed and what does not exist get one answer, and the closest name is told.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { Catalog, Model } from '../catalog/models.ts'
+import type { Call } from '../core/call.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Caller } from './caller.ts'
+import { permitEndpoint, permitModel } from './permit.ts'
+
+const abilities = {
+  tools: true,
+  images: false,
+  files: 'unknown',
+  structured_output: true,
+  reasoning: true,
+} as const
+const model = (id: string, more: Partial<Model> = {}) =>
+  ({ id, kind: 'chat', available: true, abilities, ...more }) as Model
+const models = new Map(
+  [
+    model('gpt-5-mini'),
+    model('embedder', { kind: 'embedding' }),
+    model('gone', { available: false }),
+    model('secret-model'),
+  ].map((one) => [one.id, one]),
+)
+const catalog = { get: (id) => models.get(id), list: () => [], changesAt: null } as Catalog
+const caller = {
+  name: 'demo',
+  mode: 'live',
+  models: new Set(['gpt-5-mini', 'embedder', 'gone', 'removed']),
+  permissions: new Set(['chat']),
+} as unknown as Caller
+
+const ask = (name: string, needs: Call['needs'] = [], who = caller) =>
+  permitModel(catalog, who, { model: name, needs, kind: 'chat' } as unknown as Call & {
+    kind: 'chat'
+  })
+
+const refusal = (run: () => unknown): GatewayError => {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+test('endpoints are permissions', () => {
+  permitEndpoint(caller, 'chat')
+  assert.equal(refusal(() => permitEndpoint(caller, 'messages')).code, 'endpoint_not_allowed')
+})
+
+test('an allowed model is found', () => {
+  assert.equal(ask('gpt-5-mini').id, 'gpt-5-mini')
+})
+
+test('unknown, not allowed and removed are told alike, with the closest allowed name', () => {
+  for (const name of ['gpt-5-mni', 'secret-model', 'removed', 'nothing like it']) {
+    assert.equal(refusal(() => ask(name)).code, 'model_not_allowed', name)
+  }
+  assert.match(refusal(() => ask('gpt-5-mni')).message, /"gpt-5-mini"/)
+  assert.match(refusal(() => ask('GPT-5-Mini')).message, /"gpt-5-mini"/)
+  assert.doesNotMatch(refusal(() => ask('secret-mode')).message, /secret-model/)
+})
+
+test('kind, abilities and availability', () => {
+  assert.equal(refusal(() => ask('embedder')).code, 'wrong_model_kind')
+  assert.equal(refusal(() => ask('gpt-5-mini', ['images'])).code, 'ability_missing')
+  assert.equal(ask('gpt-5-mini', ['files', 'tools']).id, 'gpt-5-mini')
+  assert.equal(refusal(() => ask('gone')).code, 'provider_failed')
+  assert.equal(ask('gone', [], { ...caller, mode: 'test' }).id, 'gone')
+})

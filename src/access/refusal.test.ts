@@ -1,0 +1,98 @@
+// Refusals say which limit, how much, until when and what would help, and carry the same as facts.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { Balances, Refused, Shortage } from '../ledger/ledger.ts'
+import type { Caller } from './caller.ts'
+import { refusalOf, StaleKey } from './refusal.ts'
+
+const caller: Caller = {
+  keyId: 'key_1',
+  name: 'billing bot',
+  mode: 'live',
+  status: 'active',
+  expiresAt: null,
+  secretValidUntil: null,
+  models: new Set(),
+  permissions: new Set(),
+  allowVersion: 1,
+  whenTight: 'cap',
+}
+
+const shortage: Shortage = {
+  scope: 'key',
+  limitNanodollars: 1_000_000_000n,
+  spentNanodollars: 590_000_000n,
+  heldNanodollars: 0n,
+  requiredNanodollars: 930_000_000n,
+  affordableOutputTokens: 11_200,
+  resetsAt: Date.UTC(2026, 11, 1),
+}
+
+const refuse = (refused: Omit<Refused & object, 'reserved'>) =>
+  refusalOf(caller, { reserved: false, ...refused } as Refused)
+
+test('a budget that is used up', () => {
+  const error = refuse({ reason: 'budget', shortage } as Refused)
+  assert.equal(error.code, 'key_budget_exceeded')
+  assert.equal(error.status, 402)
+  assert.equal(
+    error.message,
+    'this call may cost up to 0.93 USD and 0.41 USD is left until 1 Dec 00:00 UTC: ' +
+      'ask for at most 11,200 output tokens, or have the budget of the key "billing bot" raised',
+  )
+  assert.equal(error.details.shouldRetry, false)
+  assert.deepEqual(error.details.facts, {
+    scope: 'key',
+    limit: '1',
+    spent: '0.59',
+    held: '0',
+    required: '0.93',
+    affordable_output_tokens: 11_200,
+    resets_at: '2026-12-01T00:00:00.000Z',
+  })
+})
+
+test('a frame that is used up for good', () => {
+  const error = refuse({
+    reason: 'budget',
+    shortage: { ...shortage, scope: 'frame', affordableOutputTokens: null, resetsAt: null },
+  } as Refused)
+  assert.equal(error.code, 'frame_budget_exceeded')
+  assert.equal(
+    error.message,
+    'this call may cost up to 0.93 USD and 0.41 USD is left: have the budget of the frame above all keys raised',
+  )
+})
+
+test('a budget that only requests in flight stand in the way of', () => {
+  const error = refuse({ reason: 'reserved', shortage } as Refused)
+  assert.deepEqual([error.code, error.status], ['budget_reserved', 429])
+  assert.equal(error.details.retryAfterSeconds, 1)
+})
+
+test('a rate limit names itself and its figure', () => {
+  const balances = {
+    requests: { limit: 60 },
+    tokens: null,
+    concurrency: { limit: null },
+  } as Balances
+  const error = refuse({ reason: 'rate', limit: 'rpm', retryAfterSeconds: 7, balances } as Refused)
+  assert.equal(error.code, 'rate_limit_exceeded')
+  assert.match(error.message, /limited to 60 requests per minute: try again in 7 s/)
+  assert.deepEqual(error.details.facts, { limit: 'rpm' })
+  assert.equal(error.details.retryAfterSeconds, 7)
+})
+
+test('what became of a key', () => {
+  for (const [status, code] of [
+    ['revoked', 'revoked_api_key'],
+    ['unknown', 'revoked_api_key'],
+    ['expired', 'expired_api_key'],
+    ['paused', 'paused_api_key'],
+  ] as const) {
+    assert.equal(refuse({ reason: 'key_status', status } as Refused).code, code)
+  }
+  assert.ok(refuse({ reason: 'key_status', status: 'stale' } as Refused) instanceof StaleKey)
+  assert.equal(refuse({ reason: 'unavailable' } as Refused).code, 'ledger_unavailable')
+})
