@@ -87,6 +87,7 @@ export async function startGateway({ config, source, log }: GatewayOptions): Pro
   const forget = directory.forget.bind(directory)
   const parts: Parts = {
     clock,
+    log,
     ledger,
     tokenizer,
     running,

@@ -2,20 +2,23 @@
 // price changes; requests under way keep what they began with.
 import type { Caller } from './access/caller.ts'
 import { SANDBOX, TIMEOUTS } from './catalog/catalog.ts'
-import type { Catalog, Model, Target } from './catalog/models.ts'
+import type { Catalog, Model } from './catalog/models.ts'
 import { FREE } from './catalog/prices.ts'
 import type { Config, Provider as ProviderConfig } from './config/load.ts'
 import { catalogOf } from './config/catalog-of.ts'
 import type { Call } from './core/call.ts'
 import type { Clock } from './core/clock.ts'
-import type { Destination } from './exchange/prepare.ts'
+import type { Destination, Route } from './exchange/prepare.ts'
 import { anthropicProvider } from './providers/anthropic.ts'
 import type { HttpClient } from './providers/http.ts'
 import { openAiProvider } from './providers/openai.ts'
 import type { Provider } from './providers/provider.ts'
 import { SANDBOX_MODELS } from './providers/sandbox/models.ts'
 import { sandboxProvider } from './providers/sandbox/provider.ts'
+import { Breaker } from './routing/breaker.ts'
+import { RetryBudget } from './routing/retry-budget.ts'
 import { route } from './routing/route.ts'
+import type { Choice } from './routing/route.ts'
 
 type Tools = { readonly http: HttpClient; readonly clock: Clock }
 
@@ -28,6 +31,9 @@ export class Supply {
   #config: Config
   #catalog: Catalog
   #providers: ReadonlyMap<string, Provider>
+  /** By target and by model. They outlive a reload: a target that fails goes on failing under a new configuration. */
+  readonly #breakers = new Map<string, Breaker>()
+  readonly #retries = new Map<string, RetryBudget>()
 
   constructor(config: Config, tools: Tools) {
     this.#tools = tools
@@ -54,10 +60,12 @@ export class Supply {
   }
 
   /** Where this caller's request may go, in order. */
-  route(caller: Caller, model: Model, call: Call): readonly Destination[] {
+  route(caller: Caller, model: Model, call: Call): Route {
+    const retries = entryOf(this.#retries, model.id, () => new RetryBudget())
     // The test environment never reaches a provider, whatever the model's name stands for.
-    if (caller.mode === 'test') return [this.#rehearsal(model)]
-    return route(model, call.affinity).flatMap((target) => this.#destination(target))
+    if (caller.mode === 'test') return { destinations: [this.#rehearsal(model)], retries }
+    const destinations = route(model, call.affinity).flatMap((choice) => this.#destination(choice))
+    return { destinations: restingLast(destinations), retries }
   }
 
   stop(): void {
@@ -74,17 +82,47 @@ export class Supply {
     return catalogOf(this.#config, { sandbox: SANDBOX_MODELS, now: this.#tools.clock.now() })
   }
 
-  #destination({ provider: name, model, price, context, timeouts }: Target): Destination[] {
+  #destination({ target, role, why }: Choice): Destination[] {
+    const { provider: name, model, price, context, timeouts } = target
     const provider = this.#providers.get(name)
-    return provider === undefined ? [] : [{ provider, model, price, context, timeouts }]
+    if (provider === undefined) return []
+    const destination = {
+      ...{ provider, model, price, context, timeouts, why },
+      ...(role === 'fallback' ? { outputTokensMax: target.maxOutput } : {}),
+    }
+    // Whoever steers the sandbox into a failure wants that failure, and nobody else is to feel it.
+    if (name === SANDBOX) return [destination]
+    const { clock } = this.#tools
+    const breaker = entryOf(this.#breakers, `${name}/${model}`, () => new Breaker(clock))
+    return [{ ...destination, breaker }]
   }
 
   #rehearsal(model: Model): Destination {
     const provider = this.#providers.get(SANDBOX)
     if (provider === undefined) throw new Error('the sandbox is always there')
     const context = model.context ?? Infinity
-    return { provider, model: model.id, price: FREE, context, timeouts: TIMEOUTS }
+    const why = 'a test key'
+    return { provider, model: model.id, price: FREE, context, timeouts: TIMEOUTS, why }
   }
+}
+
+/** The order stays, but targets that rest stand behind those that do not. */
+function restingLast(destinations: readonly Destination[]): readonly Destination[] {
+  const rests = ({ breaker }: Destination): boolean => breaker?.resting() !== undefined
+  if (!destinations.some(rests)) return destinations
+  const awake = destinations.filter((destination) => !rests(destination))
+  return [
+    ...awake.map((each) => ({ ...each, why: `${each.why}, while others rest` })),
+    ...destinations.filter(rests),
+  ]
+}
+
+function entryOf<Value>(map: Map<string, Value>, name: string, make: () => Value): Value {
+  const known = map.get(name)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(name, made)
+  return made
 }
 
 function makeProviders(config: Config, { http, clock }: Tools): ReadonlyMap<string, Provider> {

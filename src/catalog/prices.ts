@@ -92,6 +92,10 @@ export function costOf(usage: Usage, price: Price): Cost {
   if (price.fees.request > 0n) {
     lines.push({ what: 'request', count: 1, eachPicodollars: price.fees.request })
   }
+  return costOfLines(lines)
+}
+
+export function costOfLines(lines: readonly CostLine[]): Cost {
   let total = 0n
   for (const { count, eachPicodollars } of lines) {
     if (count < 0) throw new RangeError(`a usage of ${count} tokens cannot be priced`)

@@ -49,6 +49,8 @@ export type ErrorDetails = {
   readonly provider?: { readonly status: number; readonly code?: string }
   /** The provider was not reached, or turned the request away: it does not bill what it did not work on. */
   readonly unbilled?: boolean
+  /** Only the operator can mend it: credentials, quota, a model that the provider does not know. */
+  readonly forOperator?: boolean
   readonly cause?: unknown
 }
 

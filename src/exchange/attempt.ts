@@ -1,7 +1,12 @@
-// Targets in order until one answers. Another target is tried only while the client has seen nothing and the failure
-// may be the target's own; what a provider says about the request itself goes back to the client.
+// Targets in order until one answers. Another target is tried only while the client has seen nothing, the failure may be
+// the target's own, and the hold covers what may be paid twice; what a provider says about the request itself goes back
+// to the client.
 import { GatewayError } from '../core/errors.ts'
 import type { UpstreamAnswer } from '../providers/provider.ts'
+import { describeError } from '../telemetry/log.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Outcome } from '../routing/breaker.ts'
+import type { RetryBudget } from '../routing/retry-budget.ts'
 import { codecOf } from '../wire/codecs.ts'
 import type { Books } from './books.ts'
 import { readFailure } from './failure.ts'
@@ -11,7 +16,10 @@ import type { Reply } from './reply.ts'
 export type Answer = UpstreamAnswer & { readonly prepared: Prepared }
 
 export type Attempts = {
+  readonly requestId: string
+  readonly log: Log
   readonly prepared: readonly Prepared[]
+  readonly retries: RetryBudget
   readonly outputTokensMax: number | undefined
   readonly stream: boolean
   /** The client's headers that providers may see. */
@@ -26,28 +34,41 @@ export async function attempt<Ending>(
   attempts: Attempts,
   use: (answer: Answer) => Promise<Ending>,
 ): Promise<Ending> {
+  const { books, retries } = attempts
   let failure: unknown
+  retries.earn()
   for (const prepared of attempts.prepared) {
+    if (prepared.breaker?.resting() !== undefined) continue
+    if (failure !== undefined && !(retries.take() && (await books.carryOn(failure)))) break
+    const tell = prepared.breaker?.begin()
     try {
       const answer = await send(attempts, prepared)
+      tell?.('accepted')
       const ending = await use({ ...answer, prepared })
-      attempts.books.noteAttempt('answered')
+      tell?.('answered')
+      books.noteAttempt('answered')
       return ending
     } catch (thrown) {
+      const outcome = outcomeOf(thrown)
+      if (outcome !== undefined) tell?.(outcome)
+      if (isElsewhere(thrown)) logFailure(attempts, prepared, thrown)
+      books.noteAttempt(thrown instanceof GatewayError ? thrown.code : 'given up')
+      if (!isElsewhere(thrown) || attempts.signal.aborted || attempts.reply.hasBegun) throw thrown
       failure = thrown
-      const error = thrown instanceof GatewayError ? thrown : undefined
-      attempts.books.noteAttempt(error?.code ?? 'given up')
-      const isElsewhere = error?.retry === 'elsewhere' && !attempts.signal.aborted
-      if (!isElsewhere || attempts.reply.hasBegun) throw thrown
     }
   }
-  throw failure
+  throw failure ?? allRest(attempts.prepared)
+}
+
+/** Refuses a request that no target would be sent now, before anything is held for it. */
+export function refuseWhileAllRest(prepared: readonly Prepared[]): void {
+  if (prepared.every(({ breaker }) => breaker?.resting() !== undefined)) throw allRest(prepared)
 }
 
 async function send(attempts: Attempts, prepared: Prepared): Promise<UpstreamAnswer> {
   const { books, signal } = attempts
   signal.throwIfAborted()
-  const body = prepared.encode(attempts.outputTokensMax)
+  const body = prepared.encode(outputLimit(attempts, prepared))
   books.dispatch(prepared)
   const answer = await prepared.provider.send(
     {
@@ -62,4 +83,49 @@ async function send(attempts: Attempts, prepared: Prepared): Promise<UpstreamAns
   )
   if (answer.status !== 200) throw await readFailure(answer, codecOf(prepared.format))
   return answer
+}
+
+/** What the hold pays for, or less where the target cannot write as much. */
+function outputLimit({ outputTokensMax }: Attempts, target: Prepared): number | undefined {
+  if (outputTokensMax === undefined) return undefined
+  return Math.min(outputTokensMax, target.outputTokensMax ?? outputTokensMax)
+}
+
+function isElsewhere(thrown: unknown): thrown is GatewayError {
+  return thrown instanceof GatewayError && thrown.retry === 'elsewhere'
+}
+
+/** What a failure says about the target; nothing when the client left or the gateway itself was at fault. */
+function outcomeOf(thrown: unknown): Outcome | undefined {
+  if (isElsewhere(thrown)) {
+    const { retryAfterSeconds } = thrown.details
+    return {
+      failed: thrown.code,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    }
+  }
+  // Whoever judges a request is there.
+  const isJudgement = thrown instanceof GatewayError && thrown.details.provider !== undefined
+  return isJudgement ? 'answered' : undefined
+}
+
+/** A request that another target served tells nobody that this one failed. */
+function logFailure({ log, requestId }: Attempts, prepared: Prepared, error: GatewayError): void {
+  log[error.details.forOperator === true ? 'error' : 'warn']('attempt_failed', {
+    request_id: requestId,
+    target: `${prepared.provider.name}/${prepared.model}`,
+    code: error.code,
+    cause: error.cause === undefined ? error.message : describeError(error.cause),
+  })
+}
+
+function allRest(prepared: readonly Prepared[]): GatewayError {
+  const rests = prepared.flatMap(({ breaker }) => breaker?.resting() ?? [])
+  const [soonest] = rests.toSorted((one, other) => one.forMs - other.forMs)
+  const seconds = Math.max(1, Math.ceil((soonest?.forMs ?? 0) / 1000))
+  return new GatewayError(
+    soonest?.reason === 'provider_rate_limited' ? 'provider_rate_limited' : 'provider_overloaded',
+    `no provider of this model takes requests at present: try again in ${seconds} s`,
+    { retryAfterSeconds: seconds, unbilled: true },
+  )
 }

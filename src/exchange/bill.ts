@@ -1,7 +1,7 @@
 // What a request is charged: the provider's own count where it is possible, else what was received, and never nothing
 // once a model has begun to work. Pure; `exchange.ts` puts it into the books.
 import { costOf } from '../catalog/prices.ts'
-import type { Price } from '../catalog/prices.ts'
+import type { CostLine, Price } from '../catalog/prices.ts'
 import { likelyInput } from '../catalog/tokens.ts'
 import type { InputMeasure } from '../core/call.ts'
 import type { Usage } from '../core/events.ts'
@@ -11,6 +11,8 @@ import type { Meter } from './meter.ts'
 
 export type Bill = {
   readonly usage: Usage
+  /** Tokens times price; their sum is the cost unless the hold was smaller. */
+  readonly lines: readonly CostLine[]
   readonly cost: Nanodollars
   /** The provider's count was missing or impossible. */
   readonly estimated: boolean
@@ -30,16 +32,17 @@ export type Billed = {
 }
 
 /** Nothing was billed: no provider was asked, or it refused before it began. */
-export const NOTHING: Bill = { usage: NO_USAGE, cost: 0n, estimated: false }
+export const NOTHING: Bill = { usage: NO_USAGE, lines: [], cost: 0n, estimated: false }
 
 export function billOf(billed: Billed): Bill {
   const { meter, price, held } = billed
   if (meter.isComplete && meter.usage !== undefined && isPossible(meter.usage, billed)) {
-    return { usage: meter.usage, cost: costOf(meter.usage, price).nanodollars, estimated: false }
+    const { lines, nanodollars: cost } = costOf(meter.usage, price)
+    return { usage: meter.usage, lines, cost, estimated: false }
   }
   const usage = estimate(billed)
-  const cost = costOf(usage, price).nanodollars
-  return { usage, cost: cost < held ? cost : held, estimated: true }
+  const { lines, nanodollars: cost } = costOf(usage, price)
+  return { usage, lines, cost: cost < held ? cost : held, estimated: true }
 }
 
 /** What no tokenizer and no provider can count, whatever it says. */

@@ -6,7 +6,8 @@ import type { Endpoint } from '../core/endpoints.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
 import { formatUsd } from '../core/money.ts'
-import type { Attempt, Ledger, Settled, Settlement } from '../ledger/ledger.ts'
+import type { Nanodollars } from '../core/money.ts'
+import type { Attempt, AttemptCharge, Ledger, Settled, Settlement } from '../ledger/ledger.ts'
 import type { Bill } from './bill.ts'
 import { billOf, NOTHING } from './bill.ts'
 import { Meter } from './meter.ts'
@@ -27,6 +28,8 @@ export class Books {
   readonly #clock: Clock
   readonly #entry: Entry
   readonly #attempts: Attempt[] = []
+  /** What attempts that were given up may have cost. */
+  #owed: Nanodollars = 0n
   #meter = new Meter()
   #target: Prepared | undefined
   #dispatchedMs = 0
@@ -57,12 +60,33 @@ export class Books {
 
   noteAttempt(outcome: string): void {
     if (this.#target === undefined) return
+    const { why } = this.#target
     this.#attempts.push({
       target: nameOf(this.#target),
-      why: this.#attempts.length === 0 ? 'first choice' : 'the target before it failed',
+      why: this.#attempts.length === 0 ? why : `${why}; the one before it failed`,
       outcome,
       durationMs: Math.round(this.#nowMs() - this.#dispatchedMs),
     })
+  }
+
+  /**
+   * Makes room for another attempt after one that failed: what that one may have cost becomes a line of its own, held in
+   * addition. False = the budgets have no room for it, and nothing changed.
+   */
+  async carryOn(failure: unknown): Promise<boolean> {
+    const failed = this.#attempts.at(-1)
+    if (this.#target === undefined || failed === undefined) return true
+    const bill = this.#bill(this.#target, failure)
+    if (bill.cost > 0n) {
+      // A ledger that does not answer has promised nothing.
+      const { holdId } = this.#entry.admission.hold
+      const isHeld = await this.#ledger.extend(holdId, bill.cost).catch(() => false)
+      if (!isHeld) return false
+      this.#attempts[this.#attempts.length - 1] = { ...failed, charge: chargeOf(bill) }
+      this.#owed += bill.cost
+    }
+    this.#target = undefined
+    return true
   }
 
   /** Charges what the request cost, once; resolves when the charge is durable. */
@@ -73,18 +97,19 @@ export class Books {
 
   async #settle(failure: unknown): Promise<Settled | undefined> {
     const { admission, trace } = this.#entry
-    if (this.#target === undefined) {
+    if (this.#target === undefined && this.#attempts.length === 0) {
       await this.#ledger.void(admission.hold.holdId, 'never sent to a provider')
       return undefined
     }
-    const bill = this.#bill(this.#target, failure)
+    const bill = this.#target === undefined ? NOTHING : this.#bill(this.#target, failure)
+    const settlement = this.#settlement(bill, failure)
     trace.inputTokens = bill.usage.inputTokens
     trace.outputTokens = bill.usage.outputTokens
-    trace.costUsd = formatUsd(bill.cost)
+    trace.costUsd = formatUsd(settlement.costNanodollars)
     trace.attempts = this.#attempts.length
-    if (bill.estimated) trace.estimated = true
+    if (settlement.estimated) trace.estimated = true
     try {
-      return await this.#ledger.settle(this.#settlement(this.#target, { bill, failure }))
+      return await this.#ledger.settle(settlement)
     } catch (cause) {
       // Neither the database nor the spool took it: the hold stays, and an answer that is not in the books is not given.
       throw new GatewayError(
@@ -113,7 +138,7 @@ export class Books {
     })
   }
 
-  #settlement(target: Prepared, { bill, failure }: { bill: Bill; failure: unknown }): Settlement {
+  #settlement(bill: Bill, failure: unknown): Settlement {
     const { admission, requestId, endpoint, startedMs } = this.#entry
     const { call, caller, hold } = admission
     const error = failure === undefined ? undefined : toGatewayError(failure)
@@ -124,14 +149,14 @@ export class Books {
       keyId: caller.keyId,
       endpoint,
       modelAsked: call.model,
-      modelServed: target.model,
-      provider: target.provider.name,
+      modelServed: this.#target?.model ?? null,
+      provider: this.#target?.provider.name ?? null,
       status: failure instanceof ClientGone ? CLIENT_GONE : (error?.status ?? 200),
       errorCode: failure instanceof ClientGone ? 'client_gone' : (error?.code ?? null),
       tokens: bill.usage,
-      costNanodollars: bill.cost,
-      price: target.price,
-      estimated: bill.estimated,
+      costNanodollars: bill.cost + this.#owed,
+      price: this.#target?.price ?? null,
+      estimated: bill.estimated || this.#owed > 0n,
       latencyMs: Math.round(this.#nowMs() - startedMs),
       firstTokenMs: firstOutputMs === undefined ? null : Math.round(firstOutputMs - startedMs),
       endUser: call.endUser ?? null,
@@ -149,6 +174,16 @@ const CLIENT_GONE = 499
 /** A provider that took a request and then fell silent may have worked on it: only what it turned away is free. */
 function isUnbilled(failure: unknown): boolean {
   return failure instanceof GatewayError && failure.details.unbilled === true
+}
+
+function chargeOf({ lines, cost }: Bill): AttemptCharge {
+  return {
+    lines: lines.map(({ eachPicodollars, ...line }) => ({
+      ...line,
+      eachPicodollars: String(eachPicodollars),
+    })),
+    costNanodollars: String(cost),
+  }
 }
 
 function nameOf(target: Prepared): string {

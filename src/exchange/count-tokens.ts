@@ -17,7 +17,8 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
   const call = readCountCall(body.value)
   trace.model = call.model
   const model = permitModel(parts.catalog(), caller, { ...call, kind: 'chat' })
-  const [first] = prepare({ codec, body, call }, parts.route(caller, model, call))
+  const { destinations } = parts.route(caller, model, call)
+  const [first] = prepare({ codec, body, call }, destinations)
   await admitFree(parts, caller, { ...incoming, model: call.model })
   const tokens =
     first?.inputTokens ?? likelyInput(call.input, await parts.tokenizer.count(textsOf(body.value)))

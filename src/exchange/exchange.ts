@@ -12,17 +12,18 @@ import type { Endpoint, ModelKind } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { AnswerContext, Codec } from '../wire/codec.ts'
 import { readJsonBody } from '../wire/json.ts'
 import { textsOf } from '../wire/texts.ts'
 import { setAdmissionHeaders, setSettledHeaders } from './answer-headers.ts'
 import type { Asking, ListingParts } from './asking.ts'
 import { identify } from './asking.ts'
-import { attempt } from './attempt.ts'
+import { attempt, refuseWhileAllRest } from './attempt.ts'
 import { Books } from './books.ts'
 import { dryRun } from './dry-run.ts'
 import type { OwnKeyParts } from './own-key.ts'
-import type { Destination, Prepared } from './prepare.ts'
+import type { Prepared, Route } from './prepare.ts'
 import { prepare } from './prepare.ts'
 import { relay } from './relay.ts'
 import type { Reply } from './reply.ts'
@@ -34,11 +35,12 @@ import type { Running } from './running.ts'
 export type Parts = ListingParts &
   OwnKeyParts & {
     readonly clock: Clock
+    readonly log: Log
     readonly tokenizer: Tokenizer
     readonly running: Running
     readonly responses: ResponsesState
     /** Where this caller's request may go, in order. */
-    route(caller: Caller, model: Model, call: Call): readonly Destination[]
+    route(caller: Caller, model: Model, call: Call): Route
   }
 
 /** A request for a model's answer, as the edge received it. */
@@ -65,7 +67,8 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   trace.model = call.model
   trace.stream = call.stream
   const model = permitModel(parts.catalog(), caller, { ...call, kind: kindOf(endpoint) })
-  const prepared = prepare({ codec, body, call }, parts.route(caller, model, call))
+  const { destinations, retries } = parts.route(caller, model, call)
+  const prepared = prepare({ codec, body, call }, destinations)
 
   const request: AdmissionRequest = {
     requestId,
@@ -81,6 +84,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     await reply.end(JSON.stringify(await dryRun(parts, request, prepared)))
     return
   }
+  refuseWhileAllRest(prepared)
   const admission = await admit(parts, request)
   // From here on there is a hold, and every way out of this function settles it.
   const books = new Books(parts, { requestId, endpoint, admission, startedMs, trace })
@@ -91,7 +95,10 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     if (call.stream) reply.beginStream(codec.encodeEvents(context))
     const ending = await attempt(
       {
+        requestId,
+        log: parts.log,
         prepared,
+        retries,
         outputTokensMax: admission.outputTokensMax,
         stream: call.stream,
         headers: incoming.providerHeaders,

@@ -8,6 +8,8 @@ import { readJsonAnswer } from '../wire/json.ts'
 import { readWhole } from './whole.ts'
 
 const ERROR_BYTES_MAX = 1024 * 1024
+/** Credentials, payment, rights, and names that do not exist. */
+const FOR_OPERATOR = [401, 402, 403, 404]
 
 export async function readFailure(
   answer: UpstreamAnswer,
@@ -48,8 +50,10 @@ export async function readFailure(
   if (status === 408 || status === 504) {
     return new GatewayError('provider_timeout', 'the provider did not answer in time', { cause })
   }
+  const forOperator = FOR_OPERATOR.includes(status) || complaint.code === 'insufficient_quota'
   return new GatewayError('provider_failed', 'the provider failed to answer this request', {
     unbilled: true,
+    forOperator,
     cause,
   })
 }

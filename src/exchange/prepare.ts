@@ -8,6 +8,8 @@ import type { Format } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CanonicalRequest } from '../core/request.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { Breaker } from '../routing/breaker.ts'
+import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { Codec } from '../wire/codec.ts'
 import { codecOf } from '../wire/codecs.ts'
 import type { ChatFormat } from '../wire/features.ts'
@@ -22,6 +24,18 @@ export type Destination = {
   readonly price: Price
   readonly context: number
   readonly timeouts: Timeouts
+  /** Set for a fallback, which may write less than the model whose place it takes. */
+  readonly outputTokensMax?: number
+  /** Why it stands where it stands among the destinations. */
+  readonly why: string
+  /** Absent where failures are part of the play, as in the sandbox. */
+  readonly breaker?: Breaker
+}
+
+/** Where a request may go, in order, and how often requests for this model may be sent again. */
+export type Route = {
+  readonly destinations: readonly Destination[]
+  readonly retries: RetryBudget
 }
 
 /** One place the request may be sent to, and how. */

@@ -1,11 +1,11 @@
 // Why a request cost what it cost: its tokens at the price it was charged by, computed again from what the books keep.
-import { costOf, type CostLine } from '../catalog/prices.ts'
+import { costOf, costOfLines, type Cost, type CostLine } from '../catalog/prices.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Store } from '../store/open.ts'
 import type { UsageRow } from './books.ts'
 import { toPrice } from './figures.ts'
-import type { Attempt } from './ledger.ts'
+import type { Attempt, AttemptCharge } from './ledger.ts'
 import { findUsage } from './usage.ts'
 
 export type Explanation = {
@@ -32,7 +32,8 @@ export type Explanation = {
 export async function explain(store: Store, requestId: string): Promise<Explanation> {
   const row = await findUsage(store, requestId)
   if (row === undefined) throw new StoreError('unknown_request', await missing(store, requestId))
-  const computed = await recompute(store, row)
+  const attempts = JSON.parse(row.attempts) as Attempt[]
+  const computed = addUp(await recompute(store, row), attempts)
   const agrees = computed !== null && computed.nanodollars === row.costNanodollars
   const entries = await store.db
     .selectFrom('ledger_entries')
@@ -44,11 +45,11 @@ export async function explain(store: Store, requestId: string): Promise<Explanat
     .execute()
   return {
     row,
-    attempts: JSON.parse(row.attempts) as Attempt[],
+    attempts,
     lines: computed?.lines ?? [],
     recomputedNanodollars: computed?.nanodollars ?? null,
     agrees,
-    why: why(row, agrees),
+    why: why(row, agrees) + (attempts.some(hasCharge) ? AND_FAILED : ''),
     entries: entries.map(({ before_nanodollars, after_nanodollars, ...rest }) => ({
       ...rest,
       before: before_nanodollars,
@@ -57,7 +58,7 @@ export async function explain(store: Store, requestId: string): Promise<Explanat
   }
 }
 
-async function recompute(store: Store, row: UsageRow) {
+async function recompute(store: Store, row: UsageRow): Promise<Cost | null> {
   if (row.priceVersion === null) return null
   const figures = await store.db
     .selectFrom('prices')
@@ -66,6 +67,28 @@ async function recompute(store: Store, row: UsageRow) {
     .executeTakeFirst()
   return figures === undefined ? null : costOf(row.tokens, toPrice(figures))
 }
+
+/** What attempts that were given up may have cost was charged beside the answer. */
+function addUp(answer: Cost | null, attempts: readonly Attempt[]): Cost | null {
+  const charges = attempts.filter(hasCharge).map(({ charge }) => costOfLines(linesOf(charge)))
+  if (answer === null && charges.length === 0) return null
+  return [answer ?? { lines: [], nanodollars: 0n }, ...charges].reduce((sum, cost) => ({
+    lines: [...sum.lines, ...cost.lines],
+    nanodollars: sum.nanodollars + cost.nanodollars,
+  }))
+}
+
+type ChargedAttempt = Attempt & { readonly charge: AttemptCharge }
+
+function hasCharge(attempt: Attempt): attempt is ChargedAttempt {
+  return attempt.charge !== undefined
+}
+
+function linesOf({ lines }: AttemptCharge): readonly CostLine[] {
+  return lines.map((line) => ({ ...line, eachPicodollars: BigInt(line.eachPicodollars) }))
+}
+
+const AND_FAILED = '; and the input of attempts that failed, which may be billed'
 
 function why(row: UsageRow, agrees: boolean): string {
   switch (row.state) {

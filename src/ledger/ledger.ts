@@ -1,6 +1,6 @@
 // What the rest of Tollgate may ask of the books, and what it is answered. Types only: `open.ts` makes a Ledger,
 // `decide.ts` holds the rules. Money is nano-USD, prices are pico-USD, times are the database's milliseconds.
-import type { Price } from '../catalog/prices.ts'
+import type { CostLine, Price } from '../catalog/prices.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Usage } from '../core/events.ts'
 import type { Nanodollars, Picodollars } from '../core/money.ts'
@@ -182,6 +182,16 @@ export type Attempt = {
   readonly why: string
   readonly outcome: string
   readonly durationMs: number
+  /** What it may have cost although it failed: part of the request's cost, in lines of its own. */
+  readonly charge?: AttemptCharge
+}
+
+/** Amounts as decimal text, because the attempts of a request are kept as JSON. */
+export type AttemptCharge = {
+  readonly lines: readonly (Omit<CostLine, 'eachPicodollars'> & {
+    readonly eachPicodollars: string
+  })[]
+  readonly costNanodollars: string
 }
 
 export type Settled = {

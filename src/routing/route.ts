@@ -4,12 +4,30 @@ import { createHash } from 'node:crypto'
 
 import type { Model, Target } from '../catalog/models.ts'
 
-export function route(model: Model, affinity: string): readonly Target[] {
-  const { targets, fallbacks } = model
-  if (targets.length < 2) return fallbacks.length === 0 ? targets : [...targets, ...fallbacks]
-  const lots = targets.map((target) => ({ target, lot: lotOf(target, affinity) }))
-  lots.sort((one, other) => one.lot - other.lot)
-  return [...lots.map(({ target }) => target), ...fallbacks]
+export type Choice = {
+  readonly target: Target
+  readonly role: 'target' | 'fallback'
+  /** Why the target stands in its place, for whoever asks later. */
+  readonly why: string
+}
+
+export function route(
+  { targets, fallbacks }: Pick<Model, 'targets' | 'fallbacks'>,
+  affinity: string,
+): readonly Choice[] {
+  const why = targets.length === 1 ? 'the only target' : 'by weight, for this conversation'
+  return [
+    ...byLot(targets, affinity).map((target): Choice => ({ target, role: 'target', why })),
+    ...fallbacks.map((target): Choice => ({ target, role: 'fallback', why: 'a fallback' })),
+  ]
+}
+
+function byLot(targets: readonly Target[], affinity: string): readonly Target[] {
+  if (targets.length < 2) return targets
+  return targets
+    .map((target) => ({ target, lot: lotOf(target, affinity) }))
+    .sort((one, other) => one.lot - other.lot)
+    .map(({ target }) => target)
 }
 
 /** Exponentially distributed with the weight as its rate: the smallest lot falls on each target by its weight. */

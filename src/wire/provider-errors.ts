@@ -90,6 +90,7 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
     return new GatewayError('provider_failed', 'the provider refused to serve this gateway', {
       cause: complaint,
       unbilled: true,
+      forOperator: true,
     })
   }
   if (says(OVERLOADED)) {

@@ -40,6 +40,11 @@ export const BEHAVIOURS = {
 
   resets: (socket) => void socket.resetAndDestroy(),
   closes: (socket) => void socket.end(),
+  // Longer than a stream may be silent before it says that it is still there.
+  'resets-after-silence': async (socket) => {
+    await pause(17_000)
+    socket.resetAndDestroy()
+  },
   'resets-midway': async (socket) => {
     begin(socket, EVENTS.start, EVENTS.pieces[0])
     // The pieces must have left before the reset, which would take them along.
@@ -99,14 +104,6 @@ export const BEHAVIOURS = {
   'usage-beyond-the-limit': counting({ ...USAGE, completion_tokens: 5_000_000 }),
   'usage-beyond-the-window': counting({ ...USAGE, prompt_tokens: 5_000_000 }),
 
-  /** The recorded stream, cut after as many bytes as the user says. */
-  truncates: (socket, { body }) => {
-    const [user] = body['messages'] as readonly { readonly content: string }[]
-    const part = Buffer.from(STREAM).subarray(0, Number(user?.content))
-    socket.write(STREAM_HEAD)
-    socket.end(part.length === 0 ? '' : chunked(part))
-  },
-
   'error-first': (socket) => void socket.write(streamOf(complaint('server_is_overloaded'))),
   'error-midway': (socket) =>
     void socket.write(
@@ -125,6 +122,14 @@ export const BEHAVIOURS = {
 } as const satisfies Record<string, Behaviour>
 
 export type BehaviourName = keyof typeof BEHAVIOURS
+
+/** The recorded stream, cut after as many bytes as the user says. */
+export const truncate: Behaviour = (socket, { body }) => {
+  const [user] = body['messages'] as readonly { readonly content: string }[]
+  const part = Buffer.from(STREAM).subarray(0, Number(user?.content))
+  socket.write(STREAM_HEAD)
+  socket.end(part.length === 0 ? '' : chunked(part))
+}
 
 function begin(socket: Parameters<Behaviour>[0], ...events: readonly (string | undefined)[]): void {
   socket.write(STREAM_HEAD)

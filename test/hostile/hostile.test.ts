@@ -4,22 +4,17 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 import { createServer } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import { after, afterEach, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 
-import { systemClock } from '../../src/core/clock.ts'
-import { verifyLedger } from '../../src/ledger/verify.ts'
-import type { Store } from '../../src/store/open.ts'
-import { openStore } from '../../src/store/open.ts'
-import type { LogLine, TestGateway } from '../support/gateway.ts'
-import { startGateway } from '../support/gateway.ts'
 import { freePort } from '../support/port.ts'
-import { freshSqlite, periodAt } from '../support/store.ts'
 import { EVENTS, SENTENCE, STREAM } from './answers.ts'
 import type { BehaviourName } from './behaviours.ts'
-import { BEHAVIOURS, LEAKED_KEY } from './behaviours.ts'
+import { BEHAVIOURS, LEAKED_KEY, truncate } from './behaviours.ts'
 import type { DeafServer } from './deaf-server.ts'
 import { startDeafServer } from './deaf-server.ts'
+import type { Answer, Stage } from './stage.ts'
+import { startStage } from './stage.ts'
 import type { HostileUpstream } from './upstream.ts'
 import { startUpstream } from './upstream.ts'
 
@@ -143,16 +138,17 @@ const TIMEOUTS: Readonly<Record<string, string>> = {
 /** What the recorded request costs by the provider's count: 12 tokens at 1 USD and 7 at 2 USD a million. */
 const COUNTED_USD = '0.000026'
 
+/** One target each, so that no row of failures makes one rest. */
+const CUTTERS = Array.from({ length: 8 }, (_, index) => `truncates-${index}`)
+
 let upstream: HostileUpstream
 let deaf: DeafServer
 let plain: Server
-let gateway: TestGateway
-let secret: string
-let books: Store
+let stage: Stage
 
 before(async () => {
-  const database = await freshSqlite()
-  upstream = await startUpstream(BEHAVIOURS)
+  const cutters = Object.fromEntries(CUTTERS.map((name) => [name, truncate]))
+  upstream = await startUpstream({ ...BEHAVIOURS, ...cutters })
   deaf = await startDeafServer()
   plain = createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
   await once(plain.listen(0, '127.0.0.1'), 'listening')
@@ -162,28 +158,22 @@ before(async () => {
     'speaks-no-tls': `https://127.0.0.1:${(plain.address() as AddressInfo).port}/v1`,
     'never-connects': deaf.url,
   }
-  const config = configOf(upstream.url, elsewhere)
-  gateway = await startGateway({ config, database: database.url })
-  books = await openStore(database.url, { clock: systemClock, periodAt })
-  secret = await gateway.key(
-    'hostile',
-    [...Object.keys(BEHAVIOURS), ...Object.keys(elsewhere)].join(','),
-  )
+  const here = [...Object.keys(BEHAVIOURS), ...CUTTERS]
+  stage = await startStage(configOf(here, elsewhere), [...here, ...Object.keys(elsewhere)])
 })
 
 after(async () => {
-  await books.close()
-  await gateway.stop()
+  await stage[Symbol.asyncDispose]()
   plain.close()
   await deaf[Symbol.asyncDispose]()
   await upstream[Symbol.asyncDispose]()
 })
 
-afterEach(async () => assert.deepEqual(await verifyLedger(books), []))
+afterEach(async () => assert.deepEqual(await stage.verify(), []))
 
 for (const { does, stream = false, status, code, charged } of CASES)
   test(`a provider that ${does}${stream ? ', streaming' : ''}: ${status} ${code ?? ''}`, async () => {
-    const answer = await ask(does, { stream })
+    const answer = await stage.ask(does, { stream })
     assert.equal(answer.status, status, answer.text)
     assert.equal(answer.errorCode, code)
     assert.equal(answer.isComplete, code === undefined)
@@ -202,33 +192,34 @@ for (const [does, status] of [
   ['never-connects', 504],
 ] as const)
   test(`a provider that ${does}: ${status}, and nothing is charged`, async () => {
-    const answer = await ask(does)
+    const answer = await stage.ask(does)
     assert.equal(answer.status, status, answer.text)
     assert.equal(await chargeOf(answer), 'nothing')
     assert.notEqual(answer.headers.get('x-should-retry'), 'false')
   })
 
-test('a provider that limits us says for how long', async () => {
-  const answer = await ask('says-429')
-  assert.equal(answer.headers.get('retry-after'), '7')
+test('a provider’s own credentials are nobody’s to read', async () => {
+  await stage.ask('says-401')
+  await stage.ask('error-midway', { stream: true })
+  assert.doesNotMatch(JSON.stringify(stage.gateway.log()), new RegExp(LEAKED_KEY))
 })
 
 test('a redirect is not followed', async () => {
   const before = upstream.requests.length
-  await ask('redirects')
+  await stage.ask('redirects')
   assert.equal(upstream.requests.length, before + 1)
 })
 
 test('compressed bytes are not asked for', async () => {
-  await ask('answers')
+  await stage.ask('answers')
   assert.equal(upstream.requests.at(-1)?.headers.get('accept-encoding'), 'identity')
 })
 
 test('a response nobody asked for reaches nobody', async () => {
   for (let turn = 0; turn < 5; turn++) {
-    const first = await ask('extra-response')
+    const first = await stage.ask('extra-response')
     assert.equal(first.status, 200, first.text)
-    const next = await ask('answers')
+    const next = await stage.ask('answers')
     assert.equal(next.status, 200, next.text)
     assert.doesNotMatch(first.text + next.text, /somebody-else/)
   }
@@ -240,94 +231,47 @@ test('cut after any byte, a stream is either complete or ends in an error', asyn
   // The counts follow everything else, so they are as good an end as the marker after them.
   const completeAt = bytes - Buffer.byteLength(EVENTS.done)
   const cuts = Array.from({ length: bytes + 1 }, (_, at) => at)
+  const cut = async (model: string, at: number): Promise<void> => {
+    const answer = await stage.ask(model, { stream: true, content: String(at) })
+    assert.equal(answer.status, at < contentAt ? 502 : 200, `cut after ${at} bytes`)
+    assert.equal(answer.isComplete, at >= completeAt, `cut after ${at} bytes`)
+    assert.equal(answer.errorCode, at < completeAt ? 'provider_failed' : undefined)
+    assert.ok(SENTENCE.startsWith(answer.content))
+  }
   await Promise.all(
-    Array.from({ length: 8 }, async () => {
+    CUTTERS.map(async (model) => {
+      let asked = 0
       for (let at = cuts.pop(); at !== undefined; at = cuts.pop()) {
-        const answer = await ask('truncates', { stream: true, content: String(at) })
-        assert.equal(answer.status, at < contentAt ? 502 : 200, `cut after ${at} bytes`)
-        assert.equal(answer.isComplete, at >= completeAt, `cut after ${at} bytes`)
-        assert.equal(answer.errorCode, at < completeAt ? 'provider_failed' : undefined)
-        assert.ok(SENTENCE.startsWith(answer.content))
+        await cut(model, at)
+        await cut(model, bytes)
+        asked += 2
+      }
+      for (const { cost, estimated } of await stage.logsOf(model, asked)) {
+        assert.ok(Number(cost) > 0)
+        assert.equal(estimated, cost === COUNTED_USD ? undefined : true)
       }
     }),
   )
-  const lines = await logsOf('truncates', bytes + 1)
-  for (const { cost, estimated, input_tokens } of lines) {
-    assert.ok(Number(cost) > 0 && Number(input_tokens) > 0)
-    assert.equal(estimated, cost === COUNTED_USD ? undefined : true)
-  }
 })
 
 for (const does of ['hangs', 'stalls'] as const)
   test(`a client that leaves a provider that ${does} ends the call within a second`, async () => {
     const model = `${does}-for-long` as const
     const client = new AbortController()
-    const asked = upstream.asked(model)
-    const answer = ask(model, { stream: true, signal: client.signal })
-    while (upstream.asked(model) === asked) await pause(5)
+    const answer = stage.ask(model, { stream: true, signal: client.signal })
+    while (upstream.asked(model) === 0) await pause(5)
     const leftAt = performance.now()
     client.abort()
     await assert.rejects(answer)
     await upstream.requests.at(-1)?.closed
     assert.ok(performance.now() - leftAt < 1_000)
-    const [line] = await logsOf(model, 1)
+    const [line] = await stage.logsOf(model, 1)
     assert.equal(line?.['status'], 499)
     assert.ok(Number(line?.['cost']) > 0)
   })
 
-type Answer = {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  /** The text of the model, as far as it came. */
-  readonly content: string
-  /** Whether the family's own marker says that nothing is missing. */
-  readonly isComplete: boolean
-  readonly errorCode: string | undefined
-}
-
-type Asked = { readonly stream?: boolean; readonly content?: string; readonly signal?: AbortSignal }
-
-async function ask(
-  model: string,
-  { stream = false, content = 'When does the gate open?', signal }: Asked = {},
-): Promise<Answer> {
-  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
-    body: JSON.stringify({ model, stream, messages: [{ role: 'user', content }] }),
-    ...(signal === undefined ? {} : { signal }),
-  })
-  const text = await response.text()
-  const events = text.startsWith('data: ')
-    ? text.split('\n\n').map((event) => event.slice('data: '.length))
-    : [text]
-  const parsed = events
-    .filter((event) => event.startsWith('{'))
-    .map((event) => JSON.parse(event) as ChatObject)
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    content: parsed
-      .flatMap(({ choices = [] }) => choices)
-      .map(({ delta, message }) => delta?.content ?? message?.content ?? '')
-      .join(''),
-    isComplete: stream ? events.includes('[DONE]') : response.status === 200,
-    errorCode: parsed.find(({ error }) => error !== undefined)?.error?.code,
-  }
-}
-
-type ChatObject = {
-  readonly choices?: readonly {
-    readonly delta?: { readonly content?: string }
-    readonly message?: { readonly content?: string }
-  }[]
-  readonly error?: { readonly code: string }
-}
-
-async function chargeOf({ headers }: Answer): Promise<Charged> {
-  const { cost, estimated } = await gateway.logged(headers.get('x-request-id') ?? '')
+async function chargeOf(answer: Answer): Promise<Charged> {
+  const { cost, estimated } = await stage.logOf(answer)
   if (estimated === true) {
     assert.ok(Number(cost) > 0)
     return 'estimated'
@@ -337,28 +281,19 @@ async function chargeOf({ headers }: Answer): Promise<Charged> {
   return 'counted'
 }
 
-/** The log lines of the requests for a model, once there are so many. */
-async function logsOf(model: string, count: number): Promise<readonly LogLine[]> {
-  for (;;) {
-    const lines = gateway.log().filter((line) => line['model'] === model)
-    if (lines.length >= count) return lines
-    await pause(20)
-  }
-}
-
-function configOf(url: string, elsewhere: Readonly<Record<string, string>>): string {
+function configOf(here: readonly string[], elsewhere: Readonly<Record<string, string>>): string {
   const model = (name: string, provider: string): string =>
     `  ${name}: { targets: [{ to: ${provider}/${name}, timeouts: { ${TIMEOUTS[name] ?? ''} } }], ` +
     'price: { input: 1, output: 2 }, context: 100000, max_output: 1000 }'
   return [
     'sandbox: false',
     'providers:',
-    `  hostile: { kind: openai, base_url: "${url}", api_key: ${LEAKED_KEY} }`,
+    `  hostile: { kind: openai, base_url: "${upstream.url}", api_key: ${LEAKED_KEY} }`,
     ...Object.entries(elsewhere).map(
       ([name, base]) => `  ${name}: { kind: openai, base_url: "${base}" }`,
     ),
     'models:',
-    ...Object.keys(BEHAVIOURS).map((name) => model(name, 'hostile')),
+    ...here.map((name) => model(name, 'hostile')),
     ...Object.keys(elsewhere).map((name) => model(name, name)),
     '',
   ].join('\n')

@@ -1,0 +1,101 @@
+// A target that fails rests, is probed, and comes back; what began before a change says nothing about after it.
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+
+import type { Clock } from '../core/clock.ts'
+import { Breaker } from './breaker.ts'
+
+const clock: Clock & { at: number } = { at: 0, now: () => 0, monotonicMs: () => clock.at }
+const failed = { failed: 'provider_failed' }
+let breaker: Breaker
+
+beforeEach(() => {
+  clock.at = 1_000
+  breaker = new Breaker(clock)
+})
+
+function fail(times: number): void {
+  for (let time = 0; time < times; time++) breaker.begin()(failed)
+}
+
+test('it takes five failures in a row, whatever came before', () => {
+  fail(4)
+  breaker.begin()('answered')
+  fail(4)
+  assert.equal(breaker.resting(), undefined)
+  fail(1)
+  assert.deepEqual(breaker.resting(), { reason: 'provider_failed', forMs: 1_000 })
+})
+
+test('an answer that only began does not end a row of failures', () => {
+  fail(4)
+  breaker.begin()('accepted')
+  fail(1)
+  assert.ok(breaker.resting())
+})
+
+test('after its rest one request probes it, and the next one waits', () => {
+  fail(5)
+  clock.at += 1_000
+  assert.equal(breaker.resting(), undefined)
+  const tell = breaker.begin()
+  assert.equal(breaker.resting()?.forMs, 1_000)
+  tell('accepted')
+  assert.ok(breaker.resting(), 'an answer that has begun can still fail')
+  tell('answered')
+  assert.equal(breaker.resting(), undefined)
+  fail(4)
+  assert.equal(breaker.resting(), undefined, 'the row of failures begins anew')
+})
+
+test('each probe that fails doubles the rest, up to half a minute', () => {
+  fail(5)
+  const rests: (number | undefined)[] = []
+  for (let probe = 0; probe < 7; probe++) {
+    clock.at += breaker.resting()?.forMs ?? 0
+    fail(1)
+    rests.push(breaker.resting()?.forMs)
+  }
+  assert.deepEqual(rests, [2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000])
+})
+
+test('a probe whose client left tells nothing, and another one follows', () => {
+  fail(5)
+  clock.at += 1_000
+  breaker.begin()
+  clock.at += 1_000
+  assert.equal(breaker.resting(), undefined)
+})
+
+test('of several probes under way the first answer counts', () => {
+  fail(5)
+  clock.at += 1_000
+  const slow = breaker.begin()
+  clock.at += 1_000
+  breaker.begin()
+  slow('answered')
+  assert.equal(breaker.resting(), undefined)
+})
+
+test('requests that began before the rest neither end nor lengthen it', () => {
+  const [one, other] = [breaker.begin(), breaker.begin()]
+  fail(5)
+  one('answered')
+  assert.equal(breaker.resting()?.forMs, 1_000)
+  clock.at += 500
+  other(failed)
+  assert.equal(breaker.resting()?.forMs, 500)
+})
+
+test('a provider that says for how long is taken at its word at once, within reason', () => {
+  const limited = { failed: 'provider_rate_limited', retryAfterSeconds: 7 }
+  breaker.begin()(limited)
+  assert.deepEqual(breaker.resting(), { reason: 'provider_rate_limited', forMs: 7_000 })
+  clock.at += 7_000
+  const probe = breaker.begin()
+  assert.ok(breaker.resting())
+  probe('accepted')
+  assert.equal(breaker.resting(), undefined, 'an answer that begins shows that it takes requests')
+  breaker.begin()({ ...limited, retryAfterSeconds: 1e9 })
+  assert.equal(breaker.resting()?.forMs, 600_000)
+})

@@ -1,0 +1,83 @@
+// One target's circuit breaker. A target that fails again and again rests, and so does one that says for how long; then
+// single requests probe it until one comes through. Keeps no timers: it answers by the clock when it is asked.
+import type { Clock } from '../core/clock.ts'
+
+/** So many failures in a row are no accident any more. */
+const FAILURES_MAX = 5
+const REST_MS_FIRST = 1_000
+const REST_MS_MAX = 30_000
+/** A provider may ask for more, but it is looked after by then. */
+const ASKED_REST_MS_MAX = 600_000
+
+/** accepted = the answer has begun; answered = it is complete. */
+export type Outcome = 'accepted' | 'answered' | Failure
+type Failure = { readonly failed: string; readonly retryAfterSeconds?: number }
+
+type Rest = {
+  readonly untilMs: number
+  readonly reason: string
+  /** The provider itself said for how long: then the first answer that begins shows that it is over. */
+  readonly asked: boolean
+}
+
+export class Breaker {
+  readonly #clock: Clock
+  #failuresInARow = 0
+  #restMs = REST_MS_FIRST
+  /** Undefined = nothing is wrong with it. */
+  #rest: Rest | undefined
+  /** What a request says about the target counts only in the state in which it began. */
+  #era = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Why the target gets no request now, and for how long; undefined = it may be sent one. */
+  resting(): { readonly reason: string; readonly forMs: number } | undefined {
+    if (this.#rest === undefined) return undefined
+    const forMs = this.#rest.untilMs - this.#clock.monotonicMs()
+    return forMs > 0 ? { reason: this.#rest.reason, forMs } : undefined
+  }
+
+  /** A request goes to the target now. Its outcome is told unless it says nothing about the target. */
+  begin(): (outcome: Outcome) => void {
+    // A probe: the next one waits as long as after a failure.
+    if (this.#rest !== undefined) this.#rest = { ...this.#rest, untilMs: this.#in(this.#restMs) }
+    const era = this.#era
+    return (outcome) => {
+      if (era !== this.#era) return
+      if (outcome === 'answered') this.#recover()
+      else if (outcome !== 'accepted') this.#fail(outcome)
+      else if (this.#rest?.asked === true) this.#recover()
+    }
+  }
+
+  #recover(): void {
+    if (this.#rest !== undefined) this.#era += 1
+    this.#rest = undefined
+    this.#restMs = REST_MS_FIRST
+    this.#failuresInARow = 0
+  }
+
+  #fail({ failed: reason, retryAfterSeconds }: Failure): void {
+    this.#failuresInARow += 1
+    const isProbe = this.#rest !== undefined
+    if (isProbe) this.#restMs = Math.min(this.#restMs * 2, REST_MS_MAX)
+    if (retryAfterSeconds !== undefined) {
+      const ms = Math.min(retryAfterSeconds * 1000, ASKED_REST_MS_MAX)
+      this.#restAs({ untilMs: this.#in(ms), reason, asked: true })
+    } else if (isProbe || this.#failuresInARow >= FAILURES_MAX) {
+      this.#restAs({ untilMs: this.#in(this.#restMs), reason, asked: false })
+    }
+  }
+
+  #restAs(rest: Rest): void {
+    this.#rest = rest
+    this.#era += 1
+  }
+
+  #in(ms: number): number {
+    return this.#clock.monotonicMs() + ms
+  }
+}

@@ -1,0 +1,257 @@
+// Two or three targets of which one fails: requests move on, conversations stay where they are, nobody pays for output
+// twice, and a provider in trouble is left alone.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { freePort } from '../support/port.ts'
+import { SENTENCE } from './answers.ts'
+import { BEHAVIOURS } from './behaviours.ts'
+import type { Answer, Stage } from './stage.ts'
+import { startStage } from './stage.ts'
+import type { Behaviour, HostileUpstream } from './upstream.ts'
+import { startUpstream } from './upstream.ts'
+
+/** Everything that can go wrong before the first content of a stream, and whether the provider may bill it. */
+const BEFORE_CONTENT = {
+  'refuses-connections': 'free',
+  hangs: 'billed',
+  'hangs-after-head': 'billed',
+  'hangs-before-content': 'billed',
+  resets: 'billed',
+  closes: 'billed',
+  'no-http': 'billed',
+  html: 'billed',
+  gzips: 'billed',
+  'endless-event': 'billed',
+  'broken-json': 'billed',
+  'error-first': 'free',
+  redirects: 'free',
+  'says-401': 'free',
+  'says-404': 'free',
+  'says-429': 'free',
+  'says-500': 'free',
+  'says-503': 'free',
+  'says-504': 'billed',
+} as const
+type Failing = keyof typeof BEFORE_CONTENT
+const FAILING = Object.keys(BEFORE_CONTENT) as readonly Failing[]
+
+const REQUESTS = 10_000
+const AT_A_TIME = 32
+const IMPATIENT = 'timeouts: { first_byte: 500ms, idle: 500ms }'
+
+let upstream: HostileUpstream
+let stage: Stage
+/** What the three equal targets do, to be changed by tests. */
+const equal: Record<string, Behaviour> = {
+  'equal-a': BEHAVIOURS.answers,
+  'equal-b': BEHAVIOURS.answers,
+  'equal-c': BEHAVIOURS.answers,
+}
+
+before(async () => {
+  upstream = await startUpstream(
+    new Proxy<Record<string, Behaviour>>(
+      {},
+      { get: (_, name: string) => equal[name] ?? BEHAVIOURS[baseOf(name)] },
+    ),
+  )
+  const models = {
+    ...Object.fromEntries(FAILING.map((name) => [`with-${name}`, pair(name)])),
+    ...Object.fromEntries(FAILING.map((name) => [`then-${name}`, fallback(name)])),
+    'with-resets-midway': pair('resets-midway'),
+    equal: 'targets: [hostile/equal-a, hostile/equal-b, hostile/equal-c]',
+    'alone-says-429': 'targets: [hostile/says-429-alone]',
+    'alone-says-500': 'targets: [hostile/says-500-alone]',
+    'alone-resets-after-silence': 'targets: [hostile/resets-after-silence-alone]',
+    'then-resets-after-silence':
+      'targets: [hostile/resets-after-silence], fallbacks: [hostile/answers]',
+    tight: fallback('hangs', '-tight'),
+  }
+  const config = [
+    'sandbox: false',
+    'providers:',
+    `  hostile: { kind: openai, base_url: "${upstream.url}", api_key: sk-hostile }`,
+    `  refusing: { kind: openai, base_url: "http://127.0.0.1:${await freePort()}/v1" }`,
+    'models:',
+    ...Object.entries(models).map(
+      ([name, targets]) =>
+        `  ${name}: { ${targets}, price: { input: 1, output: 2 }, context: 100000, max_output: 1000 }`,
+    ),
+    '',
+  ].join('\n')
+  stage = await startStage(config, Object.keys(models))
+})
+
+after(async () => {
+  await stage[Symbol.asyncDispose]()
+  await upstream[Symbol.asyncDispose]()
+})
+
+afterEach(async () => assert.deepEqual(await stage.verify(), []))
+
+for (const failing of FAILING)
+  test(`a fallback takes over from a target that ${failing}`, async () => {
+    const answer = await stage.ask(`then-${failing}`, { stream: true })
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.content, SENTENCE)
+    assert.equal(answer.headers.get('x-tollgate-target'), 'hostile/answers')
+    const { row, lines, attempts, agrees } = await stage.explain(answer)
+    assert.equal(row.modelServed, 'answers')
+    assert.deepEqual(
+      attempts.map(({ target }) => target.split('/')[1]),
+      [failing, 'answers'],
+    )
+    // What may be billed is a line of its own, beside the input and the output of the answer.
+    const counts = lines.map(({ what, count }) => `${what} ${count}`)
+    assert.deepEqual(counts.slice(0, 2), ['input 12', 'output 7'])
+    assert.equal(counts.length, BEFORE_CONTENT[failing] === 'billed' ? 3 : 2)
+    assert.match(counts[2] ?? 'input 1', /^input [1-9]/)
+    assert.ok(agrees)
+  })
+
+test('with one of two targets failing before its first content, requests succeed', async (t) => {
+  const served: number[] = []
+  const failed: string[] = []
+  let left = REQUESTS
+  await Promise.all(
+    Array.from({ length: AT_A_TIME }, async () => {
+      while (left-- > 0) {
+        const failing = FAILING[left % FAILING.length]
+        const startedMs = performance.now()
+        // Every request is a conversation of its own, so that both targets are somebody's first choice.
+        const asked = { stream: true, content: `request ${left}` }
+        const answer = await stage.ask(`with-${failing}`, asked)
+        if (answer.isComplete && answer.content === SENTENCE) {
+          served.push(performance.now() - startedMs)
+        } else failed.push(answer.text)
+      }
+    }),
+  )
+  const p99 = served.toSorted((one, other) => one - other)[Math.floor(served.length * 0.99)] ?? 0
+  t.diagnostic(`${served.length} of ${REQUESTS} served, p99 ${p99.toFixed()} ms`)
+  assert.ok(served.length >= REQUESTS * 0.999, failed.slice(0, 5).join('\n'))
+  assert.equal(await outputTokensOf('with-'), served.length * 7, 'no output is charged twice')
+})
+
+test('failures after the first content end in an error, and the target is left alone', async () => {
+  const startedMs = performance.now()
+  const answers: Answer[] = []
+  let left = 1_000
+  await Promise.all(
+    Array.from({ length: AT_A_TIME }, async () => {
+      while (left-- > 0) {
+        const asked = { stream: true, content: `request ${left}` }
+        answers.push(await stage.ask('with-resets-midway', asked))
+      }
+    }),
+  )
+  const failed = answers.filter(({ isComplete }) => !isComplete)
+  for (const { status, errorCode } of failed) {
+    assert.deepEqual([status, errorCode], [200, 'provider_failed'])
+  }
+  const probes = Math.ceil((performance.now() - startedMs) / 1_000)
+  assert.ok(failed.length > 0)
+  assert.ok(failed.length <= AT_A_TIME + 5 + probes, `${failed.length} failed`)
+})
+
+test('a conversation stays on one of three targets, and moves when that fails', async () => {
+  const turn = async (content = 'a conversation'): Promise<string> => {
+    const answer = await stage.ask('equal', { content })
+    assert.equal(answer.status, 200, answer.text)
+    return answer.headers.get('x-tollgate-target')?.split('/')[1] ?? ''
+  }
+  const home = await turn()
+  for (let turns = 1; turns < 100; turns++) assert.equal(await turn(), home)
+  equal[home] = BEHAVIOURS['says-500']
+  const refuge = await turn()
+  assert.notEqual(refuge, home)
+  for (let turns = 1; turns < 20; turns++) assert.equal(await turn(), refuge)
+  assert.ok(upstream.asked(home) <= 100 + 5 + 5, 'after five failures only probes go there')
+  equal[home] = BEHAVIOURS.answers
+  while ((await turn()) !== home) await pause(100)
+})
+
+test('a provider that says for how long it takes nothing is asked nothing', async () => {
+  const first = await stage.ask('alone-says-429')
+  assert.equal(first.headers.get('retry-after'), '7')
+  const second = await stage.ask('alone-says-429')
+  assert.deepEqual([second.status, second.errorCode], [429, 'provider_rate_limited'])
+  const seconds = Number(second.headers.get('retry-after'))
+  assert.ok(seconds >= 1 && seconds <= 7)
+  assert.equal(upstream.asked('says-429-alone'), 1)
+})
+
+test('a target that fails five times in a row rests, and is probed', async () => {
+  for (let time = 0; time < 5; time++) {
+    assert.equal((await stage.ask('alone-says-500')).status, 502)
+  }
+  const refused = await stage.ask('alone-says-500')
+  assert.deepEqual([refused.status, refused.errorCode], [503, 'provider_overloaded'])
+  assert.equal(refused.headers.get('retry-after'), '1')
+  assert.equal(upstream.asked('says-500-alone'), 5)
+  while (upstream.asked('says-500-alone') === 5) {
+    await pause(100)
+    await stage.ask('alone-says-500')
+  }
+})
+
+test('a long silence is broken by keep-alives, and another target can still take over', async () => {
+  const [served, failed] = await Promise.all([
+    stage.ask('then-resets-after-silence', { stream: true }),
+    stage.ask('alone-resets-after-silence', { stream: true }),
+  ])
+  for (const { text } of [served, failed]) assert.match(text, /^: keepalive\n\n/)
+  assert.ok(served.isComplete)
+  assert.equal(served.content, SENTENCE)
+  assert.equal((await stage.explain(served)).row.modelServed, 'answers')
+  // The head was out before anybody had answered, so it names nobody.
+  assert.equal(served.headers.get('x-tollgate-target'), null)
+  assert.deepEqual([failed.status, failed.errorCode], [200, 'provider_failed'])
+})
+
+test('what may be paid twice must fit into the budget, or nobody is asked twice', async () => {
+  // Holds 1,000 tokens of output and some hundred of input, but not those of a second attempt.
+  const worstCase = await worstCaseOf('tight')
+  const poor = await stage.gateway.key('poor', 'tight', '--budget', worstCase)
+  const asked = upstream.asked('answers-tight')
+  const answer = await stage.ask('tight', { secret: poor })
+  assert.deepEqual([answer.status, answer.errorCode], [504, 'provider_timeout'])
+  assert.equal(upstream.asked('answers-tight'), asked)
+  const rich = await stage.ask('tight')
+  assert.equal(rich.status, 200, rich.text)
+  assert.equal(upstream.asked('answers-tight'), asked + 1)
+})
+
+/** A target that fails beside one that answers, equal in weight. */
+function pair(failing: string): string {
+  return `targets: [{ to: ${placeOf(failing)}, ${IMPATIENT} }, hostile/answers]`
+}
+
+function fallback(failing: string, mark = ''): string {
+  return `targets: [{ to: ${placeOf(failing)}${mark}, ${IMPATIENT} }], fallbacks: [hostile/answers${mark}]`
+}
+
+function placeOf(failing: string): string {
+  return failing === 'refuses-connections' ? `refusing/${failing}` : `hostile/${failing}`
+}
+
+/** The same behaviour under another name, for targets that no other test has made rest. */
+function baseOf(name: string): keyof typeof BEHAVIOURS {
+  return name.replace(/-(alone|tight)$/, '') as keyof typeof BEHAVIOURS
+}
+
+async function outputTokensOf(prefix: string): Promise<number> {
+  const { rows } = (await stage.gateway.tollgate('usage', '--by', 'model')) as {
+    rows: readonly { readonly model: string; readonly output_tokens: number }[]
+  }
+  return rows
+    .filter(({ model }) => model.startsWith(prefix))
+    .reduce((sum, row) => sum + row.output_tokens, 0)
+}
+
+async function worstCaseOf(model: string): Promise<string> {
+  const { text } = await stage.ask(model, { headers: { 'x-tollgate-dry-run': '1' } })
+  return (JSON.parse(text) as { worst_case: string }).worst_case
+}

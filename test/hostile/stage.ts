@@ -1,0 +1,126 @@
+// A real gateway process between a client and a hostile provider, with a look into its books.
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { systemClock } from '../../src/core/clock.ts'
+import type { Explanation } from '../../src/ledger/explain.ts'
+import { explain } from '../../src/ledger/explain.ts'
+import type { Violation } from '../../src/ledger/verify.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { LogLine, TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
+import { freshSqlite, periodAt } from '../support/store.ts'
+
+export type Stage = AsyncDisposable & {
+  readonly gateway: TestGateway
+  ask(model: string, asked?: Asked): Promise<Answer>
+  /** The log line of an answered request. */
+  logOf(answer: Answer): Promise<LogLine>
+  /** The log lines of the requests for a model, once there are so many. */
+  logsOf(model: string, count: number): Promise<readonly LogLine[]>
+  /** What the books say about an answered request. */
+  explain(answer: Answer): Promise<Explanation>
+  verify(): Promise<readonly Violation[]>
+}
+
+export type Asked = {
+  readonly stream?: boolean
+  readonly content?: string
+  readonly secret?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+export type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The text of the model, as far as it came. */
+  readonly content: string
+  /** Whether the family's own marker says that nothing is missing. */
+  readonly isComplete: boolean
+  readonly errorCode: string | undefined
+}
+
+/** `models`: what one key may call. */
+export async function startStage(config: string, models: readonly string[]): Promise<Stage> {
+  const database = await freshSqlite()
+  const gateway = await startGateway({ config, database: database.url })
+  const books = await openStore(database.url, { clock: systemClock, periodAt })
+  const secret = await gateway.key('hostile', models.join(','))
+  return {
+    gateway,
+    ask: (model, asked = {}) => ask(gateway.url, model, { secret, ...asked }),
+    logOf: ({ headers }) =>
+      waitFor(() =>
+        gateway
+          .log()
+          .find(
+            ({ event, request_id }) =>
+              event === 'request' && request_id === headers.get('x-request-id'),
+          ),
+      ),
+    logsOf: (model, count) =>
+      waitFor(() => {
+        const lines = gateway.log().filter((line) => line['model'] === model)
+        return lines.length < count ? undefined : lines
+      }),
+    explain: ({ headers }) => explain(books, headers.get('x-request-id') ?? ''),
+    verify: () => verifyLedger(books),
+    [Symbol.asyncDispose]: async () => {
+      await books.close()
+      await gateway.stop()
+      await database.drop()
+    },
+  }
+}
+
+async function ask(
+  url: string,
+  model: string,
+  { stream = false, content = 'When does the gate open?', secret, headers, signal }: Asked,
+): Promise<Answer> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${secret}`,
+      ...headers,
+    },
+    body: JSON.stringify({ model, stream, messages: [{ role: 'user', content }] }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const text = await response.text()
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+  const events = isStream ? text.split('\n\n').map((event) => event.replace(/^data: /, '')) : [text]
+  const parsed = events
+    .filter((event) => event.startsWith('{'))
+    .map((event) => JSON.parse(event) as ChatObject)
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    content: parsed
+      .flatMap(({ choices = [] }) => choices)
+      .map(({ delta, message }) => delta?.content ?? message?.content ?? '')
+      .join(''),
+    isComplete: stream ? events.includes('[DONE]') : response.status === 200,
+    errorCode: parsed.find(({ error }) => error !== undefined)?.error?.code,
+  }
+}
+
+type ChatObject = {
+  readonly choices?: readonly {
+    readonly delta?: { readonly content?: string }
+    readonly message?: { readonly content?: string }
+  }[]
+  readonly error?: { readonly code: string }
+}
+
+async function waitFor<Value>(look: () => Value | undefined): Promise<Value> {
+  for (;;) {
+    const found = look()
+    if (found !== undefined) return found
+    await pause(10)
+  }
+}
