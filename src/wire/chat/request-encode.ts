@@ -12,10 +12,12 @@ import type {
 } from '../../core/request.ts'
 import { effortOf } from '../effort.ts'
 import { fitIdentifier } from '../identifiers.ts'
+import { fitToolName } from '../tool-name.ts'
 import { encodeMessages } from './message-encode.ts'
 
 // What the format's inventor accepts for the names of users and caches.
 const IDENTIFIER_CHARACTERS_MAX = 64
+const TOOL_NAME_CHARACTERS_MAX = 64
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   if (request.kind !== 'chat') throw new Error('only a conversation can be a chat completion')
@@ -57,7 +59,8 @@ function encodeSampling(sampling: Sampling): JsonObject {
 }
 
 function encodeTool(tool: Tool): JsonObject {
-  const { name, description } = tool
+  const { description } = tool
+  const name = fitToolName(tool.name, 'tools', TOOL_NAME_CHARACTERS_MAX)
   if (tool.type === 'function') {
     const { schema: parameters, strict } = tool
     return { type: 'function', function: defined({ name, description, parameters, strict }) }

@@ -5,6 +5,9 @@ import { createHash } from 'node:crypto'
 import type { JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
 
+/** In this format itself. */
+export const TOOL_NAME_CHARACTERS_MAX = 128
+
 const NAME_CHARACTERS_MAX = 64
 /** 120 bits: nobody will ever see two names with the same one. */
 const HASH_CHARACTERS = 20

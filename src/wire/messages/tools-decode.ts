@@ -12,9 +12,10 @@ import {
   expectText,
   optional,
 } from '../expect.ts'
+import { fitToolName } from '../tool-name.ts'
 import { decodeCacheMark } from './blocks-decode.ts'
 import { isVendorTool } from './removals.ts'
-import { shortToolName } from './tool-names.ts'
+import { shortToolName, TOOL_NAME_CHARACTERS_MAX } from './tool-names.ts'
 
 export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {
   const loaded = loadedTools(body)
@@ -22,7 +23,7 @@ export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {
   for (const [index, value] of (optional(body['tools'], 'tools', expectList) ?? []).entries()) {
     const place = `tools[${index}]`
     const tool = expectObject(value, place)
-    const name = expectName(tool['name'], `${place}.name`)
+    const name = expectToolName(tool['name'], `${place}.name`)
     if (isVendorTool(tool)) dropped.add(`tools.${String(tool['type'])}`)
     else if (tool['defer_loading'] === true && !loaded.has(name)) {
       // It waits for a search that other providers do not have, and nothing in this conversation has loaded it.
@@ -39,6 +40,10 @@ export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {
     }
   }
   return [...tools.values()]
+}
+
+function expectToolName(value: unknown, place: string): string {
+  return fitToolName(expectName(value, place), place, TOOL_NAME_CHARACTERS_MAX)
 }
 
 /** A choice among no tools is meaningless, and refused by other providers. */
@@ -88,7 +93,7 @@ function decodeTool(tool: JsonObject, place: string, dropped: Set<string>): Tool
   }
   return defined({
     type: 'function' as const,
-    name: shortToolName(expectName(tool['name'], `${place}.name`)),
+    name: shortToolName(expectToolName(tool['name'], `${place}.name`)),
     description: optional(tool['description'], `${place}.description`, expectText),
     schema: expectObject(tool['input_schema'], `${place}.input_schema`),
     strict: optional(tool['strict'], `${place}.strict`, expectBoolean),

@@ -1,11 +1,12 @@
 // Tools and their choice for a provider of the messages format, which knows functions only.
-import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
 import { CUSTOM_TOOL_SCHEMA } from '../custom-tools.ts'
+import { fitToolName } from '../tool-name.ts'
 import { encodeCacheMark } from './cache-marks.ts'
 import { adaptSchema } from './schema-adapt.ts'
+import { TOOL_NAME_CHARACTERS_MAX } from './tool-names.ts'
 
 /** There is no list of allowed tools here: the others are left out instead. */
 export function encodeTools({ tools, toolChoice }: Conversation): JsonObject[] {
@@ -35,13 +36,7 @@ export function encodeToolChoice(request: Conversation): JsonObject | undefined 
 }
 
 function encodeTool(tool: Tool): JsonObject {
-  if (!/^[a-zA-Z0-9_-]{1,128}$/.test(tool.name)) {
-    throw invalidRequest(
-      'tools',
-      `the tool name ${JSON.stringify(tool.name)} cannot be used with this model: use at most 128 letters, digits, - and _`,
-    )
-  }
-  const { name } = tool
+  const name = fitToolName(tool.name, 'tools', TOOL_NAME_CHARACTERS_MAX)
   const cache_control = encodeCacheMark(tool.cache)
   switch (tool.type) {
     case 'function': {

@@ -11,11 +11,13 @@ import type {
 } from '../../core/request.ts'
 import { effortOf } from '../effort.ts'
 import { fitIdentifier } from '../identifiers.ts'
+import { fitToolName } from '../tool-name.ts'
 import { ENCRYPTED_REASONING, givesEncryptedReasoning } from './encrypted-reasoning.ts'
 import { encodeInput } from './items-encode.ts'
 
 /** What the format's inventor accepts for the names of users and caches. */
 const IDENTIFIER_CHARACTERS_MAX = 64
+const TOOL_NAME_CHARACTERS_MAX = 64
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   if (request.kind !== 'chat') throw new Error('only a conversation can become a response')
@@ -53,7 +55,8 @@ function encodeInclude({ model, sampling }: Conversation): string[] | undefined 
 }
 
 function encodeTool(tool: Tool): JsonObject {
-  const { type, name, description } = tool
+  const { type, description } = tool
+  const name = fitToolName(tool.name, 'tools', TOOL_NAME_CHARACTERS_MAX)
   if (tool.type === 'custom') return defined({ type, name, description, format: tool.inputFormat })
   // Left out, strict would mean yes here, and a schema written for another format may not comply.
   return defined({

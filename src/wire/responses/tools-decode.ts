@@ -81,7 +81,7 @@ export function decodeToolChoice(body: JsonObject, reading: Reading): ToolChoice
   switch (stringOf(choice['type']) ?? '') {
     case 'function':
     case 'custom':
-      return { type: 'tool', name: flatName(choice, 'tool_choice', reading) }
+      return { type: 'tool', name: chosenName(choice, 'tool_choice', reading) }
     case 'allowed_tools':
       return decodeAllowed(choice, body, reading)
     default:
@@ -98,7 +98,7 @@ function decodeAllowed(choice: JsonObject, body: JsonObject, reading: Reading): 
     if (tool['type'] !== 'function' && tool['type'] !== 'custom') {
       throw cannotForce(place, tool['type'])
     }
-    return [flatName(tool, place, reading)]
+    return [chosenName(tool, place, reading)]
   })
   return { type: 'allowed', names, required: mode === 'required' }
 }
@@ -110,9 +110,12 @@ function namesWithin(namespace: Json | undefined, body: JsonObject, reading: Rea
     .map((tool) => tool.name)
 }
 
-function flatName(tool: JsonObject, place: string, reading: Reading): string {
+function chosenName(tool: JsonObject, place: string, { names }: Reading): string {
   const namespace = optional(tool['namespace'], `${place}.namespace`, expectName)
-  return reading.names.flat(expectName(tool['name'], `${place}.name`), namespace)
+  const name = expectName(tool['name'], `${place}.name`)
+  const flat = names.flat(name, namespace)
+  if (names.has(flat)) return flat
+  throw invalidRequest(place, `${place} names the tool "${name}", which is not among the tools`)
 }
 
 function cannotForce(place: string, type: Json | undefined): GatewayError {

@@ -89,6 +89,8 @@ function usableChoice(choice: Json | undefined, tools: readonly Json[]): Json | 
 export type ToolNames = {
   /** The one name that other formats use for this tool. */
   flat(name: string, namespace: string | undefined): string
+  /** Whether the request brings a tool with this flat name. */
+  has(flat: string): boolean
   /** The tool behind a flat name, as this client knows it. */
   own(flat: string): OwnTool
   /** The flat names of the tools that take free text. */
@@ -128,6 +130,7 @@ export function toolNames(body: JsonObject): ToolNames {
   }
   return {
     flat,
+    has: (name) => own.has(name),
     own: (name) => own.get(name) ?? { name, custom: false },
     custom: new Set([...own].filter(([, tool]) => tool.custom).map(([name]) => name)),
   }

@@ -1,0 +1,12 @@
+// Names of tools, as every provider takes them: letters, digits, - and _; only how many differs.
+import { invalidRequest } from '../core/errors.ts'
+
+/** The name, or the 400 for one that the format cannot carry. */
+export function fitToolName(name: string, place: string, charactersMax: number): string {
+  if (name.length <= charactersMax && /^[a-zA-Z0-9_-]+$/.test(name)) return name
+  const shown = JSON.stringify(name.slice(0, 100).toWellFormed())
+  throw invalidRequest(
+    place,
+    `the tool name ${shown} cannot be used with this model: use at most ${charactersMax} letters, digits, - and _`,
+  )
+}
