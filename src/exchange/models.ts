@@ -29,8 +29,9 @@ export async function showModel(
   reply: Reply,
 ): Promise<void> {
   const caller = await identify(parts, asking)
-  await admitFree(parts, caller, { ...asking, model: asking.id })
   const model = modelsOf(parts, caller).find(({ id }) => id === asking.id)
+  // What the path says is recorded only when it is a model's name.
+  await admitFree(parts, caller, { ...asking, model: model?.id ?? '' })
   if (model === undefined) {
     throw new GatewayError(
       'model_not_found',

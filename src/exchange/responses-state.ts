@@ -88,7 +88,7 @@ export async function forgetResponse(state: ResponsesState, name: ShelfName): Pr
 
 /** Beside responses the shelf holds signposts to their items, which are no responses. */
 function isResponseId(id: string): boolean {
-  return id.startsWith('resp_')
+  return id.startsWith('resp_') && isShelfId(id)
 }
 
 /** What a successor is told first: all that was said, and the answer. */
@@ -179,7 +179,9 @@ async function keep(
     expiresAt,
   })
   // An item can be named by its own id, which alone does not tell the response it is in.
-  const itemIds = outputOf(response).flatMap((item) => idOf(item) ?? [])
+  const itemIds = outputOf(response)
+    .flatMap((item) => idOf(item) ?? [])
+    .filter(isShelfId)
   try {
     await state.shelf.put([
       sealed(id, JSON.stringify({ input, response })),
@@ -207,8 +209,14 @@ function endOf(ending: Uint8Array | string): JsonObject {
 }
 
 async function open(state: ResponsesState, name: ShelfName): Promise<string | undefined> {
+  if (!isShelfId(name.id)) return undefined
   const sealed = await state.shelf.get(name)
   return sealed === undefined ? undefined : state.vault.open(sealed, name)
+}
+
+/** Ids are plain words; a database may refuse even to look for anything else, and it would find nothing. */
+function isShelfId(id: string): boolean {
+  return /^[\x21-\x7e]{1,300}$/.test(id)
 }
 
 /** Item ids are the provider's, and two keys may be given the same one. */
