@@ -1,0 +1,47 @@
+// A ledger that does nothing: grants everything and keeps no books, so that the ledger's own price can be seen. Only the
+// benchmark can put it in place (without-ledger.mjs); the product has no such switch.
+import type { Balances, Ledger } from '../../src/ledger/ledger.ts'
+
+const BALANCE = {
+  limitNanodollars: 1_000_000_000n,
+  spentNanodollars: 0n,
+  heldNanodollars: 0n,
+  remainingNanodollars: 1_000_000_000n,
+  resetsAt: null,
+}
+const BALANCES: Balances = {
+  key: BALANCE,
+  frame: BALANCE,
+  requests: { limit: 1_000_000, remaining: 1_000_000, resetsAt: 0 },
+  tokens: null,
+  concurrency: { limit: null, inFlight: 0 },
+}
+
+/** In place of ledger/open.ts's function of that name. */
+export async function openLedger(): Promise<Ledger> {
+  let holds = 0
+  return {
+    reserve: async ({ worstCase }) => ({
+      reserved: true,
+      holdId: ++holds,
+      amountNanodollars: 1_000_000n,
+      outputTokens: worstCase.outputTokens,
+      capped: false,
+      waitedMs: 0,
+      balances: BALANCES,
+    }),
+    dryRun: async () => ({ reserved: false, reason: 'unavailable' }),
+    trim: async () => {},
+    extend: async () => true,
+    settle: async ({ costNanodollars }) => ({
+      durableIn: 'database',
+      costNanodollars,
+      overrunNanodollars: 0n,
+      balances: BALANCES,
+    }),
+    void: async () => {},
+    balances: async () => BALANCES,
+    countRefused: () => {},
+    close: async () => {},
+  }
+}

@@ -1,0 +1,88 @@
+// Tollgate as a contender, as its users start it, with everything on: keys with an allowlist, a budget and a rate limit,
+// the frame, the ledger on disk, the usage record, the log.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { systemClock } from '../../src/core/clock.ts'
+import { BUDGET_MAX } from '../../src/core/money.ts'
+import { periodAt } from '../../src/ledger/periods.ts'
+import { seedFrame } from '../../src/store/frame.ts'
+import { createKey } from '../../src/store/key-changes.ts'
+import { openStore } from '../../src/store/open.ts'
+import { GATEWAY_CORE, start } from '../processes.ts'
+import type { Running } from '../processes.ts'
+
+export type Tollgate = Running & {
+  /** Secrets of keys that may do everything the benchmark asks for. */
+  readonly secrets: readonly string[]
+  /** The secret of a key whose budget is used up. */
+  readonly poorSecret: string
+}
+
+export type TollgateOptions = {
+  readonly name: string
+  readonly folder: string
+  readonly upstream: string
+  readonly database?: string
+  /** More words for node, before the program. */
+  readonly nodeArgs?: readonly string[]
+}
+
+export const MODELS = { chat: 'bench-chat', slow: 'bench-slow', embedding: 'bench-embedding' }
+const KEYS = 10
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/tollgate.mjs', import.meta.url))
+
+export async function startTollgate(options: TollgateOptions): Promise<Tollgate> {
+  const folder = join(options.folder, options.name)
+  mkdirSync(folder, { recursive: true })
+  const database = options.database ?? `sqlite:${join(folder, 'tollgate.db')}`
+  const configFile = join(folder, 'tollgate.yaml')
+  writeFileSync(configFile, configOf(options.upstream))
+  const secrets = await makeKeys(database)
+  const running = await start({
+    name: options.name,
+    command: [process.execPath, ...(options.nodeArgs ?? []), LAUNCHER, 'serve', '--port', '0'],
+    core: GATEWAY_CORE,
+    env: {
+      TOLLGATE_CONFIG: configFile,
+      TOLLGATE_DATABASE: database,
+      TOLLGATE_SECRET: 'a secret for benchmarks, long enough to be taken',
+    },
+    logFile: join(folder, 'log'),
+    ready: /"event":"listening".*?"url":"([^"]+)"/,
+  })
+  return { ...running, ...secrets }
+}
+
+function configOf(upstream: string): string {
+  const facts = 'price: { input: 0.05, output: 0.40 }, context: 131072'
+  return `
+frame: { budget: 9000000 }
+providers:
+  local: { kind: openai, base_url: "${upstream}/v1", api: chat, api_key: none }
+models:
+  ${MODELS.chat}: { targets: [local/constant], ${facts}, max_output: 8192 }
+  ${MODELS.slow}: { targets: [local/slow], ${facts}, max_output: 8192 }
+  ${MODELS.embedding}: { kind: embedding, targets: [local/constant], ${facts} }
+`
+}
+
+async function makeKeys(database: string): Promise<Pick<Tollgate, 'secrets' | 'poorSecret'>> {
+  const store = await openStore(database, { clock: systemClock, periodAt })
+  try {
+    await seedFrame(store, { limitNanodollars: BUDGET_MAX })
+    const make = async (name: string, limitNanodollars: bigint): Promise<string> => {
+      const models = Object.values(MODELS)
+      const rpm = 100_000_000
+      return (await createKey(store, { name, models, limitNanodollars, rpm })).secret
+    }
+    const secrets: string[] = []
+    for (let index = 0; index < KEYS; index++) {
+      secrets.push(await make(`application ${index}`, BUDGET_MAX / 10n))
+    }
+    return { secrets, poorSecret: await make('without money', 0n) }
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,83 @@
+// The programs of a benchmark: each pinned to a core, its output in a file, its processor time and memory read from the
+// kernel. Whatever was started ends with the benchmark.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** The gateway has a core of its own; load, upstream and databases share the other one. */
+export const GATEWAY_CORE = 0
+export const LOAD_CORE = 1
+
+export type Program = {
+  readonly name: string
+  readonly command: readonly string[]
+  readonly core: number
+  readonly env?: Readonly<Record<string, string>>
+  /** Where what it prints goes. */
+  readonly logFile: string
+  /** Matches once it is ready; its first group is the address. */
+  readonly ready: RegExp
+}
+
+export type Running = {
+  readonly url: string
+  readonly pid: number
+  stop(): Promise<void>
+}
+
+const alive = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of alive) child.kill('SIGKILL')
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
+const READY_MS_MAX = 60_000
+
+export async function start(program: Program): Promise<Running> {
+  const { command, core, env, logFile } = program
+  const log = openSync(logFile, 'w')
+  const child = spawn('taskset', ['--cpu-list', String(core), ...command], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  alive.add(child)
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  void ended.then(() => alive.delete(child))
+  const url = await readiness(program, child)
+  return {
+    url,
+    pid: child.pid ?? 0,
+    stop: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+async function readiness({ name, ready, logFile }: Program, child: ChildProcess): Promise<string> {
+  for (let waitedMs = 0; waitedMs < READY_MS_MAX; waitedMs += 20) {
+    const match = ready.exec(readFileSync(logFile, 'utf8'))
+    if (match !== null) return match[1] ?? ''
+    if (child.exitCode !== null || child.signalCode !== null) break
+    await sleep(20)
+  }
+  throw new Error(`${name} did not start:\n${readFileSync(logFile, 'utf8').slice(-2_000)}`)
+}
+
+/** Nanoseconds that all threads of a process have spent on a processor. */
+export function cpuNs(pid: number): number {
+  let sum = 0
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const [onCpu] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
+    sum += Number(onCpu)
+  }
+  return sum
+}
+
+/** Bytes of memory that a process has in use. */
+export function residentBytes(pid: number): number {
+  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kilobytes) * 1024
+}

@@ -1,0 +1,9 @@
+// `npm run bench`: brings the runtime and the checkout's dependencies, then runs the benchmark that was asked for.
+import { fileURLToPath } from 'node:url'
+import { underRuntime } from '../bin/runtime.mjs'
+import { ensureDependencies } from '../scripts/checkout.mjs'
+
+await underRuntime(fileURLToPath(import.meta.url), async () => {
+  await ensureDependencies()
+  await import('./main.ts')
+})
