@@ -41,6 +41,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'check the configuration without starting anything',
     load: async () => (await import('./check.ts')).addCheck,
   },
+  probe: {
+    summary: "compare a running gateway with the specification, with an application's key",
+    load: async () => (await import('./probe.ts')).addProbe,
+  },
   ledger: {
     summary: 'check that the books balance, and correct them',
     load: async () => (await import('./ledger.ts')).addLedger,
@@ -92,7 +96,7 @@ function newProgram(): Command {
     .addHelpText(
       'after',
       `
-Every command takes --json (JSON alone on standard output) and --config FILE.
+Every command takes --json (JSON alone on standard output), and --config FILE if it reads the configuration.
 Exit code: 0 = done, 1 = it failed, 2 = wrong usage.
 
 Examples:

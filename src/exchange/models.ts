@@ -58,6 +58,7 @@ function entryOf(model: Model): JsonObject {
     created: CREATED,
     owned_by: model.targets[0]?.provider ?? 'tollgate',
     type: 'model',
+    kind: model.kind,
     display_name: model.id,
     created_at: new Date(CREATED * 1000).toISOString(),
     lifecycle: 'active',

@@ -382,6 +382,7 @@ describe('what goes wrong', () => {
       ['frame', 'set'],
       ['models'],
       ['check'],
+      ['probe'],
     ]) {
       const ended = await tollgate([...argv, '--help'])
       assert.deepEqual([ended.code, ended.stderr], [0, ''])

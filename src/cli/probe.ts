@@ -1,0 +1,110 @@
+// `tollgate probe`: the specification's tables of endpoints, headers and errors against a running gateway, one line
+// each. What an application's owner repeats before switching; it needs nothing but the application's key.
+import type { Command } from 'commander'
+
+import { UsageError } from './failure.ts'
+import { block, printJson, printText } from './output.ts'
+import { gatewayAt } from './probe-call.ts'
+import type { Gateway, Seen } from './probe-call.ts'
+import { checksFor, LISTING, modelsIn } from './probe-checks.ts'
+import type { Check } from './probe-checks.ts'
+
+type ProbeOptions = { readonly url: string; readonly json?: true }
+
+export function addProbe(program: Command): void {
+  program
+    .command('probe')
+    .description(
+      'Call every endpoint of a running gateway with the key in TOLLGATE_API_KEY, rightly and wrongly, and compare\nthe answers with the specification: endpoints, headers, errors. Costs a few short answers. Exit code 1 when\nsomething is not as specified.',
+    )
+    .requiredOption('--url <url>', 'the gateway, without /v1: http://127.0.0.1:4000')
+    .option('--json', 'print JSON alone on standard output')
+    .action(async ({ url, json }: ProbeOptions) => {
+      const base = readUrl(url)
+      const results = await probe(gatewayAt(base, readKey()))
+      const isGood = results.every(({ outcome }) => outcome !== 'failed')
+      if (json) printJson({ ok: isGood, url: base.href, checks: results })
+      else printText(textOf(results))
+      if (!isGood) process.exitCode = 1
+    })
+}
+
+type Result = {
+  readonly check: string
+  readonly outcome: 'passed' | 'failed' | 'skipped'
+  readonly expected: string
+  readonly seen: string
+}
+
+async function probe(gateway: Gateway): Promise<readonly Result[]> {
+  try {
+    const listed = await gateway.ask(LISTING.request)
+    const all = [listed]
+    const results = [resultOf(LISTING, listed)]
+    for (const check of checksFor(modelsIn(listed.json))) {
+      if ('skipped' in check) {
+        const { name, expected, skipped: seen } = check
+        results.push({ check: name, outcome: 'skipped', expected, seen })
+        continue
+      }
+      const seen = await gateway.ask(check.request)
+      all.push(seen)
+      results.push(resultOf(check, seen))
+    }
+    return [...results, requestIds(all)]
+  } finally {
+    await gateway.close()
+  }
+}
+
+function resultOf({ name, expected, holds }: Check, seen: Seen): Result {
+  const shown = { check: name, expected, seen: wordsFor(seen) }
+  if (holds(seen)) return { ...shown, outcome: 'passed' }
+  // The operator's choice about this key, and no fault of the gateway.
+  const isForbidden = seen.status === 403 && seen.code === 'endpoint_not_allowed'
+  return { ...shown, outcome: isForbidden ? 'skipped' : 'failed' }
+}
+
+function requestIds(all: readonly Seen[]): Result {
+  const without = all.filter(({ requestId }) => requestId === undefined).length
+  return {
+    check: 'x-request-id, and request-id below /v1/messages',
+    expected: 'on every answer',
+    outcome: without === 0 ? 'passed' : 'failed',
+    seen: `on ${all.length - without} of ${all.length}`,
+  }
+}
+
+function wordsFor({ status, code, contentType, message }: Seen): string {
+  if (status === undefined) return message ?? 'no answer'
+  if (code !== undefined) return `${status} ${code}`
+  return [status, contentType, message].filter((word) => word !== undefined).join(' ')
+}
+
+const MARKS: Record<Result['outcome'], string> = { passed: '✓', failed: '✗', skipped: '–' }
+
+function textOf(results: readonly Result[]): string {
+  const lines = results.map(({ check, outcome, expected, seen }): readonly [string, string] => [
+    `${MARKS[outcome]} ${check}`,
+    outcome === 'failed' ? `expected ${expected}, saw ${seen}` : seen,
+  ])
+  const count = (outcome: Result['outcome']): number =>
+    results.filter((result) => result.outcome === outcome).length
+  const summary = `${count('passed')} as specified, ${count('failed')} not, ${count('skipped')} not tried`
+  return `${block(lines)}\n\n${summary}`
+}
+
+function readKey(): string {
+  const key = process.env['TOLLGATE_API_KEY']
+  if (key) return key
+  throw new UsageError('set the environment variable TOLLGATE_API_KEY to the key to probe with')
+}
+
+function readUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') {
+    // Many clients are given the address with /v1, and so are we.
+    return new URL(`${url.origin}${url.pathname.replace(/\/*$/, '/').replace(/\/v1\/$/, '/')}`)
+  }
+  throw new UsageError('--url must be an address such as http://127.0.0.1:4000')
+}
