@@ -14,7 +14,8 @@ const [mode, ...patterns] = process.argv.slice(2)
 // Test files and the programs they start share what was compiled before.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('.cache/compiled')
 const interrupted = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
+// One Ctrl-C arrives several times, and all of them mean this.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
 
 const outcomes = mode === 'quick' ? await quick() : await all()
 process.exitCode = report(outcomes)
