@@ -12,7 +12,7 @@ const PRICE_HINT = 'must be a price in USD per million tokens, such as 0.25'
 const SIZE_HINT = 'must be a size such as 512KB, 32MB or 1GB'
 const DURATION_HINT = 'must be a duration such as 500ms, 3s, 2m, 24h or 7d'
 
-/** `3s`, `24h`, `7d`: milliseconds. */
+/** `3s`, `0.2s`, `24h`, `7d`: milliseconds. */
 export const duration = z
   .union([z.string(), z.number()], { error: () => DURATION_HINT })
   .transform((value, context) => {
@@ -26,9 +26,9 @@ export const duration = z
 export const wait = duration.refine((ms) => ms <= 86_400_000, 'must be at most 24h')
 
 export function parseDuration(text: string): number | undefined {
-  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text.trim())
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text.trim())
   if (match === null) return text.trim() === '0' ? 0 : undefined
-  return Number(match[1]) * MS_PER_UNIT[match[2] as keyof typeof MS_PER_UNIT]
+  return Math.round(Number(match[1]) * MS_PER_UNIT[match[2] as keyof typeof MS_PER_UNIT])
 }
 
 /** `32MB`: bytes. */

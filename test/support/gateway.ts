@@ -33,10 +33,12 @@ export type GatewayOptions = {
   /** The text of a tollgate.yaml. */
   readonly config?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Where it runs, for a test that starts it there again; else a folder that goes with it. */
+  readonly folder?: string
 }
 
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'tollgate-'))
   const configPath = join(folder, 'tollgate.yaml')
   if (options.config !== undefined) writeFileSync(configPath, options.config)
   const env = {
@@ -67,7 +69,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
 
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> => {
     const ended = await gateway.stop(signal)
-    rmSync(folder, { recursive: true, force: true })
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
     return ended
   }
 

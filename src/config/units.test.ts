@@ -1,0 +1,23 @@
+// Durations as people write them.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { parseDuration } from './units.ts'
+
+test('durations in milliseconds', () => {
+  for (const [text, ms] of [
+    ['500ms', 500],
+    ['0.2s', 200],
+    ['3s', 3_000],
+    ['1.5h', 5_400_000],
+    ['7d', 604_800_000],
+    ['0', 0],
+    ['3', undefined],
+    ['-1s', undefined],
+    ['1.2.3s', undefined],
+    ['.5s', undefined],
+    ['3 weeks', undefined],
+  ] as const) {
+    assert.equal(parseDuration(text), ms, text)
+  }
+})
