@@ -13,8 +13,6 @@ await underRuntime(fileURLToPath(import.meta.url), async () => {
     await ensureDependencies()
     if (process.argv[2] === 'serve') await Promise.all([ensureWeb(), ensureCompiled()])
   } else if (!existsSync(new URL('../dist', import.meta.url)))
-    throw new SetupError(
-      'this package holds no built code: npm pack must be allowed to run its prepack script.',
-    )
+    throw new SetupError('this package holds no built code: it must be packed with npm run pack.')
   await import(inCheckout ? '../src/cli/main.ts' : '../dist/cli/main.js')
 })

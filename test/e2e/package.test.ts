@@ -24,7 +24,7 @@ const env = {
 before(async () => {
   for (const name of ['app', 'home', 'data']) mkdirSync(join(folder, name))
   writeFileSync(join(app, 'package.json'), '{"private":true}')
-  await succeed(run('npm', ['pack', '--pack-destination', folder], { env }))
+  await succeed(run('npm', ['run', 'pack', '--', '--pack-destination', folder], { env }))
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
   await succeed(run('npm', ['install', join(folder, tarball)], { cwd: app, env }))
 })
