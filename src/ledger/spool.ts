@@ -24,9 +24,12 @@ export class Spool {
   readonly #path: string
   #file: FileHandle | undefined
   #lines: Line[] = []
-  #isWriting = false
   /** On the disk and not yet in the database. */
   #waiting = 0
+  /** The file may have something in it. */
+  #isUsed = false
+  #isWorking = false
+  #work: Promise<void> = Promise.resolve()
 
   /** `suffix` tells apart what several ledgers of one process write, and processes that share a number in turn. */
   constructor(folder: string, suffix: string) {
@@ -39,46 +42,64 @@ export class Spool {
   append(spooled: Spooled): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#lines.push({ text: toLine(spooled), resolve, reject })
-      if (!this.#isWriting) void this.#work()
+      this.#wake()
     })
   }
 
   /** One of ours has reached the database; when the last one has, the file is emptied. */
-  async done(): Promise<void> {
+  done(): void {
     this.#waiting -= 1
-    if (this.#waiting === 0 && !this.#isWriting) await this.#file?.truncate(0)
+    this.#wake()
   }
 
   async close(): Promise<void> {
+    await this.#work
     await this.#file?.close()
     if (this.#file !== undefined && this.#waiting === 0) unlinkSync(this.#path)
     this.#file = undefined
     inUse.delete(this.#path)
   }
 
-  async #work(): Promise<void> {
-    this.#isWriting = true
-    while (this.#lines.length > 0) {
-      const lines = this.#lines.splice(0)
-      try {
-        await this.#write(lines.map((line) => line.text).join(''))
-        this.#waiting += lines.length
-        for (const line of lines) line.resolve()
-      } catch (error) {
-        for (const line of lines) line.reject(error)
-      }
-    }
-    this.#isWriting = false
+  #wake(): void {
+    if (!this.#isWorking) this.#work = this.#write()
   }
 
-  async #write(text: string): Promise<void> {
+  /** One thing at a time: emptying the file beside an append could take with it what was just acknowledged. */
+  async #write(): Promise<void> {
+    this.#isWorking = true
+    for (;;) {
+      if (this.#waiting === 0 && this.#isUsed) await this.#empty()
+      else if (this.#lines.length > 0) await this.#writeLines(this.#lines.splice(0))
+      else break
+    }
+    this.#isWorking = false
+  }
+
+  async #writeLines(lines: readonly Line[]): Promise<void> {
+    try {
+      await this.#sync(lines.map((line) => line.text).join(''))
+      this.#waiting += lines.length
+      for (const line of lines) line.resolve()
+    } catch (error) {
+      for (const line of lines) line.reject(error)
+    }
+  }
+
+  async #sync(text: string): Promise<void> {
     if (this.#file === undefined) {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 })
       this.#file = await open(this.#path, 'a', 0o600)
       await syncFolder(this.#folder)
     }
+    this.#isUsed = true
     await this.#file.appendFile(text)
     await this.#file.datasync()
+  }
+
+  /** What stays behind if this fails is replayed by the next process, which does no harm. */
+  async #empty(): Promise<void> {
+    this.#isUsed = false
+    await this.#file?.truncate(0).catch(() => {})
   }
 }
 

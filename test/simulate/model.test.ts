@@ -1,0 +1,236 @@
+// The ledger on real databases against a model that is nothing but sums: whatever is done in whatever order, both must
+// say the same.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import fc from 'fast-check'
+
+import { systemClock } from '../../src/core/clock.ts'
+import { adjustHold, resetSpent, topUp } from '../../src/ledger/by-hand.ts'
+import type { Ask, Reserved } from '../../src/ledger/ledger.ts'
+import { periodAt } from '../../src/ledger/periods.ts'
+import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { openStore } from '../../src/store/open.ts'
+import { ask, Desk, settlement } from '../contracts/ledger-desk.ts'
+import { freshDatabase } from '../support/postgres.ts'
+
+const LIMIT = 1000
+
+/** One key's books as plain sums. `period` counts up; a hold remembers the one it was granted in. */
+type Model = {
+  limit: number
+  topUp: number
+  period: number
+  spent: number
+  holds: {
+    readonly id: number
+    readonly period: number
+    amount: number
+    cost: number | undefined
+    isVoided: boolean
+  }[]
+}
+
+type Real = {
+  readonly desk: Desk
+  readonly keyId: string
+  readonly holds: { readonly asked: Ask; readonly reserved: Reserved }[]
+}
+
+type Command = fc.AsyncCommand<Model, Real>
+
+const held = (model: Model): number =>
+  sum(
+    model.holds
+      .filter((hold) => isOpen(hold) && hold.period === model.period)
+      .map((hold) => hold.amount),
+  )
+const isOpen = (hold: Model['holds'][number]): boolean => hold.cost === undefined
+const sum = (amounts: readonly number[]): number =>
+  amounts.reduce((total, amount) => total + amount, 0)
+const someone = { actor: 'ann', reason: 'model' }
+
+/** Each command does one thing to both and compares; `pick` chooses among the holds there are. */
+function reserve(tokens: number): Command {
+  return {
+    check: () => true,
+    toString: () => `reserve ${tokens}`,
+    async run(model, real) {
+      const asked = ask(real.keyId, tokens)
+      // A dry run tells first, without waiting for holds that this test will not free meanwhile.
+      const verdict = await real.desk.ledger.dryRun(asked)
+      const room = model.limit + model.topUp - model.spent
+      const expected =
+        tokens === 0 || held(model) + tokens <= room
+          ? 'granted'
+          : tokens <= room
+            ? 'reserved'
+            : 'budget'
+      assert.equal(verdict.reserved ? 'granted' : verdict.reason, expected)
+      if (!verdict.reserved) return
+      const reserved = await real.desk.ledger.reserve(asked)
+      assert.ok(reserved.reserved)
+      real.holds.push({ asked, reserved })
+      model.holds.push({
+        id: model.holds.length,
+        period: model.period,
+        amount: tokens,
+        cost: undefined,
+        isVoided: false,
+      })
+    },
+  }
+}
+
+function settle(pick: number, percent: number): Command {
+  return onHold(`settle ${percent} %`, pick, async (model, real, { hold, asked, reserved }) => {
+    const cost = Math.floor((hold.amount * percent) / 100)
+    const costNanodollars = BigInt(cost)
+    const answer = await real.desk.ledger.settle(settlement(asked, reserved, { costNanodollars }))
+    // What was voided and cost something after all is charged; whatever was charged stays as it is.
+    if (!isOpen(hold) && (!hold.isVoided || cost === 0)) return
+    assert.equal(answer.costNanodollars, costNanodollars)
+    charge(model, hold, cost)
+  })
+}
+
+function release(pick: number): Command {
+  return onHold('void', pick, async (model, real, { hold, reserved }) => {
+    await real.desk.ledger.void(reserved.holdId, 'model')
+    if (!isOpen(hold)) return
+    charge(model, hold, 0)
+    hold.isVoided = true
+  })
+}
+
+function trim(pick: number, percent: number): Command {
+  return onHold(`trim to ${percent} %`, pick, async (_, real, { hold, reserved }) => {
+    const amount = Math.floor((hold.amount * percent) / 100)
+    await real.desk.ledger.trim(reserved.holdId, BigInt(amount))
+    if (isOpen(hold)) hold.amount = amount
+  })
+}
+
+function extend(pick: number, extra: number): Command {
+  return onHold(`extend by ${extra}`, pick, async (model, real, { hold, reserved }) => {
+    const fits = model.spent + held(model) + extra <= model.limit + model.topUp
+    const expected = isOpen(hold) && hold.period === model.period && fits
+    assert.equal(await real.desk.ledger.extend(reserved.holdId, BigInt(extra)), expected)
+    if (expected) hold.amount += extra
+  })
+}
+
+function adjust(pick: number, cost: number): Command {
+  return onHold(`adjust to ${cost}`, pick, async (model, real, { hold, reserved }) => {
+    const change = { ...someone, holdId: reserved.holdId, costNanodollars: BigInt(cost) }
+    if (hold.cost === undefined) return assert.rejects(adjustHold(real.desk.store, change))
+    await adjustHold(real.desk.store, change)
+    charge(model, hold, cost)
+  })
+}
+
+function administer(what: 'top up' | 'reset' | 'end of period'): Command {
+  return {
+    check: () => true,
+    toString: () => what,
+    async run(model, { desk, keyId: accountId }) {
+      if (what === 'top up') {
+        await topUp(desk.store, { ...someone, accountId, amountNanodollars: 300n })
+        model.topUp += 300
+        return
+      }
+      // Without a first use there is no period to end.
+      if (model.holds.length === 0) return
+      if (what === 'reset') await resetSpent(desk.store, { ...someone, accountId })
+      else await desk.endPeriod(accountId)
+      Object.assign(model, { period: model.period + 1, spent: 0, topUp: 0 })
+    },
+  }
+}
+
+type Chosen = Real['holds'][number] & { readonly hold: Model['holds'][number] }
+
+function onHold(
+  name: string,
+  pick: number,
+  act: (model: Model, real: Real, chosen: Chosen) => Promise<void>,
+): Command {
+  return {
+    check: (model) => model.holds.length > 0,
+    toString: () => `${name} of #${pick}`,
+    async run(model, real) {
+      const hold = model.holds[pick % model.holds.length]
+      const known = hold && real.holds[hold.id]
+      assert.ok(hold && known)
+      await act(model, real, { ...known, hold })
+      const account = await real.desk.ledger.balances(real.keyId)
+      assert.equal(account?.key.spentNanodollars, BigInt(model.spent))
+      assert.equal(account.key.heldNanodollars, BigInt(held(model)))
+    },
+  }
+}
+
+function charge(model: Model, hold: Model['holds'][number], cost: number): void {
+  if (hold.period === model.period) model.spent += cost - (hold.cost ?? 0)
+  hold.cost = cost
+  hold.isVoided = false
+}
+
+const pick = fc.nat(20)
+const percent = fc.constantFrom(0, 50, 100, 130)
+const commands = fc.commands(
+  [
+    fc.integer({ min: 0, max: 12 }).map((hundreds) => reserve(hundreds * 100)),
+    fc.tuple(pick, percent).map(([of, to]) => settle(of, to)),
+    pick.map(release),
+    fc.tuple(pick, fc.constantFrom(0, 50)).map(([of, to]) => trim(of, to)),
+    fc.tuple(pick, fc.constantFrom(1, 100, 500)).map(([of, by]) => extend(of, by)),
+    fc.tuple(pick, fc.constantFrom(0, 100, 900)).map(([of, to]) => adjust(of, to)),
+    fc.constantFrom(administer('top up'), administer('reset'), administer('end of period')),
+  ],
+  { maxCommands: 40 },
+)
+
+async function agree(url: string, numRuns: number): Promise<void> {
+  const store = await openStore(url, {
+    clock: systemClock,
+    periodAt,
+    workerModules: [LEDGER_WORKER_MODULE],
+  })
+  const desk = new Desk(store)
+  await desk.ready
+  try {
+    await compare(desk, numRuns)
+  } finally {
+    await desk.close()
+  }
+}
+
+async function compare(desk: Desk, numRuns: number): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(commands, async (todo) => {
+      const keyId = await desk.key(BigInt(LIMIT))
+      const model: Model = { limit: LIMIT, topUp: 0, period: 1, spent: 0, holds: [] }
+      const real: Real = { desk, keyId, holds: [] }
+      await fc.asyncModelRun(() => ({ model, real }), todo)
+    }),
+    { numRuns },
+  )
+  assert.deepEqual(await verifyLedger(desk.store), [])
+}
+
+test('SQLite agrees with the model', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-model-'))
+  await agree(`sqlite:${join(folder, 'test.db')}`, 500)
+  rmSync(folder, { recursive: true })
+})
+
+test('PostgreSQL agrees with the model', async () => {
+  const database = await freshDatabase()
+  await agree(database.url, 100)
+  await database.drop()
+})
