@@ -41,7 +41,7 @@ export function decodeRequest(whole: JsonObject): Conversation {
     ...decodeToolChoice(body, tools, dropped),
     outputTokensMax: decodeOutputLimit(body),
     outputFormat: decodeOutputFormat(body, config),
-    reasoning: decodeReasoning(body, config),
+    reasoning: decodeReasoning(body, config, dropped),
     sampling: decodeSampling(body),
     choices: 1,
     endUser,
@@ -87,16 +87,24 @@ function decodeOutputFormat(body: JsonObject, config: JsonObject): OutputFormat 
 }
 
 const expectEffort = expectOneOf<Effort>(['low', 'medium', 'high', 'xhigh', 'max'])
-const expectDisplay = expectOneOf(['summarized', 'omitted'])
-const DISPLAYS = { summarized: 'summary', omitted: 'omitted' } as const
+const DISPLAYS = new Map([
+  ['summarized', 'summary'],
+  ['omitted', 'omitted'],
+] as const)
 const expectThinking = expectOneOf(['enabled', 'adaptive', 'between_tools', 'disabled'])
 
-function decodeReasoning(body: JsonObject, config: JsonObject): Reasoning | undefined {
+function decodeReasoning(
+  body: JsonObject,
+  config: JsonObject,
+  dropped: Set<string>,
+): Reasoning | undefined {
   const effort = optional(config['effort'], 'output_config.effort', expectEffort)
   const thinking = optional(body['thinking'], 'thinking', expectObject)
   if (thinking === undefined) return effort && { effort }
-  const shown = optional(thinking['display'], 'thinking.display', expectDisplay)
-  const display = shown && DISPLAYS[shown]
+  const shown = optional(thinking['display'], 'thinking.display', expectText)
+  const display = DISPLAYS.get(shown as 'summarized' | 'omitted')
+  // Clients are ahead of every list: there are more ways to show thoughts than these, and none that anybody depends on.
+  if (shown !== undefined && display === undefined) dropped.add('thinking.display')
   switch (expectThinking(thinking['type'], 'thinking.type')) {
     case 'adaptive':
       return defined({ effort, display })
