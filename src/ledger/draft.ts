@@ -1,6 +1,6 @@
 // The working copy of the books inside one batch: balances move here, entry by entry, and what moved becomes the
 // batch's writes. It keeps the sums right; whether an entry may be made is for decide.ts to say.
-import assert from 'node:assert/strict'
+import { AssertionError } from 'node:assert'
 
 import type { Nanodollars } from '../core/money.ts'
 import { FRAME_ID } from '../store/tables.ts'
@@ -100,7 +100,7 @@ export class Draft {
 
   /** A hold ends as a usage row: exactly once, because it is no longer there the second time. */
   closeHold(hold: Hold, row: UsageRow): void {
-    assert(this.holds.delete(hold.id), `hold ${hold.id} is closed already`)
+    if (!this.holds.delete(hold.id)) fail(`hold ${hold.id} is closed already`)
     this.#holdsDeleted.push(hold.id)
     this.usage.set(row.id, row)
     this.#usageInserted.push(row)
@@ -167,8 +167,7 @@ export class Draft {
 
   #account(id: string): Account {
     const account = this.#accounts.get(id)
-    assert(account !== undefined, `account ${id} is not in the books`)
-    return account
+    return account ?? fail(`account ${id} is not in the books`)
   }
 
   #moveLeg(account: Account, period: number, movement: Movement): void {
@@ -226,10 +225,16 @@ function addTo(
 
 /** Not "spent + held <= limit": an administrator may lower a limit. The guard is on granting (judge.ts). */
 function assertSound(account: Account): void {
-  assert(account.held >= 0n, `${account.id} would hold ${account.held}`)
-  assert(account.spent >= 0n, `${account.id} would have spent ${account.spent}`)
-  assert(account.overrun >= 0n, `${account.id} would have overrun by ${account.overrun}`)
-  assert(account.inFlight >= 0, `${account.id} would have ${account.inFlight} in flight`)
+  const { id, held, spent, overrun, inFlight } = account
+  if (held < 0n) fail(`${id} would hold ${held}`)
+  if (spent < 0n) fail(`${id} would have spent ${spent}`)
+  if (overrun < 0n) fail(`${id} would have overrun by ${overrun}`)
+  if (inFlight < 0) fail(`${id} would have ${inFlight} in flight`)
+}
+
+/** A broken invariant. Spelled out only when it happens: as arguments of an assertion the texts cost more than the check. */
+function fail(message: string): never {
+  throw new AssertionError({ message })
 }
 
 function emptyRollup(
