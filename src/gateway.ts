@@ -82,7 +82,7 @@ export async function startGateway({ config, source, log }: GatewayOptions): Pro
   opened.defer(await watchKeys(store, { directory, running, log }))
   opened.defer(watchSettings({ config, source, log }, supply))
 
-  const { messagesBearer } = config.auth
+  const messagesBearer = (): boolean => supply.config.auth.messagesBearer
   const findBySecretHash = directory.findBySecretHash.bind(directory)
   const forget = directory.forget.bind(directory)
   const parts: Parts = {

@@ -7,7 +7,7 @@ import type { Endpoint } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { roundUpToNanodollars } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
-import type { Ask, Ledger, Refused, Reserved } from '../ledger/ledger.ts'
+import type { Ask, Balances, Ledger, Refused, Reserved } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
 import { refusalOf } from './refusal.ts'
 import type { Tokenizer } from './tokenizer.ts'
@@ -33,6 +33,8 @@ export type AdmissionRequest = {
   texts(): readonly string[]
   /** A target's exact input, where it is known. */
   inputTokensOf(target: Target): number | undefined
+  /** Told how the limits stand, also when the request is refused. */
+  tell(balances: Balances): void
   /** Aborted when the client has gone. */
   readonly closed: AbortSignal
 }
@@ -42,6 +44,7 @@ export type AdmissionParts = { readonly ledger: Ledger; readonly tokenizer: Toke
 export async function admit(parts: AdmissionParts, request: AdmissionRequest): Promise<Admission> {
   const { caller, model, call } = request
   const { ask, outcome } = await ledgerSays(parts, request, 'reserve')
+  if ('balances' in outcome) request.tell(outcome.balances)
   if (!outcome.reserved) {
     request.closed.throwIfAborted()
     parts.ledger.countRefused(caller.keyId, call.model)

@@ -28,7 +28,7 @@ function door(known: Caller = caller, messagesBearer = false): Authenticator & {
   return {
     asked,
     clock: { now: () => NOW, monotonicMs: () => 0 },
-    messagesBearer,
+    messagesBearer: () => messagesBearer,
     forget: () => {},
     findBySecretHash: async (hash) => {
       asked.push(hash)

@@ -9,7 +9,7 @@ import type { Caller } from './caller.ts'
 export type Authenticator = {
   readonly clock: Clock
   /** Whether messages-style endpoints take a Bearer key too (`auth.messages_bearer`). */
-  readonly messagesBearer: boolean
+  messagesBearer(): boolean
   findBySecretHash(hash: string): Promise<Caller | undefined> | Caller
   /** What was found before may no longer hold. */
   forget(): void
@@ -25,7 +25,7 @@ export async function authenticate(
   authenticator: Authenticator,
   credentials: Credentials,
 ): Promise<Caller> {
-  const secret = secretOf(credentials, authenticator.messagesBearer)
+  const secret = secretOf(credentials, authenticator.messagesBearer())
   // The checksum refuses typing errors and guesses before anything is looked up.
   if (!isWellFormedSecret(secret)) throw unknownKey()
   const caller = await authenticator.findBySecretHash(hashSecret(secret))

@@ -64,6 +64,8 @@ test('unknown, not allowed and removed are told alike, with the closest allowed 
   assert.match(refusal(() => ask('gpt-5-mni')).message, /"gpt-5-mini"/)
   assert.match(refusal(() => ask('GPT-5-Mini')).message, /"gpt-5-mini"/)
   assert.doesNotMatch(refusal(() => ask('secret-mode')).message, /secret-model/)
+  assert.match(refusal(() => ask('removed')).message, /no such model at present/)
+  assert.doesNotMatch(refusal(() => ask('x'.repeat(1_000_000))).message, /closest/)
 })
 
 test('kind, abilities and availability', () => {
@@ -72,4 +74,5 @@ test('kind, abilities and availability', () => {
   assert.equal(ask('gpt-5-mini', ['files', 'tools']).id, 'gpt-5-mini')
   assert.equal(refusal(() => ask('gone')).code, 'provider_failed')
   assert.equal(ask('gone', [], { ...caller, mode: 'test' }).id, 'gone')
+  assert.equal(ask('removed', ['images'], { ...caller, mode: 'test' }).id, 'removed')
 })

@@ -51,9 +51,9 @@ const GROUPS: Readonly<Record<string, Group>> = {
   },
 }
 
-// Whoever reads only the first lines, as `head` does, has seen enough.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? 0 : 1)
+  // A gateway goes on without its log. Of every other command, whoever reads only the first lines has seen enough.
+  if (process.argv[2] !== 'serve') process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
 await run(process.argv.slice(2))
 

@@ -41,6 +41,8 @@ export type ErrorDetails = {
   /** The request field at fault, as the client spelled it. */
   readonly param?: string
   readonly retryAfterSeconds?: number
+  /** The methods that a path does answer. */
+  readonly allow?: readonly string[]
   /** Whether the caller's SDK should try again by itself; unset = as the table says. */
   readonly shouldRetry?: boolean
   /** More members of the error object: scope, limit, spent, resets_at … in the words of design 2.4. */

@@ -1,6 +1,6 @@
 // A request at the door of the data plane: found among the routes, and turned into what the flow takes. Only what the
 // flow may know of HTTP comes along.
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { GatewayError } from '../core/errors.ts'
 import type { Trace } from '../exchange/trace.ts'
@@ -19,6 +19,8 @@ const PROVIDER_HEADERS = [
 
 const find = makeRouter<Handler>(ROUTES)
 
+export type Received = { readonly message: IncomingMessage; readonly response: ServerResponse }
+
 type FoundRoute = { readonly handler: Handler; readonly path: string; readonly id: string }
 
 /** The handler of a path, and the id in it. Needs no key: a wrong path is a wrong path for everyone. */
@@ -31,6 +33,7 @@ export function findRoute(method: string, path: string): FoundRoute {
       throw new GatewayError(
         'method_not_allowed',
         `${path} answers ${found.methods.join(' and ')}, not ${method}`,
+        { allow: found.methods },
       )
     case 'nothing':
       throw nothingAt(path)
@@ -42,7 +45,7 @@ export function nothingAt(path: string): GatewayError {
 }
 
 export function arrivalOf(
-  message: IncomingMessage,
+  { message, response }: Received,
   route: FoundRoute,
   given: { readonly bodies: BodyReader; readonly startedMs: number; readonly trace: Trace },
 ): Arrival {
@@ -67,9 +70,16 @@ export function arrivalOf(
     ),
     startedMs: given.startedMs,
     trace: given.trace,
-    isDryRun: headers['x-tollgate-dry-run'] === '1',
-    readBody: () => (body ??= given.bodies.read(message)),
+    isDryRun: isDryRun(headers['x-tollgate-dry-run']),
+    readBody: () => (body ??= given.bodies.read(message, response)),
   }
+}
+
+/** Somebody who asks for a rehearsal in words that are not understood must not get the performance. */
+function isDryRun(value: string | string[] | undefined): boolean {
+  if (value === undefined || value === '0' || value === 'false') return false
+  if (value === '1' || value === 'true') return true
+  throw new GatewayError('invalid_request', 'x-tollgate-dry-run must be 1 or 0')
 }
 
 function single(value: string | string[] | undefined): string | undefined {

@@ -1,7 +1,8 @@
 // Reads a request's body within the limit for one body and within what all bodies together may take of the memory.
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { GatewayError } from '../core/errors.ts'
+import { ClientGone } from '../exchange/reply.ts'
 
 export class BodyReader {
   readonly #bytesMax: number
@@ -13,8 +14,8 @@ export class BodyReader {
     this.#bytesMaxTogether = bytesMaxTogether
   }
 
-  /** The whole body. What it takes of the memory counts until it has been read and parsed. */
-  async read(message: IncomingMessage): Promise<Buffer> {
+  /** The whole body. What it takes of the memory counts until its answer is over. */
+  async read(message: IncomingMessage, response: ServerResponse): Promise<Buffer> {
     const announced = Number(message.headers['content-length'] ?? 0)
     if (announced > this.#bytesMax) throw this.#tooLarge()
     const encoding = message.headers['content-encoding']
@@ -23,6 +24,7 @@ export class BodyReader {
     }
     const chunks: Buffer[] = []
     let bytes = 0
+    response.once('close', () => (this.#bytesTogether -= bytes))
     try {
       for await (const chunk of message.iterator({ destroyOnReturn: false })) {
         const { length } = chunk as Buffer
@@ -36,9 +38,7 @@ export class BodyReader {
     } catch (thrown) {
       // What is still coming is let pass unread, so that the connection can serve the next request.
       message.resume()
-      throw thrown
-    } finally {
-      this.#bytesTogether -= bytes
+      throw message.errored === null ? thrown : new ClientGone()
     }
   }
 

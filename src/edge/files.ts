@@ -2,13 +2,13 @@
 // page may load anything from elsewhere.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join, normalize } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
 export type WebFiles = {
-  /** Sends the file at a path; false when there is none. Any other path of a page is the page itself. */
-  serve(path: string, method: string, response: ServerResponse): Promise<boolean>
+  /** Sends the file at a path; false when there is none. To a browser every other path is a view of the page. */
+  serve(path: string, message: IncomingMessage, response: ServerResponse): Promise<boolean>
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -33,9 +33,9 @@ const SAFETY = {
 
 export function webFiles(root: string): WebFiles {
   return {
-    async serve(path, method, response) {
-      if (method !== 'GET' && method !== 'HEAD') return false
-      const file = extname(path) === '' ? join(root, 'index.html') : inside(root, path)
+    async serve(path, { headers, method }, response) {
+      const isView = path === '/' || (extname(path) === '' && headers.accept?.includes('text/html'))
+      const file = isView ? join(root, 'index.html') : inside(root, path)
       const size = file === undefined ? undefined : await sizeOf(file)
       if (file === undefined || size === undefined) return false
       response.writeHead(200, {

@@ -1,9 +1,10 @@
-// One timer for all open streams: a stream that has been silent for a while says that it is still there, so that no
-// proxy on the way takes it for dead. Its coarse clock also saves every write from asking for the time.
+// One timer for all open answers: a stream that has been silent for a while says that it is still there, so that no
+// proxy on the way takes it for dead, and a client that takes nothing for long is cut. Its coarse clock also saves every
+// write from asking for the time.
 import type { Clock } from '../core/clock.ts'
 
-interface Stream {
-  keepAlive(silenceMs: number): void
+interface OpenAnswer {
+  look(nowMs: number, silenceMs: number): void
 }
 
 const SILENCE_MS = 15_000
@@ -11,7 +12,7 @@ const LOOK_EVERY_MS = 1_000
 
 export class KeepAlive {
   readonly #clock: Clock
-  readonly #streams = new Set<Stream>()
+  readonly #answers = new Set<OpenAnswer>()
   readonly #timer: NodeJS.Timeout
   nowMs: number
 
@@ -22,12 +23,12 @@ export class KeepAlive {
     this.#timer.unref()
   }
 
-  add(stream: Stream): void {
-    this.#streams.add(stream)
+  add(answer: OpenAnswer): void {
+    this.#answers.add(answer)
   }
 
-  remove(stream: Stream): void {
-    this.#streams.delete(stream)
+  remove(answer: OpenAnswer): void {
+    this.#answers.delete(answer)
   }
 
   stop(): void {
@@ -36,6 +37,6 @@ export class KeepAlive {
 
   #look(): void {
     this.nowMs = this.#clock.monotonicMs()
-    for (const stream of this.#streams) stream.keepAlive(SILENCE_MS)
+    for (const answer of this.#answers) answer.look(this.nowMs, SILENCE_MS)
   }
 }

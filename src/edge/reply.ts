@@ -19,6 +19,8 @@ export class HttpReply implements Reply {
   #voice: StreamVoice | undefined
   #hasBegun = false
   #lastWriteMs = 0
+  #sentBytes = -1
+  #progressMs = 0
 
   constructor(response: ServerResponse, keepAlive: KeepAlive) {
     this.#response = response
@@ -82,17 +84,27 @@ export class HttpReply implements Reply {
     }
     const { retryAfterSeconds, shouldRetry } = error.details
     if (retryAfterSeconds !== undefined) this.setHeader('retry-after', String(retryAfterSeconds))
-    if (shouldRetry === false || (shouldRetry === undefined && error.retry === 'never')) {
-      this.setHeader('x-should-retry', 'false')
-    }
+    this.setHeader('x-should-retry', String(shouldRetry ?? error.retry !== 'never'))
+    if (error.details.allow !== undefined) this.setHeader('allow', error.details.allow.join(', '))
     await this.sendJson(error.status, JSON.stringify(encodeError(family, error, requestId)))
   }
 
-  /** Called by the shared timer: says something when nothing was said for a while. */
-  keepAlive(silenceMs: number): void {
-    if (this.#voice === undefined || this.#response.writableNeedDrain) return
-    if (this.#keepAlive.nowMs - this.#lastWriteMs >= silenceMs)
-      this.#writeNow(this.#voice.keepAlive)
+  /** Called by the shared timer: cuts a client that takes nothing, and says something when nothing was said for a while. */
+  look(nowMs: number, silenceMs: number): void {
+    const response = this.#response
+    const sentBytes = response.socket?.bytesWritten ?? 0
+    if (sentBytes !== this.#sentBytes || response.writableLength === 0) {
+      this.#sentBytes = sentBytes
+      this.#progressMs = nowMs
+    }
+    if (nowMs - this.#progressMs >= BLOCKED_MS_MAX) response.destroy()
+    else if (
+      this.#voice !== undefined &&
+      !response.writableEnded &&
+      response.writableLength === 0
+    ) {
+      if (nowMs - this.#lastWriteMs >= silenceMs) this.#writeNow(this.#voice.keepAlive)
+    }
   }
 
   /** False = the client has no room for more. */
@@ -112,20 +124,18 @@ export class HttpReply implements Reply {
   }
 
   #finish(last: Uint8Array | string): Promise<void> {
-    this.#keepAlive.remove(this)
     if (this.#response.destroyed) return Promise.reject(new ClientGone())
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#response.once('close', resolve)
     this.#response.end(last, resolve)
+    if (this.#response.writableLength > 0) this.#keepAlive.add(this)
     return promise
   }
 
   #room(): Promise<void> {
     const response = this.#response
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const timer = setTimeout(() => response.destroy(), BLOCKED_MS_MAX)
     const settle = (): void => {
-      clearTimeout(timer)
       response.off('drain', settle)
       response.off('close', settle)
       if (response.destroyed) reject(new ClientGone())

@@ -3,16 +3,19 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 
-import { StaleKey } from '../access/refusal.ts'
 import type { Family } from '../core/endpoints.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { Parts } from '../exchange/exchange.ts'
+import { withCurrentKey } from '../exchange/asking.ts'
 import { ClientGone } from '../exchange/reply.ts'
 import type { Trace } from '../exchange/trace.ts'
 import { describeError } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
+import { encodeError } from '../wire/errors.ts'
+import type { Received } from './arrival.ts'
 import { arrivalOf, findRoute, nothingAt } from './arrival.ts'
 import { BodyReader } from './body.ts'
 import type { WebFiles } from './files.ts'
@@ -60,6 +63,7 @@ export class Edge {
         response.destroy()
       })
     })
+    this.#server.on('clientError', (problem, socket) => this.#refuse(socket, problem))
   }
 
   /** Where it listens from now on: http://HOST:PORT, with the port it was given when it asked for any. */
@@ -89,40 +93,22 @@ export class Edge {
     this.#keepAlive.stop()
   }
 
+  /** One request: one answer, and one log line. */
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = (message.url ?? '/').split('?', 1)[0] ?? '/'
-    const reply = new HttpReply(response, this.#keepAlive)
-    const requestId = newId('req', this.#options.parts.clock)
-    const family = familyOf(path)
-    response.setHeader('x-request-id', requestId)
-    if (family === 'messages') response.setHeader('request-id', requestId)
-    if (path.startsWith('/v1/')) {
-      await this.#serveData(message, reply, { path, family, requestId })
-      return
-    }
-    try {
-      await this.#servePages(message, { response, reply, path })
-    } catch (thrown) {
-      await reply.fail(toGatewayError(thrown), family, requestId)
-    }
-  }
-
-  /** The data plane: one route, one answer, one log line. */
-  async #serveData(
-    message: IncomingMessage,
-    reply: HttpReply,
-    { path, family, requestId }: { path: string; family: Family; requestId: string },
-  ): Promise<void> {
     const { parts, log } = this.#options
     const startedMs = parts.clock.monotonicMs()
-    const trace: Trace = { requestId }
+    const path = (message.url ?? '/').split('?', 1)[0] ?? '/'
+    const family = familyOf(path)
+    const requestId = newId('req', parts.clock)
+    const reply = new HttpReply(response, this.#keepAlive)
+    const trace: Trace = { requestId, path: path.slice(0, PATH_CHARACTERS_LOGGED) }
     let error: GatewayError | undefined
+    response.setHeader('x-request-id', requestId)
+    if (family === 'messages') response.setHeader('request-id', requestId)
     try {
-      const route = findRoute(message.method ?? '', path)
-      trace.path = route.path
-      if (this.#isDraining) throw draining()
-      const arrival = arrivalOf(message, route, { bodies: this.#bodies, startedMs, trace })
-      await this.#run(() => route.handler.run(parts, arrival, reply))
+      if (path === '/v1' || path.startsWith('/v1/')) {
+        await this.#serveData({ message, response }, reply, { path, startedMs, trace })
+      } else await this.#servePages({ message, response }, reply, path)
     } catch (thrown) {
       if (!(thrown instanceof ClientGone)) {
         error = toGatewayError(thrown)
@@ -130,36 +116,72 @@ export class Edge {
       }
     } finally {
       const durationMs = parts.clock.monotonicMs() - startedMs
-      logRequest(log, trace, { method: message.method, status: reply.status, durationMs, error })
+      // Orchestrators ask for health every second: only an answer that is not well is news.
+      if (!HEALTH.includes(path) || reply.status >= 400) {
+        logRequest(log, trace, { method: message.method, status: reply.status, durationMs, error })
+      }
     }
   }
 
-  /** Runs a handler, and once more when the key that called was changed in between. */
-  async #run(handle: () => Promise<void>): Promise<void> {
-    try {
-      await handle()
-    } catch (thrown) {
-      if (!(thrown instanceof StaleKey)) throw thrown
-      this.#options.parts.authenticator.forget()
-      await handle()
-    }
+  async #serveData(
+    received: Received,
+    reply: HttpReply,
+    given: { readonly path: string; readonly startedMs: number; readonly trace: Trace },
+  ): Promise<void> {
+    const { parts } = this.#options
+    const route = findRoute(received.message.method ?? '', given.path)
+    given.trace.path = route.path
+    if (this.#isDraining) throw draining()
+    const arrival = arrivalOf(received, route, { bodies: this.#bodies, ...given })
+    await withCurrentKey(parts, () => route.handler.run(parts, arrival, reply))
   }
 
   /** Health for orchestrators, and the pages for people. */
   async #servePages(
-    message: IncomingMessage,
-    { response, reply, path }: { response: ServerResponse; reply: HttpReply; path: string },
+    { message, response }: Received,
+    reply: HttpReply,
+    path: string,
   ): Promise<void> {
-    if (path === '/healthz') return reply.sendJson(200, '{"status":"ok"}')
-    if (path === '/readyz') {
-      const reason = this.#isDraining ? 'draining' : await this.#options.readiness()
-      const body = reason === undefined ? { status: 'ready' } : { status: 'not ready', reason }
+    const isRead = message.method === 'GET' || message.method === 'HEAD'
+    if (HEALTH.includes(path) && isRead) {
+      const isAlive = path === '/healthz'
+      const reason = isAlive ? undefined : await this.#readiness()
+      const status = { status: isAlive ? 'ok' : 'ready' }
+      const body = reason === undefined ? status : { status: 'not ready', reason }
       return reply.sendJson(reason === undefined ? 200 : 503, JSON.stringify(body))
     }
-    const isServed = await this.#options.web.serve(path, message.method ?? '', response)
+    const isServed = isRead && (await this.#options.web.serve(path, message, response))
     if (!isServed) throw nothingAt(path)
   }
+
+  #readiness(): Promise<string | undefined> {
+    return this.#isDraining ? Promise.resolve('draining') : this.#options.readiness()
+  }
+
+  /** What is not even HTTP gets an answer of the same form, and the connection ends. */
+  #refuse(socket: Duplex, problem: NodeJS.ErrnoException): void {
+    const isTooLarge = problem.code === 'HPE_HEADER_OVERFLOW'
+    const requestId = newId('req', this.#options.parts.clock)
+    const message = isTooLarge ? 'the headers are larger than 64 KB' : 'this is not an HTTP request'
+    const error = new GatewayError('invalid_request', message)
+    this.#options.log.info('request', {
+      request_id: requestId,
+      code: error.code,
+      cause: problem.code,
+    })
+    if (!socket.writable || problem.code === 'ECONNRESET') return void socket.destroy()
+    const body = JSON.stringify(encodeError('chat', error, requestId))
+    socket.end(
+      `HTTP/1.1 ${isTooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'}\r\n` +
+        `content-type: application/json\r\nx-request-id: ${requestId}\r\nconnection: close\r\n` +
+        `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    )
+  }
 }
+
+const HEALTH = ['/healthz', '/readyz']
+/** Unknown paths are logged too, but nobody fills the log through them. */
+const PATH_CHARACTERS_LOGGED = 100
 
 /** The envelope of everything below /v1/messages is the messages family's, of everything else the chat family's. */
 function familyOf(path: string): Family {

@@ -10,14 +10,9 @@ import type { Reply } from './reply.ts'
 type Told = { readonly family: Family; readonly now: number }
 
 /** What is known before anybody has answered. */
-export function setAdmissionHeaders(
-  reply: Reply,
-  told: Told & { readonly admission: Admission },
-): void {
-  const { hold } = told.admission
+export function setAdmissionHeaders(reply: Reply, { hold }: Admission): void {
   if (hold.capped) reply.setHeader('x-tollgate-output-cap', String(hold.outputTokens))
   if (hold.waitedMs > 0) reply.setHeader('x-tollgate-queued-ms', String(Math.round(hold.waitedMs)))
-  setBalanceHeaders(reply, hold.balances, told)
 }
 
 /** Who answers, and what it was not told. Certain only once there is content: until then another may take over. */

@@ -4,11 +4,14 @@ import { authenticate } from '../access/authenticate.ts'
 import type { Caller } from '../access/caller.ts'
 import type { LastUse } from '../access/last-use.ts'
 import { permitEndpoint } from '../access/permit.ts'
-import { refusalOf } from '../access/refusal.ts'
+import { refusalOf, StaleKey } from '../access/refusal.ts'
 import type { Catalog } from '../catalog/models.ts'
+import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import { FREE } from '../ledger/ledger.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { setBalanceHeaders } from './answer-headers.ts'
+import type { Reply } from './reply.ts'
 import type { Trace } from './trace.ts'
 
 export type Asking = {
@@ -30,11 +33,25 @@ export async function identify(
   return caller
 }
 
+/** Runs a handler, and once more when the key that called was changed in between. */
+export async function withCurrentKey(
+  { authenticator }: { readonly authenticator: Authenticator },
+  handle: () => Promise<void>,
+): Promise<void> {
+  try {
+    await handle()
+  } catch (thrown) {
+    if (!(thrown instanceof StaleKey)) throw thrown
+    authenticator.forget()
+    await handle()
+  }
+}
+
 /** Lets a request through that costs nothing: the budgets always pay for it, the rate limits count it. */
 export async function admitFree(
-  parts: { readonly ledger: Ledger },
+  parts: { readonly ledger: Ledger; readonly clock: Clock },
   caller: Caller,
-  asking: Asking & { readonly model: string },
+  asking: Asking & { readonly model: string; readonly reply: Reply },
 ): Promise<void> {
   const outcome = await parts.ledger.reserve({
     requestId: asking.requestId,
@@ -47,6 +64,10 @@ export async function admitFree(
     estimatedTokens: 0,
     recounted: true,
   })
+  const { family } = asking.credentials
+  if ('balances' in outcome) {
+    setBalanceHeaders(asking.reply, outcome.balances, { family, now: parts.clock.now() })
+  }
   if (!outcome.reserved) throw refusalOf(caller, outcome)
   await parts.ledger.void(outcome.holdId, 'costs nothing')
 }
@@ -55,5 +76,6 @@ export type ListingParts = {
   readonly authenticator: Authenticator
   readonly lastUse: LastUse
   readonly ledger: Ledger
+  readonly clock: Clock
   catalog(): Catalog
 }

@@ -115,7 +115,7 @@ function logFailure({ log, requestId }: Attempts, prepared: Prepared, error: Gat
     request_id: requestId,
     target: `${prepared.provider.name}/${prepared.model}`,
     code: error.code,
-    cause: error.cause === undefined ? error.message : describeError(error.cause),
+    cause: error.cause === undefined ? undefined : describeError(error.cause),
   })
 }
 

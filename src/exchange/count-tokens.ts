@@ -15,11 +15,11 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
   const caller = await identify(parts, incoming)
   const body = readJsonBody(await incoming.readBody())
   const call = readCountCall(body.value)
-  trace.model = call.model
   const model = permitModel(parts.catalog(), caller, { ...call, kind: 'chat' })
+  trace.model = model.id
   const { destinations } = parts.route(caller, model, call)
   const [first] = prepare({ codec, body, call }, destinations)
-  await admitFree(parts, caller, { ...incoming, model: call.model })
+  await admitFree(parts, caller, { ...incoming, model: call.model, reply })
   const tokens =
     first?.inputTokens ?? likelyInput(call.input, await parts.tokenizer.count(textsOf(body.value)))
   await reply.end(JSON.stringify({ input_tokens: tokens }))

@@ -16,7 +16,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { AnswerContext, Codec } from '../wire/codec.ts'
 import { readJsonBody } from '../wire/json.ts'
 import { textsOf } from '../wire/texts.ts'
-import { setAdmissionHeaders, setSettledHeaders } from './answer-headers.ts'
+import { setAdmissionHeaders, setBalanceHeaders, setSettledHeaders } from './answer-headers.ts'
 import type { Asking, ListingParts } from './asking.ts'
 import { identify } from './asking.ts'
 import { attempt, refuseWhileAllRest } from './attempt.ts'
@@ -64,9 +64,9 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
       ? await recall(parts.responses, caller.keyId, sent)
       : withoutState(sent)
   const call = codec.readCall(body.value)
-  trace.model = call.model
   trace.stream = call.stream
   const model = permitModel(parts.catalog(), caller, { ...call, kind: kindOf(endpoint) })
+  trace.model = model.id
   const { destinations, retries } = parts.route(caller, model, call)
   const prepared = prepare({ codec, body, call }, destinations)
 
@@ -78,6 +78,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     call,
     texts: () => textsOf(body.value),
     inputTokensOf: (target) => inputTokensOf(prepared, target),
+    tell: (balances) => setBalanceHeaders(reply, balances, { family, now: parts.clock.now() }),
     closed: reply.closed,
   }
   if (incoming.isDryRun) {
@@ -91,7 +92,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   const running = parts.running.begin(caller.keyId, reply.closed)
   const context = contextOf(parts, { requestId, model: call.model, body: asked })
   try {
-    setAdmissionHeaders(reply, { admission, family, now: parts.clock.now() })
+    setAdmissionHeaders(reply, admission)
     if (call.stream) reply.beginStream(codec.encodeEvents(context))
     const ending = await attempt(
       {
@@ -116,6 +117,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   } catch (thrown) {
     const failure = running.signal.aborted ? running.signal.reason : thrown
     const settled = await books.settle(failure)
+    if (settled?.balances !== undefined) request.tell(settled.balances)
     throw settled === undefined || settled.costNanodollars === 0n ? failure : paidFor(failure)
   } finally {
     running.end()

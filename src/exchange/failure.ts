@@ -18,7 +18,8 @@ export async function readFailure(
   const complaint = await readComplaint(answer, codec)
   const { status } = answer
   const said = redact(complaint.message ?? `the provider answered with status ${status}`)
-  const cause = `status ${status}: ${complaint.type ?? ''} ${complaint.code ?? ''} ${said}`
+  // Providers quote what they were sent, so their words go to the client and never into the log.
+  const cause = `status ${status} ${complaint.type ?? ''} ${complaint.code ?? ''}`.trim()
   if (status === 400 || status === 413 || status === 422) {
     return new GatewayError('invalid_request', said, {
       provider: complaint.code === undefined ? { status } : { status, code: complaint.code },

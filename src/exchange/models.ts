@@ -10,7 +10,7 @@ import type { Reply } from './reply.ts'
 
 export async function listModels(parts: ListingParts, asking: Asking, reply: Reply): Promise<void> {
   const caller = await identify(parts, asking)
-  await admitFree(parts, caller, { ...asking, model: '' })
+  await admitFree(parts, caller, { ...asking, model: '', reply })
   const data = modelsOf(parts, caller).map(entryOf)
   await reply.end(
     JSON.stringify({
@@ -30,8 +30,6 @@ export async function showModel(
 ): Promise<void> {
   const caller = await identify(parts, asking)
   const model = modelsOf(parts, caller).find(({ id }) => id === asking.id)
-  // What the path says is recorded only when it is a model's name.
-  await admitFree(parts, caller, { ...asking, model: model?.id ?? '' })
   if (model === undefined) {
     throw new GatewayError(
       'model_not_found',
@@ -39,6 +37,7 @@ export async function showModel(
       { param: 'model' },
     )
   }
+  await admitFree(parts, caller, { ...asking, model: model.id, reply })
   await reply.end(JSON.stringify(entryOf(model)))
 }
 

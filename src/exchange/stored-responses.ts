@@ -17,7 +17,7 @@ export async function showResponse(
   asking: AskingForStored,
   reply: Reply,
 ): Promise<void> {
-  const { response } = await storedFor(parts, asking)
+  const { response } = await storedFor(parts, asking, reply)
   await reply.end(JSON.stringify(response))
 }
 
@@ -26,7 +26,7 @@ export async function listInputItems(
   asking: AskingForStored,
   reply: Reply,
 ): Promise<void> {
-  const stored = await storedFor(parts, asking)
+  const stored = await storedFor(parts, asking, reply)
   await reply.end(JSON.stringify(pageOfItems(stored, asking.query)))
 }
 
@@ -36,21 +36,29 @@ export async function deleteResponse(
   reply: Reply,
 ): Promise<void> {
   const { id } = asking
-  const name = await nameFor(parts, asking)
+  const name = await nameFor(parts, asking, reply)
   if (!(await forgetResponse(parts.responses, name))) throw notFound(id)
   await reply.end(JSON.stringify({ id, object: 'response', deleted: true }))
 }
 
-async function storedFor(parts: StoredParts, asking: AskingForStored): Promise<StoredResponse> {
-  const name = await nameFor(parts, asking)
+async function storedFor(
+  parts: StoredParts,
+  asking: AskingForStored,
+  reply: Reply,
+): Promise<StoredResponse> {
+  const name = await nameFor(parts, asking, reply)
   const stored = await findResponse(parts.responses, name)
   if (stored === undefined) throw notFound(asking.id)
   return stored
 }
 
-async function nameFor(parts: StoredParts, asking: AskingForStored): Promise<ShelfName> {
+async function nameFor(
+  parts: StoredParts,
+  asking: AskingForStored,
+  reply: Reply,
+): Promise<ShelfName> {
   const caller = await identify(parts, asking)
-  await admitFree(parts, caller, { ...asking, model: '' })
+  await admitFree(parts, caller, { ...asking, model: '', reply })
   return { keyId: caller.keyId, id: asking.id }
 }
 

@@ -14,5 +14,4 @@ export type Trace = {
   outputTokens?: number
   costUsd?: string
   estimated?: boolean
-  firstByteMs?: number
 }

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
-import { changeMembers, readJsonBody } from './json.ts'
+import { changeMembers, readJsonAnswer, readJsonBody } from './json.ts'
 
 const read = (text: string) => readJsonBody(Buffer.from(text))
 
@@ -69,6 +69,26 @@ test('what no endpoint can read is a 400', () => {
       () => readJsonBody(body),
       (error) => error instanceof GatewayError && error.status === 400,
       what,
+    )
+  }
+})
+
+test('a provider’s answer may have any number of values', () => {
+  const data = Array.from({ length: 2_000_000 }, (_, index) => index % 7)
+  const body = readJsonAnswer(Buffer.from(JSON.stringify({ data, model: 'a' })))
+  assert.match(changeMembers(body, { model: 'b' }).subarray(-13).toString(), /"model":"b"}$/)
+})
+
+test('what is not JSON is the provider’s failure, and none of it is told', () => {
+  for (const text of ['', 'my private answer', '[1]', '{"a":']) {
+    assert.throws(
+      () => readJsonAnswer(Buffer.from(text)),
+      (error) =>
+        error instanceof GatewayError &&
+        error.code === 'provider_failed' &&
+        error.cause === undefined &&
+        !error.message.includes('private'),
+      text,
     )
   }
 })

@@ -17,34 +17,30 @@ export type JsonBody = {
 type Member = { readonly start: number; readonly valueStart: number; readonly end: number }
 
 // Real requests stay far below these; a body that does not would stall every other request while it is parsed.
-const DEPTH_MAX = 128
-const CONTAINERS_MAX = 100_000
-const MEMBERS_MAX = 200_000
-const COMMAS_MAX = 1_500_000
+const CLIENT_LIMITS = { depth: 128, containers: 100_000, members: 200_000, commas: 1_500_000 }
+const NO_LIMITS = { depth: Infinity, containers: Infinity, members: Infinity, commas: Infinity }
+type Limits = typeof CLIENT_LIMITS
 
 /** Reads a request body. Everything that is wrong with it is the client's to mend: always a 400. */
 export function readJsonBody(bytes: Buffer): JsonBody {
   if (bytes.length === 0) throw malformed('the request has no body: send a JSON object')
   if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8')
-  const members = scan(bytes)
+  const members = scan(bytes, CLIENT_LIMITS)
   const value = parse(bytes)
   if (!isObject(value)) throw malformed('the body must be a JSON object')
   return { bytes, value, members }
 }
 
-/** Reads a provider's answer, which must be a JSON object: anything else is the provider's failure. */
+/** Reads a provider's answer, which must be a JSON object of any size: anything else is the provider's failure. */
 export function readJsonAnswer(bytes: Buffer): JsonBody {
   try {
-    return readJsonBody(bytes)
-  } catch (cause) {
-    throw new GatewayError(
-      'provider_failed',
-      'the provider answered with something that is not JSON',
-      {
-        cause,
-      },
-    )
+    const members = scan(bytes, NO_LIMITS)
+    const value = parse(bytes)
+    if (isObject(value)) return { bytes, value, members }
+  } catch {
+    // The parser's message quotes the answer, which nobody but the client may read.
   }
+  throw new GatewayError('provider_failed', 'the provider answered with something that is not JSON')
 }
 
 /** The body with some members of the outermost object replaced, added, or (undefined) taken out. */
@@ -97,7 +93,7 @@ const COMMA = 0x2c
  * One pass over the bytes before they are parsed: counts what makes parsing slow and finds the outermost members.
  * It trusts nothing and checks no grammar; what it returns has a meaning only when the parser accepts the body.
  */
-function scan(bytes: Buffer): Map<string, Member> {
+function scan(bytes: Buffer, limits: Limits): Map<string, Member> {
   const members = new Map<string, Member>()
   let depth = 0
   let containers = 0
@@ -130,22 +126,22 @@ function scan(bytes: Buffer): Map<string, Member> {
         continue
       }
       case COLON:
-        if (++colons > MEMBERS_MAX) throw tooComplex('fields')
+        if (++colons > limits.members) throw tooComplex('fields')
         if (depth === 1 && open === undefined && nameStart >= 0) {
           open = { name: nameOf(bytes, nameStart, nameEnd), start: nameStart, valueStart: -1 }
           nameStart = -1
         }
         continue
       case COMMA:
-        if (++commas > COMMAS_MAX) throw tooComplex('values')
+        if (++commas > limits.commas) throw tooComplex('values')
         if (depth === 1) close()
         continue
       case OPEN_OBJECT:
       case OPEN_ARRAY:
         if (open?.valueStart === -1) open.valueStart = index
-        if (++containers > CONTAINERS_MAX) throw tooComplex('objects and lists')
-        if (++depth > DEPTH_MAX)
-          throw malformed(`the body is nested deeper than ${DEPTH_MAX} levels`)
+        if (++containers > limits.containers) throw tooComplex('objects and lists')
+        if (++depth > limits.depth)
+          throw malformed(`the body is nested deeper than ${limits.depth} levels`)
         break
       case CLOSE_OBJECT:
       case CLOSE_ARRAY:
@@ -159,13 +155,27 @@ function scan(bytes: Buffer): Map<string, Member> {
   return members
 }
 
-/** The index after a string's closing quote. Found by native search, because long strings are most of a body. */
+/** How far a string is read byte by byte before its end is searched for natively, which pays only for long ones. */
+const NEAR_BYTES = 64
+
+/** The index after a string's closing quote. */
 function endOfString(bytes: Buffer, start: number): number {
-  for (let quote = bytes.indexOf(QUOTE, start + 1); ; quote = bytes.indexOf(QUOTE, quote + 1)) {
+  let index = start + 1
+  for (;;) {
+    const near = Math.min(index + NEAR_BYTES, bytes.length)
+    for (; index < near; index++) {
+      const byte = bytes[index]
+      if (byte === QUOTE) return index + 1
+      if (byte === BACKSLASH) index++
+    }
+    if (index >= bytes.length) return bytes.length
+    const quote = bytes.indexOf(QUOTE, index)
     if (quote < 0) return bytes.length
     let backslashes = 0
-    while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes++
+    while (quote - backslashes > index && bytes[quote - 1 - backslashes] === BACKSLASH)
+      backslashes++
     if (backslashes % 2 === 0) return quote + 1
+    index = quote + 1
   }
 }
 

@@ -1,5 +1,9 @@
 // The data plane as an application meets it: headers, order of checks, answers, streams, bad input, the log.
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 
 import type { TestGateway } from '../support/gateway.ts'
@@ -97,7 +101,8 @@ describe('answers', () => {
   })
 
   test('a test key calls any public name and pays nothing', async () => {
-    const secret = await gateway.key('tests', 'sandbox-chat', '--mode', 'test')
+    const secret = await gateway.key('tests', 'sandbox-chat,gpt-5-mini', '--mode', 'test')
+    assert.equal((await chat({ ...HELLO, model: 'gpt-5-mini' }, secret)).status, 200)
     assert.match(secret, /^tg_test_/)
     const { status, headers } = await chat(HELLO, secret)
     assert.equal(status, 200)
@@ -144,7 +149,11 @@ describe('refusals', () => {
 
   test('path, then key, then permission, then body, then model, then kind', async () => {
     await refused(call('/v1/nothing'), 404, 'not_found')
-    await refused(call('/v1/chat/completions'), 405, 'method_not_allowed')
+    const wrong = await refused(call('/v1/chat/completions'), 405, 'method_not_allowed')
+    assert.equal(wrong.headers.get('allow'), 'POST')
+    await refused(call('/v1'), 404, 'not_found')
+    await refused(call('/metrics'), 404, 'not_found')
+    await refused(call('/healthz', { method: 'POST' }), 404, 'not_found')
     const narrow = await gateway.key('narrow', 'sandbox-chat', '--permissions', 'models')
     await refused(
       call('/v1/chat/completions', { method: 'POST', body: '{' }),
@@ -244,6 +253,33 @@ describe('refusals', () => {
     }
   })
 
+  test('what is not even HTTP is answered in the same form', async () => {
+    const { port } = new URL(gateway.url)
+    const ask = async (text: string): Promise<string> => {
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.end(text)
+      let answer = ''
+      for await (const chunk of socket) answer += String(chunk)
+      return answer
+    }
+    assert.match(
+      await ask('nonsense\r\n\r\n'),
+      /^HTTP\/1\.1 400 .*x-request-id: req_.*"invalid_request"/s,
+    )
+    const large = `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`
+    assert.match(await ask(large), /^HTTP\/1\.1 431 .*x-request-id: req_/s)
+  })
+
+  test('limits are told with every refusal', async () => {
+    const secret = await gateway.key('limited', 'sandbox-chat', '--rpm', '1')
+    const first = await call('/v1/models', { headers: bearer(secret) })
+    assert.equal(first.headers.get('x-ratelimit-limit-requests'), '1')
+    const { headers } = await refused(chat(HELLO, secret), 429, 'rate_limit_exceeded')
+    assert.equal(headers.get('x-ratelimit-remaining-requests'), '0')
+    assert.equal(headers.get('x-should-retry'), 'true')
+    assert.ok(Number(headers.get('retry-after')) > 0)
+  })
+
   test('33 MB are too much, announced or not', async () => {
     const large = Buffer.alloc(33 * 1024 * 1024, 'x')
     await refused(
@@ -295,6 +331,12 @@ describe('what a key may know about itself', () => {
     assert.ok(Number(body['worst_case']) > 0)
     const after = await call('/v1/key', { headers: bearer() })
     assert.equal(after.body['spent'], before.body['spent'])
+    const unclear = { ...bearer(), 'x-tollgate-dry-run': 'maybe' }
+    const { status: refusal } = await call('/v1/chat/completions', {
+      json: HELLO,
+      headers: unclear,
+    })
+    assert.equal(refusal, 400)
     const dear = await gateway.key('dear', 'sandbox-chat', '--budget', '0.000001')
     const refused = await call('/v1/chat/completions', {
       json: HELLO,
@@ -360,4 +402,41 @@ describe('the log', () => {
     assert.ok(!everything.includes(key))
     assert.equal(gateway.log().filter((one) => one['request_id'] === id).length, 1)
   })
+})
+
+test('a provider that quotes the prompt does not get it into the log', async () => {
+  const secretWord = 'zither-canary'
+  const provider = createServer((message, response) => {
+    void text(message).then((body) => {
+      const status = Number(/status (\d+)/.exec(body)?.[1])
+      response.writeHead(status, { 'content-type': 'application/json' })
+      if (status === 200) response.end(`no JSON: ${body}`)
+      else
+        response.end(JSON.stringify({ error: { message: `bad: ${body}`, type: 'x', code: 'y' } }))
+    })
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const { port } = provider.address() as AddressInfo
+  await using echoing = await startGateway({
+    config: `
+providers: { echo: { kind: openai, base_url: "http://127.0.0.1:${port}/v1" } }
+models: { echo: { targets: [echo/echo], price: free, context: 9999, max_output: 99 } }
+`,
+  })
+  try {
+    const secret = await echoing.key('echo', 'echo')
+    for (const status of [200, 400, 401, 422, 429, 500]) {
+      const content = `${secretWord} status ${status}`
+      const response = await fetch(`${echoing.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: bearer(secret),
+        body: JSON.stringify({ model: 'echo', messages: [{ role: 'user', content }] }),
+      })
+      await echoing.logged(response.headers.get('x-request-id') ?? '')
+    }
+    assert.ok(!JSON.stringify(echoing.log()).includes(secretWord))
+  } finally {
+    provider.close()
+    provider.closeAllConnections()
+  }
 })
