@@ -11,8 +11,9 @@ import { formatUsd } from '../core/money.ts'
 import { StoreError } from '../store/errors.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
 import { common, readConfig, sqliteFile, withStore, type CommonOptions } from './context.ts'
+import { report as complain } from './failure.ts'
 import { catalogFor, modelJson, modelsText } from './models.ts'
-import { block, bold, printError, printJson, printText } from './output.ts'
+import { block, bold, printJson, printText } from './output.ts'
 
 export function addCheck(program: Command): void {
   common(program.command('check'))
@@ -28,6 +29,8 @@ export function addCheck(program: Command): void {
 }
 
 type Report = {
+  /** Null: there is none. */
+  readonly file: string | null
   readonly problems: readonly Problem[]
   readonly config: Config | null
   readonly models: readonly Model[]
@@ -41,13 +44,14 @@ async function check(options: CommonOptions): Promise<Report> {
     config = readConfig(options)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return { problems: error.problems, config: null, models: [], notes: [] }
+    return { file: error.file, problems: error.problems, config: null, models: [], notes: [] }
   }
   const leftOut = [...config.leftOut].map(
     ([name, reason]) => `the provider ${name} is left out: ${reason}`,
   )
   const database = await checkDatabase(config)
   return {
+    file: config.path,
     problems: database.problems,
     config,
     models: catalogFor(config).list(),
@@ -92,10 +96,10 @@ function frameNotes({ frame }: Config, stored: Frame): readonly string[] {
     )
 }
 
-function reportJson({ problems, config, models, notes }: Report) {
+function reportJson({ file, problems, config, models, notes }: Report) {
   return {
     ok: problems.length === 0,
-    file: config?.path ?? null,
+    file,
     problems,
     notes,
     providers: providersOf(config),
@@ -104,8 +108,8 @@ function reportJson({ problems, config, models, notes }: Report) {
 }
 
 function printReport(report: Report): void {
-  const { problems, config, models, notes } = report
-  for (const { path, message } of problems) printError(`${path} ${message}`)
+  const { file, problems, config, models, notes } = report
+  if (problems.length > 0) complain(new ConfigError(file, problems))
   if (config === null) return
   const providers = providersOf(config).map(
     ({ name, kind, reason }) => [name, reason === null ? kind : `left out: ${reason}`] as const,

@@ -3,14 +3,16 @@ import { existsSync } from 'node:fs'
 
 import type { Command } from 'commander'
 
-import { loadConfig } from '../config/load.ts'
-import type { Config, ConfigSource } from '../config/load.ts'
+import { loadConfig, loadPlace } from '../config/load.ts'
+import type { Config, Place } from '../config/load.ts'
+import type { ConfigSource } from '../config/written.ts'
 import { systemClock } from '../core/clock.ts'
 import { periodAt } from '../ledger/periods.ts'
 import { seedFrame } from '../store/frame.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/open.ts'
-import { printNote } from './output.ts'
+import { FailureError } from './failure.ts'
+import { printNote, printWarning } from './output.ts'
 
 export type CommonOptions = {
   readonly json?: true
@@ -32,25 +34,46 @@ export function readConfig(options: CommonOptions): Config {
   return loadConfig(sourceOf({ config: options.config }))
 }
 
+/** For commands on the database alone: whatever else is wrong in the file is said, and they go on. */
+export function readPlace(options: CommonOptions): Place {
+  const { place, ignored } = loadPlace(sourceOf({ config: options.config }))
+  for (const line of ignored?.message.split('\n') ?? []) printWarning(line)
+  if (ignored !== null) printWarning('this command needs the database alone, so it goes on')
+  return place
+}
+
+export type StoreUse = {
+  /** Whoever only looks wants the database that is there, and no new one because the address is wrong. */
+  readonly mayCreate?: boolean
+  readonly workerModules?: readonly URL[]
+}
+
 /** Opens the database of the configuration, beside a running server or not, and closes it whatever happens. */
 export async function withStore<Result>(
-  config: Config,
+  place: Place,
   work: (store: Store) => Promise<Result>,
-  workerModules: readonly URL[] = [],
+  { mayCreate = false, workerModules = [] }: StoreUse = {},
 ): Promise<Result> {
-  const file = sqliteFile(config)
+  const file = sqliteFile(place)
   const isNew = file !== undefined && !existsSync(file)
-  const store = await openStore(config.database, { clock: systemClock, periodAt, workerModules })
+  if (isNew && (!mayCreate || place.frame === null)) {
+    throw new FailureError(
+      `there is no database at ${file}: name another with --config, TOLLGATE_DATABASE or \`database\` in tollgate.yaml, or make this one with \`tollgate serve\` or \`tollgate keys create\``,
+    )
+  }
+  const store = await openStore(place.database, { clock: systemClock, periodAt, workerModules })
   try {
     if (isNew) printNote(`made a new database, ${file}`)
-    const { budgetNanodollars, ...rule } = config.frame
-    await seedFrame(store, { limitNanodollars: budgetNanodollars, ...rule })
+    if (place.frame !== null) {
+      const { budgetNanodollars, ...rule } = place.frame
+      await seedFrame(store, { limitNanodollars: budgetNanodollars, ...rule })
+    }
     return await work(store)
   } finally {
     await store.close()
   }
 }
 
-export function sqliteFile({ database }: Config): string | undefined {
+export function sqliteFile({ database }: Place): string | undefined {
   return database.startsWith('sqlite:') ? database.slice('sqlite:'.length) : undefined
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { CostLine } from '../catalog/prices.ts'
 import { formatUsd } from '../core/money.ts'
 import { explain, type Explanation } from '../ledger/explain.ts'
-import { common, readConfig, withStore, type CommonOptions } from './context.ts'
+import { common, readPlace, withStore, type CommonOptions } from './context.ts'
 import { block, bold, moment, printJson, printText, table, usd } from './output.ts'
 
 export function addExplain(program: Command): void {
@@ -15,7 +15,7 @@ export function addExplain(program: Command): void {
     )
     .argument('<REQUEST_ID>', 'the x-request-id of the answer, also in the log')
     .action(async (requestId: string, options: CommonOptions) => {
-      await withStore(readConfig(options), async (store) => {
+      await withStore(readPlace(options), async (store) => {
         const explanation = await explain(store, requestId)
         if (options.json) printJson(explanationJson(explanation))
         else printText(explanationText(explanation, store.clock.now()))

@@ -5,8 +5,8 @@ import { parseBudget } from '../core/money.ts'
 import { readFrame, setFrame, type Frame, type FrameSettings } from '../store/frame.ts'
 import { frameJson } from '../store/key-json.ts'
 import type { Store } from '../store/open.ts'
-import { common, readConfig, withStore, type CommonOptions } from './context.ts'
-import { argument } from './failure.ts'
+import { common, readPlace, withStore, type CommonOptions } from './context.ts'
+import { argument, UsageError } from './failure.ts'
 import { periodOption, weekStartOption } from './key-options.ts'
 import { frameText } from './key-text.ts'
 import { printJson, printText } from './output.ts'
@@ -21,17 +21,15 @@ export function addFrame(program: Command): void {
   common(frame.command('show'))
     .description('Show what the frame allows and what is left of it.')
     .action(async (options: CommonOptions) => {
-      await withStore(readConfig(options), async (store) => {
+      await withStore(readPlace(options), async (store) => {
         printFrame(store, await readFrame(store), options)
       })
     })
   common(frame.command('set'))
-    .description('Set the frame. What is spent stays spent until the period ends.')
-    .requiredOption(
-      '--budget <usd>',
-      'what all keys together may spend in a period',
-      argument(parseBudget),
+    .description(
+      'Change the frame. What is not named stays as it is, and what is spent stays spent until the period ends.',
     )
+    .option('--budget <usd>', 'what all keys together may spend in a period', argument(parseBudget))
     .addOption(periodOption('when it starts anew'))
     .option('--timezone <zone>', 'whose midnight counts')
     .addOption(weekStartOption())
@@ -41,19 +39,17 @@ export function addFrame(program: Command): void {
     )
     .action(async (options: FrameOptions & CommonOptions) => {
       const { budget, period, timezone, weekStart } = options
-      await withStore(readConfig(options), async (store) => {
-        const changed = await setFrame(store, {
-          limitNanodollars: budget,
-          period,
-          timezone,
-          weekStart,
-        })
-        printFrame(store, changed, options)
-      })
+      const change = { limitNanodollars: budget, period, timezone, weekStart }
+      if (Object.values(change).every((value) => value === undefined)) {
+        throw new UsageError('nothing to change: say what, as in --budget 2500')
+      }
+      const work = async (store: Store): Promise<void> =>
+        printFrame(store, await setFrame(store, change), options)
+      await withStore(readPlace(options), work, { mayCreate: true })
     })
 }
 
-type FrameOptions = { readonly budget: bigint } & Partial<Omit<FrameSettings, 'limitNanodollars'>>
+type FrameOptions = { readonly budget?: bigint } & Partial<Omit<FrameSettings, 'limitNanodollars'>>
 
 function printFrame(store: Store, frame: Frame, options: CommonOptions): void {
   if (options.json) printJson(frameJson(frame))

@@ -16,7 +16,7 @@ import {
 import { keyJson } from '../store/key-json.ts'
 import { findKey, listKeys, type Key } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
-import { common, readConfig, withStore, type CommonOptions } from './context.ts'
+import { common, readConfig, readPlace, withStore, type CommonOptions } from './context.ts'
 import { argument, UsageError } from './failure.ts'
 import { settingsOf, settingsOptions, type SettingsOptions } from './key-options.ts'
 import { keyBlock, keyTable, secretText } from './key-text.ts'
@@ -74,7 +74,7 @@ type CreateOptions = CommonOptions &
 async function create(options: CreateOptions): Promise<void> {
   const config = readConfig(options)
   const { name, models, budget, mode } = options
-  await withStore(config, async (store) => {
+  const work = async (store: Store): Promise<void> => {
     const created = await createKey(store, {
       ...settingsOf(options),
       name,
@@ -85,14 +85,15 @@ async function create(options: CreateOptions): Promise<void> {
     })
     await noteUnknownModels(config, models)
     printSecret(store, created, { ...options, headline: `Created the key "${created.key.name}".` })
-  })
+  }
+  await withStore(config, work, { mayCreate: true })
 }
 
 function addList(keys: Command): void {
   common(keys.command('list'))
     .description('List all keys with status, budget and number of models, and the frame above.')
     .action(async (options: CommonOptions) => {
-      await withStore(readConfig(options), async (store) => {
+      await withStore(readPlace(options), async (store) => {
         const all = await listKeys(store)
         if (options.json) printJson({ keys: all.map(keyJson) })
         else printText(keyTable(all, await readFrame(store), store.clock.now()))
@@ -112,7 +113,7 @@ function addSimple(keys: Command): void {
       .description(description)
       .argument('<KEY>', 'id or name')
       .action(async (name: string, options: CommonOptions) => {
-        await withStore(readConfig(options), async (store) => {
+        await withStore(readPlace(options), async (store) => {
           printKey(store, await work(store, name), options)
         })
       })
@@ -177,7 +178,7 @@ function addRevoke(keys: Command): void {
     .requiredOption('--reason <text>', 'why, for the record')
     .addHelpText('after', '\nExample:\n  $ tollgate keys revoke shop-test --reason "not needed"')
     .action(async (name: string, options: CommonOptions & { readonly reason: string }) => {
-      await withStore(readConfig(options), async (store) => {
+      await withStore(readPlace(options), async (store) => {
         printKey(store, await revokeKey(store, name, options.reason), options)
       })
     })
@@ -200,10 +201,10 @@ async function rotate(
   name: string,
   options: CommonOptions & { readonly overlap: number },
 ): Promise<void> {
-  const config = readConfig(options)
+  const place = readPlace(options)
   const { overlap: overlapMs } = options
-  await withStore(config, async (store) => {
-    const rotated = await rotateKey(store, name, { overlapMs, secretPrefix: config.keys.prefix })
+  await withStore(place, async (store) => {
+    const rotated = await rotateKey(store, name, { overlapMs, secretPrefix: place.keys.prefix })
     const now = store.clock.now()
     const old = overlapMs === 0 ? 'no longer' : `until ${moment(now + overlapMs, now)}`
     const headline = `Rotated the key "${rotated.key.name}". The old secret works ${old}.`

@@ -7,7 +7,7 @@ import { formatUsd, parseUsd } from '../core/money.ts'
 import { adjustHold, listOrphans, type Orphan } from '../ledger/by-hand.ts'
 import { LEDGER_WORKER_MODULE } from '../ledger/sqlite-runner.ts'
 import { verifyLedger, type Violation } from '../ledger/verify.ts'
-import { common, readConfig, withStore, type CommonOptions } from './context.ts'
+import { common, readPlace, withStore, type CommonOptions } from './context.ts'
 import { argument } from './failure.ts'
 import { exactTime, printJson, printText, table, usd } from './output.ts'
 
@@ -28,7 +28,7 @@ function addVerify(ledger: Command): void {
     )
     .option('--quiescent', 'nobody is serving, so nothing may be held either')
     .action(async (options: CommonOptions & { readonly quiescent?: true }) => {
-      const violations = await withStore(readConfig(options), (store) =>
+      const violations = await withStore(readPlace(options), (store) =>
         verifyLedger(store, { quiescent: options.quiescent ?? false }),
       )
       if (options.json) printJson({ ok: violations.length === 0, violations })
@@ -44,7 +44,7 @@ function addOrphans(ledger: Command): void {
         'which is never too little; the bill of the provider may tell the true cost.',
     )
     .action(async (options: CommonOptions) => {
-      const orphans = await withStore(readConfig(options), (store) => listOrphans(store))
+      const orphans = await withStore(readPlace(options), (store) => listOrphans(store))
       if (options.json) printJson({ orphans: orphans.map(orphanJson) })
       else printText(orphansText(orphans))
     })
@@ -71,10 +71,10 @@ function addAdjust(ledger: Command): void {
           actor: `command line, ${userInfo().username}`,
           reason: options.reason,
         }
-        const config = readConfig(options)
-        const { before, after } = await withStore(config, (store) => adjustHold(store, change), [
-          LEDGER_WORKER_MODULE,
-        ])
+        const place = readPlace(options)
+        const { before, after } = await withStore(place, (store) => adjustHold(store, change), {
+          workerModules: [LEDGER_WORKER_MODULE],
+        })
         if (options.json)
           printJson({ hold: holdId, before: formatUsd(before), after: formatUsd(after) })
         else

@@ -18,6 +18,11 @@ export function printNote(text: string): void {
   process.stderr.write(`tollgate: note: ${text}\n`)
 }
 
+/** Something is wrong that does not keep the command from its work. */
+export function printWarning(text: string): void {
+  process.stderr.write(`tollgate: warning: ${text}\n`)
+}
+
 /** Help for whoever sits at the terminal; programs read stdout. */
 export function printHint(text: string): void {
   process.stderr.write(`${text}\n`)

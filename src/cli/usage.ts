@@ -5,7 +5,7 @@ import { formatUsd } from '../core/money.ts'
 import { usageReport, type UsageQuestion, type UsageSums } from '../ledger/usage.ts'
 import { findKey, listKeys } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
-import { common, readConfig, withStore, type CommonOptions } from './context.ts'
+import { common, readPlace, withStore, type CommonOptions } from './context.ts'
 import { argument, UsageError } from './failure.ts'
 import { readPast } from './options.ts'
 import { bold, exactTime, printJson, printText, table, type Column } from './output.ts'
@@ -50,7 +50,7 @@ Examples:
 }
 
 async function usage(options: UsageOptions): Promise<void> {
-  await withStore(readConfig(options), async (store) => {
+  await withStore(readPlace(options), async (store) => {
     const question = await questionOf(store, options)
     const { rows, total } = await usageReport(store, question)
     if (options.json) printJson({ rows: rows.map(rowJson), total: sumsJson(total) })

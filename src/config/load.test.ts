@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
 import { loadConfig } from './load.ts'
-import type { ConfigSource } from './load.ts'
+import type { ConfigSource } from './written.ts'
 import { ConfigError } from './problems.ts'
 
 let folder = ''
@@ -301,6 +301,16 @@ describe('what is wrong', () => {
       [
         'server.port must be',
         'providers.a.api_key is missing',
+        'models.m.targets[0] names the provider b',
+      ],
+    ],
+    [
+      'a model that is wrong in two ways, beside what is no setting',
+      'nonsense: 1\nmodels: { m: { targets: [b/c], context: x, bad: 1 } }',
+      [
+        'models.m.context must be',
+        'models.m.bad is not a setting',
+        'nonsense is not a setting',
         'models.m.targets[0] names the provider b',
       ],
     ],

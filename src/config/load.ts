@@ -1,10 +1,5 @@
 // The configuration: file and environment in, one frozen value out. Everything wrong is reported at once, each with
-// its path and what to do. Nothing else reads the file or the TOLLGATE_ variables.
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
-
-import { parseDocument } from 'yaml'
-
+// its path and what to do. Nothing but this and written.ts reads the file or the TOLLGATE_ variables.
 import type { ModelEntry } from '../catalog/models.ts'
 import { FREE, makePrice } from '../catalog/prices.ts'
 import type { Price } from '../catalog/prices.ts'
@@ -13,11 +8,13 @@ import { pricePerMillion } from '../core/money.ts'
 import { crossCheck } from './cross-check.ts'
 import { expand } from './expand.ts'
 import { ConfigError, problemsOf } from './problems.ts'
-import type { Problem } from './problems.ts'
+import type { Path, Problem } from './problems.ts'
 import { whatIsMissing, WITHOUT_ADAPTER } from './providers.ts'
 import type { ProviderSettings } from './providers.ts'
 import { file } from './schema.ts'
 import type { FileSettings, ModelSettings } from './schema.ts'
+import { databasePlace, readWritten, withOrigins } from './written.ts'
+import type { ConfigSource } from './written.ts'
 
 export type Config = Omit<FileSettings, 'providers' | 'models' | 'admin'> & {
   /** The file it was read from; null = there is none. */
@@ -42,19 +39,6 @@ export type Config = Omit<FileSettings, 'providers' | 'models' | 'admin'> & {
 
 export type Provider = ProviderSettings & { readonly name: string }
 
-export type ConfigSource = {
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** The current folder. */
-  readonly folder: string
-  /** What the command line said; it wins over the environment, which wins over the file. */
-  readonly options?: {
-    readonly config?: string | undefined
-    readonly host?: string | undefined
-    readonly port?: string | undefined
-    readonly workers?: string | undefined
-  }
-}
-
 /** The only variables that are read by name; a file may take any other with ${NAME}. */
 export const VARIABLES = [
   'TOLLGATE_CONFIG',
@@ -75,25 +59,18 @@ const USUAL_VARIABLES = {
 
 /** Throws a ConfigError with everything that is wrong. */
 export function loadConfig(source: ConfigSource): Config {
-  const path = findFile(source)
-  const folder = path === null ? source.folder : dirname(path)
-  const expanded = expand(path === null ? {} : readYaml(path), { env: source.env, folder })
-  const { document, origins } = override(expanded.value, source)
+  const written = readWritten(source)
+  const { path, document } = written
+  if (!written.isReadable) throw new ConfigError(path, written.problems)
   const { data, problems } = check(withUsualProviders(document, source.env))
-  const known = new Set(expanded.problems.map((problem) => problem.path))
-  const all = [...expanded.problems, ...problems.filter((problem) => !known.has(problem.path))]
-  if (data === undefined || all.length > 0) {
-    throw new ConfigError(
-      path ?? 'configuration',
-      all.map(({ path, message }) => ({ path: origins.get(path) ?? path, message })),
-    )
-  }
-  const place = origins.has('database') ? source.folder : folder
+  const known = new Set(written.problems.map((problem) => problem.path))
+  const all = [...written.problems, ...problems.filter((problem) => !known.has(problem.path))]
+  if (data === undefined || all.length > 0) throw new ConfigError(path, withOrigins(written, all))
   return freeze({
     ...data,
     path,
-    files: path === null ? [] : [path, ...expanded.files],
-    ...databasePlace(data.database, place),
+    files: written.files,
+    ...databasePlace(data.database, written),
     admin: { ...data.admin, publicUrl: data.admin.publicUrl ?? localUrl(data.server) },
     frameIsWritten: document['frame'] !== undefined,
     secret: readSecret(source),
@@ -106,61 +83,33 @@ export function loadConfig(source: ConfigSource): Config {
   })
 }
 
-function findFile({ env, folder, options }: ConfigSource): string | null {
-  const named = options?.config ?? env['TOLLGATE_CONFIG']
-  if (named !== undefined && named !== '') return resolve(folder, named)
-  const usual = resolve(folder, 'tollgate.yaml')
-  return existsSync(usual) ? usual : null
+/** What a command needs that works on the database alone. */
+export type Place = Pick<Config, 'database' | 'keys'> & {
+  /** Null: the file is wrong, so nothing of it seeds a database. */
+  readonly frame: Config['frame'] | null
 }
 
-function readYaml(path: string): unknown {
-  let text
+/** A file that is wrong elsewhere must not keep anyone from revoking a key; `ignored` is what is wrong with it. */
+export function loadPlace(source: ConfigSource): {
+  readonly place: Place
+  readonly ignored: ConfigError | null
+} {
   try {
-    text = readFileSync(path, 'utf8')
+    return { place: loadConfig(source), ignored: null }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    const message = `cannot be read (${code}): check --config or TOLLGATE_CONFIG`
-    throw new ConfigError('configuration', [{ path, message }])
+    if (!(error instanceof ConfigError)) throw error
+    const written = readWritten(source)
+    const { document } = written
+    // An unreadable file may well name a database, so the usual one would be a guess.
+    const isKnown = written.isReadable || document['database'] !== undefined
+    const database = file.shape.database.safeParse(document['database'])
+    const isFilled = !written.problems.some(({ path }) => path === 'database')
+    if (!isKnown || !isFilled || !database.success) throw error
+    const keys =
+      file.shape.keys.safeParse(document['keys']).data ?? file.shape.keys.parse(undefined)
+    const { database: url } = databasePlace(database.data, written)
+    return { place: { database: url, keys, frame: null }, ignored: error }
   }
-  const document = parseDocument(text)
-  const problems = document.errors.map(({ message, linePos }) => ({
-    path: `line ${linePos?.[0].line ?? 1}`,
-    message: `is not valid YAML: ${message.split('\n')[0]?.replace(/ at line \d+.*$/, '') ?? ''}`,
-  }))
-  if (problems.length > 0) throw new ConfigError(path, problems)
-  const value: unknown = document.toJS()
-  if (value !== null && !isObject(value)) {
-    throw new ConfigError(path, [
-      {
-        path: 'line 1',
-        message: 'must begin a section such as `server:`, not hold a single value',
-      },
-    ])
-  }
-  // A section whose lines are all commented out is null, and says nothing.
-  return Object.fromEntries(Object.entries(value ?? {}).filter(([, section]) => section !== null))
-}
-
-/** Puts what command line and environment say over the file, and keeps where each value came from. */
-function override(value: unknown, { env, options }: ConfigSource) {
-  const document: Record<string, unknown> = isObject(value) ? { ...value } : {}
-  const origins = new Map<string, string>()
-  const server = isObject(document['server']) ? { ...document['server'] } : undefined
-  const changed: Record<string, string> = {}
-  for (const name of ['host', 'port', 'workers'] as const) {
-    const variable = `TOLLGATE_${name.toUpperCase()}`
-    const given = options?.[name] ?? (env[variable] || undefined)
-    if (given === undefined) continue
-    changed[name] = given
-    origins.set(`server.${name}`, options?.[name] === undefined ? variable : `--${name}`)
-  }
-  if (origins.size > 0) document['server'] = { ...server, ...changed }
-  const database = env['TOLLGATE_DATABASE']
-  if (database !== undefined && database !== '') {
-    document['database'] = database
-    origins.set('database', 'TOLLGATE_DATABASE')
-  }
-  return { document, origins }
 }
 
 function withUsualProviders(
@@ -183,23 +132,35 @@ function check(document: Readonly<Record<string, unknown>>): {
   const names = new Set(Object.keys(isObject(document['providers']) ? document['providers'] : {}))
   const { data, error } = file.safeParse(document)
   if (data !== undefined) return { data, problems: crossCheck(data, names) }
-  const sound = structuredClone(document) as Record<string, Record<string, unknown>>
-  for (const { path } of error.issues) {
-    const [section = '', name = ''] = path.map(String)
-    if ((section === 'models' || section === 'providers') && name !== '')
-      delete sound[section]?.[name]
-    else delete sound[section]
-  }
-  const rest = file.safeParse(sound).data
+  const rest = soundPart(document)
   return {
     problems: [...problemsOf(error), ...(rest === undefined ? [] : crossCheck(rest, names))],
   }
 }
 
-function databasePlace(url: string, folder: string) {
-  if (!url.startsWith('sqlite:')) return { database: url, dataFolder: resolve(folder, 'data') }
-  const path = resolve(folder, url.slice('sqlite:'.length))
-  return { database: `sqlite:${path}`, dataFolder: dirname(path) }
+/** Without the wrong values alone if that is enough, else without the entries, else without the sections they are in. */
+function soundPart(document: Readonly<Record<string, unknown>>): FileSettings | undefined {
+  const sound = structuredClone(document)
+  for (const depth of [Infinity, 2, 1]) {
+    const { data, error } = file.safeParse(sound)
+    if (data !== undefined) return data
+    for (const issue of error.issues) {
+      const paths =
+        issue.code === 'unrecognized_keys'
+          ? issue.keys.map((key) => [...issue.path, key])
+          : [issue.path]
+      for (const path of paths) remove(sound, path.slice(0, depth))
+    }
+  }
+  return file.safeParse(sound).data
+}
+
+function remove(from: unknown, path: Path): void {
+  const [step, ...rest] = path
+  // Taking an element out of a list would move the others, and their problems name the wrong place.
+  if (step === undefined || !isObject(from)) return
+  if (rest.length === 0) Reflect.deleteProperty(from, step)
+  else remove(from[String(step)], rest)
 }
 
 function localUrl({ host, port }: FileSettings['server']): string {
@@ -215,7 +176,7 @@ function readSecret({ env, folder }: ConfigSource): string | null {
   const { value, problems } = expand(given, { env: {}, folder })
   if (problems.length === 0) return String(value)
   throw new ConfigError(
-    'environment',
+    null,
     problems.map(({ message }) => ({ path: 'TOLLGATE_SECRET', message })),
   )
 }

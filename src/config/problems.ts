@@ -11,12 +11,21 @@ export type Problem = {
 /** A configuration that cannot be used. The message has one line per problem. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
+  /** Null: there is none. */
+  readonly file: string | null
   readonly problems: readonly Problem[]
 
-  constructor(where: string, problems: readonly Problem[]) {
-    super(problems.map(({ path, message }) => `${where}: ${path} ${message}`.trim()).join('\n'))
+  constructor(file: string | null, problems: readonly Problem[]) {
+    super(problems.map((problem) => lineOf(file, problem)).join('\n'))
+    this.file = file
     this.problems = problems
   }
+}
+
+/** Names the file, unless the value came from an option or a variable, or it is the file itself. */
+function lineOf(file: string | null, { path, message }: Problem): string {
+  const isInFile = file !== null && path !== file && !/^(--|TOLLGATE_)/.test(path)
+  return isInFile ? `${file}: ${path} ${message}` : `${path} ${message}`
 }
 
 export type Path = readonly PropertyKey[]

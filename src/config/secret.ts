@@ -14,7 +14,7 @@ export function secretOf(config: Pick<Config, 'secret' | 'database' | 'dataFolde
   if (!config.database.startsWith('sqlite:')) {
     const message =
       'is required with PostgreSQL, the same on every node: make one with `openssl rand -base64 32`'
-    throw new ConfigError('environment', [{ path: 'TOLLGATE_SECRET', message }])
+    throw new ConfigError(null, [{ path: 'TOLLGATE_SECRET', message }])
   }
   return readSecret(join(config.dataFolder, 'secret'))
 }
@@ -46,7 +46,7 @@ function makeSecret(path: string): string {
 
 function unusable(path: string, why: string): ConfigError {
   const message = `cannot be used (${why}): make it readable and writable, or set TOLLGATE_SECRET`
-  return new ConfigError('configuration', [{ path, message }])
+  return new ConfigError(null, [{ path, message }])
 }
 
 function codeOf(error: unknown): string {

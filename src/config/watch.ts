@@ -3,7 +3,8 @@
 import { statSync } from 'node:fs'
 
 import { loadConfig } from './load.ts'
-import type { Config, ConfigSource } from './load.ts'
+import type { Config } from './load.ts'
+import type { ConfigSource } from './written.ts'
 
 /** Looking at dates sees every way of replacing a file: editors, the links of container platforms, vaults. */
 const LOOK_EVERY_MS = 500

@@ -1,0 +1,143 @@
+// What people wrote: the file with the environment and the command line over it, not judged yet. What cannot be read is
+// told beside what can, so that a caller who needs little of it can go on.
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+
+import { parseDocument, type Document } from 'yaml'
+
+import { isObject } from '../core/json.ts'
+import { expand } from './expand.ts'
+import type { Problem } from './problems.ts'
+
+export type ConfigSource = {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The current folder. */
+  readonly folder: string
+  /** What the command line said; it wins over the environment, which wins over the file. */
+  readonly options?: {
+    readonly config?: string | undefined
+    readonly host?: string | undefined
+    readonly port?: string | undefined
+    readonly workers?: string | undefined
+  }
+}
+
+export type Written = {
+  /** The file; null = there is none. */
+  readonly path: string | null
+  /** The file and whatever it took values from. */
+  readonly files: readonly string[]
+  /** False: the file is missing or no YAML, and the document is what could be made of it. */
+  readonly isReadable: boolean
+  readonly document: Readonly<Record<string, unknown>>
+  readonly problems: readonly Problem[]
+  /** Which variable or option a value came from, by its path; what is not here came from the file. */
+  readonly origins: ReadonlyMap<string, string>
+  /** Where a relative path to the database starts. */
+  readonly databaseFolder: string
+}
+
+export function readWritten(source: ConfigSource): Written {
+  const path = findFile(source)
+  const folder = path === null ? source.folder : dirname(path)
+  const read = path === null ? { sections: {}, problems: [] } : readYaml(path)
+  const expanded = expand(read.sections, { env: source.env, folder })
+  const { document, origins } = override(expanded.value, source)
+  return {
+    path,
+    files: path === null ? [] : [path, ...expanded.files],
+    isReadable: read.problems.length === 0,
+    document,
+    problems: [
+      ...read.problems,
+      // What was taken from elsewhere instead is no longer wrong.
+      ...expanded.problems.filter((problem) => !origins.has(problem.path)),
+    ],
+    origins,
+    databaseFolder: origins.has('database') ? source.folder : folder,
+  }
+}
+
+/** The problems under the names of the variables and options that the values came from. */
+export function withOrigins(
+  { origins }: Written,
+  problems: readonly Problem[],
+): readonly Problem[] {
+  return problems.map(({ path, message }) => ({ path: origins.get(path) ?? path, message }))
+}
+
+export function databasePlace(url: string, { databaseFolder }: Written) {
+  if (!url.startsWith('sqlite:')) {
+    return { database: url, dataFolder: resolve(databaseFolder, 'data') }
+  }
+  const path = resolve(databaseFolder, url.slice('sqlite:'.length))
+  return { database: `sqlite:${path}`, dataFolder: dirname(path) }
+}
+
+function findFile({ env, folder, options }: ConfigSource): string | null {
+  const named = options?.config ?? env['TOLLGATE_CONFIG']
+  if (named !== undefined && named !== '') return resolve(folder, named)
+  const usual = resolve(folder, 'tollgate.yaml')
+  return existsSync(usual) ? usual : null
+}
+
+type Sections = {
+  readonly sections: Readonly<Record<string, unknown>>
+  readonly problems: readonly Problem[]
+}
+
+function readYaml(path: string): Sections {
+  let text
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    const message = `cannot be read (${code}): check --config or TOLLGATE_CONFIG`
+    return { sections: {}, problems: [{ path, message }] }
+  }
+  const document = parseDocument(text)
+  const problems = document.errors.map(({ message, linePos }) => ({
+    path: `line ${linePos?.[0].line ?? 1}`,
+    message: `is not valid YAML: ${message.split('\n')[0]?.replace(/ at line \d+.*$/, '') ?? ''}`,
+  }))
+  const value = valueOf(document)
+  if (problems.length === 0 && value !== null && !isObject(value)) {
+    const message = 'must begin a section such as `server:`, not hold a single value'
+    return { sections: {}, problems: [{ path: 'line 1', message }] }
+  }
+  // A section whose lines are all commented out is null, and says nothing.
+  const sections = Object.entries(isObject(value) ? value : {}).filter(([, each]) => each !== null)
+  return { sections: Object.fromEntries(sections), problems }
+}
+
+/** Of a document with mistakes, what there is; some, such as an alias of nothing, leave no value at all. */
+function valueOf(document: Document): unknown {
+  try {
+    return document.toJS()
+  } catch (error) {
+    if (document.errors.length === 0) throw error
+    return null
+  }
+}
+
+/** Puts what command line and environment say over the file, and keeps where each value came from. */
+function override(value: unknown, { env, options }: ConfigSource) {
+  const document: Record<string, unknown> = isObject(value) ? { ...value } : {}
+  const origins = new Map<string, string>()
+  const server = isObject(document['server']) ? { ...document['server'] } : undefined
+  const changed: Record<string, string> = {}
+  for (const name of ['host', 'port', 'workers'] as const) {
+    const variable = `TOLLGATE_${name.toUpperCase()}`
+    const given = options?.[name] ?? (env[variable] || undefined)
+    if (given === undefined) continue
+    changed[name] = given
+    origins.set(`server.${name}`, options?.[name] === undefined ? variable : `--${name}`)
+  }
+  if (origins.size > 0) document['server'] = { ...server, ...changed }
+  const database = env['TOLLGATE_DATABASE']
+  if (database !== undefined && database !== '') {
+    document['database'] = database
+    origins.set('database', 'TOLLGATE_DATABASE')
+  }
+  return { document, origins }
+}
