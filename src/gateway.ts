@@ -62,7 +62,7 @@ export async function startGateway({ config, source, log }: GatewayOptions): Pro
   await seedFrame(store, frameOf(config))
   const tokenizer = new Tokenizer()
   opened.defer(() => tokenizer.close())
-  const http = new HttpClient()
+  const http = new HttpClient(source.env)
   opened.defer(() => http.close())
   const ledger = await openLedger({
     store,

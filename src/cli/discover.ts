@@ -39,7 +39,7 @@ function settingsOf(config: Config, name: string): Provider {
 }
 
 async function ask(settings: Provider): Promise<readonly string[]> {
-  const http = new HttpClient()
+  const http = new HttpClient(process.env)
   try {
     const list = makeProvider(settings, http)?.listModels?.(new AbortController().signal)
     if (list !== undefined) return await list

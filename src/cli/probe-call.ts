@@ -36,7 +36,7 @@ export type Gateway = {
 const TIMEOUTS = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 300_000 }
 
 export function gatewayAt(base: URL, key: string): Gateway {
-  const http = new HttpClient()
+  const http = new HttpClient(process.env)
   let hasAnswered = false
   return {
     close: () => http.close(),

@@ -1,15 +1,18 @@
 // Requests to providers over HTTP: the only user of undici. One bounded pool of kept connections an origin and connect
 // timeout, no redirects, verified TLS, and four timeouts a call. What goes wrong becomes a GatewayError here.
 import type { Dispatcher } from 'undici'
-import { buildConnector, EnvHttpProxyAgent, errors } from 'undici'
+import { Agent, buildConnector, EnvHttpProxyAgent, errors } from 'undici'
 
 import { GatewayError } from '../core/errors.ts'
 import type { Timeouts } from '../catalog/models.ts'
 import { checkedLookup, assertAllowedHost } from './addresses.ts'
+import { Chunks } from './chunks.ts'
 import type { UpstreamAnswer } from './provider.ts'
 
 /** A stream takes a connection for as long as it runs, so this also bounds the streams of one origin. */
 const CONNECTIONS_MAX = 8_192
+/** Of an answer that comes faster than its client reads, no more than about this much waits here. */
+const WAITING_BYTES_MAX = 64 * 1024
 
 export type HttpCall = {
   readonly url: URL
@@ -19,30 +22,34 @@ export type HttpCall = {
   readonly timeouts: Timeouts
 }
 
+/** The environment, for the proxies that it names. */
+type Environment = Readonly<Record<string, string | undefined>>
+
 export class HttpClient {
+  readonly #env: Environment
   readonly #agents = new Map<number, Dispatcher>()
+
+  constructor(env: Environment) {
+    this.#env = env
+  }
 
   /** Resolves when the head of the answer is there, whatever its status. */
   async send(call: HttpCall, signal: AbortSignal): Promise<UpstreamAnswer> {
     assertAllowedHost(call.url.hostname)
-    const life = lifeOf(signal, call.timeouts.totalMs)
-    try {
-      const answer = await this.#agent(call.timeouts.connectMs).request({
+    const running = new RunningCall(signal, call.timeouts.totalMs)
+    this.#agent(call.timeouts.connectMs).dispatch(
+      {
         origin: call.url.origin,
         path: call.url.pathname + call.url.search,
         method: call.method,
         headers: { ...call.headers, 'accept-encoding': 'identity' },
         body: call.body ?? null,
-        signal: life.signal,
         headersTimeout: call.timeouts.firstByteMs,
         bodyTimeout: call.timeouts.idleMs,
-      })
-      const headers = headersOf(answer.headers)
-      return { status: answer.statusCode, headers, body: bodyOf(answer.body, headers, life) }
-    } catch (thrown) {
-      life.end()
-      throw failureOf(thrown, life.signal)
-    }
+      },
+      running,
+    )
+    return running.answer
   }
 
   /** Ends every connection. Nobody waits for what may still be running on one. */
@@ -53,18 +60,29 @@ export class HttpClient {
   #agent(connectTimeoutMs: number): Dispatcher {
     const known = this.#agents.get(connectTimeoutMs)
     if (known !== undefined) return known
-    // A proxy named in the environment is the operator's word, as it is for every other program.
-    const agent = new EnvHttpProxyAgent({
+    const options = {
       connections: CONNECTIONS_MAX,
       keepAliveTimeout: 30_000,
       pipelining: 1,
       // One connection, one request: what a provider does to one of them cannot touch another.
       allowH2: false,
       connect: connector(connectTimeoutMs),
-    })
+    }
+    // A proxy named in the environment is the operator's word, as it is for every other program. Whether one is meant
+    // for an address takes undici as long as the rest of a call, so it is asked only where there is a proxy.
+    const proxies = proxiesIn(this.#env)
+    const agent =
+      proxies === undefined ? new Agent(options) : new EnvHttpProxyAgent({ ...options, ...proxies })
     this.#agents.set(connectTimeoutMs, agent)
     return agent
   }
+}
+
+function proxiesIn(env: Environment): EnvHttpProxyAgent.Options | undefined {
+  const httpProxy = env['http_proxy'] ?? env['HTTP_PROXY'] ?? ''
+  const httpsProxy = env['https_proxy'] ?? env['HTTPS_PROXY'] ?? ''
+  const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? ''
+  return httpProxy === '' && httpsProxy === '' ? undefined : { httpProxy, httpsProxy, noProxy }
 }
 
 /** Why there is no connection: whatever it is, the request never left. */
@@ -81,41 +99,82 @@ function connector(timeout: number): buildConnector.connector {
     })
 }
 
-type Life = { readonly signal: AbortSignal; end(): void }
+/** One call: it lives until it has ended, nobody waits for it any more, or it has taken too long. */
+class RunningCall implements Dispatcher.DispatchHandler {
+  readonly #signal: AbortSignal
+  readonly #timer: NodeJS.Timeout
+  readonly #answer = Promise.withResolvers<UpstreamAnswer>()
+  readonly #chunks = new Chunks({
+    resume: () => this.#controller?.resume(),
+    leave: () => this.#cut(new Error('nobody reads this answer any more')),
+  })
+  #controller: Dispatcher.DispatchController | undefined
+  #isOver = false
 
-/** A call lives until it has ended, nobody waits for it any more, or it has taken too long. */
-function lifeOf(signal: AbortSignal, totalMs: number): Life {
-  const life = new AbortController()
-  const leave = (): void => life.abort(signal.reason)
-  const timer = setTimeout(() => life.abort(timedOut()), totalMs)
-  timer.unref()
-  if (signal.aborted) leave()
-  else signal.addEventListener('abort', leave, { once: true })
-  return {
-    signal: life.signal,
-    end: () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', leave)
-    },
+  constructor(signal: AbortSignal, totalMs: number) {
+    this.#signal = signal
+    this.#timer = setTimeout(() => this.#cut(timedOut()), totalMs)
+    this.#timer.unref()
+    if (signal.aborted) this.#leave()
+    else signal.addEventListener('abort', this.#leave)
   }
-}
 
-async function* bodyOf(
-  body: AsyncIterable<Uint8Array>,
-  headers: ReadonlyMap<string, string>,
-  life: Life,
-): AsyncIterable<Uint8Array> {
-  try {
+  get answer(): Promise<UpstreamAnswer> {
+    return this.#answer.promise
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    // It was given up while it waited for a connection.
+    if (this.#isOver) controller.abort(new Error('given up'))
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    given: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return
+    const headers = headersOf(given)
+    this.#answer.resolve({ status, headers, body: this.#chunks })
     // It was asked for plain bytes; unpacking what comes instead could fill the memory from a few bytes.
-    const encoding = headers.get('content-encoding') ?? 'identity'
-    if (encoding !== 'identity') {
-      throw new GatewayError('provider_failed', 'the provider sent a compressed answer')
-    }
-    yield* body
-  } catch (thrown) {
-    throw failureOf(thrown, life.signal)
-  } finally {
-    life.end()
+    if ((headers.get('content-encoding') ?? 'identity') === 'identity') return
+    this.#end(new GatewayError('provider_failed', 'the provider sent a compressed answer'))
+    controller.abort(new Error('compressed'))
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#chunks.push(chunk) > WAITING_BYTES_MAX) controller.pause()
+  }
+
+  onResponseEnd(): void {
+    this.#release()
+    this.#chunks.end()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#end(failureOf(error))
+  }
+
+  readonly #leave = (): void => this.#cut(this.#signal.reason)
+
+  #cut(reason: unknown): void {
+    if (this.#isOver) return
+    this.#end(reason)
+    this.#controller?.abort(new Error('given up', { cause: reason }))
+  }
+
+  #end(failure: unknown): void {
+    if (this.#isOver) return
+    this.#release()
+    this.#answer.reject(failure)
+    this.#chunks.fail(failure)
+  }
+
+  #release(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#signal.removeEventListener('abort', this.#leave)
   }
 }
 
@@ -127,15 +186,13 @@ function headersOf(headers: Record<string, string | string[] | undefined>): Map<
   return map
 }
 
-function failureOf(thrown: unknown, life: AbortSignal): unknown {
-  if (life.aborted) return life.reason
-  if (thrown instanceof GatewayError) return thrown
-  if (thrown instanceof NotConnected) return unreachable(thrown.cause)
+function failureOf(error: Error): GatewayError {
+  if (error instanceof NotConnected) return unreachable(error.cause)
   const isSilent =
-    thrown instanceof errors.HeadersTimeoutError || thrown instanceof errors.BodyTimeoutError
+    error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError
   return isSilent
-    ? timedOut(thrown)
-    : new GatewayError('provider_failed', 'the connection to the provider broke', { cause: thrown })
+    ? timedOut(error)
+    : new GatewayError('provider_failed', 'the connection to the provider broke', { cause: error })
 }
 
 function unreachable(cause: unknown): GatewayError {

@@ -1,0 +1,121 @@
+// Against a real server on a socket, because everything that can go wrong here goes wrong there.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+
+import { GatewayError } from '../core/errors.ts'
+import type { HttpCall } from './http.ts'
+import { HttpClient } from './http.ts'
+
+const TIMEOUTS = { connectMs: 10_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
+const NEVER = new AbortController().signal
+
+async function calling(context: TestContext, listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const http = new HttpClient({})
+  context.after(async () => {
+    await http.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/chat`)
+  const call: HttpCall = { url, method: 'POST', headers: {}, timeouts: TIMEOUTS }
+  return { http, call }
+}
+
+async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = ''
+  for await (const chunk of body) text += Buffer.from(chunk).toString()
+  return text
+}
+
+const withCode = (code: string) => (thrown: unknown) =>
+  thrown instanceof GatewayError && thrown.code === code
+
+test('an answer has its status, its headers and its body, whatever the status', async (context) => {
+  const { http, call } = await calling(context, (request, response) => {
+    assert.equal(request.headers['accept-encoding'], 'identity')
+    response.writeHead(429, { 'retry-after': '7' })
+    request.pipe(response)
+  })
+  const body = Buffer.from('{"model":"x"}')
+  const answer = await http.send({ ...call, body }, NEVER)
+  assert.equal(answer.status, 429)
+  assert.equal(answer.headers.get('retry-after'), '7')
+  assert.equal(await textOf(answer.body), '{"model":"x"}')
+})
+
+test('a body far larger than what may wait arrives whole', async (context) => {
+  const piece = 'x'.repeat(100_000)
+  const { http, call } = await calling(context, (_, response) => {
+    for (let index = 0; index < 30; index++) response.write(piece)
+    response.end()
+  })
+  const { body } = await http.send(call, NEVER)
+  assert.equal((await textOf(body)).length, 3_000_000)
+})
+
+test('giving up ends the call, before the head and inside the body', async (context) => {
+  const { http, call } = await calling(context, (request, response) => {
+    if (request.url !== '/v1/chat?silent') response.write('data: 1\n\n')
+  })
+  const waiting = new AbortController()
+  const silent = http.send({ ...call, url: new URL(`${call.url}?silent`) }, waiting.signal)
+  waiting.abort(new Error('enough'))
+  await assert.rejects(silent, /enough/)
+  const reading = new AbortController()
+  const { body } = await http.send(call, reading.signal)
+  const text = textOf(body)
+  reading.abort(new Error('enough of this, too'))
+  await assert.rejects(text, /enough of this, too/)
+})
+
+test('what takes too long has timed out', async (context) => {
+  const { http, call } = await calling(context, (_, response) => {
+    response.write('data: 1\n\n')
+  })
+  const { body } = await http.send({ ...call, timeouts: { ...TIMEOUTS, totalMs: 50 } }, NEVER)
+  await assert.rejects(textOf(body), withCode('provider_timeout'))
+})
+
+test('a connection that breaks inside an answer is a failure, not an end', async (context) => {
+  const { http, call } = await calling(context, (request, response) => {
+    response.write('data: 1\n\n', () => request.socket.destroy())
+  })
+  const { body } = await http.send(call, NEVER)
+  await assert.rejects(textOf(body), withCode('provider_failed'))
+})
+
+test('nobody there is told apart: nothing was billed', async (context) => {
+  const { http, call } = await calling(context, () => {})
+  const url = new URL('http://127.0.0.1:1/v1/chat')
+  await assert.rejects(http.send({ ...call, url }, NEVER), (thrown: unknown) => {
+    assert(thrown instanceof GatewayError)
+    return thrown.code === 'provider_failed' && thrown.details.unbilled === true
+  })
+})
+
+test('a compressed answer keeps its status and has no body to read', async (context) => {
+  const { http, call } = await calling(context, (_, response) => {
+    response.writeHead(503, { 'content-encoding': 'gzip' }).end('not really')
+  })
+  const { status, body } = await http.send(call, NEVER)
+  assert.equal(status, 503)
+  await assert.rejects(textOf(body), /compressed/)
+})
+
+test('a reader that leaves early frees the connection', async (context) => {
+  const closed = Promise.withResolvers<void>()
+  const { http, call } = await calling(context, (request, response) => {
+    request.socket.once('close', () => closed.resolve())
+    response.write('data: 1\n\n')
+  })
+  const { body } = await http.send(call, NEVER)
+  for await (const _ of body) break
+  await closed.promise
+})
