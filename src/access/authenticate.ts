@@ -5,6 +5,7 @@ import type { Family } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import { hashSecret, isWellFormedSecret } from '../core/secret.ts'
 import type { Caller } from './caller.ts'
+import { expiredKey, pausedKey, revokedKey } from './unusable.ts'
 
 export type Authenticator = {
   readonly clock: Clock
@@ -38,24 +39,9 @@ export async function authenticate(
 
 /** A key that exists but may not be used says why: its owner must know what to do. */
 function assertUsable(caller: Caller, now: number): void {
-  if (caller.status === 'revoked') {
-    throw new GatewayError(
-      'revoked_api_key',
-      'this API key has been revoked: use another one, or ask an administrator for a new key',
-    )
-  }
-  if (caller.expiresAt !== null && caller.expiresAt <= now) {
-    throw new GatewayError(
-      'expired_api_key',
-      `this API key expired at ${new Date(caller.expiresAt).toISOString()}: ask an administrator to extend it`,
-    )
-  }
-  if (caller.status === 'paused') {
-    throw new GatewayError(
-      'paused_api_key',
-      'this API key is paused: ask an administrator to resume it',
-    )
-  }
+  if (caller.status === 'revoked') throw revokedKey()
+  if (caller.expiresAt !== null && caller.expiresAt <= now) throw expiredKey()
+  if (caller.status === 'paused') throw pausedKey()
 }
 
 function secretOf(credentials: Credentials, messagesBearer: boolean): string {

@@ -3,6 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 import { formatUsd } from '../core/money.ts'
 import type { Refused, Shortage } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
+import { expiredKey, pausedKey, revokedKey } from './unusable.ts'
 
 export function refusalOf(caller: Caller, refused: Refused): GatewayError {
   switch (refused.reason) {
@@ -84,11 +85,11 @@ function statusRefused(status: (Refused & { reason: 'key_status' })['status']): 
   switch (status) {
     case 'revoked':
     case 'unknown':
-      return new GatewayError('revoked_api_key', 'this API key has been revoked')
+      return revokedKey()
     case 'expired':
-      return new GatewayError('expired_api_key', 'this API key has expired')
+      return expiredKey()
     case 'paused':
-      return new GatewayError('paused_api_key', 'this API key is paused')
+      return pausedKey()
     case 'stale':
       return new StaleKey()
   }
