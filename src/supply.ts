@@ -4,14 +4,12 @@ import type { Caller } from './access/caller.ts'
 import { SANDBOX, TIMEOUTS } from './catalog/catalog.ts'
 import type { Catalog, Model } from './catalog/models.ts'
 import { FREE } from './catalog/prices.ts'
-import type { Config, Provider as ProviderConfig } from './config/load.ts'
+import type { Config } from './config/load.ts'
 import { catalogOf } from './config/catalog-of.ts'
 import type { Call } from './core/call.ts'
-import type { Clock } from './core/clock.ts'
 import type { Destination, Route } from './exchange/prepare.ts'
-import { anthropicProvider } from './providers/anthropic.ts'
-import type { HttpClient } from './providers/http.ts'
-import { openAiProvider } from './providers/openai.ts'
+import type { AdapterTools } from './providers/adapter.ts'
+import { makeProvider } from './providers/adapters.ts'
 import type { Provider } from './providers/provider.ts'
 import { SANDBOX_MODELS } from './providers/sandbox/models.ts'
 import { sandboxProvider } from './providers/sandbox/provider.ts'
@@ -20,13 +18,11 @@ import { RetryBudget } from './routing/retry-budget.ts'
 import { route } from './routing/route.ts'
 import type { Choice } from './routing/route.ts'
 
-type Tools = { readonly http: HttpClient; readonly clock: Clock }
-
 /** Prices may change with a date, and this is how late that may be noticed. */
 const LOOK_EVERY_MS = 60_000
 
 export class Supply {
-  readonly #tools: Tools
+  readonly #tools: AdapterTools
   readonly #timer: NodeJS.Timeout
   #config: Config
   #catalog: Catalog
@@ -35,7 +31,7 @@ export class Supply {
   readonly #breakers = new Map<string, Breaker>()
   readonly #retries = new Map<string, RetryBudget>()
 
-  constructor(config: Config, tools: Tools) {
+  constructor(config: Config, tools: AdapterTools) {
     this.#tools = tools
     this.#config = config
     this.#catalog = this.#makeCatalog()
@@ -125,26 +121,10 @@ function entryOf<Value>(map: Map<string, Value>, name: string, make: () => Value
   return made
 }
 
-function makeProviders(config: Config, { http, clock }: Tools): ReadonlyMap<string, Provider> {
-  const providers = new Map([[SANDBOX, sandboxProvider(clock)]])
+function makeProviders(config: Config, tools: AdapterTools): ReadonlyMap<string, Provider> {
+  const providers = new Map([[SANDBOX, sandboxProvider(tools.clock)]])
   for (const settings of config.providers) {
-    const provider = makeProvider(settings, http)
-    if (provider !== undefined) providers.set(settings.name, provider)
+    providers.set(settings.name, makeProvider(settings, tools))
   }
   return providers
-}
-
-/** One line a kind: what the adapter of each is made from. */
-export function makeProvider(settings: ProviderConfig, http: HttpClient): Provider | undefined {
-  switch (settings.kind) {
-    case 'openai':
-      return openAiProvider(settings, http)
-    case 'anthropic':
-      return anthropicProvider(settings, http)
-    case 'azure':
-    case 'gemini':
-    case 'bedrock':
-    case 'vertex':
-      return undefined
-  }
 }

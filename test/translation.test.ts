@@ -10,7 +10,7 @@ import type { JsonObject } from '../src/core/json.ts'
 import { CHAT_FIELDS } from '../src/wire/chat/fields.ts'
 import { codecOf } from '../src/wire/codecs.ts'
 import { EMBEDDING_FIELDS } from '../src/wire/embeddings/fields.ts'
-import type { ChatFormat, Feature, Loss } from '../src/wire/features.ts'
+import type { ChatFormat, Feature, Loss, TargetFormat } from '../src/wire/features.ts'
 import { FEATURES, LOSSES } from '../src/wire/features.ts'
 import type { FieldTable } from '../src/wire/fields.ts'
 import { FIELDS as MESSAGES_FIELDS } from '../src/wire/messages/fields.ts'
@@ -50,7 +50,7 @@ describe('docs/translation.md', () => {
     assert.deepEqual(tableUnder('Fields of one format'), rows)
   })
 
-  for (const target of CHAT_FORMATS) {
+  for (const target of Object.keys(LOSSES) as TargetFormat[]) {
     test(`lists what a ${target} provider cannot be told`, () => {
       const rows = Object.entries(LOSSES[target]).map(([feature, loss]) =>
         lossRow(feature as Feature, loss, target),
@@ -163,7 +163,7 @@ function code(name: string): string {
   return `\`${name}\``
 }
 
-function lossRow(feature: Feature, { rule, why }: Loss, target: ChatFormat): string[] {
+function lossRow(feature: Feature, { rule, why }: Loss, target: TargetFormat): string[] {
   const names: Partial<Record<ChatFormat, string>> = FEATURES[feature]
   const clients = CHAT_FORMATS.filter((format) => format !== target && names[format] !== undefined)
   const named = clients.map((format) => `${format} ${code(names[format] ?? '')}`).join(', ')

@@ -1,7 +1,7 @@
 // The last gate before a provider is called: the worst case of a request, held on the key and on the frame. Returns
 // only with a committed hold; everything else is a refusal in words.
 import type { Model, Target } from '../catalog/models.ts'
-import { recountedBound, worstCase } from '../catalog/tokens.ts'
+import { countedBound, recountedBound, worstCase } from '../catalog/tokens.ts'
 import type { Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -35,6 +35,8 @@ export type AdmissionRequest = {
   inputTokensOf(target: Target): number | undefined
   /** Told how the limits stand, also when the request is refused. */
   tell(balances: Balances): void
+  /** What the targets' providers count, as far as they tell: a round trip, and only worth it where little is left. */
+  countAtTargets(): Promise<(target: Target) => number | undefined>
   /** Aborted when the client has gone. */
   readonly closed: AbortSignal
 }
@@ -89,12 +91,21 @@ async function ledgerSays(
   const ask = askOf(request)
   const outcome = await ledger[how](ask)
   if (outcome.reserved || outcome.reason !== 'recount') return { ask, outcome }
-  const recounted = askOf(request, await tokenizer.count(request.texts()))
+  const [textTokens, countedAt] = await Promise.all([
+    tokenizer.count(request.texts()),
+    request.countAtTargets(),
+  ])
+  const recounted = askOf(request, { textTokens, countedAt })
   return { ask: recounted, outcome: await ledger[how](recounted) }
 }
 
+type Recount = {
+  readonly textTokens: number
+  readonly countedAt: (target: Target) => number | undefined
+}
+
 /** What is asked of the ledger: with the input bounded by its bytes, or by its texts once they are counted. */
-function askOf(request: AdmissionRequest, textTokens?: number): Ask {
+function askOf(request: AdmissionRequest, recount?: Recount): Ask {
   const { caller, model, call } = request
   const { inputTokens, ...costs } = worstCase({
     model,
@@ -102,8 +113,10 @@ function askOf(request: AdmissionRequest, textTokens?: number): Ask {
     output: call.output,
     inputTokensOf: (target) => {
       const exact = request.inputTokensOf(target)
-      if (exact !== undefined || textTokens === undefined) return exact
-      return recountedBound(call.input, textTokens, { kind: model.kind, ...target })
+      if (exact !== undefined || recount === undefined) return exact
+      const counted = recount.countedAt(target)
+      if (counted !== undefined) return countedBound(counted)
+      return recountedBound(call.input, recount.textTokens, { kind: model.kind, ...target })
     },
   })
   // A test key is answered by the sandbox at no cost, with the limits a live key would have.
@@ -117,7 +130,7 @@ function askOf(request: AdmissionRequest, textTokens?: number): Ask {
     worstCase: caller.mode === 'test' ? { ...costs, ...free } : costs,
     whenTight: caller.whenTight,
     estimatedTokens: inputTokens,
-    recounted: textTokens !== undefined || isExact(request),
+    recounted: recount !== undefined || isExact(request),
     signal: request.closed,
   }
 }

@@ -5,8 +5,8 @@ import type { Catalog } from '../catalog/models.ts'
 import type { Config, Provider } from '../config/load.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import { makeProvider } from '../providers/adapters.ts'
 import { HttpClient } from '../providers/http.ts'
-import { makeProvider } from '../supply.ts'
 import { readConfig, type CommonOptions } from './context.ts'
 import { FailureError, UsageError } from './failure.ts'
 import { catalogFor } from './models.ts'
@@ -41,7 +41,8 @@ function settingsOf(config: Config, name: string): Provider {
 async function ask(settings: Provider): Promise<readonly string[]> {
   const http = new HttpClient(process.env)
   try {
-    const list = makeProvider(settings, http)?.listModels?.(new AbortController().signal)
+    const provider = makeProvider(settings, { http, clock: systemClock })
+    const list = provider.listModels?.(new AbortController().signal)
     if (list !== undefined) return await list
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error

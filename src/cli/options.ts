@@ -2,7 +2,7 @@
 // because the option parser takes null for an option without a value.
 import { parseBudget } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
-import { parseDuration } from '../config/units.ts'
+import { parseDuration } from '../core/units.ts'
 
 /** `a,b,c`, with or without spaces. */
 export function readList(text: string): readonly string[] {

@@ -1,8 +1,8 @@
 // What one setting says about another: rules that no single value can break.
 import { SANDBOX } from '../catalog/catalog.ts'
+import { adapterOf } from '../providers/adapters.ts'
 import { pathOf } from './problems.ts'
 import type { Problem } from './problems.ts'
-import { whatIsMissing } from './providers.ts'
 import type { FileSettings, ModelSettings } from './schema.ts'
 
 /** `providerNames` are all that were written down, sound or not. */
@@ -33,12 +33,10 @@ function checkProviders({ providers = {} }: FileSettings): readonly Problem[] {
       const message = 'is the name of the provider that ships with Tollgate: choose another one'
       return [{ path: pathOf(path), message }]
     }
-    if (whatIsMissing(settings) !== 'absent') return []
-    const message =
-      settings.kind === 'azure'
-        ? 'is missing: set it, or entra'
-        : 'is missing: set it, best as ${VARIABLE} or file:/path'
-    return [{ path: pathOf([...path, 'api_key']), message }]
+    const missing = adapterOf(settings).missing(settings)
+    if (missing?.is !== 'absent') return []
+    const message = 'is missing: set it, best as ${VARIABLE} or file:/path'
+    return [{ path: pathOf([...path, missing.setting]), message }]
   })
 }
 

@@ -97,15 +97,9 @@ models:
     )
     assert.deepEqual(
       config.providers.map(({ name }) => name),
-      ['openai', 'filed', 'local'],
+      ['openai', 'gemini', 'filed', 'local'],
     )
-    assert.deepEqual(
-      [...config.leftOut],
-      [
-        ['anthropic', 'its api_key is empty'],
-        ['gemini', 'this release has no adapter for the kind gemini yet'],
-      ],
-    )
+    assert.deepEqual([...config.leftOut], [['anthropic', 'its api_key is empty']])
     const filed = config.providers.find(({ name }) => name === 'filed')
     assert.deepEqual(filed?.kind === 'anthropic' && filed.apiKeys, ['g-key'])
     const llama = config.models?.find(({ id }) => id === 'house-llama')
@@ -163,10 +157,14 @@ providers:
   fast: { kind: openai, preset: groq, api_key: k }
   here: { kind: openai, preset: ollama }
   blue: { kind: azure, base_url: "https://x.openai.azure.com", api_version: "2026-01-01", entra: { tenant_id: t, client_id: c, client_secret: s } }
-  rock: { kind: bedrock, region: eu-central-1 }
-  top:  { kind: vertex, project: p, location: global }
+  rock: { kind: bedrock, region: eu-central-1, access_key_id: a, secret_access_key: s }
+  left: { kind: bedrock, region: eu-central-1, access_key_id: "", secret_access_key: "" }
+  top:  { kind: vertex, project: p, location: global, credentials: '{"client_email":"a@b","private_key":"k","token_uri":"https://oauth2.googleapis.com/token"}' }
 `)
-    assert.deepEqual([config.providers.length, config.leftOut.size], [3, 3])
+    assert.deepEqual(
+      [config.providers.length, [...config.leftOut]],
+      [6, [['left', 'its access_key_id is empty']]],
+    )
     const [many] = config.providers
     assert.deepEqual(many?.kind === 'openai' && [many.apiKeys, many.timeouts], [
       ['a', 'b'],

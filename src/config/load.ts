@@ -5,12 +5,12 @@ import { FREE, makePrice } from '../catalog/prices.ts'
 import type { Price } from '../catalog/prices.ts'
 import { isObject } from '../core/json.ts'
 import { pricePerMillion } from '../core/money.ts'
+import { adapterOf, ADAPTERS } from '../providers/adapters.ts'
+import type { ProviderSettings } from '../providers/adapters.ts'
 import { crossCheck } from './cross-check.ts'
 import { expand } from './expand.ts'
 import { ConfigError, problemsOf } from './problems.ts'
 import type { Path, Problem } from './problems.ts'
-import { whatIsMissing, WITHOUT_ADAPTER } from './providers.ts'
-import type { ProviderSettings } from './providers.ts'
 import { file } from './schema.ts'
 import type { FileSettings, ModelSettings } from './schema.ts'
 import { databasePlace, readWritten, withOrigins } from './written.ts'
@@ -49,13 +49,6 @@ export const VARIABLES = [
   'TOLLGATE_SECRET',
   'TOLLGATE_OFFLINE',
 ] as const
-
-/** Where providers' own tools look for the key: what is set there is used when nobody configured providers. */
-const USUAL_VARIABLES = {
-  openai: 'OPENAI_API_KEY',
-  anthropic: 'ANTHROPIC_API_KEY',
-  gemini: 'GEMINI_API_KEY',
-} as const
 
 /** Throws a ConfigError with everything that is wrong. */
 export function loadConfig(source: ConfigSource): Config {
@@ -112,13 +105,14 @@ export function loadPlace(source: ConfigSource): {
   }
 }
 
+/** What is set where providers' own tools look for the key is used when nobody configured providers. */
 function withUsualProviders(
   document: Readonly<Record<string, unknown>>,
   env: ConfigSource['env'],
 ): Readonly<Record<string, unknown>> {
   if (document['providers'] !== undefined) return document
-  const found = Object.entries(USUAL_VARIABLES).flatMap(([kind, variable]) => {
-    const key = env[variable]
+  const found = ADAPTERS.flatMap(({ kind, variable }) => {
+    const key = variable === undefined ? undefined : env[variable]
     return key === undefined || key === '' ? [] : [[kind, { kind, api_key: key }] as const]
   })
   return { ...document, providers: Object.fromEntries(found) }
@@ -193,11 +187,8 @@ function splitProviders(providers: Readonly<Record<string, ProviderSettings>>) {
 }
 
 function whyLeftOut(settings: ProviderSettings): string | undefined {
-  if (whatIsMissing(settings) === 'empty') return 'its api_key is empty'
-  if (WITHOUT_ADAPTER.includes(settings.kind)) {
-    return `this release has no adapter for the kind ${settings.kind} yet`
-  }
-  return undefined
+  const missing = adapterOf(settings).missing(settings)
+  return missing?.is === 'empty' ? `its ${missing.setting} is empty` : undefined
 }
 
 function toEntry(id: string, { price, ...model }: ModelSettings): ModelEntry {

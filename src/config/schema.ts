@@ -2,7 +2,8 @@
 import { z } from 'zod'
 
 import { ABILITIES } from '../core/endpoints.ts'
-import { provider, timeouts } from './providers.ts'
+import { timeouts } from '../providers/adapter.ts'
+import { providerSettings } from '../providers/adapters.ts'
 import {
   budget,
   duration,
@@ -15,7 +16,7 @@ import {
   text,
   timezone,
   wait,
-} from './units.ts'
+} from '../core/units.ts'
 
 const TOKENS_MAX = 100_000_000
 
@@ -173,7 +174,7 @@ export const file = z.strictObject({
   responses: responses.prefault({}),
   ledger: ledger.prefault({}),
   sandbox: flag.default(true),
-  providers: z.record(providerName, provider).optional(),
+  providers: z.record(providerName, providerSettings).optional(),
   models: z.record(modelName, model).optional(),
 })
 

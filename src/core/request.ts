@@ -1,6 +1,6 @@
 // The canonical request: what a client asked for, whatever format it used. Every format decodes into it and encodes
 // from it, so no format knows another. Which of its features a format cannot express: `wire/features.ts`.
-import type { Format, ModelKind } from './endpoints.ts'
+import type { ModelKind, UpstreamFormat } from './endpoints.ts'
 import type { JsonObject } from './json.ts'
 
 export type CanonicalRequest = Conversation | EmbeddingRequest
@@ -120,7 +120,7 @@ export type ThinkingPart = {
  * thought when it is redacted. It means something to the format that made it and to no other.
  */
 export type Seal = {
-  readonly format: Format
+  readonly format: UpstreamFormat
   readonly kind: 'signature' | 'redacted' | 'encrypted'
   readonly value: string
   /** The item id that belongs to an encrypted state. */

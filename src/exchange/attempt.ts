@@ -7,7 +7,7 @@ import { describeError } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Outcome } from '../routing/breaker.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
-import { codecOf } from '../wire/codecs.ts'
+import { upstreamCodecOf } from '../wire/codecs.ts'
 import type { Books } from './books.ts'
 import { readFailure } from './failure.ts'
 import type { Prepared } from './prepare.ts'
@@ -81,7 +81,7 @@ async function send(attempts: Attempts, prepared: Prepared): Promise<UpstreamAns
     },
     signal,
   )
-  if (answer.status !== 200) throw await readFailure(answer, codecOf(prepared.format))
+  if (answer.status !== 200) throw await readFailure(answer, upstreamCodecOf(prepared.format))
   return answer
 }
 

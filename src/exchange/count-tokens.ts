@@ -1,4 +1,4 @@
-// POST /v1/messages/count_tokens: what a request would be read as, by the target's own tokenizer where it tells, else
+// POST /v1/messages/count_tokens: what a request would be read as, by the provider's own count where it tells, else
 // counted here. Costs nothing, so an exhausted budget does not refuse it; the rate limits count it.
 import { permitModel } from '../access/permit.ts'
 import { likelyInput } from '../catalog/tokens.ts'
@@ -6,6 +6,7 @@ import { readJsonBody } from '../wire/json.ts'
 import { readCountCall } from '../wire/messages/call.ts'
 import { textsOf } from '../wire/texts.ts'
 import { admitFree, identify } from './asking.ts'
+import { countAt } from './count-input.ts'
 import type { Incoming, Parts } from './exchange.ts'
 import { prepare } from './prepare.ts'
 import type { Reply } from './reply.ts'
@@ -20,7 +21,7 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
   const { destinations } = parts.route(caller, model, call)
   const [first] = prepare({ codec, body, call }, destinations)
   await admitFree(parts, caller, { ...incoming, model: call.model, reply })
-  const tokens =
-    first?.inputTokens ?? likelyInput(call.input, await parts.tokenizer.count(textsOf(body.value)))
+  const told = first === undefined ? undefined : await countAt(first, reply.closed)
+  const tokens = told ?? likelyInput(call.input, await parts.tokenizer.count(textsOf(body.value)))
   await reply.end(JSON.stringify({ input_tokens: tokens }))
 }

@@ -5,7 +5,7 @@ import { admit } from '../access/admit.ts'
 import type { Caller } from '../access/caller.ts'
 import { permitModel } from '../access/permit.ts'
 import type { Tokenizer } from '../access/tokenizer.ts'
-import type { Model, Target } from '../catalog/models.ts'
+import type { Model } from '../catalog/models.ts'
 import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
@@ -21,9 +21,10 @@ import type { Asking, ListingParts } from './asking.ts'
 import { identify } from './asking.ts'
 import { attempt, refuseWhileAllRest } from './attempt.ts'
 import { Books } from './books.ts'
+import { countAtAll, isAt } from './count-input.ts'
 import { dryRun } from './dry-run.ts'
 import type { OwnKeyParts } from './own-key.ts'
-import type { Prepared, Route } from './prepare.ts'
+import type { Route } from './prepare.ts'
 import { prepare } from './prepare.ts'
 import { relay } from './relay.ts'
 import type { Reply } from './reply.ts'
@@ -77,7 +78,8 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     model,
     call,
     texts: () => textsOf(body.value),
-    inputTokensOf: (target) => inputTokensOf(prepared, target),
+    inputTokensOf: (target) => prepared.find((each) => isAt(each, target))?.inputTokens,
+    countAtTargets: () => countAtAll(prepared, reply.closed),
     tell: (balances) => setBalanceHeaders(reply, balances, { family, now: parts.clock.now() }),
     closed: reply.closed,
   }
@@ -133,14 +135,6 @@ function paidFor(failure: unknown): unknown {
   if (!(failure instanceof GatewayError)) return failure
   const { code, message, details } = failure
   return new GatewayError(code, message, { ...details, shouldRetry: false })
-}
-
-/** What this request is read as at a target that can tell before it is asked. */
-function inputTokensOf(prepared: readonly Prepared[], target: Target): number | undefined {
-  const at = prepared.find(
-    ({ provider, model }) => provider.name === target.provider && model === target.model,
-  )
-  return at?.inputTokens
 }
 
 function contextOf(

@@ -5,9 +5,12 @@ import type { UpstreamAnswer } from '../providers/provider.ts'
 import { redact } from '../telemetry/log.ts'
 import type { ProviderComplaint, UpstreamCodec } from '../wire/codec.ts'
 import { readJsonAnswer } from '../wire/json.ts'
+import { isForOperator } from '../wire/provider-errors.ts'
 import { readWhole } from './whole.ts'
 
 const ERROR_BYTES_MAX = 1024 * 1024
+/** What a provider says about the request itself. */
+const JUDGEMENTS = [400, 413, 422]
 /** Credentials, payment, rights, and names that do not exist. */
 const FOR_OPERATOR = [401, 402, 403, 404]
 
@@ -20,7 +23,8 @@ export async function readFailure(
   const said = redact(complaint.message ?? `the provider answered with status ${status}`)
   // Providers quote what they were sent, so their words go to the client and never into the log.
   const cause = `status ${status} ${complaint.type ?? ''} ${complaint.code ?? ''}`.trim()
-  if (status === 400 || status === 413 || status === 422) {
+  const forOperator = FOR_OPERATOR.includes(status) || isForOperator(complaint)
+  if (JUDGEMENTS.includes(status) && !forOperator) {
     return new GatewayError('invalid_request', said, {
       provider: complaint.code === undefined ? { status } : { status, code: complaint.code },
       ...(complaint.param === undefined ? {} : { param: complaint.param }),
@@ -30,18 +34,18 @@ export async function readFailure(
   }
   if (status === 503 || status === 529) {
     return new GatewayError('provider_overloaded', 'the provider is overloaded', {
-      ...retryAfter(answer),
+      ...retryAfter(answer, complaint),
       unbilled: true,
       cause,
     })
   }
   // A quota that is used up comes as a 429 too, and waiting does not fill it.
-  if (status === 429 && complaint.code !== 'insufficient_quota') {
+  if (status === 429 && !forOperator) {
     return new GatewayError(
       'provider_rate_limited',
       'the provider limits how often it may be called',
       {
-        ...retryAfter(answer),
+        ...retryAfter(answer, complaint),
         unbilled: true,
         cause,
       },
@@ -51,7 +55,6 @@ export async function readFailure(
   if (status === 408 || status === 504) {
     return new GatewayError('provider_timeout', 'the provider did not answer in time', { cause })
   }
-  const forOperator = FOR_OPERATOR.includes(status) || complaint.code === 'insufficient_quota'
   return new GatewayError('provider_failed', 'the provider failed to answer this request', {
     unbilled: true,
     forOperator,
@@ -72,7 +75,10 @@ async function readComplaint(
   }
 }
 
-function retryAfter(answer: UpstreamAnswer): { retryAfterSeconds?: number } {
-  const seconds = Number(answer.headers.get('retry-after'))
+function retryAfter(
+  answer: UpstreamAnswer,
+  complaint: ProviderComplaint,
+): { retryAfterSeconds?: number } {
+  const seconds = Number(answer.headers.get('retry-after') ?? complaint.retryAfterSeconds)
   return Number.isFinite(seconds) && seconds > 0 ? { retryAfterSeconds: Math.ceil(seconds) } : {}
 }

@@ -4,15 +4,17 @@
 import type { Timeouts } from '../catalog/models.ts'
 import type { Price } from '../catalog/prices.ts'
 import type { Call } from '../core/call.ts'
-import type { Format } from '../core/endpoints.ts'
+import type { UpstreamFormat } from '../core/endpoints.ts'
+import { EMBEDDING_FORMATS } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { CanonicalRequest } from '../core/request.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { Codec } from '../wire/codec.ts'
-import { codecOf } from '../wire/codecs.ts'
-import type { ChatFormat } from '../wire/features.ts'
+import { upstreamCodecOf } from '../wire/codecs.ts'
+import type { ChatFormat, TargetFormat } from '../wire/features.ts'
 import { lossesOf } from '../wire/features.ts'
 import type { JsonBody } from '../wire/json.ts'
 
@@ -40,7 +42,9 @@ export type Route = {
 
 /** One place the request may be sent to, and how. */
 export type Prepared = Destination & {
-  readonly format: Format
+  readonly format: UpstreamFormat
+  /** What it is sent, but for the limits; for counting. */
+  readonly body: JsonObject
   /** The exact input, where the provider can tell before it is asked. */
   readonly inputTokens: number | undefined
   /** What the target is not told, by the client's names. */
@@ -64,7 +68,7 @@ export function prepare(
   let refusal: unknown
   const prepared: Prepared[] = []
   for (const destination of destinations) {
-    const formats = destination.provider.formatsOf(destination.model)
+    const formats = formatsFor(request, destination)
     try {
       if (formats.includes(request.codec.format)) {
         prepared.push(forward(request, destination))
@@ -80,11 +84,19 @@ export function prepare(
   throw refusal ?? noDestination(request.call.model)
 }
 
+function formatsFor({ codec }: ClientRequest, { provider, model }: Destination) {
+  const isEmbedding = EMBEDDING_FORMATS.includes(codec.format)
+  return provider
+    .formatsOf(model)
+    .filter((format) => EMBEDDING_FORMATS.includes(format) === isEmbedding)
+}
+
 function forward({ codec, body, call }: ClientRequest, destination: Destination): Prepared {
   const { provider, model } = destination
   return {
     ...destination,
     format: codec.format,
+    body: body.value,
     inputTokens: provider.countInput?.(codec.format, body.value),
     dropped: call.dropped,
     encode: (outputTokensMax) =>
@@ -98,17 +110,19 @@ function forward({ codec, body, call }: ClientRequest, destination: Destination)
 function translate(
   { codec, call }: ClientRequest,
   request: CanonicalRequest,
-  destination: Destination & { readonly format: Format },
+  destination: Destination & { readonly format: UpstreamFormat },
 ): Prepared {
   const { format, model, provider } = destination
   const losses =
     request.kind === 'chat'
-      ? lossesOf(request, codec.format as ChatFormat, format as ChatFormat)
+      ? lossesOf(request, codec.format as ChatFormat, format as TargetFormat)
       : request.dropped
   // Encoded here as well, so that what the format cannot say is refused before anything is reserved.
-  const encoded = codecOf(format).encodeRequest({ ...request, model })
+  const encode = upstreamCodecOf(format).encodeRequest
+  const encoded = encode({ ...request, model })
   return {
     ...destination,
+    body: encoded,
     inputTokens: provider.countInput?.(format, encoded),
     dropped: [...new Set([...call.dropped, ...losses])],
     encode: (outputTokensMax) => {
@@ -116,7 +130,7 @@ function translate(
         request.kind === 'chat' && outputTokensMax !== undefined
           ? { ...request, model, outputTokensMax }
           : { ...request, model }
-      return Buffer.from(JSON.stringify(codecOf(format).encodeRequest(limited)))
+      return Buffer.from(JSON.stringify(encode(limited)))
     },
   }
 }

@@ -3,7 +3,7 @@
 import { GatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
 import type { AnswerContext, Codec } from '../wire/codec.ts'
-import { codecOf } from '../wire/codecs.ts'
+import { upstreamCodecOf } from '../wire/codecs.ts'
 import { readJsonAnswer } from '../wire/json.ts'
 import type { SseEvent } from '../wire/sse.ts'
 import { SseReader, writeSse } from '../wire/sse.ts'
@@ -91,7 +91,7 @@ async function relayWhole(
   { codec, context, books }: Passage,
 ): Promise<Uint8Array | string> {
   const body = readJsonAnswer(await readWhole(answer.body, ANSWER_BYTES_MAX))
-  const events = codecOf(answer.prepared.format).decodeResponse(body.value)
+  const events = upstreamCodecOf(answer.prepared.format).decodeResponse(body.value)
   for (const event of events) books.see(event)
   if (!events.some((event) => event.type === 'response-end')) throw cut()
   setTargetHeaders(reply, answer.prepared)
@@ -108,7 +108,7 @@ type Voice = StreamVoice & {
 }
 
 function voiceFor(answer: Answer, { codec, context }: Passage): Voice {
-  const decode = codecOf(answer.prepared.format).decodeEvents()
+  const decode = upstreamCodecOf(answer.prepared.format).decodeEvents()
   if (answer.prepared.format === codec.format) {
     const forwarder = codec.forwardEvents(context)
     return {

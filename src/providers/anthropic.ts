@@ -1,62 +1,91 @@
-// Anthropic: the messages format, with its version and beta headers.
-import type { Format } from '../core/endpoints.ts'
-import type { HttpClient } from './http.ts'
-import { takeTurns } from './keys.ts'
+// Anthropic: the messages format, with its version and beta headers, and its own count of tokens.
+import { z } from 'zod'
+
+import type { JsonObject } from '../core/json.ts'
+import { numberOf } from '../core/json.ts'
+import { httpUrl, text } from '../core/units.ts'
+import type { AdapterTools, Named } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey } from './adapter.ts'
+import { fetchJson } from './fetch-json.ts'
+import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
 import type { Provider } from './provider.ts'
 
-export type AnthropicSettings = {
-  readonly name: string
-  readonly baseUrl?: string | undefined
-  readonly apiKeys?: readonly string[] | undefined
-  /** Sent when the client names no version of its own. */
-  readonly version?: string | undefined
-  /** Betas the operator turns on for everyone; the client's are added. */
-  readonly betas?: readonly string[] | undefined
-}
-
 const ANTHROPIC = 'https://api.anthropic.com'
+/** Sent when neither the client nor the operator names one. */
 const VERSION = '2023-06-01'
-const FORMATS: readonly Format[] = ['messages']
 
-export function anthropicProvider(settings: AnthropicSettings, http: HttpClient): Provider {
-  const nextKey = takeTurns(settings.apiKeys ?? [])
+const settings = z
+  .strictObject({
+    kind: z.literal('anthropic'),
+    api_key: apiKeys.optional(),
+    base_url: httpUrl.optional(),
+    version: text.optional(),
+    /** Turned on for everyone; the client's are added. */
+    betas: z.array(text).optional(),
+    ...COMMON,
+  })
+  .transform(({ api_key, base_url, ...rest }) => ({ ...rest, apiKeys: api_key, baseUrl: base_url }))
+
+export const anthropic = defineAdapter({
+  kind: 'anthropic',
+  settings,
+  variable: 'ANTHROPIC_API_KEY',
+  vendor: () => 'anthropic',
+  missing: (settings) => missingKey(settings.apiKeys),
+  make: anthropicProvider,
+})
+
+type Settings = Named<z.output<typeof settings>>
+
+function anthropicProvider(settings: Settings, { http, clock }: AdapterTools): Provider {
+  const keys = new Keys(settings.apiKeys, clock)
   const base = (settings.baseUrl ?? ANTHROPIC).replace(/\/$/, '')
-  const url = new URL(`${base}/v1/messages`)
+  const headersFor = (key: string | undefined, client: ReadonlyMap<string, string>) => {
+    const betas = [...(settings.betas ?? []), client.get('anthropic-beta') ?? '']
+    const beta = betas.filter((name) => name !== '').join(',')
+    return {
+      'content-type': 'application/json',
+      'x-api-key': key ?? '',
+      'anthropic-version': client.get('anthropic-version') ?? settings.version ?? VERSION,
+      ...(beta === '' ? {} : { 'anthropic-beta': beta }),
+    }
+  }
   return {
     name: settings.name,
-    formatsOf: () => FORMATS,
-    listModels: (signal) =>
-      listModels(
-        http,
-        {
-          url: new URL(`${base}/v1/models?limit=1000`),
-          headers: {
-            'x-api-key': nextKey() ?? '',
-            'anthropic-version': settings.version ?? VERSION,
-          },
-        },
-        signal,
-      ),
+    formatsOf: () => ['messages'],
     send: ({ body, headers, timeouts }, signal) => {
-      const betas = [...(settings.betas ?? []), headers.get('anthropic-beta') ?? ''].filter(
-        (beta) => beta !== '',
-      )
-      return http.send(
-        {
-          url,
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            'x-api-key': nextKey() ?? '',
-            'anthropic-version': headers.get('anthropic-version') ?? settings.version ?? VERSION,
-            ...(betas.length === 0 ? {} : { 'anthropic-beta': betas.join(',') }),
-          },
-          body,
-          timeouts,
-        },
-        signal,
+      const url = new URL(`${base}/v1/messages`)
+      return keys.send((key) =>
+        http.send(
+          { url, method: 'POST', headers: headersFor(key, headers), body, timeouts },
+          signal,
+        ),
       )
     },
+    countTokens: async ({ model, body }, signal) => {
+      const counted = await fetchJson(
+        http,
+        {
+          url: new URL(`${base}/v1/messages/count_tokens`),
+          method: 'POST',
+          headers: headersFor(keys.next(), new Map()),
+          body: Buffer.from(JSON.stringify({ ...countable(body), model })),
+        },
+        signal,
+      )
+      return numberOf(counted['input_tokens'])
+    },
+    listModels: (signal) => {
+      const url = new URL(`${base}/v1/models?limit=1000`)
+      return listModels(http, { url, headers: headersFor(keys.next(), new Map()) }, signal)
+    },
   }
+}
+
+/** What counts as input; every other field of a request is refused there. */
+const COUNTABLE = ['messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config']
+
+function countable(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => COUNTABLE.includes(name)))
 }

@@ -1,96 +1,135 @@
 // OpenAI and everything that speaks its formats: chat completions, responses, embeddings.
-import type { Format } from '../core/endpoints.ts'
-import type { HttpClient } from './http.ts'
-import { takeTurns } from './keys.ts'
+import { z } from 'zod'
+
+import type { UpstreamFormat } from '../core/endpoints.ts'
+import { httpUrl, oneOf, text } from '../core/units.ts'
+import type { AdapterTools, Named } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey } from './adapter.ts'
+import { inOlderWords } from './compatible.ts'
+import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
 import type { Provider } from './provider.ts'
 
-export type OpenAiSettings = {
-  readonly name: string
-  /** Where it is; without it, where the preset is, or OpenAI itself. */
-  readonly baseUrl?: string | undefined
-  readonly preset?: Preset | undefined
-  /** Requests take turns among them; none for servers that ask for no key. */
-  readonly apiKeys?: readonly string[] | undefined
-  /** The one format it speaks for conversations; without it, what is known of the place. */
-  readonly api?: 'chat' | 'responses' | undefined
-  readonly organization?: string | undefined
-  readonly project?: string | undefined
+type Place = {
+  readonly url: string
+  /** People run it themselves, and it mostly asks for no key. */
+  readonly isLocal?: true
+  /** It knows the newer words of chat completions, as OpenAI does; others are told the older ones. */
+  readonly isCurrent?: true
 }
+
+const OPENAI: Place = { url: 'https://api.openai.com/v1', isCurrent: true }
 
 /** Well-known places that speak chat completions. */
 const PRESETS = {
-  mistral: 'https://api.mistral.ai/v1',
-  groq: 'https://api.groq.com/openai/v1',
-  deepseek: 'https://api.deepseek.com/v1',
-  xai: 'https://api.x.ai/v1',
-  together: 'https://api.together.xyz/v1',
-  openrouter: 'https://openrouter.ai/api/v1',
-  vllm: 'http://127.0.0.1:8000/v1',
-  llamacpp: 'http://127.0.0.1:8080/v1',
-  ollama: 'http://127.0.0.1:11434/v1',
-} as const
-export type Preset = keyof typeof PRESETS
+  mistral: { url: 'https://api.mistral.ai/v1' },
+  groq: { url: 'https://api.groq.com/openai/v1', isCurrent: true },
+  deepseek: { url: 'https://api.deepseek.com/v1' },
+  xai: { url: 'https://api.x.ai/v1', isCurrent: true },
+  together: { url: 'https://api.together.xyz/v1' },
+  openrouter: { url: 'https://openrouter.ai/api/v1', isCurrent: true },
+  vllm: { url: 'http://127.0.0.1:8000/v1', isLocal: true },
+  llamacpp: { url: 'http://127.0.0.1:8080/v1', isLocal: true },
+  ollama: { url: 'http://127.0.0.1:11434/v1', isLocal: true },
+} satisfies Record<string, Place>
+type Preset = keyof typeof PRESETS
 
-const OPENAI = 'https://api.openai.com/v1'
+const settings = z
+  .strictObject({
+    kind: z.literal('openai'),
+    api_key: apiKeys.optional(),
+    /** Where it is; without it, where the preset is, or OpenAI itself. */
+    base_url: httpUrl.optional(),
+    preset: oneOf(Object.keys(PRESETS) as [Preset, ...Preset[]]).optional(),
+    /** The one format it speaks for conversations; without it, what is known of the place. */
+    api: oneOf(['chat', 'responses']).optional(),
+    organization: text.optional(),
+    project: text.optional(),
+    ...COMMON,
+  })
+  .transform(({ api_key, base_url, ...rest }) => ({ ...rest, apiKeys: api_key, baseUrl: base_url }))
 
-const PATHS: Partial<Record<Format, string>> = {
+export const openai = defineAdapter({
+  kind: 'openai',
+  settings,
+  variable: 'OPENAI_API_KEY',
+  vendor: (settings) => (isOpenAi(settings) ? 'openai' : null),
+  // OpenAI keeps prompts of its own accord, and its newer models bill for the writing.
+  writesCacheUnasked: isOpenAi,
+  missing: (settings) => {
+    const needsKey = settings.baseUrl === undefined && placeOf(settings).isLocal !== true
+    return needsKey || settings.apiKeys !== undefined ? missingKey(settings.apiKeys) : undefined
+  },
+  make: openAiProvider,
+})
+
+type Settings = z.output<typeof settings>
+
+const PATHS: Partial<Record<UpstreamFormat, string>> = {
   chat: '/chat/completions',
   responses: '/responses',
   embeddings: '/embeddings',
 }
 
-export function openAiProvider(settings: OpenAiSettings, http: HttpClient): Provider {
+function openAiProvider(settings: Named<Settings>, { http, clock }: AdapterTools): Provider {
   const formats = formatsOf(settings)
-  const nextKey = takeTurns(settings.apiKeys ?? [])
-  const base = baseOf(settings).replace(/\/$/, '')
-  const fixed = {
+  const keys = new Keys(settings.apiKeys, clock)
+  const place = placeOf(settings)
+  const base = place.url.replace(/\/$/, '')
+  const headersFor = (key: string | undefined): Record<string, string> => ({
     'content-type': 'application/json',
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
     ...(settings.organization === undefined
       ? {}
       : { 'openai-organization': settings.organization }),
     ...(settings.project === undefined ? {} : { 'openai-project': settings.project }),
-  }
-  const authorization = (): Readonly<Record<string, string>> => {
-    const key = nextKey()
-    return key === undefined ? {} : { authorization: `Bearer ${key}` }
-  }
+  })
   return {
     name: settings.name,
     formatsOf: () => formats,
+    send: ({ format, body, headers, timeouts }, signal) => {
+      const url = new URL(`${base}${PATHS[format] ?? ''}`)
+      const beta = headers.get('openai-beta')
+      const words = format === 'chat' && place.isCurrent !== true ? inOlderWords(body) : body
+      return keys.send((key) =>
+        http.send(
+          {
+            url,
+            method: 'POST',
+            headers: {
+              ...headersFor(key),
+              ...(beta === undefined ? {} : { 'openai-beta': beta }),
+            },
+            body: words,
+            timeouts,
+          },
+          signal,
+        ),
+      )
+    },
     listModels: (signal) =>
       listModels(
         http,
-        { url: new URL(`${base}/models`), headers: { ...fixed, ...authorization() } },
+        { url: new URL(`${base}/models`), headers: headersFor(keys.next()) },
         signal,
       ),
-    send: ({ format, body, headers, timeouts }, signal) => {
-      const beta = headers.get('openai-beta')
-      return http.send(
-        {
-          url: new URL(`${base}${PATHS[format] ?? ''}`),
-          method: 'POST',
-          headers: {
-            ...fixed,
-            ...authorization(),
-            ...(beta === undefined ? {} : { 'openai-beta': beta }),
-          },
-          body,
-          timeouts,
-        },
-        signal,
-      )
-    },
   }
 }
 
-function baseOf({ baseUrl, preset }: OpenAiSettings): string {
-  return baseUrl ?? (preset === undefined ? OPENAI : PRESETS[preset])
+/** Of a place that only the operator knows it is safest to assume little. */
+function placeOf({ baseUrl, preset }: Settings): Place {
+  const known = preset === undefined ? OPENAI : PRESETS[preset]
+  return baseUrl === undefined ? known : { ...(preset === undefined ? {} : known), url: baseUrl }
 }
 
 /** OpenAI itself speaks both, and thinks aloud only in responses; of other places only chat is certain. */
-function formatsOf(settings: OpenAiSettings): readonly Format[] {
+function formatsOf(settings: Settings): readonly UpstreamFormat[] {
   if (settings.api !== undefined) return [settings.api, 'embeddings']
-  const isOpenAi = baseOf(settings) === OPENAI
-  return isOpenAi ? ['responses', 'chat', 'embeddings'] : ['chat', 'embeddings']
+  return placeOf(settings).url === OPENAI.url
+    ? ['responses', 'chat', 'embeddings']
+    : ['chat', 'embeddings']
+}
+
+function isOpenAi({ baseUrl, preset }: Settings): boolean {
+  return baseUrl === undefined && preset === undefined
 }

@@ -1,15 +1,15 @@
 // What the gateway asks of a provider: take a request in one of the formats the model speaks there, give back the
 // answer's bytes. Settings, credentials and addresses stay inside the adapter.
 import type { Timeouts } from '../catalog/models.ts'
-import type { Format } from '../core/endpoints.ts'
+import type { UpstreamFormat } from '../core/endpoints.ts'
 import type { JsonObject } from '../core/json.ts'
 
 export interface Provider {
   readonly name: string
   /** The formats this provider speaks for one of its models, the best one first. */
-  formatsOf(model: string): readonly Format[]
+  formatsOf(model: string): readonly UpstreamFormat[]
   /** The exact number of tokens a body is read as, where the tokenizer is known; absent = its bytes bound it. */
-  countInput?(format: Format, body: JsonObject): number | undefined
+  countInput?(format: UpstreamFormat, body: JsonObject): number | undefined
   /** The names of the models it offers; absent = it has no such list. */
   listModels?(signal: AbortSignal): Promise<readonly string[]>
   /**
@@ -17,10 +17,18 @@ export interface Provider {
    * no answer (provider_failed, provider_timeout). Aborting the signal ends the call, also while the body is read.
    */
   send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>
+  /** Asks the provider how many tokens it would read, where that is free; undefined = it does not tell. */
+  countTokens?(request: CountRequest, signal: AbortSignal): Promise<number | undefined>
+}
+
+export type CountRequest = {
+  readonly format: UpstreamFormat
+  readonly model: string
+  readonly body: JsonObject
 }
 
 export type UpstreamRequest = {
-  readonly format: Format
+  readonly format: UpstreamFormat
   /** The provider's own name of the model. */
   readonly model: string
   readonly stream: boolean

@@ -1,7 +1,7 @@
 // The three half-interfaces of a wire format. chat, responses, messages and embeddings keep all of them; a format that
 // only providers speak keeps the upstream half. A whole answer is a stream that came at once.
 import type { Call } from '../core/call.ts'
-import type { Family, Format } from '../core/endpoints.ts'
+import type { Family, Format, UpstreamFormat } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
 import type { IdPrefix } from '../core/ids.ts'
@@ -47,7 +47,7 @@ export interface EventEncoder {
 
 /** The half a provider sees. */
 export interface UpstreamCodec {
-  readonly format: Format
+  readonly format: UpstreamFormat
   encodeRequest(request: CanonicalRequest): JsonObject
   /** A fresh decoder for one answer. Throws a GatewayError when the provider reports one in the stream. */
   decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[]
@@ -61,6 +61,8 @@ export type ProviderComplaint = {
   readonly code?: string
   readonly type?: string
   readonly param?: string
+  /** How long it wants to be left alone, where it says so in the body instead of a header. */
+  readonly retryAfterSeconds?: number
 }
 
 /** Same format on both sides: the bytes go on as they are, but for what the gateway must change. */

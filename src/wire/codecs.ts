@@ -1,8 +1,10 @@
 // The codec of each wire format.
-import type { Format } from '../core/endpoints.ts'
+import type { Format, UpstreamFormat } from '../core/endpoints.ts'
 import { chatCodec } from './chat/codec.ts'
-import type { Codec } from './codec.ts'
+import type { Codec, UpstreamCodec } from './codec.ts'
+import { converseCodec } from './converse/codec.ts'
 import { embeddingsCodec } from './embeddings/codec.ts'
+import { geminiCodec, geminiEmbeddingsCodec } from './gemini/codec.ts'
 import { messagesCodec } from './messages/codec.ts'
 import { responsesCodec } from './responses/codec.ts'
 
@@ -16,5 +18,22 @@ export function codecOf(format: Format): Codec {
       return messagesCodec
     case 'responses':
       return responsesCodec
+  }
+}
+
+/** The half that a provider sees; formats that no client speaks have nothing else. */
+export function upstreamCodecOf(format: UpstreamFormat): UpstreamCodec {
+  switch (format) {
+    case 'converse':
+      return converseCodec
+    case 'gemini':
+      return geminiCodec
+    case 'gemini_embeddings':
+      return geminiEmbeddingsCodec
+    case 'chat':
+    case 'embeddings':
+    case 'messages':
+    case 'responses':
+      return codecOf(format)
   }
 }

@@ -3,6 +3,7 @@
 import type { CanonicalEvent } from '../core/events.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import type { Tool } from '../core/request.ts'
 
 /** The input of the function that stands for a custom tool. */
 export const CUSTOM_TOOL_SCHEMA: JsonObject = {
@@ -10,6 +11,14 @@ export const CUSTOM_TOOL_SCHEMA: JsonObject = {
   properties: { input: { type: 'string' } },
   required: ['input'],
   additionalProperties: false,
+}
+
+/** A description that also tells the format of the input, where there is one. */
+export function describeCustomTool(tool: Extract<Tool, { type: 'custom' }>): string | undefined {
+  const format = tool.inputFormat
+  if (format === undefined || format['type'] === 'text') return tool.description
+  const rule = `The input must follow this format: ${JSON.stringify(format)}`
+  return tool.description === undefined ? rule : `${tool.description}\n\n${rule}`
 }
 
 export function wrapCustomInput(input: string): JsonObject {

@@ -1,17 +1,20 @@
 // What one format can say and another cannot. One row a feature, with its name in each format that has it, and for
 // each format the features it lacks and what happens then. Nothing is lost in translation that is not in this table;
 // `docs/translation.md` is held against it.
-import type { Format } from '../core/endpoints.ts'
+import type { Format, UpstreamFormat } from '../core/endpoints.ts'
 import { unsupportedParameter } from '../core/errors.ts'
 import type { Conversation, FilePart, Message } from '../core/request.ts'
 
+/** The formats of conversations: those a client speaks, and those a provider does. */
 export type ChatFormat = Exclude<Format, 'embeddings'>
+export type TargetFormat = Exclude<UpstreamFormat, 'embeddings' | 'gemini_embeddings'>
 
 /** The client's name for each feature, in the formats that have it. */
 export const FEATURES = {
   choices: { chat: 'n' },
   stop: { chat: 'stop', messages: 'stop_sequences' },
   stop_beyond_four: { messages: 'stop_sequences' },
+  stop_beyond_five: { messages: 'stop_sequences' },
   blank_stop: { chat: 'stop' },
   temperature_above_one: { chat: 'temperature', responses: 'temperature' },
   temperature_while_thinking: { chat: 'temperature', responses: 'temperature' },
@@ -35,7 +38,17 @@ export const FEATURES = {
   audio: { chat: 'messages.content.input_audio', responses: 'input.content.input_audio' },
   image_detail: { chat: 'image_url.detail', responses: 'input_image.detail' },
   file_beyond_pdf: { chat: 'messages.content.file', responses: 'input.content.input_file' },
+  image_url: {
+    chat: 'image_url.url',
+    responses: 'input_image.image_url',
+    messages: 'image.source.url',
+  },
   file_url: { responses: 'input_file.file_url', messages: 'document.source.url' },
+  single_tool_call: {
+    chat: 'parallel_tool_calls',
+    responses: 'parallel_tool_calls',
+    messages: 'tool_choice.disable_parallel_tool_use',
+  },
   tool_input_format: { chat: 'tools.custom.format', responses: 'tools.format' },
   thinking_before_forced_tool: { chat: 'reasoning_effort', responses: 'reasoning.effort' },
   thinking_budget: { messages: 'thinking.budget_tokens' },
@@ -45,6 +58,12 @@ export const FEATURES = {
     responses: 'input.reasoning',
     messages: 'messages.content.thinking',
   },
+  output_schema: {
+    chat: 'response_format.json_schema',
+    responses: 'text.format',
+    messages: 'output_config.format',
+  },
+  reasoning: { chat: 'reasoning_effort', responses: 'reasoning', messages: 'thinking' },
   schema_name: { chat: 'response_format.json_schema.name', responses: 'text.format.name' },
 } as const satisfies Record<string, Partial<Record<ChatFormat, string>>>
 
@@ -57,7 +76,7 @@ const drop = (why: string): Loss => ({ rule: 'drop', why })
 const refuse = (why: string): Loss => ({ rule: 'refuse', why })
 
 /** What each format cannot be told. */
-export const LOSSES: Record<ChatFormat, Partial<Record<Feature, Loss>>> = {
+export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
   chat: {
     stop_beyond_four: refuse('at most four stop sequences can be sent'),
     top_k: drop('there is no such setting'),
@@ -106,13 +125,62 @@ export const LOSSES: Record<ChatFormat, Partial<Record<Feature, Loss>>> = {
     foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
     schema_name: drop('schemas have no names'),
   },
+  gemini: {
+    choices: refuse('only one answer can be asked for'),
+    stop_beyond_five: refuse('at most five stop sequences can be sent'),
+    frequency_penalty: drop('its models have no such setting'),
+    presence_penalty: drop('its models have no such setting'),
+    logit_bias: drop('there is no such setting'),
+    logprobs: drop('probabilities are not reported'),
+    verbosity: drop('there is no such setting'),
+    metadata: drop('there is no place for it; it is kept in the usage record'),
+    cache_key: drop('the provider chooses by itself where it caches'),
+    cache_marks: drop('the provider chooses by itself what it caches'),
+    participant_name: drop('messages carry no names'),
+    image_detail: drop('there is no such setting'),
+    image_url: refuse('images cannot be sent by address'),
+    file_url: refuse('files cannot be sent by address'),
+    single_tool_call: drop('a model calls as many tools at once as it likes'),
+    tool_input_format: drop('the format is told in the tool’s description instead'),
+    foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
+    schema_name: drop('schemas have no names'),
+  },
+  converse: {
+    choices: refuse('only one answer can be asked for'),
+    stop_beyond_four: refuse('at most four stop sequences can be sent'),
+    temperature_above_one: drop('the temperature is lowered to 1, the highest there is'),
+    top_k: drop('there is no such setting'),
+    frequency_penalty: drop('there is no such setting'),
+    presence_penalty: drop('there is no such setting'),
+    seed: drop('there is no such setting'),
+    logit_bias: drop('there is no such setting'),
+    logprobs: drop('probabilities are not reported'),
+    verbosity: drop('there is no such setting'),
+    metadata: drop('there is no place for it; it is kept in the usage record'),
+    cache_key: drop('the provider chooses by itself where it caches'),
+    cache_marks: drop('not all its models take them'),
+    participant_name: drop('messages carry no names'),
+    audio: refuse('there is no audio input'),
+    image_detail: drop('there is no such setting'),
+    image_url: refuse('images cannot be sent by address'),
+    file_url: refuse('files cannot be sent by address'),
+    single_tool_call: drop('a model calls as many tools at once as it likes'),
+    tool_input_format: drop('the format is told in the tool’s description instead'),
+    reasoning: drop('each of its models is told in its own way'),
+    foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
+    output_schema: refuse('answers cannot be bound to a schema'),
+  },
 }
 
 /**
  * What the request loses on its way to `target`, by the client's own names, or a refusal that names the field.
  * Encoders may therefore simply not write what their format lacks.
  */
-export function lossesOf(request: Conversation, client: ChatFormat, target: ChatFormat): string[] {
+export function lossesOf(
+  request: Conversation,
+  client: ChatFormat,
+  target: TargetFormat,
+): string[] {
   const dropped = new Set(request.dropped)
   for (const feature of featuresOf(request, target)) {
     const loss = LOSSES[target][feature]
@@ -130,7 +198,7 @@ export function lossesOf(request: Conversation, client: ChatFormat, target: Chat
 }
 
 /** The features a request uses. */
-export function featuresOf(request: Conversation, target: ChatFormat): Feature[] {
+export function featuresOf(request: Conversation, target: TargetFormat): Feature[] {
   const { sampling, messages, reasoning, outputFormat } = request
   const parts = messages.flatMap((message): readonly Part[] => message.parts)
   const thinks = thinksInMessages(request)
@@ -138,6 +206,7 @@ export function featuresOf(request: Conversation, target: ChatFormat): Feature[]
     choices: request.choices > 1,
     stop: sampling.stop !== undefined,
     stop_beyond_four: (sampling.stop?.length ?? 0) > 4,
+    stop_beyond_five: (sampling.stop?.length ?? 0) > 5,
     blank_stop: sampling.stop?.some((text) => text.trim() === '') ?? false,
     temperature_above_one: (sampling.temperature ?? 0) > 1,
     temperature_while_thinking: thinks && sampling.temperature !== undefined,
@@ -156,6 +225,8 @@ export function featuresOf(request: Conversation, target: ChatFormat): Feature[]
     participant_name: messages.some((message) => 'name' in message && message.name !== undefined),
     audio: parts.some((part) => part.type === 'audio'),
     image_detail: parts.some((part) => part.type === 'image' && part.detail !== undefined),
+    image_url: parts.some((part) => part.type === 'image' && part.source.type === 'url'),
+    single_tool_call: request.parallelToolCalls === false,
     file_url: parts.some((part) => part.type === 'file' && part.source.type === 'url'),
     tool_input_format: request.tools.some(
       (tool) => tool.type === 'custom' && tool.inputFormat !== undefined,
@@ -167,6 +238,8 @@ export function featuresOf(request: Conversation, target: ChatFormat): Feature[]
     foreign_thinking: parts.some(
       (part) => part.type === 'thinking' && part.seal?.format !== target,
     ),
+    output_schema: outputFormat?.type === 'json-schema',
+    reasoning: asksForThinking(request),
     schema_name: outputFormat?.type === 'json-schema',
   }
   return (Object.keys(uses) as Feature[]).filter((feature) => uses[feature])

@@ -60,6 +60,8 @@ const OURS = [
   'invalid_api_key',
   'not_found_error',
   'model_not_found',
+  'API_KEY_INVALID',
+  'API_KEY_EXPIRED',
   '401',
   '402',
   '403',
@@ -75,6 +77,11 @@ const REQUEST = [
   '422',
 ]
 
+/** Whether a complaint is about our account with the provider, not about the request. */
+export function isForOperator({ code, type }: ProviderComplaint): boolean {
+  return OURS.includes(code ?? '') || OURS.includes(type ?? '')
+}
+
 /**
  * The error that an error event of a stream stands for. A request that was turned away is not billed, as long as
  * nothing came of it; one that failed for reasons of the provider's own may be.
@@ -84,18 +91,20 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
   const says = (words: readonly string[]): boolean =>
     words.includes(code ?? '') || words.includes(type ?? '')
   const told = redact(message ?? 'the provider gave no reason')
-  if (says(OURS)) {
+  // Providers quote what they were sent, so their words go to the client and never into the log.
+  const cause = `error event ${type ?? ''} ${code ?? ''}`.trim()
+  if (isForOperator(complaint)) {
     return new GatewayError('provider_failed', 'the provider refused to serve this gateway', {
-      cause: complaint,
+      cause,
       unbilled: true,
       forOperator: true,
     })
   }
   if (says(OVERLOADED)) {
-    return new GatewayError('provider_overloaded', told, { cause: complaint, unbilled: true })
+    return new GatewayError('provider_overloaded', told, { cause, unbilled: true })
   }
   if (says(RATE_LIMITED)) {
-    return new GatewayError('provider_rate_limited', told, { cause: complaint, unbilled: true })
+    return new GatewayError('provider_rate_limited', told, { cause, unbilled: true })
   }
   if (says(REQUEST)) {
     return new GatewayError('invalid_request', told, {
@@ -104,5 +113,5 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
       unbilled: true,
     })
   }
-  return new GatewayError('provider_failed', told, { cause: complaint })
+  return new GatewayError('provider_failed', told, { cause })
 }

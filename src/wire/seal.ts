@@ -1,6 +1,6 @@
 // Seals across formats. A seal means something only to the format that made it, so a client of another format carries
 // it as one opaque text that says where it belongs; given back, it is opened again.
-import type { Format } from '../core/endpoints.ts'
+import type { Format, UpstreamFormat } from '../core/endpoints.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/request.ts'
 
@@ -33,7 +33,13 @@ export function isPacked(text: unknown): boolean {
 }
 
 const KINDS: readonly unknown[] = ['signature', 'redacted', 'encrypted']
-const FORMATS: readonly unknown[] = ['chat', 'responses', 'messages']
+const FORMATS: readonly unknown[] = [
+  'chat',
+  'responses',
+  'messages',
+  'gemini',
+  'converse',
+] satisfies UpstreamFormat[]
 
 function isSeal(value: object): value is Seal {
   const { format, kind, value: text, id } = value as Record<string, unknown>

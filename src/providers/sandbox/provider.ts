@@ -32,7 +32,7 @@ export function sandboxProvider(clock: Clock = systemClock): Provider {
     countInput,
     async send(request, signal) {
       signal.throwIfAborted()
-      const { family } = codecOf(request.format)
+      const { family } = codecOf(request.format as Format)
       const refused = (error: GatewayError) =>
         jsonAnswer(error.status, encodeError(family, error, newId('req', clock)))
       const performance = prepared(request, clock)
@@ -69,7 +69,7 @@ type Performance = {
 
 /** Everything that is decided before the first byte, or why the request is refused. */
 function prepared(upstream: UpstreamRequest, clock: Clock): Performance | GatewayError {
-  const codec = codecOf(upstream.format)
+  const codec = codecOf(upstream.format as Format)
   const seconds = () => Math.floor(clock.now() / 1000)
   try {
     const { value: body } = readJsonBody(Buffer.from(upstream.body))

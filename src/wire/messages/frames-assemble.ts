@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray } from '../../core/json.ts'
 import type { Frame, FrameDelta } from './frame-writer.ts'
-import { toolInputObject } from './tool-input.ts'
+import { toolInputObject } from '../tool-input.ts'
 
 export function assembleMessage(frames: readonly Frame[]): JsonObject {
   let message: JsonObject = {}

@@ -11,7 +11,7 @@ import type {
 import { wrapCustomInput } from '../custom-tools.ts'
 import { isTextType } from '../features.ts'
 import { encodeCacheMark } from './cache-marks.ts'
-import { toolInputObject } from './tool-input.ts'
+import { toolInputObject } from '../tool-input.ts'
 import { plainCallId } from './tool-names.ts'
 
 type Part = Message['parts'][number]

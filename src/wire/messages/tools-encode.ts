@@ -1,8 +1,8 @@
 // Tools and their choice for a provider of the messages format, which knows functions only.
-import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
-import { CUSTOM_TOOL_SCHEMA } from '../custom-tools.ts'
+import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
 import { fitToolName } from '../tool-name.ts'
 import { encodeCacheMark } from './cache-marks.ts'
 import { adaptSchema } from './schema-adapt.ts'
@@ -56,17 +56,9 @@ function encodeTool(tool: Tool): JsonObject {
     case 'custom':
       return defined({
         name,
-        description: describe(tool),
+        description: describeCustomTool(tool),
         input_schema: CUSTOM_TOOL_SCHEMA,
         cache_control,
       })
   }
-}
-
-function describe(tool: Extract<Tool, { type: 'custom' }>): string | undefined {
-  const format: Json | undefined = tool.inputFormat
-  if (format === undefined || (isObject(format) && format['type'] === 'text'))
-    return tool.description
-  const rule = `The input must follow this format: ${JSON.stringify(format)}`
-  return tool.description === undefined ? rule : `${tool.description}\n\n${rule}`
 }

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Message } from '../../core/request.ts'
+import { lateInstruction } from '../late-instruction.ts'
 import { encodeCacheMark } from './cache-marks.ts'
 import { encodeParts } from './parts-encode.ts'
 import { plainCallId } from './tool-names.ts'
@@ -70,7 +71,7 @@ function turnOf(turns: Turn[], role: Turn['role']): Turn {
 function encodeLateInstruction(message: Message): JsonObject[] {
   return encodeParts(message.parts).map((block) => ({
     ...block,
-    text: `<system>\n${String(block['text'])}\n</system>`,
+    text: lateInstruction(String(block['text'])),
   }))
 }
 

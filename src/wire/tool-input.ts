@@ -1,6 +1,6 @@
 // A tool call's input: an object in this format, the model's own text in the canonical form.
-import type { JsonObject } from '../../core/json.ts'
-import { isObject } from '../../core/json.ts'
+import type { JsonObject } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
 
 /** The input as the object this format needs. A text that is no JSON object is kept whole, so that no turn fails. */
 export function toolInputObject(text: string): JsonObject {

@@ -2,9 +2,9 @@
 // the wanted number is taken as one, because `${PORT}` can only give text.
 import { z } from 'zod'
 
-import { parseBudget } from '../core/money.ts'
-import type { Nanodollars } from '../core/money.ts'
-import { isTimezone } from '../core/timezone.ts'
+import { parseBudget } from './money.ts'
+import type { Nanodollars } from './money.ts'
+import { isTimezone } from './timezone.ts'
 
 const MS_PER_UNIT = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const BYTES_PER_UNIT = { B: 1, KB: 1_024, MB: 1_048_576, GB: 1_073_741_824 } as const

@@ -1,0 +1,71 @@
+// One kind of provider: what may be written about it in the configuration, and how it is made from that. Each kind is one
+// file, and no other file knows its settings; `adapters.ts` lists them.
+import { z } from 'zod'
+
+import type { Vendor } from '../catalog/facts.ts'
+import type { Clock } from '../core/clock.ts'
+import { wait } from '../core/units.ts'
+import type { HttpClient } from './http.ts'
+import type { Provider } from './provider.ts'
+
+export type Adapter<Kind extends string, Schema extends z.ZodType> = {
+  readonly kind: Kind
+  /** What stands under `providers.NAME`. */
+  readonly settings: Schema
+  /** The variable from which its own tools take the key: where that is set, the provider needs no configuration. */
+  readonly variable?: string
+  /** Whose main models it brings; null = only the operator knows what it serves. */
+  vendor(settings: z.output<Schema>): Vendor | null
+  /** It may write its cache, and bill for that, although a request did not ask. */
+  writesCacheUnasked?(settings: z.output<Schema>): boolean
+  /** Which setting keeps it from being used: one that is not there, or one that is empty. */
+  missing(settings: z.output<Schema>): Missing | undefined
+  make(settings: Named<z.output<Schema>>, tools: AdapterTools): Provider
+}
+
+export type Missing = { readonly setting: string; readonly is: 'absent' | 'empty' }
+export type Named<Settings> = Settings & { readonly name: string }
+export type AdapterTools = { readonly http: HttpClient; readonly clock: Clock }
+
+/** Lets the compiler find the types of one kind. */
+export function defineAdapter<const Kind extends string, Schema extends z.ZodType>(
+  adapter: Adapter<Kind, Schema>,
+): Adapter<Kind, Schema> {
+  return adapter
+}
+
+/** One secret or several, among which requests take turns. Empty text is allowed here and leaves the provider out. */
+export const apiKeys = z
+  .union([z.string(), z.array(z.string()).min(1)], {
+    error: () =>
+      'must be a secret, or a list of secrets: ${VARIABLE} or file:/path keeps it out of this file',
+  })
+  .transform((keys) => (typeof keys === 'string' ? [keys] : keys))
+
+export function missingKey(keys: readonly string[] | undefined): Missing | undefined {
+  if (keys === undefined) return { setting: 'api_key', is: 'absent' }
+  return keys.includes('') ? { setting: 'api_key', is: 'empty' } : undefined
+}
+
+const timeout = wait.refine(
+  (ms) => ms > 0,
+  'must be more than nothing: leave it out for the default',
+)
+
+/** What the operator set for the upstream calls; the rest is in the catalogue's hands. */
+export const timeouts = z
+  .strictObject({
+    connect: timeout.optional(),
+    first_byte: timeout.optional(),
+    idle: timeout.optional(),
+    total: timeout.optional(),
+  })
+  .transform(({ connect, first_byte, idle, total }) => ({
+    ...(connect === undefined ? {} : { connectMs: connect }),
+    ...(first_byte === undefined ? {} : { firstByteMs: first_byte }),
+    ...(idle === undefined ? {} : { idleMs: idle }),
+    ...(total === undefined ? {} : { totalMs: total }),
+  }))
+
+/** What every kind takes. */
+export const COMMON = { timeouts: timeouts.prefault({}) }

@@ -1,0 +1,46 @@
+// The kinds of providers there are: a new one is its own file, and a word in this list.
+import { z } from 'zod'
+
+import type { Adapter, AdapterTools, Named } from './adapter.ts'
+import { anthropic } from './anthropic.ts'
+import { azure } from './azure.ts'
+import { bedrock } from './bedrock.ts'
+import { gemini } from './gemini.ts'
+import { openai } from './openai.ts'
+import type { Provider } from './provider.ts'
+import { vertex } from './vertex.ts'
+
+export const ADAPTERS = [openai, azure, anthropic, gemini, bedrock, vertex] as const
+
+type Adapters = typeof ADAPTERS
+type SchemasOf<List extends readonly { readonly settings: z.ZodType }[]> = {
+  readonly [Index in keyof List]: List[Index]['settings']
+}
+export type ProviderSettings = z.output<Adapters[number]['settings']>
+
+const KINDS = ADAPTERS.map(({ kind }) => kind)
+
+/** One section under `providers`. */
+export const providerSettings = z.discriminatedUnion(
+  'kind',
+  ADAPTERS.map(({ settings }) => settings) as unknown as SchemasOf<Adapters>,
+  {
+    error: ({ code }) =>
+      code === 'invalid_union'
+        ? `must be one of ${KINDS.join(', ')}`
+        : 'must be a section such as { kind: openai, api_key: "${OPENAI_API_KEY}" }',
+  },
+)
+
+/** The adapter of a kind. That it fits its own settings is what the schema above is for. */
+export function adapterOf(
+  settings: ProviderSettings,
+): Adapter<string, z.ZodType<ProviderSettings>> {
+  const adapter = ADAPTERS.find(({ kind }) => kind === settings.kind)
+  if (adapter === undefined) throw new Error(`there is no adapter of the kind ${settings.kind}`)
+  return adapter as unknown as Adapter<string, z.ZodType<ProviderSettings>>
+}
+
+export function makeProvider(settings: Named<ProviderSettings>, tools: AdapterTools): Provider {
+  return adapterOf(settings).make(settings, tools)
+}

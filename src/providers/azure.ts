@@ -1,0 +1,137 @@
+// Azure OpenAI: the formats of OpenAI at an address of one's own, where a model is a deployment. Signs in with a key or
+// as an application of Entra ID.
+import { z } from 'zod'
+
+import type { UpstreamFormat } from '../core/endpoints.ts'
+import { numberOf, stringOf } from '../core/json.ts'
+import { httpUrl, text } from '../core/units.ts'
+import type { AdapterTools, Named } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey } from './adapter.ts'
+import { failed, fetchJson } from './fetch-json.ts'
+import { Keys } from './keys.ts'
+import { listModels } from './list-models.ts'
+import type { Provider, UpstreamAnswer } from './provider.ts'
+import { cachedToken } from './token.ts'
+
+const AUTHORITY = 'https://login.microsoftonline.com'
+const SCOPE = 'https://cognitiveservices.azure.com/.default'
+
+const entra = z
+  .strictObject({
+    tenant_id: text,
+    client_id: text,
+    client_secret: text,
+    /** Other clouds than the public one have their own. */
+    authority: httpUrl.default(AUTHORITY),
+  })
+  .transform(({ tenant_id, client_id, client_secret, authority }) => ({
+    tenantId: tenant_id,
+    clientId: client_id,
+    clientSecret: client_secret,
+    authority,
+  }))
+
+const settings = z
+  .strictObject({
+    kind: z.literal('azure'),
+    base_url: httpUrl,
+    /** Without it, the version that Azure keeps up to date by itself. */
+    api_version: text.optional(),
+    api_key: apiKeys.optional(),
+    entra: entra.optional(),
+    ...COMMON,
+  })
+  .transform(({ api_key, base_url, api_version, ...rest }) => ({
+    ...rest,
+    apiKeys: api_key,
+    baseUrl: base_url,
+    apiVersion: api_version,
+  }))
+
+export const azure = defineAdapter({
+  kind: 'azure',
+  settings,
+  vendor: () => null,
+  writesCacheUnasked: () => true,
+  missing: ({ apiKeys, entra }) =>
+    entra === undefined || apiKeys !== undefined ? missingKey(apiKeys) : undefined,
+  make: azureProvider,
+})
+
+type Settings = Named<z.output<typeof settings>>
+
+function azureProvider(settings: Settings, tools: AdapterTools): Provider {
+  const { http, clock } = tools
+  const keys = new Keys(settings.apiKeys, clock)
+  const token = settings.entra === undefined ? undefined : entraToken(settings.entra, tools)
+  const place = placeOf(settings)
+  const signedIn = async (key: string | undefined): Promise<Record<string, string>> => ({
+    'content-type': 'application/json',
+    ...(key !== undefined ? { 'api-key': key } : {}),
+    ...(key === undefined && token !== undefined
+      ? { authorization: `Bearer ${await token()}` }
+      : {}),
+  })
+  return {
+    name: settings.name,
+    formatsOf: () => ['responses', 'chat', 'embeddings'],
+    send: ({ format, model, body, timeouts }, signal): Promise<UpstreamAnswer> =>
+      keys.send(async (key) => {
+        const headers = await signedIn(key)
+        return http.send(
+          { url: place(format, model), method: 'POST', headers, body, timeouts },
+          signal,
+        )
+      }),
+    listModels: async (signal) =>
+      listModels(http, { url: place('models'), headers: await signedIn(keys.next()) }, signal),
+  }
+}
+
+const PATHS: Partial<Record<UpstreamFormat | 'models', string>> = {
+  chat: '/chat/completions',
+  responses: '/responses',
+  embeddings: '/embeddings',
+  models: '/models',
+}
+
+/** Under a version of its API a deployment stands in the address; else, and always for responses, in the body. */
+function placeOf({ baseUrl, apiVersion }: Settings) {
+  const resource = baseUrl.replace(/\/+$/, '').replace(/\/openai(\/v1)?$/, '')
+  return (what: UpstreamFormat | 'models', deployment?: string): URL => {
+    const path = PATHS[what] ?? ''
+    if (apiVersion === undefined) return new URL(`${resource}/openai/v1${path}`)
+    const isDeployed = deployment !== undefined && what !== 'responses'
+    const where = isDeployed ? `/deployments/${encodeURIComponent(deployment)}` : ''
+    return new URL(`${resource}/openai${where}${path}?api-version=${apiVersion}`)
+  }
+}
+
+function entraToken(
+  { tenantId, clientId, clientSecret, authority }: NonNullable<Settings['entra']>,
+  { http, clock }: AdapterTools,
+): () => Promise<string> {
+  const url = new URL(`${authority.replace(/\/$/, '')}/${tenantId}/oauth2/v2.0/token`)
+  const form = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+    scope: SCOPE,
+  })
+  return cachedToken(async () => {
+    const answer = await fetchJson(
+      http,
+      {
+        url,
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: Buffer.from(form.toString()),
+      },
+      // Many requests may wait for one token, so none of them ends its way here.
+      new AbortController().signal,
+    )
+    const value = stringOf(answer['access_token'])
+    if (value === undefined) throw failed('Entra ID gave no access token')
+    return { value, expiresInSeconds: numberOf(answer['expires_in']) ?? 0 }
+  }, clock)
+}

@@ -1,0 +1,74 @@
+// Bedrock's answers as the formats' codecs read them: frames become events, and errors take the shape of their format.
+import { GatewayError } from '../core/errors.ts'
+import { isObject, stringOf } from '../core/json.ts'
+import type { JsonObject } from '../core/json.ts'
+import { sseEvent, writeSse } from '../wire/sse.ts'
+import type { EventFrame } from './event-frames.ts'
+import { readFrames } from './event-frames.ts'
+import type { UpstreamAnswer } from './provider.ts'
+
+/** Bedrock's names of what goes wrong, in the words of the messages format. */
+const ERROR_TYPES: Readonly<Record<string, string>> = {
+  throttlingException: 'rate_limit_error',
+  serviceUnavailableException: 'overloaded_error',
+  modelNotReadyException: 'overloaded_error',
+  validationException: 'invalid_request_error',
+  accessDeniedException: 'permission_error',
+}
+
+/** A Converse answer: each frame is an event by its own name. */
+export function converseAnswer(answer: UpstreamAnswer, stream: boolean): UpstreamAnswer {
+  if (!stream || answer.status !== 200) return answer
+  return { ...answer, body: events(answer.body, converseEvent) }
+}
+
+/** A Claude answer: each frame wraps an event of the messages format; errors come without that format's envelope. */
+export function claudeAnswer(answer: UpstreamAnswer, stream: boolean): UpstreamAnswer {
+  if (answer.status !== 200) return { ...answer, body: inEnvelope(answer.body) }
+  return stream ? { ...answer, body: events(answer.body, claudeEvent) } : answer
+}
+
+async function* events(
+  bytes: AsyncIterable<Uint8Array>,
+  toText: (frame: EventFrame) => string,
+): AsyncIterable<Uint8Array> {
+  for await (const frame of readFrames(bytes)) yield Buffer.from(toText(frame))
+}
+
+function converseEvent({ headers, payload }: EventFrame): string {
+  const error = errorOf({ headers, payload })
+  if (error !== undefined) return writeSse(sseEvent('exception', error))
+  return writeSse(sseEvent(headers.get(':event-type') ?? '', payload.toString()))
+}
+
+function claudeEvent({ headers, payload }: EventFrame): string {
+  const error = errorOf({ headers, payload })
+  if (error !== undefined) return writeSse(sseEvent('error', { type: 'error', error }))
+  const data = Buffer.from(stringOf(read(payload)['bytes']) ?? '', 'base64')
+  return writeSse(sseEvent(stringOf(read(data)['type']) ?? '', data.toString()))
+}
+
+function errorOf({ headers, payload }: EventFrame): JsonObject | undefined {
+  const kind = headers.get(':exception-type')
+  if (kind === undefined) return undefined
+  const message = stringOf(read(payload)['message']) ?? kind
+  return { type: ERROR_TYPES[kind] ?? 'api_error', message }
+}
+
+async function* inEnvelope(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of bytes) chunks.push(chunk)
+  const { message, Message: other } = read(Buffer.concat(chunks))
+  const told = stringOf(message) ?? stringOf(other) ?? 'the provider gave no reason'
+  yield Buffer.from(JSON.stringify({ type: 'error', error: { type: 'error', message: told } }))
+}
+
+function read(bytes: Buffer): JsonObject {
+  try {
+    const value: unknown = JSON.parse(bytes.toString())
+    if (isObject(value)) return value
+  } catch {
+    // Told below.
+  }
+  throw new GatewayError('provider_failed', 'the provider sent a frame that is no JSON object')
+}

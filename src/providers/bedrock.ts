@@ -1,0 +1,170 @@
+// Amazon Bedrock: Claude in the messages format, every other model in Converse, both under AWS signatures or a Bedrock
+// key. Its streams are binary frames; each is passed on as the event it stands for.
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+import { AwsV4Signer } from 'aws4fetch'
+import { z } from 'zod'
+
+import { httpUrl, text } from '../core/units.ts'
+import { changeMembers, readJsonBody } from '../wire/json.ts'
+import type { AdapterTools, Named } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey } from './adapter.ts'
+import { claudeAnswer, converseAnswer } from './bedrock-answer.ts'
+import { Keys } from './keys.ts'
+import type { Provider } from './provider.ts'
+
+/** Stands in the body of a Claude request here, instead of a header. */
+const ANTHROPIC_VERSION = 'bedrock-2023-05-31'
+
+/** Empty text, from a variable that is not set, leaves the provider out. */
+const secret = z.string()
+
+const settings = z
+  .strictObject({
+    kind: z.literal('bedrock'),
+    region: text,
+    /** A Bedrock key, instead of the credentials below. */
+    api_key: apiKeys.optional(),
+    access_key_id: secret.optional(),
+    secret_access_key: secret.optional(),
+    session_token: secret.optional(),
+    /** Of the credentials file in the home folder, where no other credentials are given. */
+    profile: text.default('default'),
+    base_url: httpUrl.optional(),
+    ...COMMON,
+  })
+  .transform(({ api_key, access_key_id, secret_access_key, session_token, base_url, ...rest }) => ({
+    ...rest,
+    apiKeys: api_key,
+    accessKeyId: access_key_id,
+    secretAccessKey: secret_access_key,
+    sessionToken: session_token,
+    baseUrl: base_url,
+  }))
+
+export const bedrock = defineAdapter({
+  kind: 'bedrock',
+  settings,
+  vendor: () => null,
+  missing: (settings) => {
+    if (settings.apiKeys !== undefined) return missingKey(settings.apiKeys)
+    if (settings.accessKeyId === '') return { setting: 'access_key_id', is: 'empty' }
+    return credentialsOf(settings) === undefined
+      ? { setting: 'access_key_id', is: 'absent' }
+      : undefined
+  },
+  make: bedrockProvider,
+})
+
+type Settings = z.output<typeof settings>
+
+function bedrockProvider(settings: Named<Settings>, { http, clock }: AdapterTools): Provider {
+  const keys = new Keys(settings.apiKeys, clock)
+  const host = `https://bedrock-runtime.${settings.region}.amazonaws.com`
+  const base = (settings.baseUrl ?? host).replace(/\/$/, '')
+  return {
+    name: settings.name,
+    formatsOf: (model) => (isClaude(model) ? ['messages'] : ['converse']),
+    send: async ({ model, stream, body, timeouts }, signal) => {
+      const url = new URL(
+        `${base}/model/${encodeURIComponent(model)}/${operationOf(model, stream)}`,
+      )
+      const sent = isClaude(model) ? asClaudeTakesIt(body) : body
+      const answer = await keys.send(async (key) => {
+        const headers = await signed(settings, { url, body: sent, key })
+        return http.send({ url, method: 'POST', headers, body: sent, timeouts }, signal)
+      })
+      return isClaude(model) ? claudeAnswer(answer, stream) : converseAnswer(answer, stream)
+    },
+  }
+}
+
+/** `eu.anthropic.claude-…`, or the same inside the address of an inference profile. */
+function isClaude(model: string): boolean {
+  return model.includes('anthropic.claude')
+}
+
+function operationOf(model: string, stream: boolean): string {
+  if (isClaude(model)) return stream ? 'invoke-with-response-stream' : 'invoke'
+  return stream ? 'converse-stream' : 'converse'
+}
+
+/** The model and whether to stream stand in the address alone. */
+function asClaudeTakesIt(body: Uint8Array): Uint8Array {
+  return changeMembers(readJsonBody(Buffer.from(body)), {
+    model: undefined,
+    stream: undefined,
+    anthropic_version: ANTHROPIC_VERSION,
+  })
+}
+
+async function signed(
+  settings: Settings,
+  {
+    url,
+    body,
+    key,
+  }: { readonly url: URL; readonly body: Uint8Array; readonly key?: string | undefined },
+): Promise<Record<string, string>> {
+  const type = { 'content-type': 'application/json' }
+  if (key !== undefined) return { ...type, authorization: `Bearer ${key}` }
+  // Read for every request: whoever renews the file needs no reload.
+  const credentials = credentialsOf(settings)
+  if (credentials === undefined) throw new Error('a provider without credentials is left out')
+  const signer = new AwsV4Signer({
+    ...credentials,
+    service: 'bedrock',
+    region: settings.region,
+    method: 'POST',
+    url: url.href,
+    headers: type,
+    body: Buffer.from(body),
+  })
+  const { headers } = await signer.sign()
+  return Object.fromEntries(headers)
+}
+
+type Credentials = {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string
+}
+
+function credentialsOf(settings: Settings): Credentials | undefined {
+  const { accessKeyId, secretAccessKey, sessionToken, profile } = settings
+  if (accessKeyId === undefined || secretAccessKey === undefined) return credentialsIn(profile)
+  return {
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+  }
+}
+
+/** A section of the file in which AWS's own tools keep credentials. */
+function credentialsIn(profile: string): Credentials | undefined {
+  let file: string
+  try {
+    file = readFileSync(join(homedir(), '.aws', 'credentials'), 'utf8')
+  } catch {
+    return undefined
+  }
+  const [, section = ''] = file.split(`[${profile}]`)
+  const [own = ''] = section.split(/^\[/m)
+  const values = new Map(
+    own.split('\n').map((line) => {
+      const [name = '', ...value] = line.split('=')
+      return [name.trim(), value.join('=').trim()] as const
+    }),
+  )
+  const accessKeyId = values.get('aws_access_key_id')
+  const secretAccessKey = values.get('aws_secret_access_key')
+  const sessionToken = values.get('aws_session_token')
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
+  return {
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+  }
+}

@@ -1,0 +1,55 @@
+// AWS event streams, bytes to frames: length-prefixed messages with headers, checksums and a payload. The only file that
+// knows this framing.
+import { crc32 } from 'node:zlib'
+
+import { GatewayError } from '../core/errors.ts'
+
+export type EventFrame = {
+  /** Texts only: no other kind of header is sent here. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly payload: Buffer
+}
+
+/** Two lengths and their checksum. */
+const PRELUDE_BYTES = 12
+const CHECKSUM_BYTES = 4
+/** As for an event of a text stream: a frame may not grow without bound. */
+const FRAME_BYTES_MAX = 16 * 1024 * 1024
+const TEXT = 7
+
+/** Cuts bytes into frames, however they are split. */
+export async function* readFrames(bytes: AsyncIterable<Uint8Array>): AsyncIterable<EventFrame> {
+  let rest = Buffer.alloc(0)
+  for await (const chunk of bytes) {
+    rest = Buffer.concat([rest, chunk])
+    while (rest.length >= PRELUDE_BYTES) {
+      const length = rest.readUInt32BE(0)
+      if (length > FRAME_BYTES_MAX || length < PRELUDE_BYTES + CHECKSUM_BYTES) throw broken()
+      if (rest.length < length) break
+      yield readFrame(rest.subarray(0, length))
+      rest = rest.subarray(length)
+    }
+  }
+}
+
+function readFrame(frame: Buffer): EventFrame {
+  const end = frame.length - CHECKSUM_BYTES
+  if (crc32(frame.subarray(0, end)) !== frame.readUInt32BE(end)) throw broken()
+  const headersEnd = PRELUDE_BYTES + frame.readUInt32BE(4)
+  const headers = new Map<string, string>()
+  for (let at = PRELUDE_BYTES; at < headersEnd;) {
+    const nameEnd = at + 1 + frame.readUInt8(at)
+    if (frame.readUInt8(nameEnd) !== TEXT) throw broken()
+    const valueEnd = nameEnd + 3 + frame.readUInt16BE(nameEnd + 1)
+    headers.set(
+      frame.toString('utf8', at + 1, nameEnd),
+      frame.toString('utf8', nameEnd + 3, valueEnd),
+    )
+    at = valueEnd
+  }
+  return { headers, payload: frame.subarray(headersEnd, end) }
+}
+
+function broken(): GatewayError {
+  return new GatewayError('provider_failed', 'the provider sent a broken event stream')
+}

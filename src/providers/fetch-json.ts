@@ -1,0 +1,42 @@
+// A question to a provider beside the requests of clients: a list of models, a count, a token. Its answer is a small JSON
+// document, and it may take its time.
+import { GatewayError } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { HttpCall, HttpClient } from './http.ts'
+
+const BYTES_MAX = 8 * 1024 * 1024
+const TIMEOUTS = { connectMs: 5_000, firstByteMs: 30_000, idleMs: 30_000, totalMs: 60_000 }
+
+/** The document. Throws a provider_failed that says what came instead. */
+export async function fetchJson(
+  http: HttpClient,
+  call: Omit<HttpCall, 'timeouts'>,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const { status, body } = await http.send({ ...call, timeouts: TIMEOUTS }, signal)
+  const text = await readText(body)
+  if (status !== 200) throw failed(`it answered ${status}`)
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch {
+    // Told below.
+  }
+  throw failed('it answered something that is no JSON object')
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > BYTES_MAX) throw failed('its answer is too long')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+export function failed(why: string): GatewayError {
+  return new GatewayError('provider_failed', why)
+}

@@ -1,0 +1,168 @@
+// Google Cloud's Vertex AI: Gemini in its own format, Claude in the messages format, signed in as a service account.
+import { createSign } from 'node:crypto'
+import { z } from 'zod'
+
+import { numberOf, stringOf } from '../core/json.ts'
+import { httpUrl, text } from '../core/units.ts'
+import { changeMembers, readJsonBody } from '../wire/json.ts'
+import type { AdapterTools, Named } from './adapter.ts'
+import { COMMON, defineAdapter } from './adapter.ts'
+import { failed, fetchJson } from './fetch-json.ts'
+import type { Provider } from './provider.ts'
+import { cachedToken } from './token.ts'
+
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
+/** How long an assertion is good for; the token that it is exchanged for says its own end. */
+const ASSERTION_SECONDS = 3600
+/** Stands in the body of a Claude request here, instead of a header. */
+const ANTHROPIC_VERSION = 'vertex-2023-10-16'
+
+const account = z.object({ client_email: text, private_key: text, token_uri: httpUrl })
+
+/** The JSON of a service account, best as file:/path. Empty text leaves the provider out. */
+const credentials = z.string().transform((json, context) => {
+  if (json === '') return undefined
+  const parsed = account.safeParse(parse(json))
+  if (parsed.success) return parsed.data
+  const message = 'must be the JSON key of a service account, best as file:/path'
+  context.issues.push({ code: 'custom', message, input: json })
+  return z.NEVER
+})
+
+const settings = z
+  .strictObject({
+    kind: z.literal('vertex'),
+    project: text,
+    location: text,
+    credentials,
+    base_url: httpUrl.optional(),
+    ...COMMON,
+  })
+  .transform(({ base_url, ...rest }) => ({ ...rest, baseUrl: base_url }))
+
+export const vertex = defineAdapter({
+  kind: 'vertex',
+  settings,
+  vendor: () => null,
+  missing: ({ credentials }) =>
+    credentials === undefined ? { setting: 'credentials', is: 'empty' } : undefined,
+  make: vertexProvider,
+})
+
+type Settings = z.output<typeof settings>
+type Account = z.output<typeof account>
+
+function vertexProvider(settings: Named<Settings>, tools: AdapterTools): Provider {
+  const { http } = tools
+  const { credentials } = settings
+  if (credentials === undefined) throw new Error('a provider without credentials is left out')
+  const token = serviceToken(credentials, tools)
+  const base = `${baseOf(settings)}/v1/projects/${settings.project}/locations/${settings.location}/publishers`
+  const headers = async () => ({
+    'content-type': 'application/json',
+    authorization: `Bearer ${await token()}`,
+  })
+  return {
+    name: settings.name,
+    formatsOf: (model) => (isClaude(model) ? ['messages'] : ['gemini']),
+    send: async ({ model, stream, body, headers: client, timeouts }, signal) => {
+      const beta = client.get('anthropic-beta')
+      return http.send(
+        {
+          url: new URL(`${base}/${pathOf(model, stream)}`),
+          method: 'POST',
+          headers: {
+            ...(await headers()),
+            ...(isClaude(model) && beta !== undefined ? { 'anthropic-beta': beta } : {}),
+          },
+          body: isClaude(model) ? asClaudeTakesIt(body) : body,
+          timeouts,
+        },
+        signal,
+      )
+    },
+    countTokens: async ({ model, body }, signal) => {
+      if (isClaude(model)) return undefined
+      const url = new URL(`${base}/google/models/${model}:countTokens`)
+      const counted = await fetchJson(
+        http,
+        {
+          url,
+          method: 'POST',
+          headers: await headers(),
+          body: Buffer.from(JSON.stringify(body)),
+        },
+        signal,
+      )
+      return numberOf(counted['totalTokens'])
+    },
+  }
+}
+
+function baseOf({ baseUrl, location }: Settings): string {
+  if (baseUrl !== undefined) return baseUrl.replace(/\/$/, '')
+  const host = location === 'global' ? '' : `${location}-`
+  return `https://${host}aiplatform.googleapis.com`
+}
+
+function isClaude(model: string): boolean {
+  return model.startsWith('claude')
+}
+
+function pathOf(model: string, stream: boolean): string {
+  if (isClaude(model)) {
+    return `anthropic/models/${model}:${stream ? 'streamRawPredict' : 'rawPredict'}`
+  }
+  return `google/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+}
+
+/** The model stands in the address alone. */
+function asClaudeTakesIt(body: Uint8Array): Uint8Array {
+  const read = readJsonBody(Buffer.from(body))
+  return changeMembers(read, { model: undefined, anthropic_version: ANTHROPIC_VERSION })
+}
+
+function serviceToken(account: Account, { http, clock }: AdapterTools): () => Promise<string> {
+  return cachedToken(async () => {
+    const form = new URLSearchParams({
+      grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      assertion: assertionOf(account, Math.floor(clock.now() / 1000)),
+    })
+    const answer = await fetchJson(
+      http,
+      {
+        url: new URL(account.token_uri),
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: Buffer.from(form.toString()),
+      },
+      // Many requests may wait for one token, so none of them ends its way here.
+      new AbortController().signal,
+    )
+    const value = stringOf(answer['access_token'])
+    if (value === undefined) throw failed('Google gave no access token')
+    return { value, expiresInSeconds: numberOf(answer['expires_in']) ?? 0 }
+  }, clock)
+}
+
+/** A JSON Web Token that says who asks for what, signed with the account's key (RFC 7523). */
+function assertionOf({ client_email, private_key, token_uri }: Account, now: number): string {
+  const spell = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const claims = {
+    iss: client_email,
+    scope: SCOPE,
+    aud: token_uri,
+    iat: now,
+    exp: now + ASSERTION_SECONDS,
+  }
+  const text = `${spell({ alg: 'RS256', typ: 'JWT' })}.${spell(claims)}`
+  return `${text}.${createSign('RSA-SHA256').update(text).sign(private_key, 'base64url')}`
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,171 @@
+// Bedrock's Converse: what a request becomes, and what an answer means, whole and in pieces.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent } from '../../core/events.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Conversation } from '../../core/request.ts'
+import { sseEvent } from '../sse.ts'
+import { converseCodec } from './codec.ts'
+
+const SEAL = { format: 'converse', kind: 'signature', value: 'sig' } as const
+
+const request: Conversation = {
+  kind: 'chat',
+  model: 'amazon.nova-lite-v1:0',
+  dropped: [],
+  stream: true,
+  outputTokensMax: 100,
+  sampling: { temperature: 1.5, topP: 0.5, stop: ['END'] },
+  choices: 1,
+  tools: [{ type: 'function', name: 'weather', description: 'Tells it.', schema: {} }],
+  toolChoice: { type: 'required' },
+  messages: [
+    { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] },
+    {
+      role: 'user',
+      parts: [
+        { type: 'text', text: 'Look.' },
+        { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aQ==' } },
+        { type: 'file', name: 'my_notes.txt', source: { type: 'text', text: 'x' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      parts: [
+        { type: 'thinking', text: 'Hm.', seal: SEAL },
+        { type: 'tool-call', id: 'call:1', name: 'weather', input: '{"a":1}', custom: false },
+      ],
+    },
+    { role: 'tool', callId: 'call:1', parts: [{ type: 'text', text: 'no' }], isError: true },
+  ],
+}
+
+test('a request with everything', () => {
+  assert.deepEqual(converseCodec.encodeRequest(request), {
+    system: [{ text: 'Be brief.' }],
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { text: 'Look.' },
+          { image: { format: 'png', source: { bytes: 'aQ==' } } },
+          { document: { format: 'txt', name: 'my-notes-txt', source: { bytes: 'eA==' } } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'sig' } } },
+          { toolUse: { toolUseId: 'call_1', name: 'weather', input: { a: 1 } } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { toolResult: { toolUseId: 'call_1', content: [{ text: 'no' }], status: 'error' } },
+        ],
+      },
+    ],
+    inferenceConfig: { maxTokens: 100, temperature: 1, topP: 0.5, stopSequences: ['END'] },
+    toolConfig: {
+      tools: [
+        {
+          toolSpec: {
+            name: 'weather',
+            description: 'Tells it.',
+            inputSchema: { json: { type: 'object' } },
+          },
+        },
+      ],
+      toolChoice: { any: {} },
+    },
+  })
+})
+
+const usage = { inputTokens: 8, outputTokens: 7, cacheReadInputTokens: 3, cacheWriteInputTokens: 1 }
+
+test('thoughts, text and calls mean the same whole and in pieces', () => {
+  const streamed = read(
+    ['messageStart', { role: 'assistant' }],
+    ['contentBlockDelta', { delta: { reasoningContent: { text: 'Hm' } } }],
+    ['contentBlockDelta', { delta: { reasoningContent: { signature: 'sig' } } }],
+    ['contentBlockStop', {}],
+    ['contentBlockDelta', { delta: { text: 'It rains.' } }],
+    ['contentBlockStop', {}],
+    ['contentBlockStart', { start: { toolUse: { toolUseId: 't1', name: 'umbrella' } } }],
+    ['contentBlockDelta', { delta: { toolUse: { input: '{"open":true}' } } }],
+    ['contentBlockStop', {}],
+    ['messageStop', { stopReason: 'tool_use' }],
+    ['metadata', { usage }],
+  )
+  const whole = converseCodec.decodeResponse({
+    output: {
+      message: {
+        role: 'assistant',
+        content: [
+          { reasoningContent: { reasoningText: { text: 'Hm', signature: 'sig' } } },
+          { text: 'It rains.' },
+          { toolUse: { toolUseId: 't1', name: 'umbrella', input: { open: true } } },
+        ],
+      },
+    },
+    stopReason: 'tool_use',
+    usage,
+  })
+  assert.deepEqual(whole, streamed)
+  assert.deepEqual(
+    streamed.filter(({ type }) => /end$|start$|usage/.test(type)),
+    [
+      { type: 'response-start', id: '', model: '' },
+      { type: 'thinking-start', choice: 0, block: 0 },
+      { type: 'thinking-end', choice: 0, block: 0, seal: SEAL },
+      { type: 'text-start', choice: 0, block: 1 },
+      { type: 'text-end', choice: 0, block: 1 },
+      {
+        type: 'tool-call-start',
+        choice: 0,
+        block: 2,
+        id: 't1',
+        name: 'umbrella',
+        custom: false,
+      },
+      { type: 'tool-call-end', choice: 0, block: 2 },
+      { type: 'choice-end', choice: 0, reason: 'tool-call' },
+      {
+        type: 'usage',
+        usage: {
+          inputTokens: 12,
+          cachedTokens: 3,
+          cacheWriteTokens: 1,
+          cacheWriteLongTokens: 0,
+          outputTokens: 7,
+          reasoningTokens: 0,
+        },
+      },
+      { type: 'response-end' },
+    ],
+  )
+})
+
+test('an answer without its last frame is cut, and an exception is an error', () => {
+  const cut = read(['messageStart', {}], ['messageStop', { stopReason: 'end_turn' }])
+  assert.ok(!cut.some(({ type }) => type === 'response-end'))
+  for (const [type, code] of [
+    ['rate_limit_error', 'provider_rate_limited'],
+    ['overloaded_error', 'provider_overloaded'],
+    ['api_error', 'provider_failed'],
+  ] as const) {
+    assert.throws(
+      () => read(['exception', { type, message: 'no' }]),
+      (error) => error instanceof GatewayError && error.code === code,
+    )
+  }
+  assert.throws(() => read(['messageStop', { stopReason: 'malformed_tool_use' }]), GatewayError)
+})
+
+function read(...frames: readonly (readonly [string, JsonObject])[]): CanonicalEvent[] {
+  const decode = converseCodec.decodeEvents()
+  return frames.flatMap(([name, data]) => decode(sseEvent(name, data)))
+}

@@ -1,0 +1,193 @@
+// Answers of Converse as canonical events. A whole answer is turned into the events that its stream would have had, so
+// that blocks are mapped once.
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import type { Seal } from '../../core/request.ts'
+import { decodeComplaint, parseEvent, streamError } from '../provider-errors.ts'
+import type { SseEvent } from '../sse.ts'
+
+export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
+  const answer = new AnswerDecoder()
+  return (event) => answer.add(event.event, parseEvent(event))
+}
+
+export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
+  const { output, stopReason, usage } = body
+  const message = isObject(output) ? output['message'] : undefined
+  const content = isObject(message) && isArray(message['content']) ? message['content'] : []
+  const answer = new AnswerDecoder()
+  return [
+    ...answer.add('messageStart', {}),
+    ...content.flatMap((block) => (isObject(block) ? wholeBlock(answer, block) : [])),
+    ...answer.add('messageStop', { stopReason }),
+    ...answer.add('metadata', { usage }),
+  ]
+}
+
+function wholeBlock(answer: AnswerDecoder, block: JsonObject): readonly CanonicalEvent[] {
+  const { text, toolUse, reasoningContent } = block
+  const deltas: JsonObject[] = []
+  if (typeof text === 'string') deltas.push({ text })
+  if (isObject(toolUse)) {
+    deltas.push({ toolUse: { input: JSON.stringify(toolUse['input'] ?? {}) } })
+  }
+  if (isObject(reasoningContent)) {
+    const { reasoningText, redactedContent } = reasoningContent
+    const { text: thought, signature } = isObject(reasoningText) ? reasoningText : {}
+    for (const piece of [{ text: thought }, { signature }, { redactedContent }]) {
+      deltas.push({ reasoningContent: piece })
+    }
+  }
+  return [
+    ...(isObject(toolUse) ? answer.add('contentBlockStart', { start: { toolUse } }) : []),
+    ...deltas.flatMap((delta) => answer.add('contentBlockDelta', { delta })),
+    ...answer.add('contentBlockStop', {}),
+  ]
+}
+
+const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  tool_use: 'tool-call',
+  max_tokens: 'limit',
+  model_context_window_exceeded: 'context',
+  guardrail_intervened: 'refusal',
+  content_filtered: 'refusal',
+}
+
+class AnswerDecoder {
+  #events: CanonicalEvent[] = []
+  #block = -1
+  #open: 'text' | 'thinking' | 'tool-call' | undefined
+  #seal: Seal | undefined
+
+  add(name: string, data: JsonObject): readonly CanonicalEvent[] {
+    this.#take(name, data)
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
+  #take(name: string, data: JsonObject): void {
+    switch (name) {
+      case 'messageStart':
+        this.#events.push({ type: 'response-start', id: '', model: '' })
+        return
+      case 'contentBlockStart':
+        if (isObject(data['start'])) this.#start(data['start'])
+        return
+      case 'contentBlockDelta':
+        if (isObject(data['delta'])) this.#delta(data['delta'])
+        return
+      case 'contentBlockStop':
+        this.#close()
+        return
+      case 'messageStop':
+        this.#stop(stringOf(data['stopReason']) ?? '')
+        return
+      case 'metadata':
+        this.#end(data['usage'])
+        return
+      case 'exception':
+        throw streamError(decodeComplaint(data))
+    }
+  }
+
+  #start({ toolUse }: JsonObject): void {
+    if (!isObject(toolUse)) return
+    this.#close()
+    this.#open = 'tool-call'
+    this.#events.push({
+      type: 'tool-call-start',
+      ...this.#nextPlace(),
+      id: stringOf(toolUse['toolUseId']) ?? '',
+      name: stringOf(toolUse['name']) ?? '',
+      custom: false,
+    })
+  }
+
+  #delta({ text, toolUse, reasoningContent }: JsonObject): void {
+    if (typeof text === 'string' && text !== '') this.#prose('text', text)
+    if (isObject(toolUse)) {
+      const input = stringOf(toolUse['input']) ?? ''
+      if (input !== '')
+        this.#events.push({ type: 'tool-call-delta', ...this.#place(), text: input })
+    }
+    if (isObject(reasoningContent)) this.#think(reasoningContent)
+  }
+
+  #think({ text, signature, redactedContent }: JsonObject): void {
+    if (typeof text === 'string') this.#prose('thinking', text)
+    if (typeof signature === 'string') this.#sealWith('signature', signature)
+    if (typeof redactedContent === 'string') this.#sealWith('redacted', redactedContent)
+  }
+
+  #sealWith(kind: Seal['kind'], value: string): void {
+    if (this.#open !== 'thinking') this.#prose('thinking', '')
+    this.#seal = { format: 'converse', kind, value }
+  }
+
+  #prose(kind: 'text' | 'thinking', text: string): void {
+    if (this.#open !== kind) {
+      this.#close()
+      this.#open = kind
+      this.#events.push({ type: `${kind}-start`, ...this.#nextPlace() })
+    }
+    if (text !== '') this.#events.push({ type: `${kind}-delta`, ...this.#place(), text })
+  }
+
+  #close(): void {
+    if (this.#open === undefined) return
+    const seal = this.#open === 'thinking' ? this.#seal : undefined
+    this.#events.push({
+      type: `${this.#open}-end`,
+      ...this.#place(),
+      ...(seal === undefined ? {} : { seal }),
+    })
+    this.#open = undefined
+    this.#seal = undefined
+  }
+
+  #stop(reason: string): void {
+    this.#close()
+    const finish = STOP_REASONS[reason]
+    if (finish === undefined) {
+      throw new GatewayError('provider_failed', 'the model wrote an answer that cannot be used', {
+        cause: reason,
+      })
+    }
+    const explanation = finish === 'refusal' ? { explanation: reason } : {}
+    this.#events.push({ type: 'choice-end', choice: 0, reason: finish, ...explanation })
+  }
+
+  #end(usage: Json | undefined): void {
+    if (isObject(usage)) this.#events.push({ type: 'usage', usage: decodeUsage(usage) })
+    this.#events.push({ type: 'response-end' })
+  }
+
+  #place() {
+    return { choice: 0, block: this.#block }
+  }
+
+  #nextPlace() {
+    this.#block += 1
+    return this.#place()
+  }
+}
+
+/** Input excludes what was read from or written to a cache. */
+function decodeUsage(usage: JsonObject): Usage {
+  const count = (name: string): number => numberOf(usage[name]) ?? 0
+  const cachedTokens = count('cacheReadInputTokens')
+  const cacheWriteTokens = count('cacheWriteInputTokens')
+  return {
+    ...NO_USAGE,
+    inputTokens: count('inputTokens') + cachedTokens + cacheWriteTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    outputTokens: count('outputTokens'),
+  }
+}

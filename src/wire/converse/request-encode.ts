@@ -1,0 +1,65 @@
+// A canonical request as Converse takes it. The model stands in the address, and whether to stream does, too. What this
+// format cannot say is simply not written: `features.ts` has told the client.
+import { GatewayError } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
+import type { CanonicalRequest, Conversation, Tool, ToolChoice } from '../../core/request.ts'
+import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
+import { fitToolName } from '../tool-name.ts'
+import { encodeTurns } from './turns-encode.ts'
+
+const TOOL_NAME_CHARACTERS_MAX = 64
+
+export function encodeRequest(request: CanonicalRequest): JsonObject {
+  if (request.kind !== 'chat') {
+    throw new GatewayError('wrong_model_kind', `${request.model} does not make embeddings`)
+  }
+  const { system, messages } = encodeTurns(request)
+  const { temperature, topP, stop } = request.sampling
+  return defined({
+    messages,
+    system: system.length === 0 ? undefined : system,
+    inferenceConfig: defined({
+      maxTokens: request.outputTokensMax,
+      temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
+      topP,
+      stopSequences: stop,
+    }),
+    toolConfig: encodeToolConfig(request),
+  })
+}
+
+/** There is no list of allowed tools here, and no way to forbid a call: the others are left out instead. */
+function encodeToolConfig({ tools, toolChoice }: Conversation): JsonObject | undefined {
+  const allowed = toolChoice?.type === 'allowed' ? toolChoice.names : undefined
+  const offered = tools.filter(({ name }) => allowed?.includes(name) ?? true)
+  if (offered.length === 0 || toolChoice?.type === 'none') return undefined
+  return defined({ tools: offered.map(encodeTool), toolChoice: encodeToolChoice(toolChoice) })
+}
+
+function encodeTool(tool: Tool): JsonObject {
+  const isCustom = tool.type === 'custom'
+  return {
+    toolSpec: defined({
+      name: fitToolName(tool.name, 'tools', TOOL_NAME_CHARACTERS_MAX),
+      description: isCustom ? describeCustomTool(tool) : tool.description,
+      inputSchema: { json: isCustom ? CUSTOM_TOOL_SCHEMA : { type: 'object', ...tool.schema } },
+    }),
+  }
+}
+
+function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefined {
+  switch (choice?.type) {
+    case undefined:
+    case 'none':
+      return undefined
+    case 'auto':
+      return { auto: {} }
+    case 'required':
+      return { any: {} }
+    case 'tool':
+      return { tool: { name: choice.name } }
+    case 'allowed':
+      return choice.required ? { any: {} } : { auto: {} }
+  }
+}

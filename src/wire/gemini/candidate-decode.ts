@@ -1,0 +1,127 @@
+// One candidate of a generateContent answer as canonical blocks. Parts are whole but for texts, which come in pieces;
+// signatures become seals of empty thoughts, so that clients of every format carry them back.
+import { randomUUID } from 'node:crypto'
+
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isArray, isObject, stringOf } from '../../core/json.ts'
+import type { Seal } from '../../core/request.ts'
+
+export class CandidateDecoder {
+  readonly #choice: number
+  #events: CanonicalEvent[] = []
+  #block = -1
+  #open: 'text' | 'thinking' | undefined
+  #hasCalled = false
+  isEnded = false
+
+  constructor(choice: number) {
+    this.#choice = choice
+  }
+
+  add(candidate: JsonObject): readonly CanonicalEvent[] {
+    const { content, finishReason } = candidate
+    const parts = isObject(content) && isArray(content['parts']) ? content['parts'] : []
+    for (const part of parts) if (isObject(part)) this.#addPart(part)
+    if (typeof finishReason === 'string') this.#end(finishReason, candidate['finishMessage'])
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
+  #addPart(part: JsonObject): void {
+    const { text, thought, functionCall } = part
+    const signature = stringOf(part['thoughtSignature'])
+    if (isObject(functionCall)) {
+      if (signature !== undefined) this.#seal({ ...SEAL, value: signature })
+      this.#call(functionCall)
+      return
+    }
+    if (typeof text === 'string' && text !== '') this.#prose(thought ? 'thinking' : 'text', text)
+    if (signature !== undefined) this.#seal({ ...SEAL, value: signature, id: 'text' })
+  }
+
+  #prose(kind: 'text' | 'thinking', text: string): void {
+    if (this.#open !== kind) {
+      this.#close()
+      this.#open = kind
+      this.#events.push({ type: `${kind}-start`, ...this.#nextPlace() })
+    }
+    this.#events.push({ type: `${kind}-delta`, ...this.#place(), text })
+  }
+
+  #seal(seal: Seal): void {
+    this.#close()
+    this.#events.push(
+      { type: 'thinking-start', ...this.#nextPlace() },
+      { type: 'thinking-end', ...this.#place(), seal },
+    )
+  }
+
+  #call({ id, name, args }: JsonObject): void {
+    this.#close()
+    this.#hasCalled = true
+    this.#events.push(
+      {
+        type: 'tool-call-start',
+        ...this.#nextPlace(),
+        id: stringOf(id) ?? `call_${randomUUID().replaceAll('-', '')}`,
+        name: stringOf(name) ?? '',
+        custom: false,
+      },
+      { type: 'tool-call-delta', ...this.#place(), text: JSON.stringify(args ?? {}) },
+      { type: 'tool-call-end', ...this.#place() },
+    )
+  }
+
+  #end(reason: string, message: unknown): void {
+    this.#close()
+    this.isEnded = true
+    const finish = FINISH_REASONS[reason]
+    if (finish === undefined) throw unusable(reason, message)
+    const explanation = stringOf(message)
+    this.#events.push({
+      type: 'choice-end',
+      choice: this.#choice,
+      reason: finish === 'stop' && this.#hasCalled ? 'tool-call' : finish,
+      ...(finish === 'refusal' ? { explanation: explanation ?? reason } : {}),
+    })
+  }
+
+  #close(): void {
+    if (this.#open === undefined) return
+    this.#events.push({ type: `${this.#open}-end`, ...this.#place() })
+    this.#open = undefined
+  }
+
+  #place() {
+    return { choice: this.#choice, block: this.#block }
+  }
+
+  #nextPlace() {
+    this.#block += 1
+    return this.#place()
+  }
+}
+
+const SEAL = { format: 'gemini', kind: 'signature' } as const
+
+const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'limit',
+  SAFETY: 'refusal',
+  RECITATION: 'refusal',
+  LANGUAGE: 'refusal',
+  BLOCKLIST: 'refusal',
+  PROHIBITED_CONTENT: 'refusal',
+  SPII: 'refusal',
+  IMAGE_SAFETY: 'refusal',
+}
+
+/** A call that the provider could not read, and whatever else is no answer: another attempt may do better. */
+function unusable(reason: string, message: unknown): GatewayError {
+  return new GatewayError('provider_failed', 'the model wrote an answer that cannot be used', {
+    cause: `${reason} ${stringOf(message) ?? ''}`,
+  })
+}

@@ -1,0 +1,46 @@
+// Embeddings as batchEmbedContents takes and gives them: one request a text, one vector a request.
+import { GatewayError, unsupportedParameter } from '../../core/errors.ts'
+import type { CanonicalEvent } from '../../core/events.ts'
+import { NO_USAGE } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { defined, isArray, isObject } from '../../core/json.ts'
+import type { CanonicalRequest } from '../../core/request.ts'
+import { streamError } from '../provider-errors.ts'
+import { decodeError } from './error-decode.ts'
+import { decodeUsage } from './usage.ts'
+
+export function encodeEmbeddings(request: CanonicalRequest): JsonObject {
+  if (request.kind !== 'embedding') throw new Error('only texts can be embedded')
+  const { model, inputs, dimensions: outputDimensionality } = request
+  return {
+    requests: inputs.map((input) => {
+      if (typeof input !== 'string') {
+        throw unsupportedParameter('input', `${model} takes texts, not token numbers`)
+      }
+      const content = { parts: [{ text: input }] }
+      return defined({ model: `models/${model}`, content, outputDimensionality })
+    }),
+  }
+}
+
+export function decodeEmbeddings(body: JsonObject): readonly CanonicalEvent[] {
+  if (isObject(body['error'])) throw streamError(decodeError(body))
+  const { embeddings, usageMetadata } = body
+  const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
+  return [
+    { type: 'response-start', id: '', model: '' },
+    ...(isArray(embeddings) ? embeddings : []).map(decodeEmbedding),
+    ...(usage === undefined
+      ? []
+      : [{ type: 'usage' as const, usage: { ...NO_USAGE, inputTokens: usage.inputTokens } }]),
+    { type: 'response-end' },
+  ]
+}
+
+function decodeEmbedding(entry: Json, index: number): CanonicalEvent {
+  const values = isObject(entry) ? entry['values'] : undefined
+  if (!isArray(values) || !values.every((value) => typeof value === 'number')) {
+    throw new GatewayError('provider_failed', 'the provider sent something that is no vector')
+  }
+  return { type: 'embedding', index, vector: values }
+}

@@ -1,0 +1,57 @@
+// Answers of generateContent as canonical events. Every event of a stream is an answer of its own with the next pieces;
+// there is no end mark: the answer is complete when its candidate says why it finished.
+import type { CanonicalEvent } from '../../core/events.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import { parseEvent, streamError } from '../provider-errors.ts'
+import type { SseEvent } from '../sse.ts'
+import { CandidateDecoder } from './candidate-decode.ts'
+import { decodeError } from './error-decode.ts'
+import { decodeUsage } from './usage.ts'
+
+export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
+  const answer = new AnswerDecoder()
+  return (event) => (event.data === '' ? [{ type: 'ping' }] : answer.add(parseEvent(event)))
+}
+
+export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
+  return new AnswerDecoder().add(body)
+}
+
+class AnswerDecoder {
+  readonly #candidates = new Map<number, CandidateDecoder>()
+  #isStarted = false
+  #isEnded = false
+
+  add(chunk: JsonObject): readonly CanonicalEvent[] {
+    if (isObject(chunk['error'])) throw streamError(decodeError(chunk))
+    if (this.#isEnded) return []
+    const events: CanonicalEvent[] = []
+    if (!this.#isStarted) {
+      this.#isStarted = true
+      const id = stringOf(chunk['responseId']) ?? ''
+      events.push({ type: 'response-start', id, model: stringOf(chunk['modelVersion']) ?? '' })
+    }
+    const { candidates, usageMetadata, promptFeedback } = chunk
+    for (const candidate of isArray(candidates) ? candidates : []) {
+      if (isObject(candidate)) events.push(...this.#candidate(candidate).add(candidate))
+    }
+    const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
+    if (usage !== undefined) events.push({ type: 'usage', usage })
+    const blocked = isObject(promptFeedback) ? stringOf(promptFeedback['blockReason']) : undefined
+    if (blocked !== undefined && this.#candidates.size === 0) {
+      events.push({ type: 'choice-end', choice: 0, reason: 'refusal', explanation: blocked })
+      this.#isEnded = true
+    }
+    const all = [...this.#candidates.values()]
+    if (all.length > 0 && all.every(({ isEnded }) => isEnded)) this.#isEnded = true
+    return this.#isEnded ? [...events, { type: 'response-end' }] : events
+  }
+
+  #candidate({ index }: JsonObject): CandidateDecoder {
+    const choice = numberOf(index) ?? 0
+    const known = this.#candidates.get(choice) ?? new CandidateDecoder(choice)
+    this.#candidates.set(choice, known)
+    return known
+  }
+}

@@ -1,0 +1,413 @@
+// Google's formats: what a request becomes, and what an answer means, whole and in pieces.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import { GatewayError } from '../../core/errors.ts'
+import type { CanonicalEvent } from '../../core/events.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Conversation } from '../../core/request.ts'
+import { SseReader } from '../sse.ts'
+import { geminiCodec, geminiEmbeddingsCodec } from './codec.ts'
+
+const SIGNATURE = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const
+
+function conversation(more: Partial<Conversation>): Conversation {
+  return {
+    kind: 'chat',
+    model: 'gemini-2.5-flash',
+    dropped: [],
+    stream: false,
+    messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello' }] }],
+    tools: [],
+    sampling: {},
+    choices: 1,
+    ...more,
+  }
+}
+
+const hello = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }], generationConfig: {} }
+
+describe('a request', () => {
+  const cases: readonly (readonly [string, Partial<Conversation>, JsonObject])[] = [
+    ['the smallest', {}, hello],
+    [
+      'limits and sampling',
+      {
+        outputTokensMax: 100,
+        sampling: { temperature: 1.5, topP: 0.9, topK: 40, seed: 7, stop: ['END'], logprobs: 2 },
+      },
+      {
+        ...hello,
+        generationConfig: {
+          maxOutputTokens: 100,
+          temperature: 1.5,
+          topP: 0.9,
+          topK: 40,
+          seed: 7,
+          stopSequences: ['END'],
+        },
+      },
+    ],
+    [
+      'instructions before and between turns',
+      {
+        messages: [
+          { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] },
+          { role: 'user', parts: [{ type: 'text', text: 'Hello' }] },
+          { role: 'developer', parts: [{ type: 'text', text: 'Be kind.' }] },
+        ],
+      },
+      {
+        contents: [
+          { role: 'user', parts: [{ text: 'Hello' }, { text: '<system>\nBe kind.\n</system>' }] },
+        ],
+        systemInstruction: { parts: [{ text: 'Be brief.' }] },
+        generationConfig: {},
+      },
+    ],
+    [
+      'calls, their signatures, and their results',
+      {
+        model: 'gemini-3.5-flash',
+        messages: [
+          { role: 'user', parts: [{ type: 'text', text: 'Weather?' }] },
+          {
+            role: 'assistant',
+            parts: [
+              { type: 'thinking', text: 'Hm.', seal: SIGNATURE },
+              {
+                type: 'tool-call',
+                id: 'a',
+                name: 'weather',
+                input: '{"city":"Oslo"}',
+                custom: false,
+              },
+              { type: 'tool-call', id: 'b', name: 'weather', input: '', custom: false },
+            ],
+          },
+          { role: 'tool', callId: 'a', parts: [{ type: 'text', text: '{"sun":true}' }] },
+          { role: 'tool', callId: 'b', parts: [{ type: 'text', text: 'no city' }], isError: true },
+          { role: 'user', parts: [{ type: 'text', text: 'And?' }] },
+        ],
+        tools: [{ type: 'function', name: 'weather', schema: { properties: {} } }],
+        toolChoice: { type: 'tool', name: 'weather' },
+      },
+      {
+        contents: [
+          { role: 'user', parts: [{ text: 'Weather?' }] },
+          {
+            role: 'model',
+            parts: [
+              {
+                functionCall: { name: 'weather', args: { city: 'Oslo' } },
+                thoughtSignature: 'c2ln',
+              },
+              { functionCall: { name: 'weather', args: {} } },
+            ],
+          },
+          {
+            role: 'user',
+            parts: [
+              { functionResponse: { name: 'weather', response: { sun: true } } },
+              { functionResponse: { name: 'weather', response: { error: 'no city' } } },
+              { text: 'And?' },
+            ],
+          },
+        ],
+        tools: [
+          {
+            functionDeclarations: [
+              { name: 'weather', parametersJsonSchema: { type: 'object', properties: {} } },
+            ],
+          },
+        ],
+        toolConfig: {
+          functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['weather'] },
+        },
+        generationConfig: {},
+      },
+    ],
+    [
+      'calls that another model made, to the third generation',
+      {
+        model: 'gemini-3.5-flash',
+        messages: [
+          {
+            role: 'assistant',
+            parts: [{ type: 'tool-call', id: 'a', name: 'f', input: '{}', custom: false }],
+          },
+        ],
+      },
+      {
+        contents: [
+          { role: 'user', parts: [{ text: '(no content)' }] },
+          {
+            role: 'model',
+            parts: [
+              {
+                functionCall: { name: 'f', args: {} },
+                thoughtSignature: 'skip_thought_signature_validator',
+              },
+            ],
+          },
+        ],
+        generationConfig: {},
+      },
+    ],
+    [
+      'media',
+      {
+        messages: [
+          {
+            role: 'user',
+            parts: [
+              { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aQ==' } },
+              { type: 'file', source: { type: 'text', text: 'notes' } },
+              { type: 'audio', encoding: 'wav', data: 'YQ==' },
+            ],
+          },
+        ],
+      },
+      {
+        contents: [
+          {
+            role: 'user',
+            parts: [
+              { inlineData: { mimeType: 'image/png', data: 'aQ==' } },
+              { text: 'notes' },
+              { inlineData: { mimeType: 'audio/wav', data: 'YQ==' } },
+            ],
+          },
+        ],
+        generationConfig: {},
+      },
+    ],
+    [
+      'a schema',
+      { outputFormat: { type: 'json-schema', name: 'x', schema: { type: 'object' } } },
+      {
+        ...hello,
+        generationConfig: {
+          responseMimeType: 'application/json',
+          responseJsonSchema: { type: 'object' },
+        },
+      },
+    ],
+    ...(
+      [
+        ['gemini-2.5-flash', { effort: 'low' }, { thinkingBudget: 1024, includeThoughts: true }],
+        ['gemini-2.5-flash', { effort: 'none' }, { thinkingBudget: 0 }],
+        ['gemini-2.5-pro', { effort: 'none' }, { thinkingBudget: 128 }],
+        ['gemini-2.5-pro', { tokensMax: 900, display: 'omitted' }, { thinkingBudget: 900 }],
+        ['gemini-3.8-flash', { effort: 'max' }, { thinkingLevel: 'high', includeThoughts: true }],
+        ['gemini-3.8-flash', { effort: 'none' }, { thinkingLevel: 'minimal' }],
+        [
+          'gemini-3.1-pro-preview',
+          { effort: 'minimal' },
+          { thinkingLevel: 'low', includeThoughts: true },
+        ],
+      ] as const
+    ).map(
+      ([model, reasoning, thinkingConfig]) =>
+        [
+          `${JSON.stringify(reasoning)} for ${model}`,
+          { model, reasoning },
+          { ...hello, generationConfig: { thinkingConfig } },
+        ] as const,
+    ),
+  ]
+  for (const [name, more, expected] of cases)
+    test(name, () => assert.deepEqual(geminiCodec.encodeRequest(conversation(more)), expected))
+})
+
+describe('an answer', () => {
+  const usageMetadata = {
+    promptTokenCount: 20,
+    cachedContentTokenCount: 5,
+    candidatesTokenCount: 7,
+    thoughtsTokenCount: 3,
+  }
+  const chunks: JsonObject[] = [
+    piece([{ text: 'Let me see.', thought: true }]),
+    piece([{ text: 'It is ' }]),
+    piece([{ text: 'sunny.' }]),
+    piece([{ text: '', thoughtSignature: 'dGV4dA==' }]),
+    piece([
+      {
+        functionCall: { id: 'x1', name: 'umbrella', args: { open: false } },
+        thoughtSignature: 'c2ln',
+      },
+    ]),
+    { ...piece([], 'STOP'), usageMetadata },
+  ]
+  const expected = [
+    'response-start',
+    'thinking-start',
+    'thinking-delta Let me see.',
+    'thinking-end',
+    'text-start',
+    'text-delta It is ',
+    'text-delta sunny.',
+    'text-end',
+    'thinking-start',
+    'thinking-end dGV4dA== text',
+    'thinking-start',
+    'thinking-end c2ln',
+    'tool-call-start x1 umbrella',
+    'tool-call-delta {"open":false}',
+    'tool-call-end',
+    'choice-end tool-call',
+    'usage 20 5 10 3',
+    'response-end',
+  ]
+
+  test('in pieces', () => assert.deepEqual(read(...chunks).map(spell), expected))
+
+  test('whole, it means the same', () => {
+    const parts = chunks.flatMap(({ candidates }) =>
+      (candidates as { content: { parts: JsonObject[] } }[]).flatMap(
+        ({ content }) => content.parts,
+      ),
+    )
+    const whole = { ...piece(parts, 'STOP'), usageMetadata }
+    assert.deepEqual(
+      geminiCodec
+        .decodeResponse(whole)
+        .map(spell)
+        .filter((line) => !line.startsWith('text-delta')),
+      expected.filter((line) => !line.startsWith('text-delta')),
+    )
+  })
+
+  test('ends for its own reasons', () => {
+    for (const [reason, line] of [
+      ['MAX_TOKENS', 'choice-end limit'],
+      ['SAFETY', 'choice-end refusal SAFETY'],
+      ['RECITATION', 'choice-end refusal RECITATION'],
+    ] as const) {
+      assert.equal(spell(read(piece([{ text: 'x' }], reason)).at(-2)), line)
+    }
+    const blocked = read({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } })
+    assert.deepEqual(blocked.map(spell).slice(1), [
+      'choice-end refusal PROHIBITED_CONTENT',
+      'response-end',
+    ])
+  })
+
+  test('without a reason it is cut', () => {
+    assert.ok(!read(piece([{ text: 'x' }])).some(({ type }) => type === 'response-end'))
+  })
+
+  test('that cannot be used fails', () => {
+    assert.throws(() => read(piece([], 'MALFORMED_FUNCTION_CALL')), fails('provider_failed'))
+  })
+
+  test('may be an error in the middle', () => {
+    for (const [code, status, ours] of [
+      [429, 'RESOURCE_EXHAUSTED', 'provider_rate_limited'],
+      [503, 'UNAVAILABLE', 'provider_overloaded'],
+      [400, 'INVALID_ARGUMENT', 'invalid_request'],
+      [500, 'INTERNAL', 'provider_failed'],
+    ] as const) {
+      assert.throws(() => read({ error: { code, status, message: 'no' } }), fails(ours))
+    }
+  })
+})
+
+test('an error tells its reason and when to come back', () => {
+  const error = {
+    code: 400,
+    status: 'INVALID_ARGUMENT',
+    message: 'API key not valid.',
+    details: [
+      { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' },
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' },
+    ],
+  }
+  assert.deepEqual(geminiCodec.decodeError({ error }), {
+    message: 'API key not valid.',
+    code: 'API_KEY_INVALID',
+    type: '400',
+    retryAfterSeconds: 34.07,
+  })
+  assert.deepEqual(geminiCodec.decodeError({}), {})
+})
+
+describe('embeddings', () => {
+  const request = {
+    kind: 'embedding',
+    model: 'gemini-embedding-001',
+    dropped: [],
+    inputs: ['one', 'two'],
+    dimensions: 256,
+    encoding: 'float',
+  } as const
+
+  test('one request a text, one vector a request', () => {
+    assert.deepEqual(geminiEmbeddingsCodec.encodeRequest(request), {
+      requests: ['one', 'two'].map((text) => ({
+        model: 'models/gemini-embedding-001',
+        content: { parts: [{ text }] },
+        outputDimensionality: 256,
+      })),
+    })
+    const vectors = geminiEmbeddingsCodec.decodeResponse({
+      embeddings: [{ values: [0.5, -1] }, { values: [2] }],
+    })
+    assert.deepEqual(
+      vectors.filter(({ type }) => type === 'embedding'),
+      [
+        { type: 'embedding', index: 0, vector: [0.5, -1] },
+        { type: 'embedding', index: 1, vector: [2] },
+      ],
+    )
+    assert.equal(vectors.at(-1)?.type, 'response-end')
+  })
+
+  test('no token numbers, and nothing that is no vector', () => {
+    assert.throws(
+      () => geminiEmbeddingsCodec.encodeRequest({ ...request, inputs: [[1, 2]] }),
+      fails('unsupported_parameter'),
+    )
+    assert.throws(
+      () => geminiEmbeddingsCodec.decodeResponse({ embeddings: [{ values: 'x' }] }),
+      fails('provider_failed'),
+    )
+  })
+})
+
+function piece(parts: readonly JsonObject[], finishReason?: string): JsonObject {
+  const end = finishReason === undefined ? {} : { finishReason }
+  return {
+    responseId: 'r1',
+    modelVersion: 'gemini-2.5-flash',
+    candidates: [{ index: 0, content: { role: 'model', parts }, ...end }],
+  }
+}
+
+function read(...chunks: readonly JsonObject[]): CanonicalEvent[] {
+  const decode = geminiCodec.decodeEvents()
+  const text = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join('')
+  return new SseReader().read(Buffer.from(text)).flatMap((event) => decode(event))
+}
+
+function spell(event: CanonicalEvent | undefined): string {
+  if (event === undefined) return ''
+  if ('text' in event) return `${event.type} ${event.text}`
+  if (event.type === 'thinking-end') {
+    return [event.type, event.seal?.value, event.seal?.id].filter(Boolean).join(' ')
+  }
+  if (event.type === 'tool-call-start') return `${event.type} ${event.id} ${event.name}`
+  if (event.type === 'choice-end') {
+    return [event.type, event.reason, event.explanation].filter(Boolean).join(' ')
+  }
+  if (event.type === 'usage') {
+    const { inputTokens, cachedTokens, outputTokens, reasoningTokens } = event.usage
+    return `usage ${inputTokens} ${cachedTokens} ${outputTokens} ${reasoningTokens}`
+  }
+  return event.type
+}
+
+function fails(code: string) {
+  return (error: unknown): boolean => error instanceof GatewayError && error.code === code
+}

@@ -1,0 +1,46 @@
+// A canonical request as generateContent takes it. The model stands in the address, and whether to stream does, too.
+// What this format cannot say is simply not written: `features.ts` has told the client.
+import { GatewayError } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
+import type { CanonicalRequest, Conversation } from '../../core/request.ts'
+import { encodeThinking } from './thinking-encode.ts'
+import { encodeToolConfig, encodeTools } from './tools-encode.ts'
+import { encodeTurns } from './turns-encode.ts'
+
+export function encodeRequest(request: CanonicalRequest): JsonObject {
+  if (request.kind !== 'chat') {
+    throw new GatewayError('wrong_model_kind', `${request.model} does not make embeddings`)
+  }
+  const { system, contents } = encodeTurns(request)
+  const tools = encodeTools(request)
+  return defined({
+    contents,
+    systemInstruction: system.length === 0 ? undefined : { parts: system },
+    tools: tools.length === 0 ? undefined : [{ functionDeclarations: tools }],
+    toolConfig: tools.length === 0 ? undefined : encodeToolConfig(request.toolChoice),
+    generationConfig: encodeGeneration(request),
+  })
+}
+
+function encodeGeneration(request: Conversation): JsonObject {
+  const { temperature, topP, topK, seed, stop } = request.sampling
+  return defined({
+    maxOutputTokens: request.outputTokensMax,
+    temperature,
+    topP,
+    topK,
+    seed,
+    stopSequences: stop,
+    thinkingConfig: encodeThinking(request),
+    ...encodeOutputFormat(request),
+  })
+}
+
+function encodeOutputFormat({ outputFormat }: Conversation): JsonObject {
+  if (outputFormat === undefined) return {}
+  const responseMimeType = 'application/json'
+  return outputFormat.type === 'json'
+    ? { responseMimeType }
+    : { responseMimeType, responseJsonSchema: outputFormat.schema }
+}

@@ -1,0 +1,52 @@
+// Tools and their choice for generateContent, which knows functions only.
+import type { JsonObject } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
+import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
+import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
+import { fitToolName } from '../tool-name.ts'
+
+const TOOL_NAME_CHARACTERS_MAX = 64
+
+/** A list of allowed tools goes only with a forced call, so the others are left out instead. */
+export function encodeTools({ tools, toolChoice }: Conversation): JsonObject[] {
+  const allowed = toolChoice?.type === 'allowed' ? toolChoice.names : undefined
+  return tools.filter(({ name }) => allowed?.includes(name) ?? true).map(encodeTool)
+}
+
+function encodeTool(tool: Tool): JsonObject {
+  const name = fitToolName(tool.name, 'tools', TOOL_NAME_CHARACTERS_MAX)
+  switch (tool.type) {
+    case 'function':
+      return defined({
+        name,
+        description: tool.description,
+        parametersJsonSchema: { type: 'object', ...tool.schema },
+      })
+    case 'custom':
+      return defined({
+        name,
+        description: describeCustomTool(tool),
+        parametersJsonSchema: CUSTOM_TOOL_SCHEMA,
+      })
+  }
+}
+
+export function encodeToolConfig(choice: ToolChoice | undefined): JsonObject | undefined {
+  if (choice === undefined) return undefined
+  return { functionCallingConfig: encodeCalling(choice) }
+}
+
+function encodeCalling(choice: ToolChoice): JsonObject {
+  switch (choice.type) {
+    case 'auto':
+      return { mode: 'AUTO' }
+    case 'none':
+      return { mode: 'NONE' }
+    case 'required':
+      return { mode: 'ANY' }
+    case 'tool':
+      return { mode: 'ANY', allowedFunctionNames: [choice.name] }
+    case 'allowed':
+      return { mode: choice.required ? 'ANY' : 'AUTO' }
+  }
+}

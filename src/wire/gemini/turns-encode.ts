@@ -1,0 +1,176 @@
+// The messages of a conversation as the contents of generateContent: user and model by turns, the system prompt apart,
+// results of functions at the beginning of the turn that follows the calls.
+import type { JsonObject } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
+import type {
+  AssistantPart,
+  Conversation,
+  FilePart,
+  ImagePart,
+  Message,
+  UserPart,
+} from '../../core/request.ts'
+import { wrapCustomInput } from '../custom-tools.ts'
+import { lateInstruction } from '../late-instruction.ts'
+import { toolInputObject } from '../tool-input.ts'
+import { generationOf } from './generation.ts'
+
+type Turn = {
+  readonly role: 'user' | 'model'
+  readonly results: JsonObject[]
+  readonly parts: JsonObject[]
+}
+
+export type EncodedTurns = {
+  readonly system: readonly JsonObject[]
+  readonly contents: readonly JsonObject[]
+}
+
+export function encodeTurns({ model, messages }: Conversation): EncodedTurns {
+  const firstTurn = messages.findIndex((message) => !isInstruction(message))
+  const leading = firstTurn < 0 ? messages : messages.slice(0, firstTurn)
+  const names = callNames(messages)
+  const turns: Turn[] = []
+  // The first turn is always the user's.
+  if (messages[leading.length]?.role === 'assistant' || firstTurn < 0) turnOf(turns, 'user')
+  for (const message of messages.slice(leading.length)) addMessage(turns, message, { model, names })
+  return {
+    system: leading.flatMap(encodeInstruction),
+    contents: turns.map(encodeTurn),
+  }
+}
+
+function isInstruction({ role }: Message): boolean {
+  return role === 'system' || role === 'developer'
+}
+
+function encodeInstruction({ parts }: Message): JsonObject[] {
+  return parts.flatMap((part) => (part.type === 'text' ? encodePart(part) : []))
+}
+
+/** Results name the function, not the call. */
+function callNames(messages: readonly Message[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>()
+  for (const { role, parts } of messages) {
+    if (role !== 'assistant') continue
+    for (const part of parts) if (part.type === 'tool-call') names.set(part.id, part.name)
+  }
+  return names
+}
+
+type Setting = { readonly model: string; readonly names: ReadonlyMap<string, string> }
+
+function addMessage(turns: Turn[], message: Message, { model, names }: Setting): void {
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      for (const { text } of message.parts) {
+        turnOf(turns, 'user').parts.push({ text: lateInstruction(text) })
+      }
+      return
+    case 'user':
+      turnOf(turns, 'user').parts.push(...message.parts.flatMap(encodePart))
+      return
+    case 'assistant':
+      turnOf(turns, 'model').parts.push(...encodeAnswer(message.parts, model))
+      return
+    case 'tool': {
+      const turn = turnOf(turns, 'user')
+      turn.results.push(encodeResult(message, names.get(message.callId) ?? message.callId))
+      // A result is text only here: images and files follow it.
+      turn.parts.push(...message.parts.filter(({ type }) => type !== 'text').flatMap(encodePart))
+    }
+  }
+}
+
+/** The turn of this role at the end: consecutive messages of one role are one turn. */
+function turnOf(turns: Turn[], role: Turn['role']): Turn {
+  const last = turns.at(-1)
+  if (last?.role === role) return last
+  const turn: Turn = { role, results: [], parts: [] }
+  turns.push(turn)
+  return turn
+}
+
+/** A turn may not be empty. */
+const NOTHING: JsonObject = { text: '(no content)' }
+
+function encodeTurn({ role, results, parts }: Turn): JsonObject {
+  const all = [...results, ...parts]
+  return { role, parts: all.length === 0 ? [NOTHING] : all }
+}
+
+/** Empty texts are left out: the provider refuses them. */
+function encodePart(part: UserPart): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [{ text: part.text }]
+    case 'image':
+    case 'file':
+      return encodeMedia(part)
+    case 'audio':
+      return [{ inlineData: { mimeType: `audio/${part.encoding}`, data: part.data } }]
+  }
+}
+
+function encodeMedia({ source }: ImagePart | FilePart): JsonObject[] {
+  switch (source.type) {
+    case 'base64':
+      return [{ inlineData: { mimeType: source.mediaType, data: source.data } }]
+    case 'text':
+      return source.text === '' ? [] : [{ text: source.text }]
+    case 'url':
+      return []
+  }
+}
+
+/** What is told in place of a signature that another model's calls do not have: the provider then checks none. */
+const UNSIGNED = 'skip_thought_signature_validator'
+
+/** A signature belongs to the part that follows it; of a turn's calls the first one must have one since the third generation. */
+function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObject[] {
+  const encoded: JsonObject[] = []
+  let signature: string | undefined
+  let isSigned = generationOf(model) < 3
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+        if (part.text !== '') encoded.push({ text: part.text })
+        break
+      case 'thinking':
+        if (part.seal?.format !== 'gemini') break
+        if (part.seal.id === 'text') encoded.push({ text: '', thoughtSignature: part.seal.value })
+        else signature = part.seal.value
+        break
+      case 'tool-call': {
+        const args = part.custom ? wrapCustomInput(part.input) : toolInputObject(part.input)
+        const thoughtSignature = signature ?? (isSigned ? undefined : UNSIGNED)
+        encoded.push({
+          functionCall: { name: part.name, args },
+          ...(thoughtSignature === undefined ? {} : { thoughtSignature }),
+        })
+        signature = undefined
+        isSigned = true
+      }
+    }
+  }
+  return encoded
+}
+
+function encodeResult(message: Extract<Message, { role: 'tool' }>, name: string): JsonObject {
+  const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  return { functionResponse: { name, response: resultObject(text, message.isError === true) } }
+}
+
+/** A result is an object here; a text that is none is put into one. */
+function resultObject(text: string, isError: boolean): JsonObject {
+  if (isError) return { error: text }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch {
+    // Most results are plain text.
+  }
+  return { result: text }
+}
