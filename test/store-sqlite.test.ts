@@ -36,6 +36,8 @@ describe('opening a file', () => {
     [`sqlite:${folder}/short.db`, 'not_a_database', /short\.db is not a usable SQLite database/],
     [`sqlite:${folder}/a-folder`, 'unreachable', /a-folder cannot be opened/],
     [`sqlite:${folder}/text.db/x.db`, 'unreachable', /x\.db cannot be opened/],
+    // Where nobody can make a folder, and a recursive mkdir of Node tries for ever.
+    ['sqlite:/proc/none/x.db', 'unreachable', /x\.db cannot be opened/],
   ] as const) {
     test(`${url.replace(folder, '')}: ${code}`, async () => {
       writeFileSync(

@@ -54,11 +54,12 @@ async function serve(options: ServeOptions): Promise<void> {
     })
     return
   }
-  const { startGateway } = await import('../gateway.ts')
-  const gateway = await startGateway({ config, source, log }).catch((error: unknown) =>
-    exitWith(listenFailure(config, error)),
+  const starting = import('../gateway.ts').then(({ startGateway }) =>
+    startGateway({ config, source, log }),
   )
-  endOnSignal(() => gateway.close())
+  // A start that is under way is finished first: then there is one thing to close, and nothing half made.
+  endOnSignal(async () => (await starting).close())
+  const gateway = await starting.catch((error: unknown) => exitWith(listenFailure(config, error)))
   if (!isWorker) await announce(gateway.url)
 }
 

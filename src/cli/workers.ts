@@ -36,8 +36,9 @@ export function superviseWorkers(count: number, onListening: (url: string) => vo
   cluster.fork()
 }
 
-function endWhenAlone(code: number): void {
-  if (code !== 0) process.exitCode = code
+/** A worker that a signal killed has no code. */
+function endWhenAlone(code: number | null): void {
+  if (code !== 0) process.exitCode = code ?? 1
   if (workers().length === 0) process.exit()
 }
 

@@ -1,9 +1,10 @@
 // The secret that seals sessions and stored responses: what the environment says; on SQLite, where one process serves,
 // else a file beside the database, made on first use.
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { makeFolder } from '../store/make-folder.ts'
 import type { Config } from './load.ts'
 import { ConfigError } from './problems.ts'
 
@@ -34,7 +35,7 @@ function readSecret(path: string): string {
 function makeSecret(path: string): string {
   const secret = randomBytes(BYTES).toString('base64')
   try {
-    mkdirSync(join(path, '..'), { recursive: true })
+    makeFolder(join(path, '..'))
     // Exclusively: of two that start at once, one makes the secret and the other reads it.
     writeFileSync(path, `${secret}\n`, { mode: 0o600, flag: 'wx' })
     return secret

@@ -46,6 +46,8 @@ export class Edge {
   readonly #server: Server
   readonly #bodies: BodyReader
   readonly #keepAlive: KeepAlive
+  /** Handlers outlive their sockets: a client that has gone is still to be settled. */
+  readonly #serving = new Set<Promise<void>>()
   #isDraining = false
 
   constructor(options: EdgeOptions) {
@@ -57,11 +59,14 @@ export class Edge {
         // On the way out no connection is kept for another request.
         if (this.#isDraining) setImmediate(() => this.#server.closeIdleConnections())
       })
-      this.#serve(message, response).catch((thrown: unknown) => {
-        // The client left while it was being told what went wrong: nothing more can be done for it.
-        options.log.warn('answer_lost', { cause: describeError(thrown) })
-        response.destroy()
-      })
+      const serving = this.#serve(message, response)
+        .catch((thrown: unknown) => {
+          // The client left while it was being told what went wrong: nothing more can be done for it.
+          options.log.warn('answer_lost', { cause: describeError(thrown) })
+          response.destroy()
+        })
+        .finally(() => this.#serving.delete(serving))
+      this.#serving.add(serving)
     })
     this.#server.on('clientError', (problem, socket) => this.#refuse(socket, problem))
   }
@@ -88,6 +93,7 @@ export class Edge {
     // A client that does not even take its last bytes is not waited for.
     const last = setTimeout(() => this.#server.closeAllConnections(), timeoutMs + LAST_WORDS_MS)
     await closed
+    await Promise.all(this.#serving)
     clearTimeout(late)
     clearTimeout(last)
     this.#keepAlive.stop()

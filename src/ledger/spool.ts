@@ -1,9 +1,10 @@
 // Settlements that the database would not take in time, on this node's own disk: written, synced, then acknowledged.
 // Replaying one twice does no harm, because a hold is settled once. Knows nothing of the books.
 import { readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
-import { mkdir, open, type FileHandle } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { makeFolder } from '../store/make-folder.ts'
 import type { Charge, PriceRow } from './books.ts'
 
 export type Spooled = { readonly charge: Charge; readonly price: PriceRow | undefined }
@@ -87,7 +88,7 @@ export class Spool {
 
   async #sync(text: string): Promise<void> {
     if (this.#file === undefined) {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+      makeFolder(this.#folder, 0o700)
       this.#file = await open(this.#path, 'a', 0o600)
       await syncFolder(this.#folder)
     }

@@ -30,6 +30,7 @@ export function sqliteError(file: string, error: unknown): unknown {
     case 'ENOSPC':
       return refuse('unreachable', 'cannot be opened: the disk is full')
     case SQLITE.CANTOPEN:
+    case 'ENOENT':
     case 'ENOTDIR':
     case 'EEXIST':
       return refuse(

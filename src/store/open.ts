@@ -1,6 +1,5 @@
 // Opens the database a URL names and brings it to this release's schema: SQLite in its own thread, or a PostgreSQL pool.
 // Whatever keeps it from opening becomes one line that says what to do; passwords stay out of it.
-import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 import { Kysely, PostgresDialect } from 'kysely'
@@ -10,6 +9,7 @@ import type { Clock } from '../core/clock.ts'
 import type { PeriodAt } from './accounts.ts'
 import { StoreError } from './errors.ts'
 import { IntegerPlugin } from './integers.ts'
+import { makeFolder } from './make-folder.ts'
 import { migrate } from './migrate.ts'
 import { postgresError, sqliteError } from './open-errors.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
@@ -61,7 +61,7 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
     throw new StoreError('invalid_url', 'sqlite: needs a path, as in sqlite:data/tollgate.db')
   const file = resolve(path)
   try {
-    mkdirSync(dirname(file), { recursive: true })
+    makeFolder(dirname(file))
     const modules = (options.workerModules ?? []).map((url) => url.href)
     const thread = await SqliteThread.open({ path: file, modules })
     const db = new Kysely<Tables>({

@@ -1,10 +1,14 @@
-// A gateway that is asked to end while it answers, by one signal that arrives more than once, as it does from a terminal
-// and through npm and the launcher.
+// Signals: one that arrives more than once while the gateway answers, as it does from a terminal and through npm and the
+// launcher, one that arrives while it starts, and one that kills a worker.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
 import { run, start } from '../support/process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-signals-'))
@@ -32,4 +36,30 @@ test('a signal that arrives three times lets a running answer finish', async () 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGINT'] as const) process.kill(gateway.pid, signal)
   assert.match(await answer.text(), /data: \[DONE\]\n\n$/)
   assert.deepEqual((await gateway.ended).code, 0)
+})
+
+test('a signal during the start ends it in words, once the start has come to its end', async () => {
+  // A database that says nothing until the signal is out, and then hangs up.
+  const database = createServer().listen(0, '127.0.0.1')
+  await once(database, 'listening')
+  const { port } = database.address() as AddressInfo
+  const asked = once(database, 'connection') as Promise<[Socket]>
+  const silent = {
+    ...env,
+    TOLLGATE_DATABASE: `postgres://a@127.0.0.1:${port}/a`,
+    TOLLGATE_SECRET: 'a secret for tests, long enough to be taken',
+  }
+  await using gateway = start('node', [launcher, 'serve', '--port', '0'], { env: silent })
+  const [socket] = await asked
+  process.kill(gateway.pid, 'SIGTERM')
+  socket.destroy()
+  database.close()
+  const { code, signal, stderr } = await gateway.ended
+  assert.deepEqual({ code, signal }, { code: 1, signal: null })
+  assert.match(stderr, /PostgreSQL at 127\.0\.0\.1:\d+ cannot be reached/)
+})
+
+test('workers that are killed are a failure', async () => {
+  const script = fileURLToPath(new URL('../support/doomed-workers.ts', import.meta.url))
+  assert.equal((await run('node', [script])).code, 1)
 })
