@@ -7,6 +7,7 @@ export type Nanodollars = bigint
 export type Picodollars = bigint
 
 const NANO_PER_USD = 1_000_000_000n
+const DECIMALS = 9
 const PICO_PER_NANO = 1_000n
 
 /** The largest budget anyone may set: 9,000,000 USD. */
@@ -20,7 +21,7 @@ export function parseUsd(text: string): Nanodollars {
       `"${text}" is not an amount in USD: write digits with at most 9 decimals, such as 12.50`,
     )
   }
-  return BigInt(match[1] ?? '') * NANO_PER_USD + BigInt((match[2] ?? '').padEnd(9, '0'))
+  return BigInt(match[1] ?? '') * NANO_PER_USD + BigInt((match[2] ?? '').padEnd(DECIMALS, '0'))
 }
 
 /** Reads a budget: an amount of USD between 0 and BUDGET_MAX. */
@@ -34,10 +35,12 @@ export function parseBudget(text: string): Nanodollars {
 
 /** USD as a decimal string with at most 9 places and no trailing zeros: `12.5`, `0`, `-0.000000001`. */
 export function formatUsd(amount: Nanodollars): string {
-  const size = amount < 0n ? -amount : amount
-  const decimals = (size % NANO_PER_USD).toString().padStart(9, '0').replace(/0+$/, '')
-  const whole = (size / NANO_PER_USD).toString()
-  return (amount < 0n ? '-' : '') + (decimals === '' ? whole : `${whole}.${decimals}`)
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(DECIMALS + 1, '0')
+  const point = digits.length - DECIMALS
+  let end = digits.length
+  while (end > point && digits[end - 1] === '0') end--
+  const text = end === point ? '' : `.${digits.slice(point, end)}`
+  return `${amount < 0n ? '-' : ''}${digits.slice(0, point)}${text}`
 }
 
 /** The one place where a cost is rounded, and it is rounded up. */
