@@ -42,18 +42,19 @@ export function describeError(thrown: unknown): string {
   return thrown.cause === undefined ? own : `${own}\ncaused by ${describeError(thrown.cause)}`
 }
 
-// Our own key secrets, the usual shapes of provider keys, and passwords inside addresses.
-const SECRETS = [
-  /\b[a-z][a-z0-9]{0,15}_(?:live|test)_[0-9A-Za-z]{20,}/g,
-  /\b(?:sk|pk|rk|gsk|xai|AIza)[-_0-9A-Za-z]{16,}/g,
-  /(?<=:\/\/[^/\s:@]{0,64}:)[^/\s@]+(?=@)/g,
-  /(?<=Bearer\s)[^\s"\\]+/gi,
+// Our own key secrets, the usual shapes of provider keys, passwords inside addresses, and whatever a header carried.
+// Each begins with characters to search for: a lookbehind in front made this the dearest part of a log line.
+const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  [/_(?:live|test)_[0-9A-Za-z]{20,}/g, '_[redacted]'],
+  [/\b(?:sk|pk|rk|gsk|xai|AIza)[-_0-9A-Za-z]{16,}/g, '[redacted]'],
+  [/(:\/\/[^/\s:@]{0,64}:)[^/\s@]+(?=@)/g, '$1[redacted]'],
+  [/(Bearer\s)[^\s"\\]+/gi, '$1[redacted]'],
 ]
 
 /** The text with everything that looks like a credential taken out. */
 export function redact(text: string): string {
   let clean = text
-  for (const pattern of SECRETS) clean = clean.replace(pattern, '[redacted]')
+  for (const [pattern, replacement] of SECRETS) clean = clean.replace(pattern, replacement)
   return clean
 }
 
