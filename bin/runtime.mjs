@@ -142,6 +142,7 @@ async function fetchPackage({ name, digest, binary, target }) {
       throw new SetupError(
         `the fetched Node ${fetchedVersion} does not start here (${trial.error?.message ?? trial.stderr.trim()}): please install Node ${nodeMin} or newer.`,
       )
+    fs.chmodSync(staging, 0o755) // made for its owner alone, and a service may run as another user
     fs.renameSync(staging, target)
   } catch (error) {
     // Whoever started at the same moment may have been first.
