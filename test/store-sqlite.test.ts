@@ -61,7 +61,7 @@ describe('opening a file', () => {
     if (old === undefined)
       return t.skip('root may write any file, and there is no setpriv here to take that from it')
     assert.match(old, /^read_only .*old\.db cannot be written: /)
-    assert.match(fresh ?? '', /^unreachable .*new\.db cannot be opened: .* its folder/)
+    assert.match(fresh ?? '', /^read_only .*new\.db cannot be written: .* its folder/)
   })
 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { isTimezone } from './timezone.ts'
+import { isTimezone, timezoneOf } from './timezone.ts'
 
 for (const [name, expected] of [
   ['Europe/Berlin', true],
@@ -15,4 +15,13 @@ for (const [name, expected] of [
   ['../etc/passwd', false],
 ] as const) {
   test(`${JSON.stringify(name)}: ${expected}`, () => assert.equal(isTimezone(name), expected))
+}
+
+for (const [name, spelled] of [
+  ['europe/berlin', 'Europe/Berlin'],
+  ['utc', 'UTC'],
+  ['Asia/Kolkata', 'Asia/Kolkata'],
+  ['Mars/Olympus', undefined],
+] as const) {
+  test(`${name} is spelled ${spelled}`, () => assert.equal(timezoneOf(name), spelled))
 }

@@ -2,11 +2,17 @@
 
 /** An IANA name such as Europe/Berlin. Offsets such as +02:00 are none: they know nothing of summer time. */
 export function isTimezone(name: string): boolean {
-  if (!/^[A-Z]/i.test(name)) return false
+  return timezoneOf(name) !== undefined
+}
+
+/** The same name as the time zone database spells it, so that `europe/berlin` and `Europe/Berlin` are one. */
+export function timezoneOf(name: string): string | undefined {
+  if (!/^[A-Z]/i.test(name)) return undefined
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()
+    // An alias resolves to another name, often an older one: whoever wrote Asia/Kolkata wants to read that.
+    return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name
   } catch {
-    return false
+    return undefined
   }
 }

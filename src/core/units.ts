@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 import { parseBudget } from './money.ts'
 import type { Nanodollars } from './money.ts'
-import { isTimezone } from './timezone.ts'
+import { isTimezone, timezoneOf } from './timezone.ts'
 
 const MS_PER_UNIT = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const BYTES_PER_UNIT = { B: 1, KB: 1_024, MB: 1_048_576, GB: 1_073_741_824 } as const
@@ -91,10 +91,9 @@ export function oneOf<const Values extends readonly [string, ...string[]]>(value
   return z.enum(values, { error: () => `must be one of ${values.join(', ')}` })
 }
 
-export const timezone = text.refine(
-  isTimezone,
-  'must be an IANA time zone such as UTC or Europe/Berlin',
-)
+export const timezone = text
+  .refine(isTimezone, 'must be an IANA time zone such as UTC or Europe/Berlin')
+  .transform((name) => timezoneOf(name) ?? name)
 
 export const httpUrl = text.refine((value) => {
   const url = URL.parse(value)

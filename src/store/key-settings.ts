@@ -2,7 +2,7 @@
 // both databases and shown on one line. Every refusal names the field and says what is allowed.
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
-import { isTimezone } from '../core/timezone.ts'
+import { timezoneOf } from '../core/timezone.ts'
 import type { PeriodRule } from './accounts.ts'
 import { StoreError } from './errors.ts'
 
@@ -48,10 +48,10 @@ const CHECKS: {
   readonly [Name in keyof KeySettings]: (value: KeySettings[Name]) => KeySettings[Name]
 } = {
   name: checkName,
-  environment: (text) => optionalText('environment', text),
-  owner: (text) => optionalText('owner', text),
+  environment: (text) => optionalText('environment', text && label(text)),
+  owner: (text) => optionalText('owner', text && label(text)),
   description: (text) => optionalText('description', text),
-  tags: (tags) => list('tags', tags, TAGS_MAX),
+  tags: (tags) => list('tags', tags.map(label), TAGS_MAX),
   models: (models) => list('models', models, MODELS_MAX).toSorted(),
   permissions: checkPermissions,
   limitNanodollars: checkLimit,
@@ -67,13 +67,13 @@ const CHECKS: {
 
 /** A reason for the record, such as why a key was revoked. */
 export function checkReason(text: string): string {
-  const reason = line(text)
+  const reason = label(text)
   if (reason === '') throw invalid('reason', 'a reason is needed: say why in a few words')
   return atMost('reason', reason, TEXT_LENGTH_MAX)
 }
 
 function checkName(text: string): string {
-  const name = line(text)
+  const name = label(text)
   if (name === '') {
     throw invalid(
       'name',
@@ -100,7 +100,8 @@ function checkMoment(moment: number | null): number | null {
 }
 
 function checkTimezone(timezone: string): string {
-  if (isTimezone(timezone)) return timezone
+  const spelled = timezoneOf(timezone)
+  if (spelled !== undefined) return spelled
   throw invalid(
     'timezone',
     `"${line(timezone)}" is no time zone: write an IANA name such as Europe/Berlin`,
@@ -114,7 +115,7 @@ function optionalCount(field: string, count: number | null): number | null {
 
 function optionalText(field: string, text: string | null): string | null {
   if (text === null) return null
-  const cleaned = storable(text).trim()
+  const cleaned = visible(storable(text)).trim()
   return cleaned === '' ? null : atMost(field, cleaned, TEXT_LENGTH_MAX)
 }
 
@@ -136,6 +137,18 @@ function oneOf<Value extends string>(
 function atMost(field: string, text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text
   throw invalid(field, `${field} may be at most ${lengthMax} characters long`)
+}
+
+/** What people name things: one line, and what looks the same is the same. */
+function label(text: string): string {
+  return line(visible(text))
+}
+
+/** Nothing that hides, or that turns the order of what stands around it. */
+function visible(text: string): string {
+  return text
+    .normalize('NFC')
+    .replaceAll(/[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/g, '')
 }
 
 /** One line: line breaks and other control characters become spaces. */

@@ -43,12 +43,12 @@ export async function findKey(store: Store, idOrName: string): Promise<Key> {
     .where((column) =>
       column.or([
         column('keys.id', '=', idOrName),
-        column('keys.name', '=', idOrName).and('keys.revoked_at', 'is', null),
+        column('keys.name', '=', idOrName.normalize('NFC')).and('keys.revoked_at', 'is', null),
       ]),
     )
     .executeTakeFirst()
   if (row !== undefined) return withModels(store, row)
-  const message = `there is no key with the id or the live name "${idOrName}": \`tollgate keys list\` shows all`
+  const message = `there is no key with the id "${idOrName}", and none with this name that is not revoked: \`tollgate keys list\` shows all`
   throw new StoreError('unknown_key', message)
 }
 
@@ -66,6 +66,20 @@ export async function findKeyBySecretHash(
   const isOver = row.valid_until !== null && row.valid_until <= store.clock.now()
   if (isOver) return undefined
   return { key: await withModels(store, row), secretValidUntil: row.valid_until }
+}
+
+/** The secret from before the last rotation, while it still opens the key. */
+export type OldSecret = { readonly masked: string; readonly validUntil: number }
+
+export async function findOldSecret(store: Store, keyId: string): Promise<OldSecret | undefined> {
+  const row = await store.db
+    .selectFrom('secrets')
+    .select(['masked', 'valid_until'])
+    .where('key_id', '=', keyId)
+    .where('valid_until', '>', store.clock.now())
+    .executeTakeFirst()
+  if (row === undefined || row.valid_until === null) return undefined
+  return { masked: row.masked, validUntil: row.valid_until }
 }
 
 /** In the order of their making, revoked ones too; a page at a time when asked so. */

@@ -32,6 +32,7 @@ export function sqliteError(file: string, error: unknown): unknown {
     case SQLITE.CANTOPEN:
     case 'ENOENT':
     case 'ENOTDIR':
+    case 'EISDIR':
     case 'EEXIST':
       return refuse(
         'unreachable',

@@ -1,5 +1,6 @@
 // Opens the database a URL names and brings it to this release's schema: SQLite in its own thread, or a PostgreSQL pool.
 // Whatever keeps it from opening becomes one line that says what to do; passwords stay out of it.
+import { closeSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 import { Kysely, PostgresDialect } from 'kysely'
@@ -62,6 +63,8 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
   const file = resolve(path)
   try {
     makeFolder(dirname(file))
+    // SQLite would let everyone read a new file; its log gets the mode of the database.
+    closeSync(openSync(file, 'a', 0o600))
     const modules = (options.workerModules ?? []).map((url) => url.href)
     const thread = await SqliteThread.open({ path: file, modules })
     const db = new Kysely<Tables>({

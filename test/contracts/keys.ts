@@ -122,6 +122,22 @@ export function keysContract(fresh: FreshDatabase): void {
       await assert.rejects(findKey(store, ''), refusal('unknown_key', /""/))
     })
 
+    test('names that look the same are the same', async () => {
+      const { key } = await createKey(
+        store,
+        newKey('cafe\u0301\u202e \u200bone', { tags: ['a\u2066'], timezone: 'europe/berlin' }),
+      )
+      assert.deepEqual(
+        [key.name, key.tags, key.timezone],
+        ['caf\u00e9 one', ['a'], 'Europe/Berlin'],
+      )
+      assert.equal((await findKey(store, 'cafe\u0301 one')).id, key.id)
+      await assert.rejects(
+        createKey(store, newKey('caf\u00e9 one')),
+        refusal('duplicate_name', /one/),
+      )
+    })
+
     test('text that a database cannot store is cleaned, line breaks in names too', async () => {
       const { key } = await createKey(
         store,
