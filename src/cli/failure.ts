@@ -40,7 +40,9 @@ export function argument<Value>(read: (text: string) => Value): (text: string) =
     try {
       return read(text)
     } catch (error) {
-      throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
+      const message = error instanceof Error ? error.message : String(error)
+      // Commander has quoted the text already.
+      throw new InvalidArgumentError(message.replace(`"${text}" is`, 'It is'))
     }
   }
 }

@@ -29,7 +29,11 @@ export function addFrame(program: Command): void {
     .description(
       'Change the frame. What is not named stays as it is, and what is spent stays spent until the period ends.',
     )
-    .option('--budget <usd>', 'what all keys together may spend in a period', argument(parseBudget))
+    .option(
+      '--budget <usd>',
+      'what all keys together may spend in a period, from 0 to 9000000',
+      argument(parseBudget),
+    )
     .addOption(periodOption('when it starts anew'))
     .option('--timezone <zone>', 'whose midnight counts')
     .addOption(weekStartOption())

@@ -25,12 +25,13 @@ export type SettingsOptions = {
   readonly whenTight?: KeySettings['whenTight']
 }
 
-/** All but name, models and budget, which `create` demands and `update` does not. */
-export function settingsOptions(command: Command): Command {
-  const permissions = `the endpoints it may call (default: all): ${ENDPOINTS.join(', ')}`
+/** All but name, models and budget, which `create` demands and `update` does not; what is changed has no defaults. */
+export function settingsOptions(command: Command, key: 'new' | 'changed'): Command {
+  const unless = (value: string): string => (key === 'new' ? ` (default: ${value})` : '')
+  const permissions = `the endpoints it may call${unless('all')}: ${ENDPOINTS.join(', ')}`
   return command
-    .addOption(periodOption('when the budget starts anew (default: month)'))
-    .option('--timezone <zone>', "whose midnight counts (default: the frame's)")
+    .addOption(periodOption(`when the budget starts anew${unless('month')}`))
+    .option('--timezone <zone>', `whose midnight counts${unless("the frame's")}`)
     .addOption(weekStartOption())
     .option('--rpm <n>', 'requests per minute, or none', argument(readCount))
     .option('--tpm <n>', 'tokens per minute, or none', argument(readCount))
@@ -44,7 +45,7 @@ export function settingsOptions(command: Command): Command {
     .addOption(
       new Option(
         '--when-tight <policy>',
-        'near the end of the budget, cap the output or refuse (default: cap)',
+        `near the end of the budget, cap the output or refuse${unless('cap')}`,
       ).choices(['cap', 'refuse']),
     )
 }

@@ -3,7 +3,7 @@ import { formatUsd } from '../core/money.ts'
 import type { Account } from '../store/accounts.ts'
 import type { Frame } from '../store/frame.ts'
 import type { KeyWithSecret } from '../store/key-changes.ts'
-import type { Key } from '../store/keys.ts'
+import type { Key, OldSecret } from '../store/keys.ts'
 import { block, bold, moment, relativeTime, table, usd } from './output.ts'
 
 export function keyTable(keys: readonly Key[], frame: Frame, now: number): string {
@@ -31,10 +31,16 @@ export function keyTable(keys: readonly Key[], frame: Frame, now: number): strin
   return `${rows}\n\n${above}`
 }
 
-export function keyBlock(key: Key, now: number): string {
+export function keyBlock(key: Key, now: number, old?: OldSecret): string {
+  const overlap = old && `${old.masked} works until ${moment(old.validUntil, now)}`
   return [
     bold(key.name),
-    block([...identityPairs(key, now), ...accountPairs(key, now), ...limitPairs(key)]),
+    block([
+      ...identityPairs(key, now),
+      ...optional('old secret', overlap ?? null),
+      ...accountPairs(key, now),
+      ...limitPairs(key),
+    ]),
     modelsText(key),
   ].join('\n')
 }

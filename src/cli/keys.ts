@@ -14,9 +14,10 @@ import {
   type KeyWithSecret,
 } from '../store/key-changes.ts'
 import { keyJson } from '../store/key-json.ts'
-import { findKey, listKeys, type Key } from '../store/keys.ts'
+import { findKey, findOldSecret, listKeys, type Key, type OldSecret } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 import { common, readConfig, readPlace, withStore, type CommonOptions } from './context.ts'
+import { demand } from './demand.ts'
 import { argument, UsageError } from './failure.ts'
 import { settingsOf, settingsOptions, type SettingsOptions } from './key-options.ts'
 import { keyBlock, keyTable, secretText } from './key-text.ts'
@@ -24,6 +25,7 @@ import { fromNone, readBudget, readDuration, readList } from './options.ts'
 import { moment, printJson, printNote, printText } from './output.ts'
 
 const OVERLAP_MS = 86_400_000
+const BUDGET = 'what it may spend in a period, from 0 to 9000000, or none'
 
 export function addKeys(program: Command): void {
   const keys = program
@@ -42,21 +44,20 @@ export function addKeys(program: Command): void {
 }
 
 function addCreate(keys: Command): void {
-  const command = common(keys.command('create'))
+  const command = demand(common(keys.command('create')), [
+    new Option('--name <name>', 'which application and environment it is for'),
+    new Option('--models <a,b>', 'the models it may call, by their public names').argParser(
+      readList,
+    ),
+    new Option('--budget <usd>', BUDGET).argParser(argument(readBudget)),
+  ])
     .description('Create a key. Its secret is shown once, here, and cannot be shown again.')
-    .requiredOption('--name <name>', 'which application and environment it is for')
-    .requiredOption('--models <a,b>', 'the models it may call, by their public names', readList)
-    .requiredOption(
-      '--budget <usd>',
-      'what it may spend in a period, or none',
-      argument(readBudget),
-    )
     .addOption(
       new Option('--mode <mode>', 'test keys are answered by the sandbox, at no cost')
         .choices(['live', 'test'])
         .default('live'),
     )
-  settingsOptions(command)
+  settingsOptions(command, 'new')
     .addHelpText(
       'after',
       `
@@ -114,7 +115,7 @@ function addSimple(keys: Command): void {
       .argument('<KEY>', 'id or name')
       .action(async (name: string, options: CommonOptions) => {
         await withStore(readPlace(options), async (store) => {
-          printKey(store, await work(store, name), options)
+          await printKey(store, await work(store, name), options)
         })
       })
   }
@@ -131,8 +132,8 @@ function addUpdate(keys: Command): void {
     .option('--models <a,b>', 'the whole new allowlist', readList)
     .option('--add-models <a,b>', 'models to allow as well', readList)
     .option('--remove-models <a,b>', 'models to allow no longer', readList)
-    .option('--budget <usd>', 'what it may spend in a period, or none', argument(readBudget))
-  settingsOptions(command)
+    .option('--budget <usd>', BUDGET, argument(readBudget))
+  settingsOptions(command, 'changed')
     .addHelpText(
       'after',
       `
@@ -164,22 +165,21 @@ async function update(name: string, options: UpdateOptions): Promise<void> {
   await withStore(config, async (store) => {
     const key = await updateKey(store, name, change)
     await noteUnknownModels(config, [...(models ?? []), ...(addModels ?? [])])
-    printKey(store, key, options)
+    await printKey(store, key, options)
   })
 }
 
 function addRevoke(keys: Command): void {
-  common(keys.command('revoke'))
+  demand(common(keys.command('revoke')), [new Option('--reason <text>', 'why, for the record')])
     .description(
       'End a key for good: it can never be used again.\n' +
         'Its running streams are cut within a second.',
     )
     .argument('<KEY>', 'id or name')
-    .requiredOption('--reason <text>', 'why, for the record')
     .addHelpText('after', '\nExample:\n  $ tollgate keys revoke shop-test --reason "not needed"')
     .action(async (name: string, options: CommonOptions & { readonly reason: string }) => {
       await withStore(readPlace(options), async (store) => {
-        printKey(store, await revokeKey(store, name, options.reason), options)
+        await printKey(store, await revokeKey(store, name, options.reason), options)
       })
     })
 }
@@ -205,10 +205,12 @@ async function rotate(
   const { overlap: overlapMs } = options
   await withStore(place, async (store) => {
     const rotated = await rotateKey(store, name, { overlapMs, secretPrefix: place.keys.prefix })
-    const now = store.clock.now()
-    const old = overlapMs === 0 ? 'no longer' : `until ${moment(now + overlapMs, now)}`
-    const headline = `Rotated the key "${rotated.key.name}". The old secret works ${old}.`
-    printSecret(store, rotated, { ...options, headline })
+    const old = await findOldSecret(store, rotated.key.id)
+    const works =
+      old === undefined ? 'no longer' : `until ${moment(old.validUntil, store.clock.now())}`
+    const headline = `Rotated the key "${rotated.key.name}". The old secret${old === undefined ? '' : ` ${old.masked}`} works ${works}.`
+    const more = { old_secret: old === undefined ? null : oldSecretJson(old) }
+    printSecret(store, rotated, { ...options, headline, more })
   })
 }
 
@@ -219,16 +221,20 @@ async function noteUnknownModels(config: Config, names: readonly string[]): Prom
   for (const note of unknownModels(config, names)) printNote(note)
 }
 
-function printKey(store: Store, key: Key, { json }: CommonOptions): void {
+async function printKey(store: Store, key: Key, { json }: CommonOptions): Promise<void> {
   if (json) printJson(keyJson(key))
-  else printText(keyBlock(key, store.clock.now()))
+  else printText(keyBlock(key, store.clock.now(), await findOldSecret(store, key.id)))
+}
+
+function oldSecretJson({ masked, validUntil }: OldSecret) {
+  return { masked, valid_until: new Date(validUntil).toISOString() }
 }
 
 function printSecret(
   store: Store,
   { key, secret }: KeyWithSecret,
-  { json, headline }: CommonOptions & { readonly headline: string },
+  { json, headline, more }: CommonOptions & { readonly headline: string; readonly more?: object },
 ): void {
-  if (json) printJson({ ...keyJson(key), secret })
+  if (json) printJson({ ...keyJson(key), secret, ...more })
   else printText(secretText(headline, { key, secret }, store.clock.now()))
 }

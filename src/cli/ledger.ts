@@ -1,13 +1,14 @@
 // `tollgate ledger …`: whether the books balance, and what people may correct in them.
 import { userInfo } from 'node:os'
 
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 
 import { formatUsd, parseUsd } from '../core/money.ts'
 import { adjustHold, listOrphans, type Orphan } from '../ledger/by-hand.ts'
 import { LEDGER_WORKER_MODULE } from '../ledger/sqlite-runner.ts'
-import { verifyLedger, type Violation } from '../ledger/verify.ts'
+import { OPEN_HOLD, verifyLedger, VIOLATIONS_MAX, type Violation } from '../ledger/verify.ts'
 import { common, readPlace, withStore, type CommonOptions } from './context.ts'
+import { demand } from './demand.ts'
 import { argument } from './failure.ts'
 import { exactTime, printJson, printText, table, usd } from './output.ts'
 
@@ -51,11 +52,11 @@ function addOrphans(ledger: Command): void {
 }
 
 function addAdjust(ledger: Command): void {
-  common(ledger.command('adjust'))
+  const cost = new Option('--cost <usd>', 'what it really cost').argParser(argument(parseUsd))
+  const reason = new Option('--reason <text>', 'why, for the record')
+  demand(common(ledger.command('adjust')), [cost, reason])
     .description('Set what a closed hold is charged. The reason stays in the books.')
     .argument('<HOLD>', 'its number, as `ledger orphans` and `explain` show it', readHold)
-    .requiredOption('--cost <usd>', 'what it really cost', argument(parseUsd))
-    .requiredOption('--reason <text>', 'why, for the record')
     .addHelpText(
       'after',
       '\nExample:\n  $ tollgate ledger adjust 8589934593 --cost 0.0042 --reason "invoice of May"',
@@ -89,9 +90,23 @@ function readHold(text: string): number {
   throw new InvalidArgumentError('Write the number that `tollgate ledger orphans` shows.')
 }
 
-function violationsText(violations: readonly Violation[]): string {
+export function violationsText(violations: readonly Violation[]): string {
   if (violations.length === 0) return 'The books balance.'
-  const rows = table<Violation>(
+  const wrong = violations.filter(({ check }) => check !== OPEN_HOLD)
+  const open = violations.length - wrong.length
+  if (open === 0) return `The books do not balance: please report this.\n\n${violationTable(wrong)}`
+  const text = `${openText(open)}: a node is serving, or one died before it settled. A node that serves charges those of the dead, at the latest the next one at its start; then check again.`
+  if (wrong.length === 0) return `${text}\nApart from that the books balance.`
+  return `${text}\n\nBesides, the books do not balance: please report this.\n\n${violationTable(wrong)}`
+}
+
+function openText(open: number): string {
+  if (open === 1) return '1 hold is open'
+  return `${open >= VIOLATIONS_MAX ? `At least ${open}` : open} holds are open`
+}
+
+function violationTable(violations: readonly Violation[]): string {
+  return table<Violation>(
     [
       { title: 'CHECK', of: ({ check }) => check },
       { title: 'ACCOUNT', of: ({ account }) => account },
@@ -101,7 +116,6 @@ function violationsText(violations: readonly Violation[]): string {
     ],
     violations,
   )
-  return `The books do not balance: please report this.\n\n${rows}`
 }
 
 function orphansText(orphans: readonly Orphan[]): string {

@@ -33,6 +33,17 @@ describe('what people read', () => {
     )
   })
 
+  test('wide characters do not shift what follows', () => {
+    const rows = table(
+      [
+        { title: 'NAME', of: (name: string) => name },
+        { title: 'X', of: () => 'x' },
+      ],
+      ['商店', 'shop', '🙂', 'cafe\u0301'],
+    )
+    assert.deepEqual(rows.split('\n').slice(1), ['商店  x', 'shop  x', '🙂    x', 'cafe\u0301  x'])
+  })
+
   test('what came from outside cannot steer the terminal', () => {
     assert.equal(block([['model', '\u001b[2Jgpt\nx\u202e']]), '  model  �[2Jgpt�x�')
   })

@@ -109,7 +109,15 @@ function pad(text: string, width: number, align?: 'right'): string {
   return align === 'right' ? space + text : text + space
 }
 
-/** Characters, not UTF-16 units; close enough for names in most scripts. */
+/** In columns of a terminal: what is seen as one character takes one, or two in East Asian scripts and emoji. */
 function widthOf(text: string): number {
-  return [...text].length
+  if (/^[ -~]*$/.test(text)) return text.length
+  return [...GRAPHEMES.segment(text)].reduce(
+    (width, { segment }) => width + (WIDE.test(segment) ? 2 : 1),
+    0,
+  )
 }
+
+const GRAPHEMES = new Intl.Segmenter('en')
+const WIDE =
+  /^(\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6])|\ufe0f/u

@@ -1,7 +1,8 @@
 // `tollgate probe`: the specification's tables of endpoints, headers and errors against a running gateway, one line
 // each. What an application's owner repeats before switching; it needs nothing but the application's key.
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 
+import { demand } from './demand.ts'
 import { UsageError } from './failure.ts'
 import { block, printJson, printText } from './output.ts'
 import { gatewayAt } from './probe-call.ts'
@@ -12,12 +13,11 @@ import type { Check } from './probe-checks.ts'
 type ProbeOptions = { readonly url: string; readonly json?: true }
 
 export function addProbe(program: Command): void {
-  program
-    .command('probe')
+  const url = new Option('--url <url>', 'the gateway, without /v1: http://127.0.0.1:4000')
+  demand(program.command('probe'), [url])
     .description(
       'Call every endpoint of a running gateway with the key in TOLLGATE_API_KEY, rightly and wrongly, and compare\nthe answers with the specification: endpoints, headers, errors. Costs a few short answers. Exit code 1 when\nsomething is not as specified.',
     )
-    .requiredOption('--url <url>', 'the gateway, without /v1: http://127.0.0.1:4000')
     .option('--json', 'print JSON alone on standard output')
     .action(async ({ url, json }: ProbeOptions) => {
       const base = readUrl(url)

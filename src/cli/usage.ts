@@ -53,9 +53,11 @@ async function usage(options: UsageOptions): Promise<void> {
   await withStore(readPlace(options), async (store) => {
     const question = await questionOf(store, options)
     const { rows, total } = await usageReport(store, question)
-    if (options.json) printJson({ rows: rows.map(rowJson), total: sumsJson(total) })
-    else if (options.csv) printText(csv(rows.map(rowJson)))
-    else printText(usageText({ rows, total, question, names: await namesOf(store) }))
+    const names = await namesOf(store)
+    const rowsJson = rows.map((row) => rowJson(row, names))
+    if (options.json) printJson({ rows: rowsJson, total: sumsJson(total) })
+    else if (options.csv) printText(csv(rowsJson))
+    else printText(usageText({ rows, total, question, names }))
   })
 }
 
@@ -73,12 +75,13 @@ async function questionOf(store: Store, options: UsageOptions): Promise<UsageQue
   }
 }
 
-function rowJson(row: UsageSums) {
+function rowJson(row: UsageSums, names: ReadonlyMap<string, string>) {
   return {
     key: row.keyId,
     model: row.model,
     day: row.day === null ? null : dayOf(row.day),
     ...sumsJson(row),
+    key_name: row.keyId === null ? null : (names.get(row.keyId) ?? null),
   }
 }
 
@@ -98,7 +101,7 @@ function sumsJson(sums: UsageSums) {
 
 function csv(rows: readonly ReturnType<typeof rowJson>[]): string {
   const names =
-    'key,model,day,requests,errors,input_tokens,cached_tokens,cache_write_tokens,output_tokens,reasoning_tokens,cost,estimated'
+    'key,model,day,requests,errors,input_tokens,cached_tokens,cache_write_tokens,output_tokens,reasoning_tokens,cost,estimated,key_name'
   const lines = rows.map((row) => Object.values(row).map(csvCell).join(','))
   return [names, ...lines].join('\n')
 }

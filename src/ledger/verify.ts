@@ -27,9 +27,12 @@ type Finding = {
   readonly found_nanodollars: bigint | null
 }
 
+/** Found only where nothing may be held: no imbalance, but money that is not settled yet. */
+export const OPEN_HOLD = 'quiescent_holds'
+export const VIOLATIONS_MAX = 100
+
 /** Which findings count things rather than money. */
-const COUNTS = new Set(['in_flight', 'closed_twice', 'quiescent_holds', 'rollup_requests'])
-const FINDINGS_MAX = 100
+const COUNTS = new Set(['in_flight', 'closed_twice', OPEN_HOLD, 'rollup_requests'])
 
 /** All violations, up to a hundred; none = the books balance. */
 export async function verifyLedger(
@@ -37,7 +40,9 @@ export async function verifyLedger(
   options: VerifyOptions = {},
 ): Promise<readonly Violation[]> {
   const checks = options.quiescent ? sql`${CHECKS} UNION ALL ${QUIESCENT}` : CHECKS
-  const { rows } = await sql<Finding>`${FIGURES} ${checks} LIMIT ${FINDINGS_MAX}`.execute(store.db)
+  const { rows } = await sql<Finding>`${FIGURES} ${checks} LIMIT ${VIOLATIONS_MAX}`.execute(
+    store.db,
+  )
   return rows.map(toViolation)
 }
 
@@ -46,7 +51,7 @@ export async function verifyLedger(
  * that have open holds. What leaks on any key leaks on the frame too.
  */
 export async function verifyOpenBooks(store: Store): Promise<readonly Violation[]> {
-  const { rows } = await sql<Finding>`${OPEN_BOOKS} LIMIT ${FINDINGS_MAX}`.execute(store.db)
+  const { rows } = await sql<Finding>`${OPEN_BOOKS} LIMIT ${VIOLATIONS_MAX}`.execute(store.db)
   return rows.map(toViolation)
 }
 
@@ -144,7 +149,7 @@ FROM rolled_up LEFT JOIN charged_ever ON charged_ever.account_id = rolled_up.acc
 WHERE rolled_up.requests <> coalesce(charged_ever.requests, 0)`
 
 const QUIESCENT = sql`
-SELECT 'quiescent_holds', key_id, key_period, NULL, id FROM holds`
+SELECT ${sql.lit(OPEN_HOLD)}, key_id, key_period, NULL, id FROM holds`
 
 const OPEN_BOOKS = sql`
 WITH held AS (

@@ -107,7 +107,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await json('keys', 'revoke', 'shop', '--reason', 'test'))['status'], 'revoked')
       const gone = await call('keys', 'show', 'shop')
       assert.deepEqual([gone.code, gone.stdout], [1, ''])
-      assert.match(gone.stderr, /there is no key with the id or the live name "shop"/)
+      assert.match(gone.stderr, /there is no key with the id "shop", and none with this name/)
       assert.equal((await json('keys', 'show', String(id)))['status'], 'revoked')
     })
 
@@ -275,12 +275,19 @@ describe('what goes wrong', () => {
       ['keys', 'list', '--jsn'],
       /^tollgate: unknown option '--jsn' \(Did you mean --json\?\)\n$/,
     ],
+    ['a missing option', create.slice(0, -1), /^tollgate: missing: --budget <usd>\n$/],
     [
-      'a missing option',
-      create.slice(0, -1),
-      /^tollgate: required option '--budget <usd>' not specified\n$/,
+      'several missing options',
+      ['keys', 'create', '--name', 'x'],
+      /^tollgate: missing: --models <a,b>, --budget <usd>\n$/,
     ],
-    ['a bad budget', [...create, 'lots'], /'lots' is invalid.*such as 12\.50\n$/],
+    ['a mistyped option', ['keys', 'create', '--nme', 'x'], /^tollgate: unknown option '--nme'/],
+    ['nothing to set', ['frame', 'set'], /^tollgate: nothing to change/],
+    [
+      'a bad budget',
+      [...create, 'lots'],
+      /'lots' is invalid. It is not an amount.*such as 12\.50\n$/,
+    ],
     ['a bad choice', [...create, '1', '--period', 'decade'], /Allowed choices are day, week/],
     [
       'a bad time zone',
@@ -298,7 +305,7 @@ describe('what goes wrong', () => {
       /the expiry has passed already/,
     ],
     ['nothing to change', ['keys', 'update', 'x'], /^tollgate: nothing to change/],
-    ['a revocation without a reason', ['keys', 'revoke', 'x'], /required option '--reason <text>'/],
+    ['a revocation without a reason', ['keys', 'revoke', 'x'], /missing: --reason <text>/],
     [
       'an overlap above seven days',
       ['keys', 'rotate', 'x', '--overlap', '8d'],

@@ -99,7 +99,9 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       }
       const day = new Date().toISOString().slice(0, 10)
       assert.deepEqual(report['total'], figures)
-      assert.deepEqual(report['rows'], [{ key: key['id'], model: 'sandbox-chat', day, ...figures }])
+      assert.deepEqual(report['rows'], [
+        { key: key['id'], model: 'sandbox-chat', day, ...figures, key_name: key['name'] },
+      ])
       assert.equal((await json('keys', 'show', 'b'))['spent'], cost)
       const people = await tollgate(env, 'usage', '--by', 'key', '--since', '1h')
       assert.match(people.stdout, /KEY +REQUESTS [^]*^b +1 /m)
