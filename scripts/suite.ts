@@ -2,7 +2,7 @@
 // `suite.ts quick` is types, lint, format and unit tests; `suite.ts all [PATTERN…]` is everything, or the files that match.
 // The last line is always "N passed, N failed"; the exit code is 1 when something failed or nothing ran.
 import { globSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { runFiles } from './run-files.ts'
 import type { Outcome } from './run-files.ts'
 import { runTools } from './run-tools.ts'
@@ -28,7 +28,8 @@ async function quick(): Promise<Outcome[]> {
 
 async function all(): Promise<Outcome[]> {
   const { findChromium } = await import('../test/support/chromium.ts')
-  const wanted = (file: string): boolean => patterns.some((pattern) => file.includes(pattern))
+  const wanted = (file: string): boolean =>
+    patterns.some((pattern) => relative('', file).includes(pattern))
   // The long ones first, so that the cores end together.
   const files = find([...otherFiles, ...unitFiles])
   const [tools] = await Promise.all([
