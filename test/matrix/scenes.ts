@@ -170,6 +170,18 @@ export const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'single',
+    needs: 'single',
+    async play(stage) {
+      const answer = await askForBoth(stage, { single: true })
+      assert.deepEqual(
+        answer.calls.map(({ name }) => name),
+        ['get_weather'],
+      )
+      assert.equal(answer.ending, 'tools')
+    },
+  },
+  {
     name: 'results',
     async play(stage) {
       const first = await askForBoth(stage)
@@ -203,6 +215,14 @@ export const SCENES: readonly Scene[] = [
       const answer = await ask(stage, { model: chat(stage), text: 'What is it?', image: PNG })
       const bytes = Buffer.from(PNG, 'base64').length
       assert.match(answer.text, new RegExp(`an image \\(image/png, ${bytes} bytes\\)`))
+    },
+  },
+  {
+    name: 'url',
+    async play(stage) {
+      const imageUrl = 'https://example.com/cat.png'
+      const answer = await ask(stage, { model: chat(stage), text: 'What is it?', imageUrl })
+      assert.match(answer.text, /the image at https:\/\/example\.com\/cat\.png/)
     },
   },
   {

@@ -12,7 +12,7 @@ export type Speaker = {
 }
 
 /** Things that not every library does. */
-export type Skill = 'stop' | 'thoughts' | 'thoughts back' | 'late usage'
+export type Skill = 'stop' | 'single' | 'thoughts' | 'thoughts back' | 'late usage'
 
 /** Where and as whom to call; every call goes through this fetch. */
 export type Line = {
@@ -36,11 +36,15 @@ export type Question = {
   readonly text: string
   /** Base64 of a PNG. */
   readonly image?: string
+  /** The address of an image. */
+  readonly imageUrl?: string
   /** Base64 of a PDF. */
   readonly pdf?: string
   readonly tools?: readonly Tool[]
   /** The tool that must be called. */
   readonly forced?: string
+  /** At most one tool call an answer. */
+  readonly single?: true
   readonly schema?: JsonObject
   readonly outputTokensMax?: number
   readonly stop?: string

@@ -64,7 +64,8 @@ async function ask(model: LanguageModel, question: Question, mode: Mode): Promis
   return answerOf(question, messages, result)
 }
 
-function optionsOf({ tools, forced, schema, outputTokensMax, stop, thinks, system }: Question) {
+function optionsOf(question: Question) {
+  const { tools, forced, single, schema, outputTokensMax, stop, thinks, system } = question
   return {
     ...(system && { instructions: system }),
     ...(tools && {
@@ -79,6 +80,12 @@ function optionsOf({ tools, forced, schema, outputTokensMax, stop, thinks, syste
     ...(schema && { output: Output.object({ schema: jsonSchema(schema) }) }),
     ...(outputTokensMax && { maxOutputTokens: outputTokensMax }),
     ...(stop && { stopSequences: [stop] }),
+    ...(single && {
+      providerOptions: {
+        openai: { parallelToolCalls: false },
+        anthropic: { disableParallelToolUse: true },
+      },
+    }),
     ...(thinks && {
       providerOptions: {
         openai: {
@@ -94,7 +101,7 @@ function optionsOf({ tools, forced, schema, outputTokensMax, stop, thinks, syste
   }
 }
 
-function messagesOf({ text, image, pdf, after }: Question): ModelMessage[] {
+function messagesOf({ text, image, imageUrl, pdf, after }: Question): ModelMessage[] {
   if (after) {
     const content = after.results.map(({ call, text: value }) => ({
       type: 'tool-result' as const,
@@ -106,6 +113,7 @@ function messagesOf({ text, image, pdf, after }: Question): ModelMessage[] {
   }
   const content: Exclude<UserContent, string> = [{ type: 'text', text }]
   if (image) content.push({ type: 'file', mediaType: 'image/png', data: image })
+  if (imageUrl) content.push({ type: 'file', mediaType: 'image/png', data: new URL(imageUrl) })
   if (pdf)
     content.push({ type: 'file', mediaType: 'application/pdf', data: pdf, filename: 'paper.pdf' })
   return [{ role: 'user', content }]

@@ -46,7 +46,8 @@ async function askWithHelpers(client: Anthropic, question: Question, mode: Mode)
 }
 
 function bodyOf(question: Question): Body {
-  const { model, system, tools, forced, schema, outputTokensMax = 2000, stop, thinks } = question
+  const { model, system, tools, forced, single, schema, stop, thinks } = question
+  const { outputTokensMax = 2000 } = question
   return {
     model,
     max_tokens: outputTokensMax,
@@ -60,13 +61,14 @@ function bodyOf(question: Question): Body {
       })),
     }),
     ...(forced && { tool_choice: { type: 'tool', name: forced } }),
+    ...(single && { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }),
     ...(schema && { output_config: { format: { type: 'json_schema', schema } } }),
     ...(stop && { stop_sequences: [stop] }),
     ...(thinks && { thinking: { type: 'adaptive' } }),
   }
 }
 
-function turnsOf({ text, image, pdf, after }: Question): Turn[] {
+function turnsOf({ text, image, imageUrl, pdf, after }: Question): Turn[] {
   if (after) {
     const content = after.results.map(({ call, text: result }) => ({
       type: 'tool_result' as const,
@@ -80,6 +82,7 @@ function turnsOf({ text, image, pdf, after }: Question): Turn[] {
     const source = { type: 'base64', media_type: 'image/png', data: image } as const
     content.push({ type: 'image', source })
   }
+  if (imageUrl) content.push({ type: 'image', source: { type: 'url', url: imageUrl } })
   if (pdf) {
     const source = { type: 'base64', media_type: 'application/pdf', data: pdf } as const
     content.push({ type: 'document', source, title: 'paper.pdf' })

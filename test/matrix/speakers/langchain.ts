@@ -17,7 +17,10 @@ import { openaiFailure } from './openai-failure.ts'
 const LACKS: Record<Speaker['format'], NonNullable<Speaker['lacks']>> = {
   chat: { 'thoughts back': 'the class gives no thoughts back' },
   responses: { stop: 'responses have no stop sequences' },
-  messages: { 'late usage': 'the class reads the input tokens from the start of a stream alone' },
+  messages: {
+    single: 'the class has no word for it',
+    'late usage': 'the class reads the input tokens from the start of a stream alone',
+  },
 }
 
 export const LANGCHAIN_SPEAKERS: readonly Speaker[] = [
@@ -57,7 +60,7 @@ function speaker(
 
 function openai(useResponsesApi: boolean) {
   return ({ url, key, fetch }: Line, question: Question): Model => {
-    const { model, outputTokensMax, tools, forced, schema, stop, thinks } = question
+    const { model, outputTokensMax, tools, forced, single, schema, stop, thinks } = question
     const chat = new ChatOpenAI({
       model,
       apiKey: key,
@@ -75,6 +78,7 @@ function openai(useResponsesApi: boolean) {
     return chat.withConfig({
       ...(tools && { tools: tools.map(toolOf) }),
       ...(forced && { tool_choice: forced }),
+      ...(single && { parallel_tool_calls: false }),
       ...(stop && { stop: [stop] }),
       ...(schema && {
         response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
@@ -107,7 +111,7 @@ function toolOf({ name, description, schema }: NonNullable<Question['tools']>[nu
   return { type: 'function', function: { name, description, parameters: schema } } as const
 }
 
-function messagesOf({ system, text, image, pdf, after }: Question): BaseMessage[] {
+function messagesOf({ system, text, image, imageUrl, pdf, after }: Question): BaseMessage[] {
   if (after) {
     const results = after.results.map(
       ({ call, text: content }) =>
@@ -118,6 +122,7 @@ function messagesOf({ system, text, image, pdf, after }: Question): BaseMessage[
   // The library's own words for attachments, which each class puts into its format's.
   const contentBlocks: ContentBlock.Standard[] = [{ type: 'text', text }]
   if (image) contentBlocks.push({ type: 'image', mimeType: 'image/png', data: image })
+  if (imageUrl) contentBlocks.push({ type: 'image', url: imageUrl })
   if (pdf) {
     const metadata = { filename: 'paper.pdf', title: 'paper.pdf' }
     contentBlocks.push({ type: 'file', mimeType: 'application/pdf', data: pdf, metadata })

@@ -58,7 +58,7 @@ async function askWithHelpers(client: OpenAI, question: Question, mode: Mode): P
 }
 
 function bodyOf(question: Question): Body {
-  const { model, tools, forced, schema, outputTokensMax, stop, thinks } = question
+  const { model, tools, forced, single, schema, outputTokensMax, stop, thinks } = question
   return {
     model,
     messages: messagesOf(question),
@@ -69,6 +69,7 @@ function bodyOf(question: Question): Body {
       })),
     }),
     ...(forced && { tool_choice: { type: 'function', function: { name: forced } } }),
+    ...(single && { parallel_tool_calls: false }),
     ...(schema && {
       response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
     }),
@@ -78,7 +79,7 @@ function bodyOf(question: Question): Body {
   }
 }
 
-function messagesOf({ system, text, image, pdf, after }: Question): Message[] {
+function messagesOf({ system, text, image, imageUrl, pdf, after }: Question): Message[] {
   if (after) {
     const results = after.results.map(({ call, text: content }): Message => ({
       role: 'tool',
@@ -89,6 +90,7 @@ function messagesOf({ system, text, image, pdf, after }: Question): Message[] {
   }
   const parts: OpenAI.Chat.ChatCompletionContentPart[] = [{ type: 'text', text }]
   if (image) parts.push({ type: 'image_url', image_url: { url: `data:image/png;base64,${image}` } })
+  if (imageUrl) parts.push({ type: 'image_url', image_url: { url: imageUrl } })
   if (pdf) {
     const file = { filename: 'paper.pdf', file_data: `data:application/pdf;base64,${pdf}` }
     parts.push({ type: 'file', file })

@@ -51,7 +51,7 @@ async function askWithHelpers(client: OpenAI, question: Question, mode: Mode): P
 }
 
 function bodyOf(question: Question): Body {
-  const { model, system, tools, forced, schema, outputTokensMax, thinks } = question
+  const { model, system, tools, forced, single, schema, outputTokensMax, thinks } = question
   return {
     model,
     input: itemsOf(question),
@@ -68,6 +68,7 @@ function bodyOf(question: Question): Body {
       })),
     }),
     ...(forced && { tool_choice: { type: 'function', name: forced } }),
+    ...(single && { parallel_tool_calls: false }),
     ...(schema && { text: { format: { type: 'json_schema', name: 'answer', schema } } }),
     ...(outputTokensMax && { max_output_tokens: outputTokensMax }),
     ...(thinks && {
@@ -77,7 +78,7 @@ function bodyOf(question: Question): Body {
   }
 }
 
-function itemsOf({ text, image, pdf, after }: Question): Item[] {
+function itemsOf({ text, image, imageUrl, pdf, after }: Question): Item[] {
   if (after) {
     const results = after.results.map(({ call, text: output }): Item => ({
       type: 'function_call_output',
@@ -93,6 +94,7 @@ function itemsOf({ text, image, pdf, after }: Question): Item[] {
       detail: 'auto',
       image_url: `data:image/png;base64,${image}`,
     })
+  if (imageUrl) content.push({ type: 'input_image', detail: 'auto', image_url: imageUrl })
   if (pdf) {
     const file_data = `data:application/pdf;base64,${pdf}`
     content.push({ type: 'input_file', filename: 'paper.pdf', file_data })
