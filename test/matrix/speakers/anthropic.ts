@@ -4,7 +4,7 @@ import type Anthropic from '@anthropic-ai/sdk'
 
 import type { Json } from '../../../src/core/json.ts'
 import type { Answer, Call, Line, Mode, Question, Speaker } from '../speaker.ts'
-import { openaiFailure } from './openai-failure.ts'
+import { sdkFailure } from './sdk-failure.ts'
 
 type Body = Omit<Anthropic.MessageCreateParamsNonStreaming, 'stream'>
 type Turn = Anthropic.MessageParam
@@ -23,7 +23,7 @@ export function anthropicMessages(name: string, way: Way): Speaker {
       const client = way.connect(line)
       return {
         ask: (question, mode) => ask(client, question, mode),
-        failureOf: openaiFailure,
+        failureOf: sdkFailure,
       }
     },
   }

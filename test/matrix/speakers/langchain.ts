@@ -12,7 +12,7 @@ import { ChatOpenAI } from '@langchain/openai'
 
 import type { Json } from '../../../src/core/json.ts'
 import type { Answer, Line, Question, Speaker } from '../speaker.ts'
-import { openaiFailure } from './openai-failure.ts'
+import { sdkFailure } from './sdk-failure.ts'
 
 const LACKS: Record<Speaker['format'], NonNullable<Speaker['lacks']>> = {
   chat: { 'thoughts back': 'the class gives no thoughts back' },
@@ -52,7 +52,7 @@ function speaker(
           if (mode === 'plain') return answerOf(messages, await model.invoke(messages))
           return answerOf(messages, await collect(await model.stream(messages)))
         },
-        failureOf: openaiFailure,
+        failureOf: sdkFailure,
       }
     },
   }

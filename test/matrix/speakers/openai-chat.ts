@@ -2,7 +2,7 @@
 import type OpenAI from 'openai'
 
 import type { Answer, Call, Line, Mode, Question, Speaker } from '../speaker.ts'
-import { openaiFailure } from './openai-failure.ts'
+import { sdkFailure } from './sdk-failure.ts'
 
 type Client = typeof OpenAI
 type Completion = OpenAI.Chat.ChatCompletion
@@ -29,7 +29,7 @@ export function openaiChat(name: string, Client: Client, style: 'by hand' | 'hel
       const ask = style === 'by hand' ? askByHand : askWithHelpers
       return {
         ask: (question, mode) => ask(client, question, mode),
-        failureOf: openaiFailure,
+        failureOf: sdkFailure,
       }
     },
   }

@@ -2,7 +2,7 @@
 import type OpenAI from 'openai'
 
 import type { Answer, Call, Mode, Question, Speaker } from '../speaker.ts'
-import { openaiFailure } from './openai-failure.ts'
+import { sdkFailure } from './sdk-failure.ts'
 
 type Client = typeof OpenAI
 type Body = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'stream'>
@@ -23,7 +23,7 @@ export function openaiResponses(
       const ask = style === 'by hand' ? askByHand : askWithHelpers
       return {
         ask: (question, mode) => ask(client, question, mode),
-        failureOf: openaiFailure,
+        failureOf: sdkFailure,
       }
     },
   }

@@ -8,7 +8,7 @@ type ApiError = {
   readonly error?: { readonly code?: string; readonly error?: { readonly code?: string } }
 }
 
-export function openaiFailure(thrown: unknown): Failure {
+export function sdkFailure(thrown: unknown): Failure {
   const { status, code, requestID, error } = thrown as ApiError
   return {
     status,
