@@ -30,6 +30,7 @@ import { keyJson } from './store/key-json.ts'
 import { findKey } from './store/keys.ts'
 import type { Store } from './store/open.ts'
 import { openStore } from './store/open.ts'
+import { agreeOnSecret } from './store/secret-mark.ts'
 import { Supply } from './supply.ts'
 import { describeError } from './telemetry/log.ts'
 import type { Log } from './telemetry/log.ts'
@@ -60,6 +61,7 @@ export async function startGateway({ config, source, log }: GatewayOptions): Pro
   })
   opened.defer(() => store.close())
   await seedFrame(store, frameOf(config))
+  await agreeOnSecret(store, secretOf(config))
   const tokenizer = new Tokenizer()
   opened.defer(() => tokenizer.close())
   const http = new HttpClient(source.env)

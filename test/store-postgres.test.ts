@@ -9,6 +9,7 @@ import { systemClock } from '../src/core/clock.ts'
 import { readRevision, watchChanges } from '../src/store/changes.ts'
 import { seedFrame, setFrame } from '../src/store/frame.ts'
 import { openStore, type PostgresStore } from '../src/store/open.ts'
+import { agreeOnSecret } from '../src/store/secret-mark.ts'
 import { freshDatabase, type TestDatabase } from './support/postgres.ts'
 import { periodAt, refusal } from './support/store.ts'
 
@@ -24,6 +25,15 @@ before(async () => {
 after(async () => {
   await store.close()
   await database.drop()
+})
+
+test('nodes with different secrets do not serve one database', async () => {
+  await agreeOnSecret(store, 'the secret of all nodes')
+  await agreeOnSecret(store, 'the secret of all nodes')
+  await assert.rejects(
+    agreeOnSecret(store, 'the secret of one node'),
+    refusal('wrong_secret', /^TOLLGATE_SECRET is not the one .* set the same on every node/),
+  )
 })
 
 describe('opening', () => {

@@ -14,7 +14,13 @@ after(() => rmSync(folder, { recursive: true }))
 
 describe('secretOf', () => {
   test('the environment decides', () => {
-    assert.equal(secretOf({ secret: 'given', database: 'sqlite:x', dataFolder: folder }), 'given')
+    const secret = 'given, and long enough'
+    assert.equal(secretOf({ secret, database: 'sqlite:x', dataFolder: folder }), secret)
+  })
+
+  test('a short one is refused', () => {
+    const config = { secret: 'fifteen letters', database: 'sqlite:x', dataFolder: folder }
+    assert.throws(() => secretOf(config), /^ConfigError: TOLLGATE_SECRET is too short: .* 16/)
   })
 
   test('SQLite gets one of its own, once, for nobody else to read', () => {

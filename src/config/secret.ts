@@ -9,15 +9,22 @@ import type { Config } from './load.ts'
 import { ConfigError } from './problems.ts'
 
 const BYTES = 32
+const LENGTH_MIN = 16
 
 export function secretOf(config: Pick<Config, 'secret' | 'database' | 'dataFolder'>): string {
-  if (config.secret !== null) return config.secret
+  if (config.secret !== null) return longEnough(config.secret)
   if (!config.database.startsWith('sqlite:')) {
     const message =
       'is required with PostgreSQL, the same on every node: make one with `openssl rand -base64 32`'
     throw new ConfigError(null, [{ path: 'TOLLGATE_SECRET', message }])
   }
   return readSecret(join(config.dataFolder, 'secret'))
+}
+
+function longEnough(secret: string): string {
+  if (secret.length >= LENGTH_MIN) return secret
+  const message = `is too short: it needs at least ${LENGTH_MIN} characters; make one with \`openssl rand -base64 32\``
+  throw new ConfigError(null, [{ path: 'TOLLGATE_SECRET', message }])
 }
 
 function readSecret(path: string): string {

@@ -9,6 +9,8 @@ export type StoreErrorCode =
   | 'read_only'
   /** The database belongs to a later major version of Tollgate. */
   | 'newer_schema'
+  /** Other nodes of this database have another TOLLGATE_SECRET. */
+  | 'wrong_secret'
   /** A value that cannot be stored; `field` names it. */
   | 'invalid_value'
   | 'unknown_key'

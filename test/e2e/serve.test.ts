@@ -206,7 +206,7 @@ describe('what keeps it from serving', () => {
     ],
     [
       'a database that does not answer',
-      { TOLLGATE_DATABASE: 'postgres://u@127.0.0.1:1/x', TOLLGATE_SECRET: 's' },
+      { TOLLGATE_DATABASE: 'postgres://u@127.0.0.1:1/x', TOLLGATE_SECRET: 'not much of a secret' },
       [],
       1,
       /cannot be reached \(ECONNREFUSED\)/,
