@@ -1,6 +1,7 @@
 // The composition root: the only place that constructs the parts and connects them. Everything a running gateway
 // needs it gets from here, and everything it opened is closed here, in the reverse order.
 import { join } from 'node:path'
+import { setTimeout as timeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { loadCaller } from './access/caller.ts'
@@ -27,7 +28,7 @@ import type { FrameSettings } from './store/frame.ts'
 import { seedFrame } from './store/frame.ts'
 import { recordUse } from './store/key-changes.ts'
 import { keyJson } from './store/key-json.ts'
-import { findKey } from './store/keys.ts'
+import { findKey, revokedAmong } from './store/keys.ts'
 import type { Store } from './store/open.ts'
 import { openStore } from './store/open.ts'
 import { agreeOnSecret } from './store/secret-mark.ts'
@@ -47,17 +48,25 @@ export type GatewayOptions = {
   /** Where the configuration came from, to read it again when it changes. */
   readonly source: ConfigSource
   readonly log: Log
+  /** The database is lost for this process: it is to end, and another one to take over. */
+  readonly onLost: () => void
 }
 
+const READY_MS_MAX = 2_000
 const WEB = fileURLToPath(new URL('../web/dist', import.meta.url))
 
-export async function startGateway({ config, source, log }: GatewayOptions): Promise<Gateway> {
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, source, log } = options
   await using opened = new AsyncDisposableStack()
   const clock = systemClock
   const store = await openStore(config.database, {
     clock,
     periodAt,
     workerModules: [LEDGER_WORKER_MODULE],
+    onLost: (why) => {
+      log.error('database_lost', { cause: describeError(why) })
+      options.onLost()
+    },
   })
   opened.defer(() => store.close())
   await seedFrame(store, frameOf(config))
@@ -83,7 +92,7 @@ export async function startGateway({ config, source, log }: GatewayOptions): Pro
   const responses = opened.use(openResponses({ store, log, secret: secretOf(config), settings }))
 
   opened.defer(await watchKeys(store, { directory, running, log }))
-  opened.defer(watchSettings({ config, source, log }, supply))
+  opened.defer(watchSettings(options, supply))
 
   const messagesBearer = (): boolean => supply.config.auth.messagesBearer
   const findBySecretHash = directory.findBySecretHash.bind(directory)
@@ -119,13 +128,12 @@ function watchKeys(
   store: Store,
   { directory, running, log }: { directory: KeyDirectory; running: Running; log: Log },
 ): Promise<() => Promise<void>> {
-  const isRevoked = async (keyId: string): Promise<boolean> =>
-    (await findKey(store, keyId)).status === 'revoked'
-  return watchChanges(store, () => {
-    directory.forget()
-    running.cutRevoked(isRevoked).catch((thrown: unknown) => {
-      log.error('revocation_check_failed', { cause: describeError(thrown) })
-    })
+  return watchChanges(store, {
+    onChange: async () => {
+      directory.forget()
+      running.cutRevoked(await revokedAmong(store, running.keyIds()))
+    },
+    onError: (thrown) => log.error('revocation_check_failed', { cause: describeError(thrown) }),
   })
 }
 
@@ -160,13 +168,14 @@ function frameOf({ frame: { budgetNanodollars, ...rule } }: Config): FrameSettin
   return { limitNanodollars: budgetNanodollars, ...rule }
 }
 
+/** A database that says nothing is as far away as one that is not there, and whoever asks does not wait for long. */
 async function readiness(store: Store): Promise<string | undefined> {
-  try {
-    await readRevision(store)
-    return undefined
-  } catch {
-    return 'the database cannot be reached'
-  }
+  const silent = timeout(READY_MS_MAX, 'the database does not answer', { ref: false })
+  const reached = readRevision(store).then(
+    () => undefined,
+    () => 'the database cannot be reached',
+  )
+  return Promise.race([reached, silent])
 }
 
 function messageOf(thrown: unknown): string {

@@ -108,9 +108,12 @@ describe('a server that ends our connections', () => {
   test('changes are still noticed, by asking and soon by being told', async () => {
     const revisions: number[] = []
     let noticed = Promise.withResolvers<void>()
-    const stop = await watchChanges(store, (revision) => {
-      revisions.push(revision)
-      noticed.resolve()
+    const stop = await watchChanges(store, {
+      onChange: async (revision) => {
+        revisions.push(revision)
+        noticed.resolve()
+      },
+      onError: noticed.reject,
     })
     for (let round = 0; round < 3; round++) {
       noticed = Promise.withResolvers()

@@ -10,6 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 import { systemClock } from '../src/core/clock.ts'
+import { sqliteRunner } from '../src/ledger/sqlite-runner.ts'
+import { Unavailable } from '../src/ledger/writer.ts'
 import { readRevision } from '../src/store/changes.ts'
 import { readFrame, seedFrame, setFrame } from '../src/store/frame.ts'
 import { openStore, type SqliteStore } from '../src/store/open.ts'
@@ -152,6 +154,37 @@ describe('the thread', () => {
   test('a store that nobody closes does not keep the process alive', async () => {
     const stdout = await openElsewhere(`sqlite:${join(folder, 'left-open.db')}`)
     assert.equal(stdout, 'opened\n')
+  })
+
+  test('a question that cannot be sent takes nobody else’s answer', async () => {
+    const store = await open('unsent.db')
+    const unsendable = store.inWorker('test.setRpm', () => 7)
+    const answered = store.inWorker('test.setRpm', 8)
+    await assert.rejects(unsendable, /could not be cloned/)
+    assert.deepEqual(await answered, { rpm: 8n })
+    await store.close()
+  })
+
+  test('one that dies is reported once, and every question fails from then on', async () => {
+    const reported: string[] = []
+    const onLost = (why: Error) => reported.push(why.message)
+    const url = `sqlite:${join(folder, 'dying.db')}`
+    const store = (await openStore(url, { ...options, onLost })) as SqliteStore
+    const dying = [store.inWorker('test.die', null), readFrame(store)]
+    for (const question of dying) await assert.rejects(question, /has ended: exit code 3/)
+    await assert.rejects(readFrame(store), /has ended: exit code 3/)
+    await store.close()
+    assert.deepEqual(reported, ['the SQLite thread has ended: exit code 3'])
+  })
+
+  test('a batch that it dies under is an outage, and one that throws is not', async () => {
+    const store = await open('outage.db')
+    const batch = { nodeId: 1, items: [], prices: [], isRetry: false }
+    await assert.rejects(sqliteRunner(store).run(batch), /no worker module has a handler/)
+    const dying = store.inWorker('test.die', null)
+    await assert.rejects(sqliteRunner(store).run(batch), Unavailable)
+    await assert.rejects(dying)
+    await assert.rejects(sqliteRunner(store).run(batch), Unavailable)
   })
 
   test('a closed store answers no more, and says so', async () => {

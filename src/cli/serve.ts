@@ -55,10 +55,10 @@ async function serve(options: ServeOptions): Promise<void> {
     return
   }
   const starting = import('../gateway.ts').then(({ startGateway }) =>
-    startGateway({ config, source, log }),
+    startGateway({ config, source, log, onLost: () => end(1) }),
   )
   // A start that is under way is finished first: then there is one thing to close, and nothing half made.
-  endOnSignal(async () => (await starting).close())
+  const end = endOnSignal(async () => (await starting).close())
   const gateway = await starting.catch((error: unknown) => exitWith(listenFailure(config, error)))
   if (!isWorker) await announce(gateway.url)
 }
@@ -76,17 +76,22 @@ function warn(config: Config, log: Log): void {
 /** One Ctrl-C, or one kill of a process group, arrives several times: npm and the launcher pass it on as well. */
 const sameSignalMs = 2000
 
-function endOnSignal(close: () => Promise<void>): void {
-  let askedMs: number | undefined
-  const end = (): void => {
-    if (askedMs === undefined) {
-      askedMs = systemClock.monotonicMs()
-      close().then(() => process.exit(0), exitWith)
-      // Whoever asks again does not want to wait for running answers.
-    } else if (systemClock.monotonicMs() - askedMs > sameSignalMs) process.exit(1)
+/** Returns what ends the process without a signal, with the same care. */
+function endOnSignal(close: () => Promise<void>): (code: number) => void {
+  let closing: Promise<never> | undefined
+  const end = (code: number): void => {
+    closing ??= close().then(() => process.exit(code), exitWith)
   }
-  process.on('SIGTERM', end)
-  process.on('SIGINT', end)
+  let askedMs: number | undefined
+  const onSignal = (): void => {
+    askedMs ??= systemClock.monotonicMs()
+    // Whoever asks again does not want to wait for running answers.
+    if (systemClock.monotonicMs() - askedMs > sameSignalMs) process.exit(1)
+    end(0)
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  return end
 }
 
 /** Whatever is open already must not keep a process alive that serves nobody. */

@@ -25,13 +25,14 @@ export class Running {
     }
   }
 
-  /** Ends what runs for keys that have been revoked. */
-  async cutRevoked(isRevoked: (keyId: string) => Promise<boolean>): Promise<void> {
-    for (const keyId of [...this.#byKey.keys()]) {
-      if (await isRevoked(keyId)) {
-        this.#cut(keyId, new GatewayError('revoked_api_key', 'this API key has been revoked'))
-      }
-    }
+  /** The keys for which something runs. */
+  keyIds(): readonly string[] {
+    return [...this.#byKey.keys()]
+  }
+
+  cutRevoked(keyIds: readonly string[]): void {
+    const why = new GatewayError('revoked_api_key', 'this API key has been revoked')
+    for (const keyId of keyIds) this.#cut(keyId, why)
   }
 
   cutAll(why: GatewayError): void {

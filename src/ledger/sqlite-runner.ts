@@ -1,5 +1,6 @@
 // The serving thread's end of a batch on SQLite: sends it to the database's thread and sorts what comes back wrong.
 import type { SqliteStore } from '../store/open.ts'
+import { ThreadLost } from '../store/sqlite-thread.ts'
 import type { Batch, BatchResult } from './books.ts'
 import { packBatch, unpackResult, type PackedResult } from './crossing.ts'
 import { Unavailable, type BatchRunner } from './writer.ts'
@@ -19,7 +20,7 @@ export function sqliteRunner(store: SqliteStore): BatchRunner {
         const packed = await store.inWorker('ledger.batch', packBatch(batch))
         return unpackResult(packed as PackedResult)
       } catch (error) {
-        if (!isDatabaseError(error) || DATA_ERRORS.has(error.errcode & 0xff)) throw error
+        if (!isOutage(error)) throw error
         throw new Unavailable(`SQLite could not commit: ${error.message}`, { cause: error })
       }
     },
@@ -27,6 +28,9 @@ export function sqliteRunner(store: SqliteStore): BatchRunner {
   }
 }
 
-function isDatabaseError(error: unknown): error is Error & { readonly errcode: number } {
-  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+/** What the handler itself throws is at fault too: trying that again would hold up everyone else for ever. */
+function isOutage(error: unknown): error is Error {
+  if (error instanceof ThreadLost) return true
+  if (!(error instanceof Error) || !('errcode' in error)) return false
+  return typeof error.errcode === 'number' && !DATA_ERRORS.has(error.errcode & 0xff)
 }

@@ -30,28 +30,46 @@ export async function readRevision(store: Store): Promise<number> {
   return Number(value)
 }
 
+export type ChangeWatch = {
+  /** Called again until it succeeds. */
+  readonly onChange: (revision: number) => Promise<void>
+  /** What `onChange` threw. */
+  readonly onError: (thrown: unknown) => void
+}
+
 /**
  * Calls `onChange` within a second of every committed change, until the returned function is called. While the database
  * cannot be reached nothing is reported; what changed meanwhile is reported once it can.
  */
 export async function watchChanges(
   store: Store,
-  onChange: (revision: number) => void,
+  { onChange, onError }: ChangeWatch,
 ): Promise<() => Promise<void>> {
   const bell = new Bell()
   const listener = store.kind === 'postgres' ? new Listener(store, bell) : undefined
   let seen = await readRevision(store)
   let isStopped = false
 
+  async function look(): Promise<void> {
+    let revision = seen
+    try {
+      await listener?.listen()
+      revision = await readRevision(store)
+    } catch {
+      // Whoever needs the database reports that it is away; the next round looks again.
+    }
+    if (revision === seen) return
+    try {
+      await onChange(revision)
+      seen = revision
+    } catch (thrown) {
+      onError(thrown)
+    }
+  }
+
   async function watch(): Promise<void> {
     while (!isStopped) {
-      try {
-        await listener?.listen()
-        const revision = await readRevision(store)
-        if (revision !== seen) onChange((seen = revision))
-      } catch {
-        // Whoever needs the database reports that it is away; the next round looks again.
-      }
+      await look()
       await bell.wait(listener === undefined ? SQLITE_POLL_MS : POSTGRES_POLL_MS)
     }
   }
@@ -103,13 +121,18 @@ class Listener {
   async listen(): Promise<void> {
     if (this.#client !== undefined) return
     const client = await this.#store.pool.connect()
+    try {
+      await client.query(`LISTEN ${CHANNEL}`)
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
     this.#client = client
     client.on('error', () => {
       this.close()
       this.#bell.ring()
     })
     client.on('notification', () => this.#bell.ring())
-    await client.query(`LISTEN ${CHANNEL}`)
   }
 
   close(): void {

@@ -82,6 +82,22 @@ export async function findOldSecret(store: Store, keyId: string): Promise<OldSec
   return { masked: row.masked, validUntil: row.valid_until }
 }
 
+/** Those of these keys that have been revoked. */
+export async function revokedAmong(
+  store: Store,
+  keyIds: readonly string[],
+): Promise<readonly string[]> {
+  // PostgreSQL knows no empty list.
+  if (keyIds.length === 0) return []
+  const rows = await store.db
+    .selectFrom('accounts')
+    .select('id')
+    .where('id', 'in', keyIds)
+    .where('status', '=', 'revoked')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** In the order of their making, revoked ones too; a page at a time when asked so. */
 export async function listKeys(
   store: Store,

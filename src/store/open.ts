@@ -45,6 +45,8 @@ export type StoreOptions = {
   readonly periodAt: PeriodAt
   /** Modules whose `handlers` the SQLite thread loads (WorkerHandlers); PostgreSQL has no such thread. */
   readonly workerModules?: readonly URL[]
+  /** The SQLite thread has ended, and this process will not reach its database again; PostgreSQL is connected to anew. */
+  readonly onLost?: (why: Error) => void
 }
 
 /** `sqlite:PATH` or `postgres://…`. */
@@ -66,7 +68,8 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
     // SQLite would let everyone read a new file; its log gets the mode of the database.
     closeSync(openSync(file, 'a', 0o600))
     const modules = (options.workerModules ?? []).map((url) => url.href)
-    const thread = await SqliteThread.open({ path: file, modules })
+    const onLost = options.onLost ?? (() => {})
+    const thread = await SqliteThread.open({ path: file, modules }, onLost)
     const db = new Kysely<Tables>({
       dialect: sqliteDialect(thread),
       plugins: [new IntegerPlugin()],
@@ -92,6 +95,8 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
     max: 10,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 30_000,
+    // The server ends a slow statement itself; this is for one that has fallen silent.
+    query_timeout: 35_000,
     idle_in_transaction_session_timeout: 10_000,
     // A server may be set up to answer before a commit is on disk; the books may not.
     options: '-c synchronous_commit=on',

@@ -23,6 +23,11 @@ type Question = {
   readonly reject: (reason: unknown) => void
 }
 
+/** The thread has ended: nobody can say whether what it was last asked for was done. */
+export class ThreadLost extends Error {
+  override readonly name = 'ThreadLost'
+}
+
 export class SqliteThread {
   readonly #worker: Worker
   /** Asked and not yet answered. */
@@ -30,9 +35,14 @@ export class SqliteThread {
   /** Waiting for the open transaction to end. */
   readonly #waiting: Question[] = []
   #turn: Turn | null = null
-  #failure: unknown
+  #failure: ThreadLost | undefined
+  #onLost = (_why: ThreadLost): void => {}
 
-  static async open(options: WorkerOptions): Promise<SqliteThread> {
+  /** `onLost` is called once when the thread ends without having been closed; from then on every question fails. */
+  static async open(
+    options: WorkerOptions,
+    onLost: (why: ThreadLost) => void,
+  ): Promise<SqliteThread> {
     const { promise: opened, resolve, reject } = Promise.withResolvers<unknown>()
     // The worker's first message says whether it could open the file, without being asked.
     const opening = { request: null, turn: null, resolve, reject }
@@ -43,6 +53,7 @@ export class SqliteThread {
       await thread.#worker.terminate()
       throw error
     }
+    thread.#onLost = onLost
     return thread
   }
 
@@ -53,7 +64,7 @@ export class SqliteThread {
     this.#asked.push(opening)
     this.#worker.on('message', (reply: WorkerReply) => this.#answer(reply))
     this.#worker.on('error', (error) => this.#fail(error))
-    this.#worker.on('exit', () => this.#fail(new Error('the SQLite thread has ended')))
+    this.#worker.on('exit', (code) => this.#fail(`exit code ${code}`))
   }
 
   async query(
@@ -97,6 +108,7 @@ export class SqliteThread {
   async close(): Promise<void> {
     if (this.#failure !== undefined) return
     await this.#ask({ type: 'close' }, null)
+    this.#failure = new ThreadLost('the SQLite thread has ended: the store was closed')
     await this.#worker.terminate()
   }
 
@@ -112,12 +124,18 @@ export class SqliteThread {
   }
 
   #post(question: Question): void {
+    try {
+      // Before it counts as asked: one that cannot be sent gets no answer, and must not take another's.
+      this.#worker.postMessage(question.request)
+    } catch (error) {
+      question.reject(error)
+      return
+    }
     if (question.request?.type === 'begin') this.#turn = question.turn
     clearTimeout(question.turn?.silence)
     // Only an open question keeps the process alive: a command that failed before it could close still ends.
     this.#worker.ref()
     this.#asked.push(question)
-    this.#worker.postMessage(question.request)
   }
 
   #endTurn(turn: Turn): void {
@@ -150,8 +168,12 @@ export class SqliteThread {
     turn.silence.unref()
   }
 
-  #fail(error: unknown): void {
-    this.#failure ??= error
-    for (const { reject } of [...this.#asked.splice(0), ...this.#waiting.splice(0)]) reject(error)
+  #fail(cause: unknown): void {
+    if (this.#failure !== undefined) return
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const lost = new ThreadLost(`the SQLite thread has ended: ${why}`, { cause })
+    this.#failure = lost
+    for (const { reject } of [...this.#asked.splice(0), ...this.#waiting.splice(0)]) reject(lost)
+    this.#onLost(lost)
   }
 }

@@ -175,7 +175,10 @@ export function storeContract(fresh: FreshDatabase): void {
     test('a second connection learns of a change within a second', async () => {
       const second = await openStore(database.url, options)
       const changed = Promise.withResolvers<number>()
-      const stop = await watchChanges(second, changed.resolve)
+      const stop = await watchChanges(second, {
+        onChange: async (revision) => changed.resolve(revision),
+        onError: changed.reject,
+      })
       await setFrame(store, DEFAULT_FRAME)
       const committedAt = systemClock.monotonicMs()
       const revision = await changed.promise
@@ -184,6 +187,22 @@ export function storeContract(fresh: FreshDatabase): void {
       await second.close()
       assert.equal(revision, await readRevision(store))
       assert.ok(tookMs < 1_000, `${tookMs} ms`)
+    })
+
+    test('a change that could not be dealt with is reported again', async () => {
+      const dealtWith = Promise.withResolvers<number>()
+      const errors: unknown[] = []
+      const stop = await watchChanges(store, {
+        onChange: async (revision) => {
+          if (errors.length === 0) throw new Error('once')
+          dealtWith.resolve(revision)
+        },
+        onError: (thrown) => errors.push(thrown),
+      })
+      await setFrame(store, DEFAULT_FRAME)
+      assert.equal(await dealtWith.promise, await readRevision(store))
+      await stop()
+      assert.deepEqual(errors, [new Error('once')])
     })
 
     test('every kind of change counts, and refused ones do not', async () => {

@@ -46,6 +46,7 @@ before(async () => {
     config: loadConfig(source),
     source,
     log: jsonLog(systemClock, () => {}),
+    onLost: () => {},
   })
   const store = await openStore(database, { clock: systemClock, periodAt })
   const made = async (name: string): Promise<string> => {

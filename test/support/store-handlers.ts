@@ -9,5 +9,6 @@ export const handlers: WorkerHandlers = {
     if (rpm > 100) throw new RangeError('rpm is too high')
     return db.prepare("SELECT rpm FROM accounts WHERE id = 'frame'").get()
   },
+  'test.die': () => process.exit(3),
   'test.unsendable': () => () => 'a function',
 }
