@@ -74,13 +74,14 @@ describe('coding agents', () => {
         const ended = await runIn(work, home, command)
         assert.equal(ended.code, 0, ended.stdout + ended.stderr)
         assert.match(ended.stdout, /swordfish/, ended.stderr)
-        const requests = gateway.log().slice(lines)
-        assert.ok(requests.filter(({ event }) => event === 'request').length >= 2)
-        for (const { event, status, code, target } of requests)
-          assert.deepEqual(
-            { event, status, code, target },
-            { event: 'request', status: 200, code: undefined, target: `sandbox/${model}` },
-          )
+        const requests = gateway
+          .log()
+          .slice(lines)
+          .filter(({ event }) => event === 'request')
+        // Nothing it sent was refused, not even something it then did without.
+        assert.deepEqual([...new Set(requests.map(({ status }) => status))], [200])
+        const answered = requests.filter(({ target }) => target === `sandbox/${model}`)
+        assert.ok(answered.length >= 2, JSON.stringify(requests))
       } finally {
         rmSync(home, { recursive: true, force: true })
       }
