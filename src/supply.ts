@@ -34,7 +34,7 @@ export class Supply {
   constructor(config: Config, tools: AdapterTools) {
     this.#tools = tools
     this.#config = config
-    this.#catalog = this.#makeCatalog()
+    this.#catalog = this.#makeCatalog(this.#config)
     this.#providers = makeProviders(config, tools)
     this.#timer = setInterval(() => this.#refresh(), LOOK_EVERY_MS)
     this.#timer.unref()
@@ -50,9 +50,12 @@ export class Supply {
 
   /** The configuration has changed: from the next request on this one holds. */
   replace(config: Config): void {
+    const catalog = this.#makeCatalog(config)
+    const providers = makeProviders(config, this.#tools)
+    // All of it or nothing: what cannot be made leaves the old one whole.
     this.#config = config
-    this.#catalog = this.#makeCatalog()
-    this.#providers = makeProviders(config, this.#tools)
+    this.#catalog = catalog
+    this.#providers = providers
   }
 
   /** Where this caller's request may go, in order. */
@@ -71,11 +74,11 @@ export class Supply {
   #refresh(): void {
     const { changesAt } = this.#catalog
     if (changesAt !== null && changesAt <= this.#tools.clock.now())
-      this.#catalog = this.#makeCatalog()
+      this.#catalog = this.#makeCatalog(this.#config)
   }
 
-  #makeCatalog(): Catalog {
-    return catalogOf(this.#config, { sandbox: SANDBOX_MODELS, now: this.#tools.clock.now() })
+  #makeCatalog(config: Config): Catalog {
+    return catalogOf(config, { sandbox: SANDBOX_MODELS, now: this.#tools.clock.now() })
   }
 
   #destination({ target, role, why }: Choice): Destination[] {

@@ -100,7 +100,8 @@ async function ledgerSays(
 }
 
 type Recount = {
-  readonly textTokens: number
+  /** Undefined when nobody could count them: then their bytes still bound them. */
+  readonly textTokens: number | undefined
   readonly countedAt: (target: Target) => number | undefined
 }
 
@@ -116,7 +117,9 @@ function askOf(request: AdmissionRequest, recount?: Recount): Ask {
       if (exact !== undefined || recount === undefined) return exact
       const counted = recount.countedAt(target)
       if (counted !== undefined) return countedBound(counted)
-      return recountedBound(call.input, recount.textTokens, { kind: model.kind, ...target })
+      const { textTokens } = recount
+      if (textTokens === undefined) return undefined
+      return recountedBound(call.input, textTokens, { kind: model.kind, ...target })
     },
   })
   // A test key is answered by the sandbox at no cost, with the limits a live key would have.

@@ -1,20 +1,36 @@
-// Counts tokens with a real tokenizer, in a thread of its own that starts when it is first needed.
+// Counts tokens with a real tokenizer, in a thread of its own that starts when it is first needed. A count is worth a
+// moment and no more: what takes longer, is too large, or breaks the thread is left uncounted, and its bytes bound it.
 import { Worker } from 'node:worker_threads'
 
 import type { CountReply, CountRequest } from './tokenizer-worker.ts'
 
+/** More than any context window holds. */
+const CHARACTERS_MAX = 8_000_000
+const WAITING_MAX = 64
+const COUNT_MS_MAX = 5_000
+
 export class Tokenizer {
   #worker: Worker | undefined
   #lastId = 0
-  readonly #waiting = new Map<number, (tokens: number) => void>()
+  readonly #waiting = new Map<number, (tokens: number | undefined) => void>()
 
-  /** How many tokens these texts are. */
-  count(texts: readonly string[]): Promise<number> {
+  /** How many tokens these texts are; undefined when that cannot be told in time. */
+  async count(texts: readonly string[]): Promise<number | undefined> {
+    const characters = texts.reduce((sum, text) => sum + text.length, 0)
+    if (characters > CHARACTERS_MAX || this.#waiting.size >= WAITING_MAX) return undefined
     const id = ++this.#lastId
-    const { promise, resolve } = Promise.withResolvers<number>()
+    const { promise, resolve } = Promise.withResolvers<number | undefined>()
+    const worker = this.#thread()
     this.#waiting.set(id, resolve)
-    this.#thread().postMessage({ id, texts } satisfies CountRequest)
-    return promise
+    worker.postMessage({ id, texts } satisfies CountRequest)
+    // One text that takes too long holds up all others: the thread is given up, and the next count gets a new one.
+    const timer = setTimeout(() => this.#lose(worker), COUNT_MS_MAX)
+    timer.unref()
+    try {
+      return await promise
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   async close(): Promise<void> {
@@ -30,8 +46,18 @@ export class Tokenizer {
       this.#waiting.get(id)?.(tokens)
       this.#waiting.delete(id)
     })
+    worker.on('error', () => this.#lose(worker))
+    worker.on('exit', () => this.#lose(worker))
     worker.unref()
     this.#worker = worker
     return worker
+  }
+
+  #lose(worker: Worker): void {
+    if (this.#worker !== worker) return
+    this.#worker = undefined
+    void worker.terminate()
+    for (const resolve of this.#waiting.values()) resolve(undefined)
+    this.#waiting.clear()
   }
 }

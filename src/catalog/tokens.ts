@@ -103,6 +103,14 @@ export function countedBound(tokens: number): number {
   return Math.ceil(tokens * COUNT_FACTOR) + TOKENS_PER_ITEM
 }
 
+/** Prose has more bytes than this a token in every common language, so the estimate is rather too high than too low. */
+const BYTES_PER_TOKEN = 3
+
+/** What so many bytes of text most likely are, where nobody counted. */
+export function likelyTokens(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN)
+}
+
 const TOKENS_PER_ITEM_LIKELY = 4
 const TOKENS_PER_IMAGE_LIKELY = 1_600
 

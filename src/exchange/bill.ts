@@ -2,7 +2,7 @@
 // once a model has begun to work. Pure; `exchange.ts` puts it into the books.
 import { costOf } from '../catalog/prices.ts'
 import type { CostLine, Price } from '../catalog/prices.ts'
-import { likelyInput } from '../catalog/tokens.ts'
+import { likelyInput, likelyTokens } from '../catalog/tokens.ts'
 import type { InputMeasure } from '../core/call.ts'
 import type { Usage } from '../core/events.ts'
 import { NO_USAGE } from '../core/events.ts'
@@ -58,14 +58,10 @@ function isPossible(usage: Usage, { inputTokensPossible, outputTokensMax }: Bill
   )
 }
 
-/** Prose has more bytes than this a token in every common language, so the estimate is rather too high than too low. */
-const BYTES_PER_TOKEN = 3
-
 /** What came of a model's work, counted here. A part the provider did count is believed where it is larger. */
 function estimate({ meter, input, inputTokensMax, outputTokensMax }: Billed): Usage {
-  const textTokens = Math.ceil((input.textBytes + input.jsonBytes) / BYTES_PER_TOKEN)
-  const read = likelyInput(input, textTokens)
-  const written = Math.ceil(meter.outputBytes / BYTES_PER_TOKEN)
+  const read = likelyInput(input, likelyTokens(input.textBytes + input.jsonBytes))
+  const written = likelyTokens(meter.outputBytes)
   const told = meter.usage
   const toldInput = told !== undefined && isCount(told.inputTokens) ? told.inputTokens : 0
   const toldOutput = told !== undefined && isCount(told.outputTokens) ? told.outputTokens : 0

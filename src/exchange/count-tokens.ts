@@ -1,7 +1,9 @@
 // POST /v1/messages/count_tokens: what a request would be read as, by the provider's own count where it tells, else
 // counted here. Costs nothing, so an exhausted budget does not refuse it; the rate limits count it.
 import { permitModel } from '../access/permit.ts'
-import { likelyInput } from '../catalog/tokens.ts'
+import { likelyInput, likelyTokens } from '../catalog/tokens.ts'
+import type { Call } from '../core/call.ts'
+import type { JsonObject } from '../core/json.ts'
 import { readJsonBody } from '../wire/json.ts'
 import { readCountCall } from '../wire/messages/call.ts'
 import { textsOf } from '../wire/texts.ts'
@@ -22,6 +24,12 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
   const [first] = prepare({ codec, body, call }, destinations)
   await admitFree(parts, caller, { ...incoming, model: call.model, reply })
   const told = first === undefined ? undefined : await countAt(first, reply.closed)
-  const tokens = told ?? likelyInput(call.input, await parts.tokenizer.count(textsOf(body.value)))
+  const tokens = told ?? (await countHere(parts, call, body.value))
   await reply.end(JSON.stringify({ input_tokens: tokens }))
+}
+
+async function countHere({ tokenizer }: Parts, call: Call, body: JsonObject): Promise<number> {
+  const { textBytes, jsonBytes } = call.input
+  const counted = await tokenizer.count(textsOf(body))
+  return likelyInput(call.input, counted ?? likelyTokens(textBytes + jsonBytes))
 }
