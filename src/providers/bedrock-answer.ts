@@ -44,7 +44,9 @@ function converseEvent({ headers, payload }: EventFrame): string {
 function claudeEvent({ headers, payload }: EventFrame): string {
   const error = errorOf({ headers, payload })
   if (error !== undefined) return writeSse(sseEvent('error', { type: 'error', error }))
-  const data = Buffer.from(stringOf(read(payload)['bytes']) ?? '', 'base64')
+  // The event stands inside, in base64; servers in Bedrock's place may leave that out.
+  const { bytes } = read(payload)
+  const data = typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : payload
   return writeSse(sseEvent(stringOf(read(data)['type']) ?? '', data.toString()))
 }
 

@@ -41,6 +41,8 @@ const REQUESTS = 10_000
 const AT_A_TIME = 32
 const IMPATIENT = 'timeouts: { first_byte: 500ms, idle: 500ms }'
 
+/** Ended in the reverse order, however far the beginning came. */
+const opened = new AsyncDisposableStack()
 let upstream: HostileUpstream
 let stage: Stage
 /** What the three equal targets do, to be changed by tests. */
@@ -51,10 +53,12 @@ const equal: Record<string, Behaviour> = {
 }
 
 before(async () => {
-  upstream = await startUpstream(
-    new Proxy<Record<string, Behaviour>>(
-      {},
-      { get: (_, name: string) => equal[name] ?? BEHAVIOURS[baseOf(name)] },
+  upstream = opened.use(
+    await startUpstream(
+      new Proxy<Record<string, Behaviour>>(
+        {},
+        { get: (_, name: string) => equal[name] ?? BEHAVIOURS[baseOf(name)] },
+      ),
     ),
   )
   const models = {
@@ -81,13 +85,10 @@ before(async () => {
     ),
     '',
   ].join('\n')
-  stage = await startStage(config, Object.keys(models))
+  stage = opened.use(await startStage(config, Object.keys(models)))
 })
 
-after(async () => {
-  await stage[Symbol.asyncDispose]()
-  await upstream[Symbol.asyncDispose]()
-})
+after(() => opened.disposeAsync())
 
 afterEach(async () => assert.deepEqual(await stage.verify(), []))
 

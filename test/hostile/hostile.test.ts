@@ -2,7 +2,7 @@
 // between a client and a provider that misbehaves as its model's name says. Every test ends with balanced books.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { AddressInfo, Server } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { after, afterEach, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -11,7 +11,6 @@ import { freePort } from '../support/port.ts'
 import { EVENTS, SENTENCE, STREAM } from './answers.ts'
 import type { BehaviourName } from './behaviours.ts'
 import { BEHAVIOURS, LEAKED_KEY, truncate } from './behaviours.ts'
-import type { DeafServer } from './deaf-server.ts'
 import { startDeafServer } from './deaf-server.ts'
 import type { Answer, Stage } from './stage.ts'
 import { startStage } from './stage.ts'
@@ -141,17 +140,18 @@ const COUNTED_USD = '0.000026'
 /** One target each, so that no row of failures makes one rest. */
 const CUTTERS = Array.from({ length: 8 }, (_, index) => `truncates-${index}`)
 
+/** Ended in the reverse order, however far the beginning came. */
+const opened = new AsyncDisposableStack()
 let upstream: HostileUpstream
-let deaf: DeafServer
-let plain: Server
 let stage: Stage
 
 before(async () => {
   const cutters = Object.fromEntries(CUTTERS.map((name) => [name, truncate]))
-  upstream = await startUpstream({ ...BEHAVIOURS, ...cutters })
-  deaf = await startDeafServer()
-  plain = createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+  upstream = opened.use(await startUpstream({ ...BEHAVIOURS, ...cutters }))
+  const deaf = opened.use(await startDeafServer())
+  const plain = createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
   await once(plain.listen(0, '127.0.0.1'), 'listening')
+  opened.defer(() => void plain.close())
   const elsewhere: Record<string, string> = {
     'refuses-connections': `http://127.0.0.1:${await freePort()}/v1`,
     'has-no-address': 'http://no-such-host.invalid/v1',
@@ -159,15 +159,11 @@ before(async () => {
     'never-connects': deaf.url,
   }
   const here = [...Object.keys(BEHAVIOURS), ...CUTTERS]
-  stage = await startStage(configOf(here, elsewhere), [...here, ...Object.keys(elsewhere)])
+  const models = [...here, ...Object.keys(elsewhere)]
+  stage = opened.use(await startStage(configOf(here, elsewhere), models))
 })
 
-after(async () => {
-  await stage[Symbol.asyncDispose]()
-  plain.close()
-  await deaf[Symbol.asyncDispose]()
-  await upstream[Symbol.asyncDispose]()
-})
+after(() => opened.disposeAsync())
 
 afterEach(async () => assert.deepEqual(await stage.verify(), []))
 

@@ -78,8 +78,9 @@ export class CandidateDecoder {
   #end(reason: string, message: unknown): void {
     this.#close()
     this.isEnded = true
-    const finish = FINISH_REASONS[reason]
-    if (finish === undefined) throw unusable(reason, message)
+    if (UNUSABLE.has(reason)) throw unusable(reason)
+    // Reasons are added now and then; whatever a new one means, the model has finished.
+    const finish = FINISH_REASONS[reason] ?? 'stop'
     const explanation = stringOf(message)
     this.#events.push({
       type: 'choice-end',
@@ -119,9 +120,18 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   IMAGE_SAFETY: 'refusal',
 }
 
-/** A call that the provider could not read, and whatever else is no answer: another attempt may do better. */
-function unusable(reason: string, message: unknown): GatewayError {
+/** Calls that the provider could not read, and other ways to have no answer: another attempt may do better. */
+const UNUSABLE: ReadonlySet<string> = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+  'MALFORMED_RESPONSE',
+  'OTHER',
+])
+
+function unusable(reason: string): GatewayError {
   return new GatewayError('provider_failed', 'the model wrote an answer that cannot be used', {
-    cause: `${reason} ${stringOf(message) ?? ''}`,
+    cause: reason,
   })
 }
