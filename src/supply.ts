@@ -6,7 +6,6 @@ import type { Catalog, Model } from './catalog/models.ts'
 import { FREE } from './catalog/prices.ts'
 import type { Config } from './config/load.ts'
 import { catalogOf } from './config/catalog-of.ts'
-import type { Call } from './core/call.ts'
 import type { Destination, Route } from './exchange/prepare.ts'
 import type { AdapterTools } from './providers/adapter.ts'
 import { makeProvider } from './providers/adapters.ts'
@@ -58,12 +57,12 @@ export class Supply {
     this.#providers = providers
   }
 
-  /** Where this caller's request may go, in order. */
-  route(caller: Caller, model: Model, call: Call): Route {
+  /** Where this caller's request may go, in order; what has the same affinity goes the same way. */
+  route(caller: Caller, model: Model, affinity: string): Route {
     const retries = entryOf(this.#retries, model.id, () => new RetryBudget())
     // The test environment never reaches a provider, whatever the model's name stands for.
     if (caller.mode === 'test') return { destinations: [this.#rehearsal(model)], retries }
-    const destinations = route(model, call.affinity).flatMap((choice) => this.#destination(choice))
+    const destinations = route(model, affinity).flatMap((choice) => this.#destination(choice))
     return { destinations: restingLast(destinations), retries }
   }
 

@@ -17,6 +17,9 @@ const PROVIDER_HEADERS = [
   'x-tollgate-sandbox',
 ]
 
+/** Where clients name the conversation that a request belongs to. */
+const SESSION_HEADERS = ['x-session-id', 'session_id', 'session-id']
+
 const find = makeRouter<Handler>(ROUTES)
 
 export type Received = { readonly message: IncomingMessage; readonly response: ServerResponse }
@@ -68,6 +71,7 @@ export function arrivalOf(
         return value === undefined ? [] : [[name, value] as const]
       }),
     ),
+    session: SESSION_HEADERS.map((name) => single(headers[name])).find(Boolean),
     startedMs: given.startedMs,
     trace: given.trace,
     isDryRun: isDryRun(headers['x-tollgate-dry-run']),

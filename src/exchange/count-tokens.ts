@@ -20,7 +20,7 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
   const call = readCountCall(body.value)
   const model = permitModel(parts.catalog(), caller, { ...call, kind: 'chat' })
   trace.model = model.id
-  const { destinations } = parts.route(caller, model, call)
+  const { destinations } = parts.route(caller, model, call.affinity)
   const [first] = prepare({ codec, body, call }, destinations)
   await admitFree(parts, caller, { ...incoming, model: call.model, reply })
   const told = first === undefined ? undefined : await countAt(first, reply.closed)

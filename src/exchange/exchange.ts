@@ -6,7 +6,6 @@ import type { Caller } from '../access/caller.ts'
 import { permitModel } from '../access/permit.ts'
 import type { Tokenizer } from '../access/tokenizer.ts'
 import type { Model } from '../catalog/models.ts'
-import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -40,8 +39,8 @@ export type Parts = ListingParts &
     readonly tokenizer: Tokenizer
     readonly running: Running
     readonly responses: ResponsesState
-    /** Where this caller's request may go, in order. */
-    route(caller: Caller, model: Model, call: Call): Route
+    /** Where this caller's request may go, in order; what has the same affinity goes the same way. */
+    route(caller: Caller, model: Model, affinity: string): Route
   }
 
 /** A request for a model's answer, as the edge received it. */
@@ -51,6 +50,8 @@ export type Incoming = Asking & {
   readonly providerHeaders: ReadonlyMap<string, string>
   /** The client only wants to know what would happen. */
   readonly isDryRun: boolean
+  /** The conversation it belongs to, where the client says so beside the body. */
+  readonly session: string | undefined
   readonly startedMs: number
   readBody(): Promise<Buffer>
 }
@@ -68,7 +69,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   trace.stream = call.stream
   const model = permitModel(parts.catalog(), caller, { ...call, kind: kindOf(endpoint) })
   trace.model = model.id
-  const { destinations, retries } = parts.route(caller, model, call)
+  const { destinations, retries } = parts.route(caller, model, incoming.session ?? call.affinity)
   const prepared = prepare({ codec, body, call }, destinations)
 
   const request: AdmissionRequest = {

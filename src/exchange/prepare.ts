@@ -136,5 +136,8 @@ function translate(
 }
 
 function noDestination(model: string): GatewayError {
-  return new GatewayError('provider_failed', `no provider for the model ${model} is configured`)
+  return new GatewayError(
+    'provider_failed',
+    `the model ${model} has no provider for such a request`,
+  )
 }

@@ -174,6 +174,16 @@ test('a conversation stays on one of three targets, and moves when that fails', 
   while ((await turn()) !== home) await pause(100)
 })
 
+test('a session that the client names stays on one target, whatever is said in it', async () => {
+  const targets = new Set<string | null>()
+  for (let turn = 0; turn < 20; turn++) {
+    const headers = { 'x-session-id': 'a session' }
+    const answer = await stage.ask('equal', { content: `turn ${turn}`, headers })
+    targets.add(answer.headers.get('x-tollgate-target'))
+  }
+  assert.equal(targets.size, 1)
+})
+
 test('a provider that says for how long it takes nothing is asked nothing', async () => {
   const first = await stage.ask('alone-says-429')
   assert.equal(first.headers.get('retry-after'), '7')

@@ -1,0 +1,81 @@
+// What a provider counts for free, as the gateway uses it: to answer count_tokens, and to let through what its bytes alone
+// would not.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+
+import { fixture } from './contracts/provider.ts'
+import { message } from './hostile/answers.ts'
+import type { Behaviour, HostileUpstream } from './hostile/upstream.ts'
+import { startUpstream } from './hostile/upstream.ts'
+import type { TestGateway } from './support/gateway.ts'
+import { startGateway } from './support/gateway.ts'
+
+const opened = new AsyncDisposableStack()
+let upstream: HostileUpstream
+let gateway: TestGateway
+
+const COUNT_PATH = '/v1/messages/count_tokens'
+const counting: Behaviour = (socket, { path }) =>
+  void socket.write(
+    message(path === COUNT_PATH ? '{"input_tokens":77}' : fixture('providers/messages.json')),
+  )
+const notCounting: Behaviour = (socket, { path }) =>
+  void socket.write(
+    path === COUNT_PATH
+      ? message('{}', { status: '500 Internal Server Error' })
+      : message(fixture('providers/messages.json')),
+  )
+
+before(async () => {
+  upstream = opened.use(await startUpstream({ counts: counting, 'counts-not': notCounting }))
+  const known = 'price: { input: 1, output: 2 }, context: 100000, max_output: 1000'
+  const base = upstream.url.replace('/v1', '')
+  const config = [
+    `providers: { claude: { kind: anthropic, base_url: "${base}", api_key: k } }`,
+    'models:',
+    `  counts: { targets: [claude/counts], ${known} }`,
+    `  counts-not: { targets: [claude/counts-not], ${known} }`,
+    '',
+  ].join('\n')
+  gateway = opened.use(await startGateway({ config }))
+})
+
+after(() => opened.disposeAsync())
+
+test('count_tokens tells what the provider counts, else what is counted here', async () => {
+  const key = await gateway.key('counts', 'counts,counts-not')
+  const counted = async (model: string): Promise<number> => {
+    const { text } = await ask(key, COUNT_PATH, { model, messages: hello(1) })
+    return (JSON.parse(text) as { input_tokens: number }).input_tokens
+  }
+  assert.equal(await counted('counts'), 77)
+  const [asked] = upstream.requests
+  assert.deepEqual(Object.keys(asked?.body ?? {}).toSorted(), ['messages', 'model'])
+  const own = await counted('counts-not')
+  assert.ok(own > 0 && own !== 77)
+})
+
+test('a request that does not fit by its bytes is counted by the provider', async () => {
+  // 40,000 bytes are bounded by 40,000 tokens, or 0.04 USD; the provider counts 77.
+  const body = { max_tokens: 100, messages: hello(4_000) }
+  const poor = await gateway.key('poor', 'counts,counts-not', '--budget', '0.01')
+  const refused = await ask(poor, '/v1/messages', { model: 'counts-not', ...body })
+  assert.equal(refused.status, 402, refused.text)
+  assert.match(refused.text, /key_budget_exceeded/)
+  const served = await ask(poor, '/v1/messages', { model: 'counts', ...body })
+  assert.equal(served.status, 200, served.text)
+})
+
+async function ask(key: string, path: string, body: object) {
+  const response = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': key },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+/** Words that no tokenizer makes one token of. */
+function hello(times: number): readonly object[] {
+  return [{ role: 'user', content: 'xq-zv-kj. '.repeat(times) }]
+}
