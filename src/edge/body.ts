@@ -15,31 +15,46 @@ export class BodyReader {
   }
 
   /** The whole body. What it takes of the memory counts until its answer is over. */
-  async read(message: IncomingMessage, response: ServerResponse): Promise<Buffer> {
-    const announced = Number(message.headers['content-length'] ?? 0)
-    if (announced > this.#bytesMax) throw this.#tooLarge()
-    const encoding = message.headers['content-encoding']
-    if (encoding !== undefined && encoding !== 'identity') {
-      throw new GatewayError('invalid_request', 'send the body uncompressed')
-    }
+  read(message: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+    const refusal = message.destroyed ? new ClientGone() : this.#refusalOf(message)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
     const chunks: Buffer[] = []
     let bytes = 0
     response.once('close', () => (this.#bytesTogether -= bytes))
-    try {
-      for await (const chunk of message.iterator({ destroyOnReturn: false })) {
-        const { length } = chunk as Buffer
-        bytes += length
-        this.#bytesTogether += length
-        if (bytes > this.#bytesMax) throw this.#tooLarge()
-        if (this.#bytesTogether > this.#bytesMaxTogether) throw tooMany()
-        chunks.push(chunk as Buffer)
-      }
-      return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)
-    } catch (thrown) {
+    // Listeners, because an iterator over the message costs more than all else that is done with a small body.
+    const take = (chunk: Buffer): void => {
+      bytes += chunk.length
+      this.#bytesTogether += chunk.length
+      chunks.push(chunk)
+      const problem = this.#problemWith(bytes)
+      if (problem === undefined) return
       // What is still coming is let pass unread, so that the connection can serve the next request.
-      message.resume()
-      throw message.errored === null ? thrown : new ClientGone()
+      message.off('data', take).resume()
+      chunks.length = 0
+      reject(problem)
     }
+    message.on('data', take)
+    message.once('end', () => {
+      const [first] = chunks
+      resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks))
+    })
+    message.once('close', () => {
+      if (!message.complete) reject(new ClientGone())
+    })
+    return promise
+  }
+
+  #refusalOf({ headers }: IncomingMessage): GatewayError | undefined {
+    if (Number(headers['content-length'] ?? 0) > this.#bytesMax) return this.#tooLarge()
+    const encoding = headers['content-encoding'] ?? 'identity'
+    if (encoding === 'identity') return undefined
+    return new GatewayError('invalid_request', 'send the body uncompressed')
+  }
+
+  #problemWith(bytes: number): GatewayError | undefined {
+    if (bytes > this.#bytesMax) return this.#tooLarge()
+    return this.#bytesTogether > this.#bytesMaxTogether ? tooMany() : undefined
   }
 
   #tooLarge(): GatewayError {

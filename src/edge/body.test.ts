@@ -1,0 +1,99 @@
+// Bodies as sockets bring them: in pieces, too large, cut off.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+
+import { ClientGone } from '../exchange/reply.ts'
+import { BodyReader } from './body.ts'
+
+/** Sends these pieces one by one, and tells what the reader made of each request and the client of each answer. */
+async function reading(context: TestContext, bodies: BodyReader, pieces: readonly string[]) {
+  const seen: unknown[] = []
+  const server = createServer((message, response) => {
+    bodies.read(message, response).then(
+      (body) => {
+        seen.push(body.toString())
+        response.end('taken')
+      },
+      (thrown: unknown) => {
+        seen.push(thrown)
+        response.end('refused')
+      },
+    )
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  context.after(() => server.close())
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  let received = ''
+  client.setEncoding('utf8').on('data', (text: string) => (received += text))
+  for (const piece of pieces) {
+    client.write(piece)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { seen, client, received: () => received }
+}
+
+const post = (length: number, more = ''): string =>
+  `POST / HTTP/1.1\r\nhost: a\r\n${more}content-length: ${length}\r\n\r\n`
+
+test('a body in pieces is read whole', async (context) => {
+  const { seen, client } = await reading(context, new BodyReader(100), [post(10), 'hello', 'world'])
+  await once(client, 'data')
+  client.destroy()
+  assert.deepEqual(seen, ['helloworld'])
+})
+
+test('an announced size, a compression and a body that grows too large are refused', async (context) => {
+  const bodies = new BodyReader(1024 * 1024)
+  for (const request of [
+    post(2 * 1024 * 1024),
+    `${post(5, 'content-encoding: gzip\r\n')}12345`,
+    'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n' +
+      `180000\r\n${'x'.repeat(0x180000)}\r\n0\r\n\r\n`,
+  ]) {
+    const { seen, client } = await reading(context, bodies, [request])
+    await once(client, 'data')
+    client.destroy()
+    assert.match(String(seen[0]), /at most 1 MB|uncompressed/)
+  }
+})
+
+test('after a refusal the connection serves the next request', async (context) => {
+  const { client, seen, received } = await reading(context, new BodyReader(4), [
+    'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n',
+    `${post(2)}ok`,
+  ])
+  while (!received().includes('taken')) await once(client, 'data')
+  client.destroy()
+  assert.equal(seen[1], 'ok')
+})
+
+test('a client that leaves inside its body has gone', async (context) => {
+  const { seen, client } = await reading(context, new BodyReader(100), [post(10), 'half'])
+  client.destroy()
+  while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  assert.ok(seen[0] instanceof ClientGone)
+})
+
+test('bodies of open answers count together', async (context) => {
+  const bodies = new BodyReader(10, 15)
+  const held = Promise.withResolvers<Buffer>()
+  const open = createServer((message, response) => {
+    held.resolve(bodies.read(message, response))
+  }).listen(0, '127.0.0.1')
+  await once(open, 'listening')
+  const holder = connect((open.address() as AddressInfo).port, '127.0.0.1')
+  holder.write(`${post(8)}12345678`)
+  await held.promise
+  const crowded = await reading(context, bodies, [`${post(8)}12345678`])
+  await once(crowded.client, 'data')
+  assert.match(String(crowded.seen[0]), /too many/)
+  crowded.client.destroy()
+  holder.destroy()
+  open.closeAllConnections()
+  open.close()
+})
