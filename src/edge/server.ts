@@ -109,12 +109,16 @@ export class Edge {
     const reply = new HttpReply(response, this.#keepAlive)
     const trace: Trace = { requestId, path: path.slice(0, PATH_CHARACTERS_LOGGED) }
     let error: GatewayError | undefined
-    response.setHeader('x-request-id', requestId)
-    if (family === 'messages') response.setHeader('request-id', requestId)
+    reply.setHeader('x-request-id', requestId)
+    if (family === 'messages') reply.setHeader('request-id', requestId)
     try {
       if (path === '/v1' || path.startsWith('/v1/')) {
         await this.#serveData({ message, response }, reply, { path, startedMs, trace })
-      } else await this.#servePages({ message, response }, reply, path)
+      } else {
+        // Files are written to the response itself.
+        response.setHeader('x-request-id', requestId)
+        await this.#servePages({ message, response }, reply, path)
+      }
     } catch (thrown) {
       if (!(thrown instanceof ClientGone)) {
         error = toGatewayError(thrown)
