@@ -6,6 +6,7 @@ import { describe, test } from 'node:test'
 
 import type { JsonObject } from '../src/core/json.ts'
 import { ADAPTERS } from '../src/providers/adapters.ts'
+import type { Habits } from '../src/providers/compatible.ts'
 import { inOlderWords } from '../src/providers/compatible.ts'
 import { readFrames } from '../src/providers/event-frames.ts'
 import { SseReader } from '../src/wire/sse.ts'
@@ -389,8 +390,8 @@ test('docs/providers.md says what each adapter supports', () => {
 })
 
 describe('compatible servers', () => {
-  const older = (body: object): unknown =>
-    JSON.parse(Buffer.from(inOlderWords(Buffer.from(JSON.stringify(body)))).toString())
+  const older = (body: object, habits: Habits = {}): unknown =>
+    JSON.parse(Buffer.from(inOlderWords(Buffer.from(JSON.stringify(body)), habits)).toString())
 
   test('are told the limit by the name that all of them keep to', () => {
     assert.deepEqual(older({ model: 'm', max_completion_tokens: 9 }), { model: 'm', max_tokens: 9 })
@@ -403,9 +404,22 @@ describe('compatible servers', () => {
     })
   })
 
+  test('that refuse the unknown are spared it', () => {
+    const body = {
+      messages: [
+        { role: 'assistant', content: 'x', reasoning_content: 'hm', reasoning_details: [] },
+      ],
+      stream_options: { include_usage: true },
+    }
+    assert.deepEqual(older(body, { isStrict: true }), {
+      messages: [{ role: 'assistant', content: 'x' }],
+    })
+    assert.deepEqual(older(body), body)
+  })
+
   test('get every other request as it is', () => {
     const body = Buffer.from('{ "model": "m", "messages": [{"role":"user","content":"x"}] }')
-    assert.equal(inOlderWords(body), body)
+    assert.equal(inOlderWords(body, { isStrict: true }), body)
   })
 })
 

@@ -2,6 +2,7 @@
 // account with it is ours to mend, and the client learns only that the provider failed.
 import { GatewayError } from '../core/errors.ts'
 import type { UpstreamAnswer } from '../providers/provider.ts'
+import { retryAfterOf } from '../providers/retry-after.ts'
 import { redact } from '../telemetry/log.ts'
 import type { ProviderComplaint, UpstreamCodec } from '../wire/codec.ts'
 import { readJsonAnswer } from '../wire/json.ts'
@@ -76,9 +77,9 @@ async function readComplaint(
 }
 
 function retryAfter(
-  answer: UpstreamAnswer,
+  { headers }: UpstreamAnswer,
   complaint: ProviderComplaint,
 ): { retryAfterSeconds?: number } {
-  const seconds = Number(answer.headers.get('retry-after') ?? complaint.retryAfterSeconds)
-  return Number.isFinite(seconds) && seconds > 0 ? { retryAfterSeconds: Math.ceil(seconds) } : {}
+  const seconds = retryAfterOf(headers) ?? complaint.retryAfterSeconds
+  return seconds === undefined ? {} : { retryAfterSeconds: Math.ceil(seconds) }
 }

@@ -2,26 +2,35 @@
 // of them keep to, and instructions in the role that all of them know. A limit under a name that a server ignores would
 // be no limit, and the hold would not cover what it writes.
 import { isArray, isObject } from '../core/json.ts'
-import type { Json } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 
-export function inOlderWords(bytes: Uint8Array): Uint8Array {
+export type Habits = {
+  /** It refuses what it does not know: the wish for usage, which it tells anyway, and thoughts of earlier turns. */
+  readonly isStrict?: true
+}
+
+export function inOlderWords(bytes: Uint8Array, { isStrict }: Habits): Uint8Array {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const hasLimit = buffer.includes('"max_completion_tokens"')
-  const hasRole = buffer.includes('"developer"')
-  if (!hasLimit && !hasRole) return bytes
+  const words = ['"max_completion_tokens"', '"developer"', ...(isStrict ? STRANGE : [])]
+  if (!words.some((word) => buffer.includes(word))) return bytes
   const body = readJsonBody(buffer)
   const { max_completion_tokens: limit, messages } = body.value
   return changeMembers(body, {
-    ...(hasLimit && limit !== undefined
-      ? { max_completion_tokens: undefined, max_tokens: limit }
-      : {}),
-    ...(hasRole && isArray(messages) ? { messages: messages.map(inKnownRole) } : {}),
+    ...(limit === undefined ? {} : { max_completion_tokens: undefined, max_tokens: limit }),
+    ...(isArray(messages) ? { messages: messages.map(inKnownWords(isStrict === true)) } : {}),
+    ...(isStrict ? { stream_options: undefined } : {}),
   })
 }
 
-function inKnownRole(message: Json): Json {
-  return isObject(message) && message['role'] === 'developer'
-    ? { ...message, role: 'system' }
-    : message
+/** What only servers that ignore the unknown may be sent. */
+const STRANGE = ['"stream_options"', '"reasoning_content"', '"reasoning_details"']
+
+function inKnownWords(isStrict: boolean): (message: Json) => Json {
+  return (message) => {
+    if (!isObject(message)) return message
+    const { reasoning_content: _, reasoning_details: __, ...known }: JsonObject = message
+    const told = isStrict ? known : message
+    return told['role'] === 'developer' ? { ...told, role: 'system' } : told
+  }
 }

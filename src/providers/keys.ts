@@ -2,6 +2,7 @@
 // a while and the request sent with the next one. Nothing was worked on, so nothing is paid twice.
 import type { Clock } from '../core/clock.ts'
 import type { UpstreamAnswer } from './provider.ts'
+import { retryAfterOf } from './retry-after.ts'
 
 /** Too many requests with this key, or it is not valid. */
 const TURNED_AWAY = [401, 403, 429]
@@ -60,8 +61,8 @@ export class Keys {
   }
 
   #rest(key: string, { headers }: UpstreamAnswer): void {
-    const seconds = Number(headers.get('retry-after'))
-    const ms = seconds > 0 ? Math.min(seconds * 1000, REST_MS_MAX) : REST_MS
+    const seconds = retryAfterOf(headers)
+    const ms = seconds === undefined ? REST_MS : Math.min(seconds * 1000, REST_MS_MAX)
     this.#restsUntilMs.set(key, this.#clock.monotonicMs() + ms)
   }
 }

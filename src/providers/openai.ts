@@ -5,12 +5,13 @@ import type { UpstreamFormat } from '../core/endpoints.ts'
 import { httpUrl, oneOf, text } from '../core/units.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey } from './adapter.ts'
+import type { Habits } from './compatible.ts'
 import { inOlderWords } from './compatible.ts'
 import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
 import type { Provider } from './provider.ts'
 
-type Place = {
+type Place = Habits & {
   readonly url: string
   /** People run it themselves, and it mostly asks for no key. */
   readonly isLocal?: true
@@ -22,7 +23,7 @@ const OPENAI: Place = { url: 'https://api.openai.com/v1', isCurrent: true }
 
 /** Well-known places that speak chat completions. */
 const PRESETS = {
-  mistral: { url: 'https://api.mistral.ai/v1' },
+  mistral: { url: 'https://api.mistral.ai/v1', isStrict: true },
   groq: { url: 'https://api.groq.com/openai/v1', isCurrent: true },
   deepseek: { url: 'https://api.deepseek.com/v1' },
   xai: { url: 'https://api.x.ai/v1', isCurrent: true },
@@ -90,7 +91,7 @@ function openAiProvider(settings: Named<Settings>, { http, clock }: AdapterTools
     send: ({ format, body, headers, timeouts }, signal) => {
       const url = new URL(`${base}${PATHS[format] ?? ''}`)
       const beta = headers.get('openai-beta')
-      const words = format === 'chat' && place.isCurrent !== true ? inOlderWords(body) : body
+      const words = format === 'chat' && place.isCurrent !== true ? inOlderWords(body, place) : body
       return keys.send((key) =>
         http.send(
           {

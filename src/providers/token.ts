@@ -1,6 +1,7 @@
 // Access tokens that expire: fetched when they are needed, kept until shortly before their end, and fetched once however
 // many requests wait for one.
 import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
 
 export type AccessToken = { readonly value: string; readonly expiresInSeconds: number }
 
@@ -18,6 +19,13 @@ export function cachedToken(
       const { value, expiresInSeconds } = await fetchToken()
       known = { value, goodUntilMs: clock.monotonicMs() + expiresInSeconds * 1000 - MARGIN_MS }
       return value
+    } catch (cause) {
+      // Nothing was sent to any model yet.
+      throw new GatewayError('provider_failed', 'the gateway could not sign in to the provider', {
+        unbilled: true,
+        forOperator: true,
+        cause,
+      })
     } finally {
       coming = undefined
     }
