@@ -32,6 +32,7 @@ type Model = {
     amount: number
     cost: number | undefined
     isVoided: boolean
+    isSettled: boolean
   }[]
 }
 
@@ -81,6 +82,7 @@ function reserve(tokens: number): Command {
         amount: tokens,
         cost: undefined,
         isVoided: false,
+        isSettled: false,
       })
     },
   }
@@ -91,8 +93,10 @@ function settle(pick: number, percent: number): Command {
     const cost = Math.floor((hold.amount * percent) / 100)
     const costNanodollars = BigInt(cost)
     const answer = await real.desk.ledger.settle(settlement(asked, reserved, { costNanodollars }))
-    // What was voided and cost something after all is charged; whatever was charged stays as it is.
-    if (!isOpen(hold) && (!hold.isVoided || cost === 0)) return
+    // What was voided and cost something after all is charged; a second settlement says what the first one said.
+    const isFirst = !hold.isSettled
+    hold.isSettled = true
+    if (!isFirst || (!isOpen(hold) && (!hold.isVoided || cost === 0))) return
     assert.equal(answer.costNanodollars, costNanodollars)
     charge(model, hold, cost)
   })
