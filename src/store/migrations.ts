@@ -1,6 +1,7 @@
 // The schema, as the ordered list of steps that made it. Append only: a step that was released never changes.
 // Within a major version steps only add (tables, indexes, columns with a default), so that the previous release still
 // runs beside the new one; anything else begins a new major version.
+import { PEOPLE_STATEMENTS } from './people-migration.ts'
 
 export type Migration = {
   readonly major: number
@@ -209,4 +210,5 @@ export const MIGRATIONS: readonly Migration[] = [
       'CREATE TABLE node_beats (node_id INTEGER PRIMARY KEY, beats INTEGER NOT NULL) STRICT',
     ],
   },
+  { major: 1, minor: 3, statements: PEOPLE_STATEMENTS },
 ]

@@ -2,7 +2,9 @@
 // Times are integer milliseconds since 1970. Columns named *_nanodollars are bigint, every other integer is a number.
 import type { Generated } from 'kysely'
 
-export type Tables = {
+import type { PeopleTables } from './people-tables.ts'
+
+export type Tables = PeopleTables & {
   readonly meta: MetaTable
   readonly accounts: AccountsTable
   readonly account_periods: AccountPeriodsTable
