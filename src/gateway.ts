@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as timeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
+import { onDemand } from './admin/on-demand.ts'
+import type { AdminServer } from './admin/server.ts'
 import { loadCaller } from './access/caller.ts'
 import { KeyDirectory } from './access/directory.ts'
 import { LastUse } from './access/last-use.ts'
@@ -111,16 +113,34 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     describeKey: async (keyId) => keyJson(await findKey(store, keyId)),
     findUsage: (requestId) => findUsage(store, requestId),
   }
-  const edge = new Edge({
-    parts,
-    log,
-    bodyBytesMax: config.server.bodyBytesMax,
+  const admin = onDemand(async () => {
+    const { openAdmin } = await import('./admin/open.ts')
+    return openAdmin({ clock, log, publicUrl: config.admin.publicUrl })
+  })
+  opened.defer(() => admin.close())
+  const { edges, url } = await listen({ parts, store, admin }, { config, log })
+  return { url, close: closing(edges, opened.move(), { config, log }) }
+}
+
+/** One listener for both planes, or one for each when `admin.listen` says so. */
+async function listen(
+  { parts, store, admin }: { parts: Parts; store: Store; admin: AdminServer },
+  { config, log }: { readonly config: Config; readonly log: Log },
+): Promise<{ readonly edges: readonly Edge[]; readonly url: string }> {
+  const { server } = config
+  const common = {
+    ...{ parts, log, admin, bodyBytesMax: server.bodyBytesMax },
     web: webFiles(WEB),
     readiness: () => readiness(store),
-  })
-  const url = await edge.listen(config.server)
+  }
+  const elsewhere = config.admin.listen
+  const edge = new Edge({ ...common, planes: elsewhere === 'same' ? ['data', 'admin'] : ['data'] })
+  const url = await edge.listen(server)
   log.info('listening', { url })
-  return { url, close: closing(edge, opened.move(), { config, log }) }
+  if (elsewhere === 'same') return { edges: [edge], url }
+  const adminEdge = new Edge({ ...common, planes: ['admin'] })
+  log.info('admin_listening', { url: await adminEdge.listen(elsewhere) })
+  return { edges: [edge, adminEdge], url }
 }
 
 /** A change of any key: what is remembered no longer counts, and a revoked key gets not another byte. */
@@ -151,13 +171,13 @@ function watchSettings({ config, source, log }: GatewayOptions, supply: Supply):
 
 /** The way out: running answers first, then everything that was opened, the last one first. */
 function closing(
-  edge: Edge,
+  edges: readonly Edge[],
   opened: AsyncDisposableStack,
   { config, log }: { readonly config: Config; readonly log: Log },
 ): () => Promise<void> {
   return async () => {
     log.info('draining')
-    await edge.drain(config.server.drainMs)
+    await Promise.all(edges.map((edge) => edge.drain(config.server.drainMs)))
     await opened.disposeAsync()
     log.info('stopped')
     log.flush()

@@ -22,6 +22,8 @@ test('draining waits for the handler of a client that has gone', async () => {
     log: jsonLog(systemClock),
     bodyBytesMax: 0,
     web: { serve },
+    admin: { handle: async () => {}, close: async () => {} },
+    planes: ['data', 'admin'],
     readiness: async () => undefined,
   })
   const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))

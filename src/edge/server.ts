@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 
+import type { AdminServer } from '../admin/server.ts'
 import type { Family } from '../core/endpoints.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
@@ -28,6 +29,9 @@ export type EdgeOptions = {
   readonly log: Log
   readonly bodyBytesMax: number
   readonly web: WebFiles
+  readonly admin: AdminServer
+  /** What this listener answers: the data plane, the admin plane, or both. Health is answered by all. */
+  readonly planes: readonly ('data' | 'admin')[]
   /** Whether the gateway could serve a request now; the reason when it could not. */
   readiness(): Promise<string | undefined>
 }
@@ -117,7 +121,7 @@ export class Edge {
       } else {
         // Files are written to the response itself.
         response.setHeader('x-request-id', requestId)
-        await this.#servePages({ message, response }, reply, path)
+        await this.#servePages({ message, response }, reply, { path, requestId })
       }
     } catch (thrown) {
       if (!(thrown instanceof ClientGone)) {
@@ -138,7 +142,8 @@ export class Edge {
     reply: HttpReply,
     given: { readonly path: string; readonly startedMs: number; readonly trace: Trace },
   ): Promise<void> {
-    const { parts } = this.#options
+    const { parts, planes } = this.#options
+    if (!planes.includes('data')) throw nothingAt(given.path)
     const route = findRoute(received.message.method ?? '', given.path)
     given.trace.path = route.path
     if (this.#isDraining) throw draining()
@@ -146,11 +151,11 @@ export class Edge {
     await withCurrentKey(parts, () => route.handler.run(parts, arrival, reply))
   }
 
-  /** Health for orchestrators, and the pages for people. */
+  /** Health for orchestrators, the admin API, and the pages for people. */
   async #servePages(
     { message, response }: Received,
     reply: HttpReply,
-    path: string,
+    { path, requestId }: { readonly path: string; readonly requestId: string },
   ): Promise<void> {
     const isRead = message.method === 'GET' || message.method === 'HEAD'
     if (HEALTH.includes(path) && isRead) {
@@ -160,7 +165,10 @@ export class Edge {
       const body = reason === undefined ? status : { status: 'not ready', reason }
       return reply.sendJson(reason === undefined ? 200 : 503, JSON.stringify(body))
     }
-    const isServed = isRead && (await this.#options.web.serve(path, message, response))
+    const { admin, planes, web } = this.#options
+    if (!planes.includes('admin')) throw nothingAt(path)
+    if (path.startsWith('/admin/api/')) return admin.handle(message, response, requestId)
+    const isServed = isRead && (await web.serve(path, message, response))
     if (!isServed) throw nothingAt(path)
   }
 

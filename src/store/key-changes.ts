@@ -4,6 +4,7 @@ import { sql, type Selectable, type Transaction } from 'kysely'
 
 import { ENDPOINTS } from '../core/endpoints.ts'
 import { newId } from '../core/ids.ts'
+import { OVERLAP_MS_MAX } from '../core/key-limits.ts'
 import { hashSecret, maskSecret, newSecret, type KeyMode } from '../core/secret.ts'
 import { movedPeriodEnd } from './accounts.ts'
 import { bumpRevision } from './changes.ts'
@@ -12,8 +13,6 @@ import { checkReason, checkSettings, type KeySettings, type Some } from './key-s
 import { findKey, type Key } from './keys.ts'
 import type { Store } from './open.ts'
 import { FRAME_ID, type AccountsTable, type Tables } from './tables.ts'
-
-const OVERLAP_MS_MAX = 7 * 24 * 60 * 60 * 1_000
 
 export type NewKey = Pick<KeySettings, 'name' | 'models' | 'limitNanodollars'> &
   Some<KeySettings> & {

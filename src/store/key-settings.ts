@@ -1,16 +1,18 @@
 // What a caller may say about a key or the frame, checked and cleaned at this border: whatever passes can be stored by
 // both databases and shown on one line. Every refusal names the field and says what is allowed.
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
+import {
+  MODELS_MAX,
+  NAME_LENGTH_MAX,
+  RATE_MAX,
+  TAGS_MAX,
+  TEXT_LENGTH_MAX,
+} from '../core/key-limits.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
 import { timezoneOf } from '../core/timezone.ts'
 import type { PeriodRule } from './accounts.ts'
 import { StoreError } from './errors.ts'
 
-const NAME_LENGTH_MAX = 200
-const TEXT_LENGTH_MAX = 2_000
-const MODELS_MAX = 1_000
-const TAGS_MAX = 50
-const RATE_MAX = 1_000_000_000_000
 const ID_SHAPE = /^key_[0-9a-z]{26}$/
 
 export type KeySettings = PeriodRule & {

@@ -1,0 +1,161 @@
+// Alerts: at which part of a budget, and whom they reach.
+import { z } from 'zod'
+
+import { route } from './route.ts'
+import { amount, count, done, keyParams, moment } from './values.ts'
+
+/** Percent of the limit. */
+export const thresholds = z.array(z.int().min(1).max(1_000)).max(10)
+
+const idParams = z.object({ id: z.string() })
+
+const webhook = z.strictObject({
+  kind: z.literal('webhook'),
+  url: z.url({ protocol: /^https?$/, error: 'write an address that begins with https://' }),
+})
+const email = z.strictObject({ kind: z.literal('email'), to: z.email() })
+export const newDestination = z.discriminatedUnion('kind', [webhook, email])
+
+export const destination = z.object({
+  id: z.string(),
+  kind: z.enum(['webhook', 'email']),
+  /** The address that it reaches. */
+  address: z.string(),
+  enabled: z.boolean(),
+  created_at: moment,
+})
+
+/** With the secret that signs a webhook, shown in this answer only. */
+export const newDestinationAnswer = destination.extend({ secret: z.string().nullable() })
+
+export const alert = z.object({
+  id: z.string(),
+  at: moment,
+  scope: z.enum(['key', 'frame']),
+  key: z.string().nullable(),
+  key_name: z.string().nullable(),
+  threshold: z.int(),
+  spent: amount,
+  limit: amount,
+  resets_at: moment.nullable(),
+})
+
+export const delivery = z.object({
+  id: z.string(),
+  alert,
+  destination: z.string(),
+  address: z.string(),
+  state: z.enum(['waiting', 'delivered', 'failed']),
+  attempts: z.int(),
+  last_attempt_at: moment.nullable(),
+  next_attempt_at: moment.nullable(),
+  /** What the last attempt came to: a status, or what went wrong. */
+  result: z.string().nullable(),
+})
+
+/** The thresholds of a key or of the frame; `own` = not the usual ones. */
+export const alertRule = z.object({
+  thresholds,
+  own: z.boolean(),
+  /** The last ones sent. */
+  alerts: z.array(alert),
+})
+
+/** Null: the usual ones. An empty list: none. */
+const ruleBody = z.strictObject({ thresholds: thresholds.nullable() })
+
+const manage = { access: 'configuration:manage' } as const
+const read = { access: 'configuration:read' } as const
+
+export const alertRoutes = {
+  listDestinations: route({
+    method: 'GET',
+    path: '/alerts/destinations',
+    ...read,
+    summary: 'Whom alerts reach',
+    answer: z.object({
+      destinations: z.array(destination),
+      /** Whether an SMTP server is configured. */
+      email_available: z.boolean(),
+    }),
+  }),
+  createDestination: route({
+    method: 'POST',
+    path: '/alerts/destinations',
+    ...manage,
+    summary: 'Add a webhook or an e-mail address',
+    body: newDestination,
+    answer: newDestinationAnswer,
+    status: 201,
+    idempotent: true,
+  }),
+  changeDestination: route({
+    method: 'PATCH',
+    path: '/alerts/destinations/:id',
+    ...manage,
+    summary: 'Switch a destination on or off',
+    params: idParams,
+    body: z.strictObject({ enabled: z.boolean() }),
+    answer: destination,
+  }),
+  deleteDestination: route({
+    method: 'DELETE',
+    path: '/alerts/destinations/:id',
+    ...manage,
+    summary: 'Remove a destination',
+    params: idParams,
+    answer: done,
+  }),
+  testDestination: route({
+    method: 'POST',
+    path: '/alerts/destinations/:id/test',
+    ...manage,
+    summary: 'Send a sample there now',
+    params: idParams,
+    answer: z.object({ delivered: z.boolean(), result: z.string() }),
+  }),
+  listDeliveries: route({
+    method: 'GET',
+    path: '/alerts/deliveries',
+    ...read,
+    summary: 'What was sent, newest first',
+    query: z.object({ before: z.string().optional(), limit: count(1, 200).default(50) }),
+    answer: z.object({ deliveries: z.array(delivery), next: z.string().nullable() }),
+  }),
+  readKeyAlerts: route({
+    method: 'GET',
+    path: '/keys/:id/alerts',
+    ...read,
+    summary: 'When a key gives alerts',
+    params: keyParams,
+    answer: alertRule,
+  }),
+  changeKeyAlerts: route({
+    method: 'PUT',
+    path: '/keys/:id/alerts',
+    ...manage,
+    summary: 'Set when a key gives alerts',
+    params: keyParams,
+    body: ruleBody,
+    answer: alertRule,
+  }),
+  readFrameAlerts: route({
+    method: 'GET',
+    path: '/frame/alerts',
+    ...read,
+    summary: 'When the frame gives alerts',
+    answer: alertRule,
+  }),
+  changeFrameAlerts: route({
+    method: 'PUT',
+    path: '/frame/alerts',
+    ...manage,
+    summary: 'Set when the frame gives alerts',
+    body: ruleBody,
+    answer: alertRule,
+  }),
+}
+
+export type DestinationAnswer = z.output<typeof destination>
+export type AlertAnswer = z.output<typeof alert>
+export type DeliveryAnswer = z.output<typeof delivery>

@@ -1,0 +1,86 @@
+// The record of every change: who, when, what, before and after; and of what was refused.
+import { z } from 'zod'
+
+import { fieldChange } from './errors.ts'
+import { route } from './route.ts'
+import { anyMoment, count, keyParams, moment } from './values.ts'
+
+export const AUDIT_SUBJECTS = ['key', 'frame', 'person', 'role', 'token', 'alert'] as const
+export const AUDIT_SOURCES = ['ui', 'api', 'cli'] as const
+
+const filters = {
+  subject: z.enum(AUDIT_SUBJECTS).optional(),
+  subject_id: z.string().optional(),
+  actor: z.string().optional(),
+  action: z.string().optional(),
+  source: z.enum(AUDIT_SOURCES).optional(),
+  outcome: z.enum(['done', 'refused']).optional(),
+  since: anyMoment.optional(),
+  until: anyMoment.optional(),
+}
+
+const page = {
+  /** The `next` of the page before. */
+  before: z.string().optional(),
+  limit: count(1, 200).default(50),
+}
+
+export const auditQuery = z.object({ ...filters, ...page })
+
+export const auditEntry = z.object({
+  id: z.string(),
+  at: moment,
+  /** An e-mail address, or the account of the machine that the command line ran under. */
+  actor: z.string(),
+  source: z.enum(AUDIT_SOURCES),
+  /** Where the request came from; null for the command line. */
+  address: z.string().nullable(),
+  /** Such as `key.create` or `frame.change`. */
+  action: z.string(),
+  subject: z.enum(AUDIT_SUBJECTS),
+  subject_id: z.string(),
+  /** As it was called then. */
+  subject_name: z.string().nullable(),
+  outcome: z.enum(['done', 'refused']),
+  /** Why it was done, or why it was refused. */
+  reason: z.string().nullable(),
+  fields: z.array(fieldChange),
+  request_id: z.string().nullable(),
+})
+
+export const auditPage = z.object({
+  entries: z.array(auditEntry),
+  next: z.string().nullable(),
+})
+
+export const auditRoutes = {
+  listAudit: route({
+    method: 'GET',
+    path: '/audit',
+    access: 'audit:read',
+    summary: 'Changes and refused attempts, newest first',
+    query: auditQuery,
+    answer: auditPage,
+  }),
+  exportAudit: route({
+    method: 'GET',
+    path: '/audit.csv',
+    access: 'audit:read',
+    summary: 'The newest 10,000 of them as comma-separated values',
+    query: z.object(filters),
+    answer: z.string(),
+    media: 'text/csv',
+  }),
+  listKeyActivity: route({
+    method: 'GET',
+    path: '/keys/:id/activity',
+    access: 'audit:read',
+    summary: 'Changes of one key, newest first',
+    params: keyParams,
+    query: z.object(page),
+    answer: auditPage,
+  }),
+}
+
+export type AuditQuery = z.output<typeof auditQuery>
+export type AuditEntryAnswer = z.output<typeof auditEntry>

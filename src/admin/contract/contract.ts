@@ -1,0 +1,29 @@
+// The whole admin API by name: what the server answers, the web interface calls and the OpenAPI document lists.
+import { aboutRoutes } from './about.ts'
+import { alertRoutes } from './alerts.ts'
+import { auditRoutes } from './audit.ts'
+import { frameRoutes } from './frame.ts'
+import { keyRoutes } from './keys.ts'
+import { modelRoutes } from './models.ts'
+import { playgroundRoutes } from './playground.ts'
+import { requestRoutes } from './requests.ts'
+import type { RouteTable } from './route.ts'
+import { usageRoutes } from './usage.ts'
+
+export const API_PREFIX = '/admin/api/v1'
+
+export const contract = {
+  ...aboutRoutes,
+  ...keyRoutes,
+  ...frameRoutes,
+  ...modelRoutes,
+  ...usageRoutes,
+  ...requestRoutes,
+  ...auditRoutes,
+  ...alertRoutes,
+  ...playgroundRoutes,
+  // people.ts adds `...peopleRoutes` here.
+} satisfies RouteTable
+
+export type Contract = typeof contract
+export type RouteName = keyof Contract

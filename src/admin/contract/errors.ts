@@ -1,0 +1,69 @@
+// Everything the admin API can answer instead of a result: one envelope, one closed list of codes.
+import { z } from 'zod'
+
+import { moment } from './values.ts'
+
+export const ADMIN_ERRORS = {
+  /** A value is wrong; `field` names it, `problems` names them all. */
+  invalid_value: 400,
+  not_signed_in: 401,
+  /** The role lacks a permission; `permission` names it. */
+  not_permitted: 403,
+  /** A write with a cookie that comes from another site. */
+  wrong_origin: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  duplicate_name: 409,
+  /** The state of the thing does not allow this. */
+  wrong_state: 409,
+  /** The same Idempotency-Key was used for another request, or for one that is still running. */
+  idempotency_conflict: 409,
+  /** Somebody changed it since it was read; `conflict` says who and what. */
+  version_conflict: 412,
+  too_large: 413,
+  /** A change of something with a version needs If-Match. */
+  version_required: 428,
+  too_many_attempts: 429,
+  internal_error: 500,
+  /** The database, or whatever else is needed, cannot be reached. */
+  unavailable: 503,
+} as const
+export type AdminErrorCode = keyof typeof ADMIN_ERRORS
+export const ADMIN_ERROR_CODES = Object.keys(ADMIN_ERRORS) as [AdminErrorCode, ...AdminErrorCode[]]
+
+/** One field of a thing, before and after. */
+export const fieldChange = z.object({
+  field: z.string(),
+  before: z.unknown(),
+  after: z.unknown(),
+})
+
+export const conflict = z.object({
+  /** What to send as If-Match to apply one's own change on top. */
+  version: z.string(),
+  /** Newest first; empty when the record of it is gone. */
+  changes: z.array(
+    z.object({
+      at: moment,
+      actor: z.string(),
+      action: z.string(),
+      fields: z.array(fieldChange),
+    }),
+  ),
+})
+
+export const adminError = z.object({
+  error: z.object({
+    code: z.enum(ADMIN_ERROR_CODES),
+    /** The field at fault, spelled as in the body, the query or the path. */
+    field: z.string().optional(),
+    message: z.string(),
+    request_id: z.string(),
+    problems: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+    permission: z.string().optional(),
+    conflict: conflict.optional(),
+  }),
+})
+
+export type AdminErrorJson = z.output<typeof adminError>
+export type Conflict = z.output<typeof conflict>

@@ -1,0 +1,83 @@
+// The budget frame above all keys.
+import { z } from 'zod'
+
+import { route } from './route.ts'
+import { amount, moment, period, reason, weekStart } from './values.ts'
+
+/** At the pace of this period so far; null while there is too little to tell. */
+export const forecast = z.object({
+  /** What will be spent when the period ends. */
+  spent_at_reset: amount,
+  /** When nothing will be left, if that comes before the period ends. */
+  exhausted_at: moment.nullable(),
+})
+
+export const frame = z.object({
+  budget: amount,
+  /** Added to the budget until the period ends. */
+  top_up: amount,
+  /** budget + top_up. */
+  limit: amount,
+  period,
+  timezone: z.string(),
+  week_start: weekStart,
+  spent: amount,
+  held: amount,
+  remaining: amount,
+  period_starts_at: moment.nullable(),
+  resets_at: moment.nullable(),
+  /** The budgets of all keys that are not revoked; it may exceed the frame's own. */
+  allocated: amount,
+  forecast: forecast.nullable(),
+  /** For If-Match. */
+  version: z.string(),
+})
+
+export const frameChange = z
+  .strictObject({
+    budget: amount,
+    period,
+    timezone: z.string(),
+    week_start: weekStart,
+  })
+  .partial()
+
+export const topUp = z.strictObject({ amount, reason })
+
+export const frameRoutes = {
+  readFrame: route({
+    method: 'GET',
+    path: '/frame',
+    access: 'configuration:read',
+    summary: 'The budget frame above all keys',
+    answer: frame,
+  }),
+  changeFrame: route({
+    method: 'PUT',
+    path: '/frame',
+    access: 'configuration:manage',
+    summary: 'Change the frame; needs If-Match',
+    body: frameChange,
+    answer: frame,
+  }),
+  topUpFrame: route({
+    method: 'POST',
+    path: '/frame/top-up',
+    access: 'configuration:manage',
+    summary: 'Add to the frame until its period ends',
+    body: topUp,
+    answer: frame,
+    idempotent: true,
+  }),
+  resetFrame: route({
+    method: 'POST',
+    path: '/frame/reset-spend',
+    access: 'configuration:manage',
+    summary: 'Start the period of the frame anew, now',
+    body: z.strictObject({ reason }),
+    answer: frame,
+    idempotent: true,
+  }),
+}
+
+export type FrameAnswer = z.output<typeof frame>

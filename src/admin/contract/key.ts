@@ -1,0 +1,144 @@
+// An external API key as the admin API shows it, and what may be said about one.
+import { z } from 'zod'
+
+import { ENDPOINTS } from '../../core/endpoints.ts'
+import {
+  MODELS_MAX,
+  NAME_LENGTH_MAX,
+  RATE_MAX,
+  TAGS_MAX,
+  TEXT_LENGTH_MAX,
+} from '../../core/key-limits.ts'
+import { forecast } from './frame.ts'
+import { amount, anyMoment, moment, period, weekStart } from './values.ts'
+
+export const KEY_STATUSES = ['active', 'paused', 'expired', 'revoked'] as const
+export const keyStatus = z.enum(KEY_STATUSES)
+
+/** What a badge says: the first of these that is true. */
+export const KEY_STATES = [
+  'revoked',
+  'expired',
+  'paused',
+  'frame_exhausted',
+  'budget_exhausted',
+  'rotating',
+  'expires_soon',
+  'budget_high',
+  'active',
+] as const
+export const keyState = z.enum(KEY_STATES)
+export type KeyState = z.output<typeof keyState>
+
+const rate = z.int().min(1).max(RATE_MAX).nullable()
+const text = z.string().max(TEXT_LENGTH_MAX).nullable()
+
+const settings = {
+  name: z.string().max(NAME_LENGTH_MAX),
+  environment: text,
+  owner: text,
+  description: text,
+  tags: z.array(z.string().max(NAME_LENGTH_MAX)).max(TAGS_MAX),
+  models: z.array(z.string().max(NAME_LENGTH_MAX)).max(MODELS_MAX),
+  permissions: z.array(z.enum(ENDPOINTS)),
+  /** Null: no limit of its own, the frame alone limits it. */
+  budget: amount.nullable(),
+  period,
+  timezone: z.string(),
+  week_start: weekStart,
+  rpm: rate,
+  tpm: rate,
+  concurrency: rate,
+  when_tight: z.enum(['cap', 'refuse']),
+}
+
+/** What a caller may say about a new key; what is left out gets the same default as on the command line. */
+export const newKey = z
+  .strictObject({ ...settings, expires_at: anyMoment.nullable() })
+  .partial()
+  .required({ name: true, models: true, budget: true })
+  .extend({ mode: z.enum(['live', 'test']).optional() })
+
+/** What is left out stays as it is. `models` is the whole allowlist; the other two add to it and take from it. */
+export const keyChange = z
+  .strictObject({
+    ...settings,
+    expires_at: anyMoment.nullable(),
+    add_models: settings.models,
+    remove_models: settings.models,
+  })
+  .partial()
+
+/** What lists and pages have in common. */
+const shown = {
+  id: z.string(),
+  name: z.string(),
+  mode: z.enum(['live', 'test']),
+  status: keyStatus,
+  state: keyState,
+  /** The newest secret, as far as it may be shown: `tg_live_…x7Qd`. */
+  masked: z.string(),
+  /** The secret from before the last rotation, while it still works. */
+  old_secret: z.object({ masked: z.string(), valid_until: moment }).nullable(),
+  environment: settings.environment,
+  owner: settings.owner,
+  tags: settings.tags,
+  permissions: settings.permissions,
+  budget: settings.budget,
+  /** Added to the budget until the period ends. */
+  top_up: amount,
+  /** budget + top_up; null without a limit of its own. */
+  limit: amount.nullable(),
+  period,
+  timezone: settings.timezone,
+  week_start: weekStart,
+  spent: amount,
+  held: amount,
+  remaining: amount.nullable(),
+  resets_at: moment.nullable(),
+  /** This key's spending as a part of the frame's limit, from 0 to 1 and above. */
+  frame_share: z.number(),
+  /** Less is left in the frame than in the key's own budget. */
+  frame_binds: z.boolean(),
+  rpm: rate,
+  tpm: rate,
+  concurrency: rate,
+  created_at: moment,
+  expires_at: moment.nullable(),
+  last_used_at: moment.nullable(),
+  /** For If-Match. */
+  version: z.string(),
+}
+
+export const keyRow = z.object({
+  ...shown,
+  model_count: z.int(),
+  /** Allowed, but not in the catalogue at present, or not available. */
+  unavailable_model_count: z.int(),
+  /** The last 7 days (UTC), oldest first; null = nothing was asked on that day. */
+  cost_7d: z.object({ days: z.array(amount.nullable()), total: amount }),
+})
+
+export const keyDetail = z.object({
+  ...shown,
+  description: settings.description,
+  models: settings.models,
+  unavailable_models: z.array(z.string()),
+  when_tight: settings.when_tight,
+  period_starts_at: moment.nullable(),
+  forecast: forecast.nullable(),
+  /** Closed periods, newest first. */
+  history: z.array(
+    z.object({ starts_at: moment, ends_at: moment, limit: amount.nullable(), spent: amount }),
+  ),
+  revoked_at: moment.nullable(),
+  revoked_reason: z.string().nullable(),
+})
+
+/** The only answers that carry a secret: creation and rotation. Null in the answer to a repeated request: it was shown once. */
+export const keyWithSecret = z.object({ ...keyDetail.shape, secret: z.string().nullable() })
+
+export type KeyRow = z.output<typeof keyRow>
+export type KeyDetail = z.output<typeof keyDetail>
+export type NewKeyBody = z.output<typeof newKey>
+export type KeyChangeBody = z.output<typeof keyChange>

@@ -1,0 +1,54 @@
+// The models: who serves them, how they fare, what they cost and can do, and how many keys may call them.
+import { z } from 'zod'
+
+import { ABILITIES } from '../../core/endpoints.ts'
+import { route } from './route.ts'
+import { amount, moment } from './values.ts'
+
+const target = z.object({
+  provider: z.string(),
+  model: z.string(),
+  weight: z.int(),
+  role: z.enum(['target', 'fallback']),
+  /** Resting after failures until then; null = it is called. As this node sees it. */
+  rests_until: moment.nullable(),
+})
+
+export const model = z.object({
+  id: z.string(),
+  kind: z.enum(['chat', 'embedding']),
+  /** The first target's. */
+  provider: z.string().nullable(),
+  targets: z.array(target),
+  /** USD per million tokens; null when no price is known. */
+  price: z
+    .object({
+      input: amount,
+      cached: amount,
+      cache_write: amount,
+      cache_write_long: amount,
+      output: amount,
+    })
+    .nullable(),
+  context: z.int().nullable(),
+  max_output: z.int().nullable(),
+  abilities: z.record(z.enum(ABILITIES), z.union([z.boolean(), z.literal('unknown')])),
+  available: z.boolean(),
+  /** Why it is not available, or what is left out of it. */
+  reason: z.string().nullable(),
+  health: z.enum(['up', 'degraded', 'down', 'unavailable']),
+  /** Keys, not revoked, that may call it: `GET /keys?model=` lists them. */
+  key_count: z.int(),
+})
+
+export const modelRoutes = {
+  listModels: route({
+    method: 'GET',
+    path: '/models',
+    access: 'configuration:read',
+    summary: 'All models',
+    answer: z.object({ models: z.array(model) }),
+  }),
+}
+
+export type ModelAnswer = z.output<typeof model>

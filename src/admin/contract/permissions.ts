@@ -1,0 +1,37 @@
+// What people may do here, and the roles everyone starts with: one table. Routes name a permission, never a role.
+
+export const PERMISSIONS = [
+  'configuration:manage',
+  'configuration:read',
+  'usage:read',
+  'requests:read',
+  'audit:read',
+  'people:manage',
+] as const
+export type Permission = (typeof PERMISSIONS)[number]
+
+export type BuiltInRole = {
+  readonly id: 'administrator' | 'manager' | 'viewer'
+  readonly name: string
+  readonly permissions: readonly Permission[]
+}
+
+export const BUILT_IN_ROLES: readonly BuiltInRole[] = [
+  { id: 'administrator', name: 'Administrator', permissions: PERMISSIONS },
+  {
+    id: 'manager',
+    name: 'Manager',
+    permissions: [
+      'configuration:manage',
+      'configuration:read',
+      'usage:read',
+      'requests:read',
+      'audit:read',
+    ],
+  },
+  {
+    id: 'viewer',
+    name: 'Viewer',
+    permissions: ['configuration:read', 'usage:read', 'requests:read'],
+  },
+]

@@ -1,0 +1,97 @@
+// Single requests: what was asked, who answered, what it cost. Metadata alone, never what was said.
+import { z } from 'zod'
+
+import { route } from './route.ts'
+import { amount, anyMoment, count, keyId, keyParams, moment } from './values.ts'
+
+export const requestQuery = z.object({
+  key: keyId.optional(),
+  model: z.string().optional(),
+  outcome: z.enum(['ok', 'failed']).optional(),
+  since: anyMoment.optional(),
+  until: anyMoment.optional(),
+  /** The `next` of the page before. */
+  before: z.string().optional(),
+  limit: count(1, 200).default(50),
+})
+
+export const requestRow = z.object({
+  id: z.string(),
+  key: z.string(),
+  key_name: z.string().nullable(),
+  endpoint: z.string(),
+  model: z.string(),
+  /** Provider and model that answered; null when none did. */
+  target: z.string().nullable(),
+  status: z.int(),
+  code: z.string().nullable(),
+  /** `settled`, `voided`, `orphaned` or `adjusted`. */
+  state: z.enum(['settled', 'voided', 'orphaned', 'adjusted']),
+  created_at: moment,
+  input_tokens: z.int(),
+  cached_tokens: z.int(),
+  cache_write_tokens: z.int(),
+  output_tokens: z.int(),
+  reasoning_tokens: z.int(),
+  /** What was held for it. */
+  held: amount,
+  cost: amount,
+  estimated: z.boolean(),
+  latency_ms: z.int(),
+  first_token_ms: z.int().nullable(),
+  end_user: z.string().nullable(),
+})
+
+export const requestPage = z.object({
+  requests: z.array(requestRow),
+  /** Where the next page begins; null = there is no more. A page may be short, even empty, and still have a next. */
+  next: z.string().nullable(),
+})
+
+/** Why it cost what it cost. */
+export const requestDetail = requestRow.extend({
+  attempts: z.array(
+    z.object({
+      target: z.string(),
+      why: z.string(),
+      outcome: z.string(),
+      duration_ms: z.number(),
+    }),
+  ),
+  price_version: z.string().nullable(),
+  lines: z.array(
+    z.object({ what: z.string(), count: z.number(), each: z.string(), usd: z.string() }),
+  ),
+  explanation: z.string(),
+})
+
+export const requestRoutes = {
+  listRequests: route({
+    method: 'GET',
+    path: '/requests',
+    access: 'requests:read',
+    summary: 'Requests of all keys, newest first',
+    query: requestQuery,
+    answer: requestPage,
+  }),
+  readRequest: route({
+    method: 'GET',
+    path: '/requests/:id',
+    access: 'requests:read',
+    summary: 'One request, and why it cost what it cost',
+    params: z.object({ id: z.string().max(100) }),
+    answer: requestDetail,
+  }),
+  listKeyRequests: route({
+    method: 'GET',
+    path: '/keys/:id/requests',
+    access: 'requests:read',
+    summary: 'Requests of one key, newest first',
+    params: keyParams,
+    query: requestQuery.omit({ key: true }),
+    answer: requestPage,
+  }),
+}
+
+export type RequestQuery = z.output<typeof requestQuery>
+export type RequestRow = z.output<typeof requestRow>

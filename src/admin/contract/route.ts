@@ -1,0 +1,44 @@
+// How a route of the admin API is described: once, for the server, the typed client, the forms and the OpenAPI document.
+// This folder imports zod and core alone, because the web interface is built from it.
+import type { z } from 'zod'
+
+import type { Permission } from './permissions.ts'
+
+/** Who may call: whoever holds the permission, whoever is signed in, or everyone. A route that says nothing does not compile. */
+export type Access = Permission | 'signed-in' | 'public'
+
+export type Route = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below /admin/api/v1, with parameters as `:name`. */
+  readonly path: string
+  readonly access: Access
+  /** One line for the OpenAPI document. */
+  readonly summary: string
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+  /** The JSON of a success; a `media` of its own makes it text. */
+  readonly answer: z.ZodType
+  readonly media?: 'text/csv'
+  /** 200 unless it says otherwise. */
+  readonly status?: 201
+  /** Sent twice with the same Idempotency-Key it is done once. */
+  readonly idempotent?: true
+}
+
+export type RouteTable = Readonly<Record<string, Route>>
+
+/** Checks the description and keeps its exact type. */
+export function route<const Described extends Route>(described: Described): Described {
+  return described
+}
+
+/** What a caller sends, and what it is answered. */
+export type ParamsOf<R extends Route> = InputOf<R['params']>
+export type QueryOf<R extends Route> = InputOf<R['query']>
+export type BodyOf<R extends Route> = InputOf<R['body']>
+export type AnswerOf<R extends Route> = z.output<R['answer']>
+
+/** The same values after the schema has read them: with their defaults. */
+export type ReadOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+type InputOf<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined

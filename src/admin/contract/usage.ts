@@ -1,0 +1,99 @@
+// What was used and what it cost, by key, model and day.
+import { z } from 'zod'
+
+import { route } from './route.ts'
+import { amount, anyMoment, count, keyId, keyParams, moment } from './values.ts'
+
+export const GROUPS = ['key', 'model', 'day', 'hour'] as const
+export type Group = (typeof GROUPS)[number]
+
+/** One or several, with commas: `day,model`. */
+const groups = z
+  .string()
+  .regex(
+    /^(key|model|day|hour)(,(key|model|day|hour)){0,3}$/,
+    `use ${GROUPS.join(', ')}, with commas`,
+  )
+  .meta({ examples: ['day,model'] })
+
+const range = {
+  /** 30 days ago unless said otherwise. */
+  since: anyMoment.optional(),
+  /** Now unless said otherwise. */
+  until: anyMoment.optional(),
+}
+
+export const usageQuery = z.object({
+  ...range,
+  key: keyId.optional(),
+  by: groups.default('day'),
+  /** The dearest rows, when there are more. */
+  limit: count(1, 10_000).default(1_000),
+})
+
+const sums = {
+  requests: z.int(),
+  errors: z.int(),
+  input_tokens: z.int(),
+  cached_tokens: z.int(),
+  cache_write_tokens: z.int(),
+  output_tokens: z.int(),
+  reasoning_tokens: z.int(),
+  cost: amount,
+  /** How many of the requests were charged by estimate. */
+  estimated: z.int(),
+}
+
+export const usageRow = z.object({
+  /** Null where rows are not grouped by it. */
+  key: z.string().nullable(),
+  key_name: z.string().nullable(),
+  model: z.string().nullable(),
+  /** `2026-11-15`, UTC. */
+  day: z.string().nullable(),
+  /** The first moment of the hour. */
+  hour: moment.nullable(),
+  ...sums,
+})
+
+export const usageAnswer = z.object({
+  since: moment,
+  until: moment,
+  rows: z.array(usageRow),
+  /** Of all rows, also those left out. */
+  total: z.object(sums),
+  left_out: z.int(),
+})
+
+export const usageRoutes = {
+  readUsage: route({
+    method: 'GET',
+    path: '/usage',
+    access: 'usage:read',
+    summary: 'Usage of all keys, or of one',
+    query: usageQuery,
+    answer: usageAnswer,
+  }),
+  exportUsage: route({
+    method: 'GET',
+    path: '/usage.csv',
+    access: 'usage:read',
+    summary: 'Usage as comma-separated values',
+    query: usageQuery,
+    answer: z.string(),
+    media: 'text/csv',
+  }),
+  readKeyUsage: route({
+    method: 'GET',
+    path: '/keys/:id/usage',
+    access: 'usage:read',
+    summary: 'Usage of one key',
+    params: keyParams,
+    query: usageQuery.omit({ key: true }).extend({ by: groups.default('day,model') }),
+    answer: usageAnswer,
+  }),
+}
+
+export type UsageQuery = z.output<typeof usageQuery>
+export type UsageAnswer = z.output<typeof usageAnswer>
+export type UsageRow = z.output<typeof usageRow>

@@ -1,0 +1,39 @@
+// The values that all answers are made of: money, moments, periods, pages, errors.
+import { z } from 'zod'
+
+/** USD as a decimal string with at most 9 places: money is never a float. */
+export const amount = z
+  .string()
+  .regex(/^\d{1,16}(\.\d{1,9})?$/, 'write an amount in USD with at most 9 decimals, such as 12.50')
+  .meta({ description: 'USD, decimal, at most 9 places', examples: ['12.5'] })
+
+export const moment = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
+
+/** A moment as a caller may write it: with any offset. */
+export const anyMoment = z.iso.datetime({
+  offset: true,
+  error: 'write a date and time such as 2027-01-31T00:00:00Z',
+})
+
+export const period = z.enum(['day', 'week', 'month', 'year', 'never'])
+export const weekStart = z.enum(['mon', 'sun'])
+
+export const reason = z.string().min(1, 'say why, in a few words').max(2_000)
+
+/** A number in a query string. */
+export const count = (least: number, most: number) => z.coerce.number().int().min(least).max(most)
+
+export const keyId = z.string().regex(/^key_[0-9a-z]{26}$/, 'this is not the id of a key')
+export const keyParams = z.object({ id: keyId })
+
+/** What was spent of what: one scope each, never mixed. */
+export const balance = z.object({
+  /** Null: no limit of its own. */
+  limit: amount.nullable(),
+  spent: amount,
+  held: amount,
+  remaining: amount.nullable(),
+  resets_at: moment.nullable(),
+})
+
+export const done = z.object({ done: z.literal(true) })

@@ -1,0 +1,168 @@
+// The admin API as one Fastify app, made from the contract and a handler for each of its routes. It listens nowhere: the
+// edge hands it requests. Nothing here knows what a key is.
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+
+import type { Clock } from '../core/clock.ts'
+import { newId } from '../core/ids.ts'
+import { describeError, type Log } from '../telemetry/log.ts'
+import type { Handlers } from './call.ts'
+import { API_PREFIX, contract } from './contract/contract.ts'
+import { adminError } from './contract/errors.ts'
+import type { Route } from './contract/route.ts'
+import { AdminError } from './error.ts'
+import { admitPerson } from './guard.ts'
+import type { Identity, Person } from './identity.ts'
+import { errorJson, toAdminError } from './render-error.ts'
+
+export type AdminServerOptions = {
+  readonly identity: Identity
+  readonly handlers: Partial<Handlers>
+  /** `admin.public_url`: where people reach the interface. */
+  readonly publicUrl: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** What the edge needs of it. */
+export type AdminServer = {
+  /** Resolves when the answer is out, or its receiver gone. */
+  handle(message: RawRequest, response: RawResponse, requestId: string): Promise<void>
+  close(): Promise<void>
+}
+
+type RawRequest = FastifyRequest['raw']
+type RawResponse = FastifyReply['raw']
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    readonly described?: Route
+  }
+  interface FastifyRequest {
+    person: Person | undefined
+  }
+}
+
+const BODY_BYTES_MAX = 1024 * 1024
+
+const HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+export async function makeAdminServer(options: AdminServerOptions): Promise<AdminServer> {
+  // The edge has named the request already, and whoever reads the log looks for that name.
+  const names = new WeakMap<RawRequest, string>()
+  const app = fastify({
+    bodyLimit: BODY_BYTES_MAX,
+    genReqId: (raw) => names.get(raw as RawRequest) ?? newId('req', options.clock),
+    routerOptions: { maxParamLength: 200 },
+    frameworkErrors: (thrown, request, reply) =>
+      void sendError(reply, { request, thrown, options }),
+  })
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+  app.setErrorHandler((thrown, request, reply) => sendError(reply, { request, thrown, options }))
+  app.setNotFoundHandler((request, reply) =>
+    sendError(reply, { request, thrown: nothingAt(request), options }),
+  )
+  app.decorateRequest('person', undefined)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...HEADERS, 'x-request-id': request.id })
+    if (request.is404) return
+    const { described } = request.routeOptions.config
+    if (described === undefined) throw new Error(`${request.url} has no rule for who may call it`)
+    const { headers, ip: address } = request
+    request.person = await admitPerson(options, { route: described, headers, address })
+  })
+  readJsonBodies(app)
+  addRoutes(app, options.handlers)
+  await app.ready()
+  return {
+    handle: (message, response, requestId) => {
+      names.set(message, requestId)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      response.once('close', resolve)
+      app.routing(message, response)
+      return promise
+    },
+    close: () => app.close(),
+  }
+}
+
+function addRoutes(app: FastifyInstance, handlers: Partial<Handlers>): void {
+  for (const [name, handler] of Object.entries(handlers)) {
+    const described: Route = contract[name as keyof Handlers]
+    const { method, path, params, query, body, answer, status = 200, media } = described
+    app.route({
+      method,
+      url: API_PREFIX + path,
+      config: { described },
+      schema: {
+        ...(params === undefined ? {} : { params }),
+        ...(query === undefined ? {} : { querystring: query }),
+        ...(body === undefined ? {} : { body }),
+        response: { [status]: answer, '4xx': adminError, '5xx': adminError },
+      },
+      handler: async (request, reply) => {
+        const call = {
+          params: request.params,
+          query: request.query,
+          body: request.body,
+          person: request.person,
+          headers: request.headers,
+          requestId: request.id,
+          address: request.ip,
+          setHeader: (header: string, value: string | string[]) => void reply.header(header, value),
+        }
+        // The schemas have read the call, so it has the type that this handler takes.
+        const result: unknown = await handler(call as never)
+        if (media !== undefined) reply.type(`${media}; charset=utf-8`)
+        return reply.code(status).send(result)
+      },
+    })
+  }
+}
+
+/** A request without a body may still say that it is JSON: many clients always do. */
+function readJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined)
+    else void parse(request, body as string, done)
+  })
+}
+
+type Failed = {
+  readonly request: FastifyRequest
+  readonly thrown: unknown
+  readonly options: AdminServerOptions
+}
+
+function sendError(reply: FastifyReply, { request, thrown, options }: Failed): FastifyReply {
+  const error = toAdminError(thrown)
+  const { retryAfterSeconds, cause } = error.details
+  if (error.status >= 500) {
+    options.log.error('admin_request_failed', {
+      request_id: request.id,
+      code: error.code,
+      cause: describeError(cause ?? thrown),
+    })
+  }
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  // Thrown before any hook ran, an answer has no headers yet.
+  reply.headers({ ...HEADERS, 'x-request-id': request.id })
+  return reply
+    .code(error.status)
+    .type('application/json; charset=utf-8')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(errorJson(error, request.id))
+}
+
+function nothingAt({ method, url }: FastifyRequest): AdminError {
+  const path = url.split('?', 1)[0]?.slice(0, 200) ?? ''
+  return new AdminError('not_found', `there is nothing at ${method} ${path}`)
+}
