@@ -13,6 +13,7 @@ import { Tokenizer } from './access/tokenizer.ts'
 import type { Config } from './config/load.ts'
 import type { ConfigSource } from './config/written.ts'
 import { secretOf } from './config/secret.ts'
+import { warnLeftOut } from './config/warn-left-out.ts'
 import { watchConfig } from './config/watch.ts'
 import { systemClock } from './core/clock.ts'
 import { webFiles } from './edge/files.ts'
@@ -26,7 +27,6 @@ import { LEDGER_WORKER_MODULE } from './ledger/sqlite-runner.ts'
 import { findUsage } from './ledger/usage.ts'
 import { HttpClient } from './providers/http.ts'
 import { readRevision, watchChanges } from './store/changes.ts'
-import type { FrameSettings } from './store/frame.ts'
 import { seedFrame } from './store/frame.ts'
 import { recordUse } from './store/key-changes.ts'
 import { keyJson } from './store/key-json.ts'
@@ -71,7 +71,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
   })
   opened.defer(() => store.close())
-  await seedFrame(store, frameOf(config))
+  await seedFrame(store, config.frame)
   await agreeOnSecret(store, secretOf(config))
   const tokenizer = new Tokenizer()
   opened.defer(() => tokenizer.close())
@@ -164,6 +164,7 @@ function watchSettings({ config, source, log }: GatewayOptions, supply: Supply):
     onChange: (changed) => {
       supply.replace(changed)
       log.info('configuration_reloaded')
+      warnLeftOut(log, changed, supply.catalog)
     },
     onError: (thrown) => log.error('configuration_refused', { cause: messageOf(thrown) }),
   })
@@ -182,10 +183,6 @@ function closing(
     log.info('stopped')
     log.flush()
   }
-}
-
-function frameOf({ frame: { budgetNanodollars, ...rule } }: Config): FrameSettings {
-  return { limitNanodollars: budgetNanodollars, ...rule }
 }
 
 /** A database that says nothing is as far away as one that is not there, and whoever asks does not wait for long. */

@@ -8,6 +8,7 @@ import { ConfigError, type Problem } from '../config/problems.ts'
 import type { Model } from '../catalog/models.ts'
 import { SANDBOX } from '../catalog/catalog.ts'
 import { formatUsd } from '../core/money.ts'
+import { urlOf } from '../core/url-of.ts'
 import { StoreError } from '../store/errors.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
 import { common, readConfig, sqliteFile, withStore, type CommonOptions } from './context.ts'
@@ -52,7 +53,7 @@ async function check(options: CommonOptions): Promise<Report> {
   const database = await checkDatabase(config)
   return {
     file: config.path,
-    problems: database.problems,
+    problems: [...config.unreadable, ...database.problems],
     config,
     models: catalogFor(config).list(),
     notes: [...leftOut, ...database.notes],
@@ -83,7 +84,7 @@ async function checkDatabase(config: Config): Promise<Pick<Report, 'problems' | 
 /** The file only seeds the frame, so a difference is nothing wrong; but whoever changed the file may think it counts. */
 function frameNotes({ frame }: Config, stored: Frame): readonly string[] {
   const pairs = [
-    ['budget', formatUsd(frame.budgetNanodollars), formatUsd(stored.limitNanodollars)],
+    ['budget', formatUsd(frame.limitNanodollars), formatUsd(stored.limitNanodollars)],
     ['period', frame.period, stored.period],
     ['timezone', frame.timezone, stored.timezone],
     ['week_start', frame.weekStart, stored.weekStart],
@@ -119,7 +120,7 @@ function printReport(report: Report): void {
       bold('Configuration'),
       block([
         ['file', config.path ?? 'none, so the defaults and the environment count'],
-        ['address', `http://${config.server.host}:${config.server.port}`],
+        ['address', urlOf(config.server)],
         ['database', config.database.replace(/:[^:@/]*@/, ':…@')],
       ]),
       '',
@@ -128,9 +129,15 @@ function printReport(report: Report): void {
       '',
       modelsText(models),
       ...(notes.length === 0 ? [] : ['', bold('Notes'), ...notes.map((note) => `  ${note}`)]),
-      ...(problems.length === 0 ? ['', 'Nothing is wrong with the configuration.'] : []),
+      ...(problems.length === 0 ? ['', conclusion(models)] : []),
     ].join('\n'),
   )
+}
+
+function conclusion(models: readonly Model[]): string {
+  const affected = models.filter(({ reason }) => reason !== null).length
+  if (affected === 0) return 'Nothing is wrong with the configuration.'
+  return `The configuration can be used, but ${affected} of its models ${affected === 1 ? 'is' : 'are'} not as configured: see above.`
 }
 
 function providersOf(config: Config | null) {

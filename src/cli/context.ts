@@ -64,10 +64,7 @@ export async function withStore<Result>(
   const store = await openStore(place.database, { clock: systemClock, periodAt, workerModules })
   try {
     if (isNew) printNote(`made a new database, ${file}`)
-    if (place.frame !== null) {
-      const { budgetNanodollars, ...rule } = place.frame
-      await seedFrame(store, { limitNanodollars: budgetNanodollars, ...rule })
-    }
+    if (place.frame !== null) await seedFrame(store, place.frame)
     return await work(store)
   } finally {
     await store.close()

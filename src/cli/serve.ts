@@ -5,9 +5,10 @@ import type { Command } from 'commander'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/load.ts'
 import { secretOf } from '../config/secret.ts'
+import { warnLeftOut } from '../config/warn-left-out.ts'
 import { systemClock } from '../core/clock.ts'
 import { listKeys } from '../store/keys.ts'
-import { jsonLog, type Log } from '../telemetry/log.ts'
+import { jsonLog } from '../telemetry/log.ts'
 import { common, sourceOf, withStore, type CommonOptions } from './context.ts'
 import { exitCodeOf, FailureError, report } from './failure.ts'
 import { catalogFor } from './models.ts'
@@ -45,7 +46,7 @@ async function serve(options: ServeOptions): Promise<void> {
   secretOf(config)
   const log = jsonLog(systemClock)
   const announce = async (url: string): Promise<void> => {
-    warn(config, log)
+    warnLeftOut(log, config, catalogFor(config))
     if (!options.json) await greet(config, url)
   }
   if (config.server.workers > 1 && !isWorker) {
@@ -61,16 +62,6 @@ async function serve(options: ServeOptions): Promise<void> {
   const end = endOnSignal(async () => (await starting).close())
   const gateway = await starting.catch((error: unknown) => exitWith(listenFailure(config, error)))
   if (!isWorker) await announce(gateway.url)
-}
-
-/** What is configured and will not be served, said at start and not at the first call. */
-function warn(config: Config, log: Log): void {
-  for (const [provider, reason] of config.leftOut)
-    log.warn('provider_left_out', { provider, reason })
-  for (const { id, available, reason } of catalogFor(config).list()) {
-    if (reason !== null)
-      log.warn(available ? 'target_left_out' : 'model_unavailable', { model: id, reason })
-  }
 }
 
 /** One Ctrl-C, or one kill of a process group, arrives several times: npm and the launcher pass it on as well. */

@@ -3,6 +3,7 @@
 import cluster from 'node:cluster'
 import type { Worker } from 'node:cluster'
 
+import { urlOf } from '../core/url-of.ts'
 import { printError } from './output.ts'
 
 /** A worker that cannot live is not to be started in a loop. */
@@ -19,7 +20,7 @@ export function superviseWorkers(count: number, onListening: (url: string) => vo
     if (isServing) return
     isServing = true
     for (let more = 1; more < count; more++) cluster.fork()
-    onListening(`http://${address.includes(':') ? `[${address}]` : address}:${port}`)
+    onListening(urlOf({ host: address, port }))
   })
   cluster.on('exit', (worker, code, signal) => {
     if (isEnding || !isServing) return endWhenAlone(code)

@@ -14,6 +14,7 @@ export function crossCheck(
   const known = sandbox ? new Set([...providerNames, SANDBOX]) : providerNames
   return [
     ...checkWorkers(settings),
+    ...checkListeners(settings),
     ...checkProviders(settings),
     ...Object.entries(models).flatMap(([id, model]) => checkModel(known, id, model)),
   ]
@@ -24,6 +25,11 @@ function checkWorkers({ server, database }: FileSettings): readonly Problem[] {
   const message =
     'must be 1 with SQLite, which has one serving process: several workers need PostgreSQL'
   return [{ path: 'server.workers', message }]
+}
+
+function checkListeners({ server, admin: { listen } }: FileSettings): readonly Problem[] {
+  if (listen === 'same' || listen.port !== server.port || listen.host !== server.host) return []
+  return [{ path: 'admin.listen', message: 'is where the server itself listens: write same' }]
 }
 
 function checkProviders({ providers = {} }: FileSettings): readonly Problem[] {
@@ -53,9 +59,15 @@ function checkModel(
     refuse([], 'begins with sandbox-, which is kept for the sandbox: choose another name')
   }
   for (const role of ['targets', 'fallbacks'] as const) {
-    for (const [index, { provider }] of model[role].entries()) {
-      if (providers.has(provider)) continue
-      refuse([role, index], `names the provider ${provider}, which is not under providers`)
+    const seen = new Set<string>()
+    for (const [index, { provider, model: name }] of model[role].entries()) {
+      const target = `${provider}/${name}`
+      if (!providers.has(provider)) {
+        refuse([role, index], `names the provider ${provider}, which is not under providers`)
+      } else if (seen.has(target)) {
+        refuse([role, index], `names ${target} again: a larger share is a weight`)
+      }
+      seen.add(target)
     }
   }
   const { price, priceLike, context = Infinity, maxOutput = 0, defaultOutput = 0 } = model

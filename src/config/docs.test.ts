@@ -39,7 +39,7 @@ describe('docs/config.md', () => {
       'server.port': server.port,
       'server.workers': server.workers,
       'keys.prefix': keys.prefix,
-      'frame.budget': frame.budgetNanodollars / 1_000_000_000n,
+      'frame.budget': frame.limitNanodollars / 1_000_000_000n,
       'frame.period': frame.period,
       'frame.timezone': frame.timezone,
       'frame.week_start': frame.weekStart,

@@ -4,15 +4,21 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
+import type { FileState } from './file-state.ts'
+import { fileState } from './file-state.ts'
 import { pathOf } from './problems.ts'
 import type { Path, Problem } from './problems.ts'
 
 export type Expanded = {
   readonly value: unknown
   readonly problems: readonly Problem[]
+  /** Values that stand in files which cannot be read at the moment; they are empty here. */
+  readonly unreadable: readonly Unreadable[]
   /** The files that values came from; when one changes, so does the configuration. */
-  readonly files: readonly string[]
+  readonly files: readonly FileState[]
 }
+
+export type Unreadable = { readonly at: Path; readonly message: string }
 
 export type Surroundings = {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -22,10 +28,11 @@ export type Surroundings = {
 
 export function expand(document: unknown, { env, folder }: Surroundings): Expanded {
   const problems: Problem[] = []
-  const files: string[] = []
+  const unreadable: Unreadable[] = []
+  const files: FileState[] = []
 
   const visit = (value: unknown, path: Path): unknown => {
-    if (typeof value === 'string') return fill(value, pathOf(path))
+    if (typeof value === 'string') return fill(value, path)
     if (Array.isArray(value)) return value.map((each, index) => visit(each, [...path, index]))
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
@@ -33,7 +40,8 @@ export function expand(document: unknown, { env, folder }: Surroundings): Expand
     )
   }
 
-  const fill = (text: string, path: string): string => {
+  const fill = (text: string, at: Path): string => {
+    const path = pathOf(at)
     const filled = text.replaceAll(
       /\$\$\{|\$\{([^}]*)\}/g,
       (whole: string, inside: string | undefined) => {
@@ -53,20 +61,20 @@ export function expand(document: unknown, { env, folder }: Surroundings): Expand
         return found ?? ''
       },
     )
-    return filled.startsWith('file:') ? readSecret(filled.slice('file:'.length), path) : filled
+    return filled.startsWith('file:') ? readSecret(filled.slice('file:'.length), at) : filled
   }
 
-  const readSecret = (name: string, path: string): string => {
+  const readSecret = (name: string, at: Path): string => {
     const file = resolve(folder, name)
-    files.push(file)
+    files.push(fileState(file))
     try {
       return readFileSync(file, 'utf8').trim()
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-      problems.push({ path, message: `names the file ${file}, which cannot be read (${code})` })
+      unreadable.push({ at, message: `names the file ${file}, which cannot be read (${code})` })
       return ''
     }
   }
 
-  return { value: visit(document, []), problems, files }
+  return { value: visit(document, []), problems, unreadable, files }
 }

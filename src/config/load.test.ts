@@ -25,7 +25,7 @@ describe('without a file', () => {
       drainMs: 120_000,
     })
     assert.deepEqual(config.frame, {
-      budgetNanodollars: 100_000_000_000n,
+      limitNanodollars: 100_000_000_000n,
       period: 'month',
       timezone: 'UTC',
       weekStart: 'mon',
@@ -113,8 +113,37 @@ models:
     assert.equal(llama.price?.rates.output, 100_000n)
     assert.equal(llama.price.rates.cacheWriteLong, 50_000n)
     assert.deepEqual(
-      [...new Set(config.files)],
+      [...new Set(config.files.map(({ path }) => path))],
       [join(folder, 'tollgate.yaml'), join(folder, 'gemini')],
+    )
+  })
+
+  test('a provider whose secret cannot be read is left out, and the rest works', () => {
+    const config = load(
+      `
+providers:
+  gemini: { kind: gemini, api_key: "file:/no/such/secret" }
+  azure:  { kind: azure, base_url: "https://x.example.com", entra: { tenant_id: t, client_id: c, client_secret: "file:/no/such/other" } }
+  local:  { kind: openai, base_url: "http://127.0.0.1:8000/v1" }
+models:
+  gemini-2.5-flash: { targets: [gemini/gemini-2.5-flash] }
+`,
+    )
+    assert.deepEqual(
+      config.providers.map(({ name }) => name),
+      ['local'],
+    )
+    const lines = config.unreadable.map(({ path, message }) => `${path} ${message}`)
+    assert.deepEqual(lines, [
+      'providers.gemini.api_key names the file /no/such/secret, which cannot be read (ENOENT)',
+      'providers.azure.entra.client_secret names the file /no/such/other, which cannot be read (ENOENT)',
+    ])
+    assert.deepEqual(
+      [...config.leftOut],
+      [
+        ['gemini', lines[0]],
+        ['azure', lines[1]],
+      ],
     )
   })
 
@@ -127,7 +156,7 @@ models:
       [config.server.port, config.server.bodyBytesMax, config.sandbox],
       [8080, 1_073_741_824, false],
     )
-    assert.equal(config.frame.budgetNanodollars, 12_500_000_000n)
+    assert.equal(config.frame.limitNanodollars, 12_500_000_000n)
   })
 
   test('a doubled sign is a plain one', () => {
@@ -211,12 +240,27 @@ describe('what is wrong', () => {
     ],
     ['a database', 'database: mysql://x', ['database must be sqlite:PATH or postgres://']],
     ['a listener', 'admin: { listen: everywhere }', ['admin.listen must be same, or HOST:PORT']],
+    [
+      'a listener where there is one',
+      'admin: { listen: "127.0.0.1:4000" }',
+      ['admin.listen is where the server itself listens'],
+    ],
     ['a prefix', 'keys: { prefix: T_ }', ['keys.prefix must be 1 to 16 lower-case letters']],
     ['beats', 'ledger: { beat: 10s }', ['ledger.dead_after must be at least three beats']],
     ['workers on SQLite', 'server: { workers: 2 }', ['server.workers must be 1 with SQLite']],
     ['no kind', 'providers: { a: { api_key: k } }', ['providers.a.kind must be one of openai']],
     ['no section', 'providers: { a: 3 }', ['providers.a must be a section such as']],
     ['no key', 'providers: { a: { kind: anthropic } }', ['providers.a.api_key is missing']],
+    [
+      'an address without a scheme, from which nothing else follows',
+      'providers: { a: { kind: openai, base_url: "localhost:8000/v1" } }',
+      ['providers.a.base_url must be an address such as'],
+    ],
+    [
+      'the metadata service of a cloud',
+      'providers: { a: { kind: openai, base_url: "http://[::ffff:169.254.169.254]/v1" } }',
+      ['providers.a.base_url must not be the metadata service of a cloud'],
+    ],
     [
       'no key at a preset',
       'providers: { a: { kind: openai, preset: groq } }',
@@ -230,7 +274,7 @@ describe('what is wrong', () => {
     [
       'a missing setting of a kind',
       'providers: { a: { kind: bedrock } }',
-      ['providers.a.region must be text'],
+      ['providers.a.region is missing'],
     ],
     ['no targets', 'models: { a: {} }', ['models.a.targets must be a list']],
     [
@@ -252,6 +296,11 @@ describe('what is wrong', () => {
       'an unknown provider',
       'models: { gpt-5.4: { targets: [nobody/x] } }',
       ['models."gpt-5.4".targets[0] names the provider nobody'],
+    ],
+    [
+      'a target that is named twice',
+      'models: { a: { targets: [sandbox/x, sandbox/y, sandbox/x], fallbacks: [sandbox/x] } }',
+      ['models.a.targets[2] names sandbox/x again'],
     ],
     [
       'the name of a sandbox model',

@@ -5,22 +5,24 @@ import { FREE, makePrice } from '../catalog/prices.ts'
 import type { Price } from '../catalog/prices.ts'
 import { isObject } from '../core/json.ts'
 import { pricePerMillion } from '../core/money.ts'
+import { urlOf } from '../core/url-of.ts'
 import { adapterOf, ADAPTERS } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
 import { crossCheck } from './cross-check.ts'
 import { expand } from './expand.ts'
+import type { FileState } from './file-state.ts'
 import { ConfigError, problemsOf } from './problems.ts'
 import type { Path, Problem } from './problems.ts'
 import { file } from './schema.ts'
 import type { FileSettings, ModelSettings } from './schema.ts'
 import { databasePlace, readWritten, withOrigins } from './written.ts'
-import type { ConfigSource } from './written.ts'
+import type { ConfigSource, Written } from './written.ts'
 
 export type Config = Omit<FileSettings, 'providers' | 'models' | 'admin'> & {
   /** The file it was read from; null = there is none. */
   readonly path: string | null
   /** The file and whatever it took values from: a change in any of them is a change of the configuration. */
-  readonly files: readonly string[]
+  readonly files: readonly FileState[]
   readonly admin: FileSettings['admin'] & { readonly publicUrl: string }
   /** Whether the file says anything of the frame, or these are only the defaults. */
   readonly frameIsWritten: boolean
@@ -33,6 +35,8 @@ export type Config = Omit<FileSettings, 'providers' | 'models' | 'admin'> & {
   readonly providers: readonly Provider[]
   /** Providers that are configured and cannot be used, with the reason. */
   readonly leftOut: ReadonlyMap<string, string>
+  /** Of those, what stands in files that could not be read: a mistake, or a vault that is late. */
+  readonly unreadable: readonly Problem[]
   /** Null = the main models of each provider. */
   readonly models: readonly ModelEntry[] | null
 }
@@ -55,7 +59,7 @@ export function loadConfig(source: ConfigSource): Config {
   const written = readWritten(source)
   const { path, document } = written
   if (!written.isReadable) throw new ConfigError(path, written.problems)
-  const { data, problems } = check(withUsualProviders(document, source.env))
+  const { data, problems } = check(withUsualProviders(document, source.env), written)
   const known = new Set(written.problems.map((problem) => problem.path))
   const all = [...written.problems, ...problems.filter((problem) => !known.has(problem.path))]
   if (data === undefined || all.length > 0) throw new ConfigError(path, withOrigins(written, all))
@@ -68,7 +72,8 @@ export function loadConfig(source: ConfigSource): Config {
     frameIsWritten: document['frame'] !== undefined,
     secret: readSecret(source),
     offline: ['1', 'true'].includes(source.env['TOLLGATE_OFFLINE'] ?? ''),
-    ...splitProviders(data.providers ?? {}),
+    ...splitProviders(data.providers ?? {}, written),
+    unreadable: written.unreadable.map(({ path, message }) => ({ path, message })),
     models:
       data.models === undefined
         ? null
@@ -119,20 +124,26 @@ function withUsualProviders(
 }
 
 /** A wrong part hides nothing about the others: what does not fit the schema is taken out for the cross-check. */
-function check(document: Readonly<Record<string, unknown>>): {
-  readonly data?: FileSettings
-  readonly problems: readonly Problem[]
-} {
+function check(
+  document: Readonly<Record<string, unknown>>,
+  { unreadable }: Pick<Written, 'unreadable'>,
+): { readonly data?: FileSettings; readonly problems: readonly Problem[] } {
   const names = new Set(Object.keys(isObject(document['providers']) ? document['providers'] : {}))
-  const { data, error } = file.safeParse(document)
+  const judged = structuredClone(document)
+  // What is left out, because a part of it is not there, cannot be judged.
+  for (const { provider } of unreadable) remove(judged, ['providers', provider])
+  const { data, error } = file.safeParse(judged)
   if (data !== undefined) return { data, problems: crossCheck(data, names) }
-  const rest = soundPart(document)
+  const rest = soundPart(judged)
   return {
     problems: [...problemsOf(error), ...(rest === undefined ? [] : crossCheck(rest, names))],
   }
 }
 
-/** Without the wrong values alone if that is enough, else without the entries, else without the sections they are in. */
+/**
+ * Without the wrong values alone if that is enough, else without the entries, else without the sections they are in.
+ * A provider with a wrong value goes as a whole: what it lacks besides follows from that value.
+ */
 function soundPart(document: Readonly<Record<string, unknown>>): FileSettings | undefined {
   const sound = structuredClone(document)
   for (const depth of [Infinity, 2, 1]) {
@@ -142,7 +153,7 @@ function soundPart(document: Readonly<Record<string, unknown>>): FileSettings | 
       const paths =
         issue.code === 'unrecognized_keys'
           ? issue.keys.map((key) => [...issue.path, key])
-          : [issue.path]
+          : [issue.path[0] === 'providers' ? issue.path.slice(0, 2) : issue.path]
       for (const path of paths) remove(sound, path.slice(0, depth))
     }
   }
@@ -158,26 +169,31 @@ function remove(from: unknown, path: Path): void {
 }
 
 function localUrl({ host, port }: FileSettings['server']): string {
-  const everywhere = host === '0.0.0.0' || host === '::'
-  const name = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
-  return `http://${name}:${port}`
+  const isEverywhere = host === '0.0.0.0' || host === '::'
+  return urlOf({ host: isEverywhere ? '127.0.0.1' : host, port })
 }
 
 function readSecret({ env, folder }: ConfigSource): string | null {
   const given = env['TOLLGATE_SECRET']
   if (given === undefined || given === '') return null
   if (!given.startsWith('file:')) return given
-  const { value, problems } = expand(given, { env: {}, folder })
-  if (problems.length === 0) return String(value)
+  const { value, problems, unreadable } = expand(given, { env: {}, folder })
+  const wrong = [...problems, ...unreadable]
+  if (wrong.length === 0) return String(value)
   throw new ConfigError(
     null,
-    problems.map(({ message }) => ({ path: 'TOLLGATE_SECRET', message })),
+    wrong.map(({ message }) => ({ path: 'TOLLGATE_SECRET', message })),
   )
 }
 
-function splitProviders(providers: Readonly<Record<string, ProviderSettings>>) {
+function splitProviders(
+  providers: Readonly<Record<string, ProviderSettings>>,
+  { unreadable }: Pick<Written, 'unreadable'>,
+) {
   const usable: Provider[] = []
-  const leftOut = new Map<string, string>()
+  const leftOut = new Map(
+    unreadable.map(({ provider, path, message }) => [provider, `${path} ${message}`]),
+  )
   for (const [name, settings] of Object.entries(providers)) {
     const reason = whyLeftOut(settings)
     if (reason === undefined) usable.push({ ...settings, name })

@@ -55,7 +55,7 @@ const frame = z
   })
   .transform(({ budget, week_start, ...rest }) => ({
     ...rest,
-    budgetNanodollars: budget,
+    limitNanodollars: budget,
     weekStart: week_start,
   }))
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 
 import { loadConfig } from './load.ts'
@@ -9,29 +10,10 @@ import type { Config } from './load.ts'
 import { watchConfig } from './watch.ts'
 
 test('a change of the file or of a secret is taken over, a wrong one is reported', async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-watch-'))
-  const path = join(folder, 'tollgate.yaml')
-  const write = (text: string): void => {
-    // Replaced as editors and vaults do it: another file under the same name.
-    writeFileSync(`${path}.new`, text)
-    renameSync(`${path}.new`, path)
-  }
-  const secret = join(folder, 'secret')
+  const { secret, provider, write, watch } = place(context)
   writeFileSync(secret, 'one')
-  const provider = `providers: { a: { kind: anthropic, api_key: "file:${secret}" } }`
   write(provider)
-  const source = { env: {}, folder }
-  const waiting: ((seen: Config | Error) => void)[] = []
-  const next = () => new Promise<Config | Error>((resolve) => waiting.push(resolve))
-  const see = (seen: unknown): void => waiting.shift()?.(seen as Config | Error)
-  // A timer of its own keeps the process alive: watching must not.
-  const alive = setInterval(() => {}, 1_000)
-  const stop = watchConfig({ source, config: loadConfig(source), onChange: see, onError: see })
-  context.after(() => {
-    stop()
-    clearInterval(alive)
-    rmSync(folder, { recursive: true })
-  })
+  const next = watch()
 
   let seen = next()
   write(`${provider}\nserver: { port: 4321 }`)
@@ -44,11 +26,73 @@ test('a change of the file or of a secret is taken over, a wrong one is reported
   seen = next()
   writeFileSync(secret, 'two, longer')
   write(provider)
-  const [changed] = ((await seen) as Config).providers
-  assert.deepEqual(changed?.kind === 'anthropic' && changed.apiKeys, ['two, longer'])
+  assert.deepEqual(keysOf(await seen), ['two, longer'])
 
   seen = next()
   writeFileSync(secret, 'three')
-  const [rotated] = ((await seen) as Config).providers
-  assert.deepEqual(rotated?.kind === 'anthropic' && rotated.apiKeys, ['three'])
+  assert.deepEqual(keysOf(await seen), ['three'])
 })
+
+test('what changes between reading and watching is not missed', async (context) => {
+  const { secret, provider, write, watch } = place(context)
+  writeFileSync(secret, 'one')
+  write(provider)
+  const next = watch({ beforehand: () => writeFileSync(secret, 'two, longer') })
+  assert.deepEqual(keysOf(await next()), ['two, longer'])
+})
+
+test('a secret may come late, and may be away for a moment', async (context) => {
+  const { secret, provider, write, watch } = place(context)
+  write(provider)
+  const next = watch()
+
+  let seen = next()
+  writeFileSync(secret, 'one')
+  assert.deepEqual(keysOf(await seen), ['one'])
+
+  seen = next()
+  rmSync(secret)
+  // Nobody is left without a provider because its secret is being replaced.
+  assert.match(((await seen) as Error).message, /which cannot be read \(ENOENT\)/)
+
+  seen = next()
+  writeFileSync(secret, 'two')
+  assert.deepEqual(keysOf(await seen), ['two'])
+})
+
+function place(context: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-watch-'))
+  const path = join(folder, 'tollgate.yaml')
+  const secret = join(folder, 'secret')
+  const source = { env: {}, folder }
+  const waiting: ((seen: Config | Error) => void)[] = []
+  const see = (seen: unknown): void => waiting.shift()?.(seen as Config | Error)
+  // A timer of its own keeps the process alive: watching must not.
+  const alive = setInterval(() => {}, 1_000)
+  context.after(() => {
+    clearInterval(alive)
+    rmSync(folder, { recursive: true })
+  })
+  return {
+    secret,
+    provider: `providers: { a: { kind: anthropic, api_key: "file:${secret}" } }`,
+    /** Replaced as editors and vaults do it: another file under the same name. */
+    write: (text: string): void => {
+      writeFileSync(`${path}.new`, text)
+      renameSync(`${path}.new`, path)
+    },
+    /** Returns what waits for the next thing that is seen. */
+    watch: ({ beforehand = () => {} } = {}) => {
+      const config = loadConfig(source)
+      beforehand()
+      context.after(watchConfig({ source, config, onChange: see, onError: see }))
+      return () => new Promise<Config | Error>((resolve) => waiting.push(resolve))
+    },
+  }
+}
+
+function keysOf(seen: Config | Error): readonly string[] | undefined {
+  assert.ok(!(seen instanceof Error), String(seen))
+  const [provider] = seen.providers
+  return provider?.kind === 'anthropic' ? provider.apiKeys : undefined
+}

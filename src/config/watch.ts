@@ -1,9 +1,10 @@
 // Reloads the configuration when its file, or a file it took a secret from, changes. A wrong new configuration is
 // reported and changes nothing.
-import { statSync } from 'node:fs'
-
+import type { FileState } from './file-state.ts'
+import { fileState } from './file-state.ts'
 import { loadConfig } from './load.ts'
 import type { Config } from './load.ts'
+import { ConfigError } from './problems.ts'
 import type { ConfigSource } from './written.ts'
 
 /** Looking at dates sees every way of replacing a file: editors, the links of container platforms, vaults. */
@@ -19,21 +20,22 @@ export type ConfigWatch = {
 
 /** Returns what ends the watching. */
 export function watchConfig({ source, config, onChange, onError }: ConfigWatch): () => void {
-  let files = config.files
-  let loaded = stateOf(files)
-  let seen = loaded
+  let current = config
+  let read = current.files
+  let seen = read
 
   const look = (): void => {
-    const state = stateOf(files)
-    const isSettled = state === seen
-    seen = state
+    const now = read.map(({ path }) => fileState(path))
+    const isSettled = isSame(now, seen)
+    seen = now
     // A file that has changed since the last look may be half written: it is read at the next one.
-    if (state === loaded || !isSettled) return
-    loaded = state
+    if (isSame(now, read) || !isSettled) return
+    read = now
     try {
       const changed = loadConfig(source)
-      files = changed.files
-      loaded = stateOf(files)
+      refuseLostSecrets(current, changed)
+      current = changed
+      read = changed.files
       onChange(changed)
     } catch (error) {
       onError(error)
@@ -44,16 +46,13 @@ export function watchConfig({ source, config, onChange, onError }: ConfigWatch):
   return () => clearInterval(timer)
 }
 
-function stateOf(files: readonly string[]): string {
-  return files.map(stampOf).join('\n')
+/** A secret that cannot be read at the moment is being replaced, and the one that is known still serves. */
+function refuseLostSecrets(before: Config, { path, unreadable }: Config): void {
+  const known = new Set(before.unreadable.map((problem) => problem.path))
+  const lost = unreadable.filter((problem) => !known.has(problem.path))
+  if (lost.length > 0) throw new ConfigError(path, lost)
 }
 
-function stampOf(file: string): string {
-  try {
-    const { ino, size, mtimeMs } = statSync(file)
-    return `${ino} ${size} ${mtimeMs}`
-  } catch {
-    // Reading it will say what is wrong.
-    return 'unreadable'
-  }
+function isSame(one: readonly FileState[], other: readonly FileState[]): boolean {
+  return one.every(({ stamp }, index) => stamp === other[index]?.stamp)
 }

@@ -7,7 +7,10 @@ import { parseDocument, type Document } from 'yaml'
 
 import { isObject } from '../core/json.ts'
 import { expand } from './expand.ts'
-import type { Problem } from './problems.ts'
+import type { FileState } from './file-state.ts'
+import { fileState } from './file-state.ts'
+import { pathOf } from './problems.ts'
+import type { Path, Problem } from './problems.ts'
 
 export type ConfigSource = {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -25,34 +28,46 @@ export type ConfigSource = {
 export type Written = {
   /** The file; null = there is none. */
   readonly path: string | null
-  /** The file and whatever it took values from. */
-  readonly files: readonly string[]
+  /** The file and whatever it took values from, as they were when they were read. */
+  readonly files: readonly FileState[]
   /** False: the file is missing or no YAML, and the document is what could be made of it. */
   readonly isReadable: boolean
   readonly document: Readonly<Record<string, unknown>>
   readonly problems: readonly Problem[]
+  /** Settings of providers that stand in files which cannot be read at the moment. */
+  readonly unreadable: readonly LostSetting[]
   /** Which variable or option a value came from, by its path; what is not here came from the file. */
   readonly origins: ReadonlyMap<string, string>
   /** Where a relative path to the database starts. */
   readonly databaseFolder: string
 }
 
+export type LostSetting = Problem & { readonly provider: string }
+
 export function readWritten(source: ConfigSource): Written {
   const path = findFile(source)
   const folder = path === null ? source.folder : dirname(path)
+  const ownState = path === null ? [] : [fileState(path)]
   const read = path === null ? { sections: {}, problems: [] } : readYaml(path)
   const expanded = expand(read.sections, { env: source.env, folder })
   const { document, origins } = override(expanded.value, source)
+  const lost = expanded.unreadable.map(({ at, message }) => ({ at, path: pathOf(at), message }))
+  const isOfProvider = ({ at }: { readonly at: Path }): boolean => at[0] === 'providers'
   return {
     path,
-    files: path === null ? [] : [path, ...expanded.files],
+    files: [...ownState, ...expanded.files],
     isReadable: read.problems.length === 0,
     document,
     problems: [
       ...read.problems,
       // What was taken from elsewhere instead is no longer wrong.
-      ...expanded.problems.filter((problem) => !origins.has(problem.path)),
+      ...[...expanded.problems, ...lost.filter((each) => !isOfProvider(each))]
+        .filter(({ path }) => !origins.has(path))
+        .map(({ path, message }) => ({ path, message })),
     ],
+    unreadable: lost
+      .filter(isOfProvider)
+      .map(({ at, path, message }) => ({ provider: String(at[1]), path, message })),
     origins,
     databaseFolder: origins.has('database') ? source.folder : folder,
   }

@@ -85,7 +85,9 @@ export const flag = z.preprocess(
   z.boolean({ error: () => 'must be true or false' }),
 )
 
-export const text = z.string({ error: () => 'must be text' }).min(1, 'must not be empty')
+export const text = z
+  .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be text') })
+  .min(1, 'must not be empty')
 
 export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
   return z.enum(values, { error: () => `must be one of ${values.join(', ')}` })

@@ -9,6 +9,7 @@ import type { AdminServer } from '../admin/server.ts'
 import type { Family } from '../core/endpoints.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import { urlOf } from '../core/url-of.ts'
 import type { Parts } from '../exchange/exchange.ts'
 import { withCurrentKey } from '../exchange/asking.ts'
 import { ClientGone } from '../exchange/reply.ts'
@@ -82,7 +83,7 @@ export class Edge {
     this.#server.listen(port, host, () => {
       this.#server.off('error', reject)
       const address = this.#server.address() as AddressInfo
-      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${address.port}`)
+      resolve(urlOf({ host, port: address.port }))
     })
     return promise
   }

@@ -4,7 +4,8 @@ import { z } from 'zod'
 
 import type { Vendor } from '../catalog/facts.ts'
 import type { Clock } from '../core/clock.ts'
-import { wait } from '../core/units.ts'
+import { httpUrl, wait } from '../core/units.ts'
+import { isForbiddenHost } from './addresses.ts'
 import type { HttpClient } from './http.ts'
 import type { Provider } from './provider.ts'
 
@@ -46,6 +47,12 @@ export function missingKey(keys: readonly string[] | undefined): Missing | undef
   if (keys === undefined) return { setting: 'api_key', is: 'absent' }
   return keys.includes('') ? { setting: 'api_key', is: 'empty' } : undefined
 }
+
+/** Where a provider is: an address in the house, too, but never where clouds keep credentials. */
+export const providerUrl = httpUrl.refine(
+  (value) => !isForbiddenHost(URL.parse(value)?.hostname ?? ''),
+  'must not be the metadata service of a cloud: no provider is there',
+)
 
 const timeout = wait.refine(
   (ms) => ms > 0,

@@ -17,6 +17,9 @@ test('metadata addresses are refused however they are written', () => {
     'http://[fd00:ec2::254]',
     'http://[fe80::1]',
     'http://100.100.100.200',
+    'http://168.63.129.16',
+    'http://[fd20:ce::254]',
+    'http://[fd00:c1::a9fe:a9fe]',
   ]) {
     assert.throws(() => assertAllowedHost(new URL(host).hostname), GatewayError, host)
   }

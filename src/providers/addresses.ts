@@ -9,14 +9,21 @@ import { GatewayError } from '../core/errors.ts'
 const METADATA = new BlockList()
 METADATA.addSubnet('169.254.0.0', 16, 'ipv4')
 METADATA.addAddress('100.100.100.200', 'ipv4')
+METADATA.addAddress('168.63.129.16', 'ipv4')
 METADATA.addAddress('192.0.0.192', 'ipv4')
 METADATA.addSubnet('fe80::', 10, 'ipv6')
+METADATA.addAddress('fd00:c1::a9fe:a9fe', 'ipv6')
 METADATA.addAddress('fd00:ec2::254', 'ipv6')
+METADATA.addAddress('fd20:ce::254', 'ipv6')
 
 /** Refuses an address that is written out; names are checked when they are resolved. */
 export function assertAllowedHost(hostname: string): void {
+  if (isForbiddenHost(hostname)) throw forbidden(hostname)
+}
+
+export function isForbiddenHost(hostname: string): boolean {
   const address = hostname.replace(/^\[|\]$/g, '')
-  if (isIP(address) !== 0 && isForbidden(address)) throw forbidden(address)
+  return isIP(address) !== 0 && isForbidden(address)
 }
 
 type LookupCallback = (

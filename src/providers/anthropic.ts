@@ -3,9 +3,9 @@ import { z } from 'zod'
 
 import type { JsonObject } from '../core/json.ts'
 import { numberOf } from '../core/json.ts'
-import { httpUrl, text } from '../core/units.ts'
+import { text } from '../core/units.ts'
 import type { AdapterTools, Named } from './adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
 import { fetchJson } from './fetch-json.ts'
 import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
@@ -19,7 +19,7 @@ const settings = z
   .strictObject({
     kind: z.literal('anthropic'),
     api_key: apiKeys.optional(),
-    base_url: httpUrl.optional(),
+    base_url: providerUrl.optional(),
     version: text.optional(),
     /** Turned on for everyone; the client's are added. */
     betas: z.array(text).optional(),

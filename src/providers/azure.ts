@@ -4,9 +4,9 @@ import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { numberOf, stringOf } from '../core/json.ts'
-import { httpUrl, text } from '../core/units.ts'
+import { text } from '../core/units.ts'
 import type { AdapterTools, Named } from './adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
 import { failed, fetchJson } from './fetch-json.ts'
 import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
@@ -22,7 +22,7 @@ const entra = z
     client_id: text,
     client_secret: text,
     /** Other clouds than the public one have their own. */
-    authority: httpUrl.default(AUTHORITY),
+    authority: providerUrl.default(AUTHORITY),
   })
   .transform(({ tenant_id, client_id, client_secret, authority }) => ({
     tenantId: tenant_id,
@@ -34,7 +34,7 @@ const entra = z
 const settings = z
   .strictObject({
     kind: z.literal('azure'),
-    base_url: httpUrl,
+    base_url: providerUrl,
     /** Without it, the version that Azure keeps up to date by itself. */
     api_version: text.optional(),
     api_key: apiKeys.optional(),

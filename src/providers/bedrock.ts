@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { AwsV4Signer } from 'aws4fetch'
 import { z } from 'zod'
 
-import { httpUrl, text } from '../core/units.ts'
+import { text } from '../core/units.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
 import { claudeAnswer, converseAnswer } from './bedrock-answer.ts'
 import { Keys } from './keys.ts'
 import type { Provider } from './provider.ts'
@@ -32,7 +32,7 @@ const settings = z
     session_token: secret.optional(),
     /** Of the credentials file in the home folder, where no other credentials are given. */
     profile: text.default('default'),
-    base_url: httpUrl.optional(),
+    base_url: providerUrl.optional(),
     ...COMMON,
   })
   .transform(({ api_key, access_key_id, secret_access_key, session_token, base_url, ...rest }) => ({

@@ -4,9 +4,8 @@ import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { isArray, isObject, numberOf, stringOf } from '../core/json.ts'
-import { httpUrl } from '../core/units.ts'
 import type { AdapterTools, Named } from './adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
 import { fetchJson } from './fetch-json.ts'
 import { Keys } from './keys.ts'
 import type { Provider } from './provider.ts'
@@ -17,7 +16,7 @@ const settings = z
   .strictObject({
     kind: z.literal('gemini'),
     api_key: apiKeys.optional(),
-    base_url: httpUrl.optional(),
+    base_url: providerUrl.optional(),
     ...COMMON,
   })
   .transform(({ api_key, base_url, ...rest }) => ({ ...rest, apiKeys: api_key, baseUrl: base_url }))

@@ -2,9 +2,9 @@
 import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
-import { httpUrl, oneOf, text } from '../core/units.ts'
+import { oneOf, text } from '../core/units.ts'
 import type { AdapterTools, Named } from './adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
 import type { Habits } from './compatible.ts'
 import { inOlderWords } from './compatible.ts'
 import { Keys } from './keys.ts'
@@ -40,7 +40,7 @@ const settings = z
     kind: z.literal('openai'),
     api_key: apiKeys.optional(),
     /** Where it is; without it, where the preset is, or OpenAI itself. */
-    base_url: httpUrl.optional(),
+    base_url: providerUrl.optional(),
     preset: oneOf(Object.keys(PRESETS) as [Preset, ...Preset[]]).optional(),
     /** The one format it speaks for conversations; without it, what is known of the place. */
     api: oneOf(['chat', 'responses']).optional(),

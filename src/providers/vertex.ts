@@ -3,10 +3,10 @@ import { createSign } from 'node:crypto'
 import { z } from 'zod'
 
 import { numberOf, stringOf } from '../core/json.ts'
-import { httpUrl, text } from '../core/units.ts'
+import { text } from '../core/units.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
-import { COMMON, defineAdapter } from './adapter.ts'
+import { COMMON, defineAdapter, providerUrl } from './adapter.ts'
 import { failed, fetchJson } from './fetch-json.ts'
 import type { Provider } from './provider.ts'
 import { cachedToken } from './token.ts'
@@ -17,7 +17,7 @@ const ASSERTION_SECONDS = 3600
 /** Stands in the body of a Claude request here, instead of a header. */
 const ANTHROPIC_VERSION = 'vertex-2023-10-16'
 
-const account = z.object({ client_email: text, private_key: text, token_uri: httpUrl })
+const account = z.object({ client_email: text, private_key: text, token_uri: providerUrl })
 
 /** The JSON of a service account, best as file:/path. Empty text leaves the provider out. */
 const credentials = z.string().transform((json, context) => {
@@ -35,7 +35,7 @@ const settings = z
     project: text,
     location: text,
     credentials,
-    base_url: httpUrl.optional(),
+    base_url: providerUrl.optional(),
     ...COMMON,
   })
   .transform(({ base_url, ...rest }) => ({ ...rest, baseUrl: base_url }))
