@@ -7,7 +7,12 @@ import { runFiles } from './run-files.ts'
 import type { Outcome } from './run-files.ts'
 import { runTools } from './run-tools.ts'
 
-const unitFiles = ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/tidy.test.ts']
+const unitFiles = [
+  'src/**/*.test.ts',
+  'web/src/**/*.test.ts',
+  'scripts/**/*.test.ts',
+  'test/tidy.test.ts',
+]
 const otherFiles = ['test/**/*.test.ts']
 
 const [mode, ...patterns] = process.argv.slice(2)

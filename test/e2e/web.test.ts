@@ -41,7 +41,7 @@ describe('the first page', () => {
   })
 
   test('offers a first call that works as it stands', async () => {
-    const command = await page.getByLabel('command that creates a key').innerText()
+    const command = await page.getByLabel('command that creates a key', { exact: true }).innerText()
     const call = await page.getByLabel('first call', { exact: true }).innerText()
     const words = command.split(' ').slice(2)
     const created = await run('node', ['bin/tollgate.mjs', ...words, '--json'], { env })

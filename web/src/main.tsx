@@ -1,13 +1,40 @@
 // Mounts the interface.
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { App } from './app.tsx'
+import { startI18n } from './i18n/i18n.ts'
+import { newQueryClient } from './query-client.ts'
+import { newRouter } from './router.tsx'
+import { watchArrivals } from './shell/arrival.ts'
+import { theme } from './theme/theme.ts'
+import '@mantine/core/styles.layer.css'
+import '@mantine/notifications/styles.layer.css'
+import 'virtual:theme.css'
 import './style.css'
 
 const root = document.getElementById('root')
-if (root)
+if (root) {
+  await startI18n()
+  const queryClient = newQueryClient()
+  const router = newRouter(queryClient)
+  watchArrivals(router)
   createRoot(root).render(
     <StrictMode>
-      <App />
+      {/* Both would write <style> elements: theme.css has the variables, and nothing uses the classes. */}
+      <MantineProvider
+        theme={theme}
+        defaultColorScheme="auto"
+        withCssVariables={false}
+        withGlobalClasses={false}
+      >
+        <Notifications position="bottom-right" />
+        <QueryClientProvider client={queryClient}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </MantineProvider>
     </StrictMode>,
   )
+}

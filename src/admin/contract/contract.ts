@@ -10,8 +10,6 @@ import { requestRoutes } from './requests.ts'
 import type { RouteTable } from './route.ts'
 import { usageRoutes } from './usage.ts'
 
-export const API_PREFIX = '/admin/api/v1'
-
 export const contract = {
   ...aboutRoutes,
   ...keyRoutes,

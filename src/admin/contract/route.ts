@@ -4,12 +4,14 @@ import type { z } from 'zod'
 
 import type { Permission } from './permissions.ts'
 
+export const API_PREFIX = '/admin/api/v1'
+
 /** Who may call: whoever holds the permission, whoever is signed in, or everyone. A route that says nothing does not compile. */
 export type Access = Permission | 'signed-in' | 'public'
 
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below /admin/api/v1, with parameters as `:name`. */
+  /** Below API_PREFIX, with parameters as `:name`. */
   readonly path: string
   readonly access: Access
   /** One line for the OpenAPI document. */

@@ -1,38 +1,22 @@
-// Text to copy. Says "Copied" only when it was: over plain HTTP the browser offers no clipboard, so the text is selected
-// and copied the old way, and where that fails too it stays selected for the person's own Ctrl-C.
-import { useRef, useState } from 'react'
+// A piece of code to copy. Where copying fails, it is left selected for the reader's own Ctrl+C.
+import { useRef } from 'react'
+import { CopyButton } from './copy-button.tsx'
+import styles from './copy-block.module.css'
 
-export function CopyBlock({ label, text }: { readonly label: string; readonly text: string }) {
-  const block = useRef<HTMLPreElement>(null)
-  const [outcome, setOutcome] = useState<'Copy' | 'Copied' | 'Press Ctrl-C'>('Copy')
-  const onCopy = async () => {
-    const copied =
-      (await copyByClipboard(text)) || (block.current !== null && copyBySelection(block.current))
-    setOutcome(copied ? 'Copied' : 'Press Ctrl-C')
+type CopyBlockProps = { readonly label: string; readonly text: string }
+
+export function CopyBlock({ label, text }: CopyBlockProps) {
+  const code = useRef<HTMLPreElement>(null)
+  const select = () => {
+    if (code.current) getSelection()?.selectAllChildren(code.current)
   }
   return (
-    <div className="copy-block">
-      <pre ref={block} tabIndex={0} aria-label={label}>
+    <div className={styles['block']}>
+      {/* It scrolls sideways, so the keyboard must be able to reach it. */}
+      <pre ref={code} tabIndex={0} role="group" aria-label={label}>
         {text}
       </pre>
-      <button type="button" onClick={() => void onCopy()} aria-live="polite">
-        {outcome}
-      </button>
+      <CopyButton text={text} label={label} onFailure={select} />
     </div>
   )
-}
-
-async function copyByClipboard(text: string): Promise<boolean> {
-  if (!window.isSecureContext) return false
-  try {
-    await navigator.clipboard.writeText(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function copyBySelection(element: HTMLElement): boolean {
-  window.getSelection()?.selectAllChildren(element)
-  return document.execCommand('copy')
 }

@@ -1,41 +1,22 @@
 // Asks the gateway every few seconds whether it is ready, and says so in words.
-import { useEffect, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
 import { fetchReadiness } from '../api.ts'
-import type { Readiness as State } from '../api.ts'
+import styles from './readiness.module.css'
 
 const pollMs = 3000
 
-const words: Record<State | 'unknown', string> = {
-  unknown: 'Asking the gateway…',
-  ready: 'The gateway is running.',
-  'not-ready': 'The gateway is up, but takes no requests at the moment.',
-  unreachable: 'The gateway does not answer.',
-}
-
 export function Readiness() {
-  const state = useReadiness()
+  const { t } = useTranslation()
+  const { data: state = 'unknown' } = useQuery({
+    queryKey: ['readiness'],
+    queryFn: fetchReadiness,
+    refetchInterval: pollMs,
+    networkMode: 'always',
+  })
   return (
-    <p className="readiness" data-state={state} role="status">
-      {words[state]}
+    <p className={styles['readiness']} data-state={state} role="status">
+      {t(`readiness.${state}`)}
     </p>
   )
-}
-
-function useReadiness(): State | 'unknown' {
-  const [state, setState] = useState<State | 'unknown'>('unknown')
-  useEffect(() => {
-    const leaving = new AbortController()
-    const poll = async () => {
-      const next = await fetchReadiness()
-      if (leaving.signal.aborted) return
-      setState(next)
-      timer = setTimeout(() => void poll(), pollMs)
-    }
-    let timer = setTimeout(() => void poll())
-    return () => {
-      leaving.abort()
-      clearTimeout(timer)
-    }
-  }, [])
-  return state
 }

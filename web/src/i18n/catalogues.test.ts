@@ -1,0 +1,61 @@
+// Every language says the same things: the same texts, with the same values in them, and no text is left that no file uses.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { describe, test } from 'node:test'
+
+const folder = import.meta.dirname
+const catalogues = globSync(`${folder}/*.json`).map((path) => ({
+  language: basename(path, '.json'),
+  texts: flatten(JSON.parse(readFileSync(path, 'utf8'))),
+}))
+const english = catalogues.find(({ language }) => language === 'en')?.texts ?? new Map()
+const plurals = /_(zero|one|two|few|many|other)$/
+
+describe('catalogues', () => {
+  for (const { language, texts } of catalogues) {
+    test(`${language} has every text and no other`, () => {
+      const names = (all: ReadonlyMap<string, string>): string[] => [
+        ...new Set([...all.keys()].map((key) => key.replace(plurals, ''))),
+      ]
+      assert.deepEqual(names(texts).toSorted(), names(english).toSorted())
+    })
+
+    test(`${language} puts the same values into each text`, () => {
+      for (const [key, text] of texts) {
+        const model = english.get(key) ?? english.get(key.replace(plurals, '_other'))
+        assert.deepEqual(valuesOf(text), valuesOf(model ?? ''), key)
+      }
+    })
+
+    test(`${language} leaves no text empty`, () => {
+      for (const [key, text] of texts) assert.notEqual(text.trim(), '', key)
+    })
+  }
+
+  test('every text is used', () => {
+    const source = globSync(`${folder}/../**/*.{ts,tsx}`)
+      .map((path) => readFileSync(path, 'utf8'))
+      .join('\n')
+    // A key may be built from a prefix and a value: t(`status.${status}.word`).
+    const built = [...source.matchAll(/`([\w.]+)\.\$\{/g)].map(([, prefix = '']) => `${prefix}.`)
+    const unused = [...english.keys()]
+      .map((key) => key.replace(plurals, ''))
+      .filter((key) => !source.includes(`'${key}'`) && !source.includes(`"${key}"`))
+      .filter((key) => !built.some((prefix) => key.startsWith(prefix)))
+    assert.deepEqual([...new Set(unused)], [])
+  })
+})
+
+function flatten(node: object, prefix = ''): Map<string, string> {
+  const texts = new Map<string, string>()
+  for (const [name, value] of Object.entries(node))
+    if (typeof value === 'string') texts.set(prefix + name, value)
+    else for (const [key, text] of flatten(value, `${prefix}${name}.`)) texts.set(key, text)
+  return texts
+}
+
+/** The values that stand between braces. */
+function valuesOf(text: string): string[] {
+  return [...new Set([...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name))].toSorted()
+}

@@ -1,0 +1,39 @@
+// Money and times as people of each language write them.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatFor } from './format.ts'
+
+const now = Date.UTC(2026, 10, 15, 12)
+const ago = (ms: number): string => new Date(now - ms).toISOString()
+
+for (const [locale, amount, text] of [
+  ['en', '42.1', '$42.10'],
+  ['en', '0', '$0.00'],
+  ['en', '0.000123456', '$0.00012'],
+  ['en', '0.05', '$0.05'],
+  ['de', '1234.5', '1.234,50\u00a0$'],
+  // More digits than a float can hold.
+  ['en', '9000000.129999999', '$9,000,000.13'],
+] as const)
+  test(`${amount} USD in ${locale}`, () => assert.equal(formatFor(locale).money(amount), text))
+
+for (const [locale, moment, text] of [
+  ['en', ago(20_000), 'now'],
+  ['en', ago(125_000), '2 minutes ago'],
+  ['en', ago(86_400_000), 'yesterday'],
+  ['en', ago(-16 * 86_400_000), 'in 16 days'],
+  ['de', ago(3 * 3_600_000), 'vor 3 Stunden'],
+  ['en', ago(800 * 86_400_000), '2 years ago'],
+] as const)
+  test(`${moment} in ${locale}`, () => assert.equal(formatFor(locale).relative(moment, now), text))
+
+test('a moment in a zone of its own names the zone', () => {
+  const text = formatFor('en').dateTimeIn('2026-11-30T23:00:00Z', 'Europe/Berlin')
+  assert.match(text, /Dec 1, 2026.*12:00.AM Europe\/Berlin/)
+})
+
+test('small shares keep one decimal', () => {
+  assert.equal(formatFor('en').percent(0.052), '5.2%')
+  assert.equal(formatFor('en').percent(0.415), '42%')
+  assert.equal(formatFor('en').percent(0), '0%')
+})

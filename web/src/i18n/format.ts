@@ -1,0 +1,73 @@
+// Money, numbers and times in the manner of the reader's language. Pure; use-format.ts binds it to the chosen language.
+
+export type Format = {
+  /** An amount in USD, given as the decimal string of the admin API; small amounts keep their digits. */
+  money(amount: string): string
+  number(value: number): string
+  /** 12345 as "12K". */
+  compact(value: number): string
+  /** 0.415 as "42 %" or "42%". */
+  percent(ratio: number): string
+  date(moment: string): string
+  dateTime(moment: string): string
+  /** As dateTime, in a zone of its own, which it names. */
+  dateTimeIn(moment: string, timezone: string): string
+  /** "in 3 days", "2 minutes ago". */
+  relative(moment: string, now: number): string
+  list(items: readonly string[]): string
+}
+
+export function formatFor(locale: string): Format {
+  const numbers = new Intl.NumberFormat(locale)
+  const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
+  const smallPercent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+  const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  const list = new Intl.ListFormat(locale, { type: 'conjunction' })
+  return {
+    money: (amount) => money(locale, amount),
+    number: (value) => numbers.format(value),
+    compact: (value) => compact.format(value),
+    percent: (ratio) => (ratio > 0 && ratio < 0.1 ? smallPercent : percent).format(ratio),
+    date: (moment) => date.format(new Date(moment)),
+    dateTime: (moment) => dateTime.format(new Date(moment)),
+    dateTimeIn: (moment, timeZone) => {
+      const zoned = new Intl.DateTimeFormat(locale, {
+        dateStyle: 'medium',
+        timeStyle: 'short',
+        timeZone,
+      })
+      return `${zoned.format(new Date(moment))} ${timeZone}`
+    },
+    relative: (moment, now) => relative(locale, new Date(moment).getTime() - now),
+    list: (items) => list.format(items),
+  }
+}
+
+/** Cents, except below a cent, where two digits that are not zero are shown. */
+function money(locale: string, amount: string): string {
+  const isSmall = Math.abs(Number(amount)) < 0.01 && Number(amount) !== 0
+  const digits: Intl.NumberFormatOptions = isSmall
+    ? { maximumSignificantDigits: 2 }
+    : { minimumFractionDigits: 2, maximumFractionDigits: 2 }
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', ...digits })
+  // A decimal string is formatted exactly; a number would not be above 2^53 nanodollars.
+  return format.format(amount as Intl.StringNumericLiteral)
+}
+
+const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 365 * 86_400_000],
+  ['month', 30 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+]
+
+function relative(locale: string, differenceMs: number): string {
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+  const [unit, lengthMs] = steps.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? ['second', 1000]
+  return unit === 'second'
+    ? format.format(0, 'second')
+    : format.format(Math.trunc(differenceMs / lengthMs), unit)
+}

@@ -1,0 +1,27 @@
+// A page that the reader's role does not open: names the permission that is missing and the roles that carry it.
+import { useTranslation } from 'react-i18next'
+import { BUILT_IN_ROLES } from '../../../src/admin/contract/permissions.ts'
+import type { Permission } from '../../../src/admin/contract/permissions.ts'
+import { useFormat } from '../i18n/use-format.ts'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { ShieldIcon } from '../parts/icons.tsx'
+import { PageHeader } from '../parts/page-header.tsx'
+
+export function ForbiddenPage({ permission }: { readonly permission: Permission }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const roles = BUILT_IN_ROLES.filter((role) => role.permissions.includes(permission))
+  return (
+    <>
+      <PageHeader title={t('forbidden.title')} />
+      <div className="card">
+        <EmptyState
+          icon={<ShieldIcon size={22} />}
+          title={t('forbidden.missing', { permission: t(`permission.${permission}`) })}
+        >
+          {t('forbidden.roles', { roles: format.list(roles.map(({ name }) => name)) })}
+        </EmptyState>
+      </div>
+    </>
+  )
+}

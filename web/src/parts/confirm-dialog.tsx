@@ -1,0 +1,51 @@
+// Asks before something that cannot be taken back. The focus starts on Cancel, and the button names what it does.
+import { Button, Group, Modal, Stack } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { ErrorAlert } from './error-alert.tsx'
+
+type ConfirmDialogProps = {
+  readonly title: string
+  readonly children: ReactNode
+  /** What the button does: "Revoke key", never "OK". */
+  readonly action: string
+  readonly onConfirm: () => void
+  readonly onCancel: () => void
+  readonly isDangerous?: boolean
+  readonly isReady?: boolean
+  readonly isPending?: boolean
+  readonly error?: Error | null
+}
+
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, children, action, onConfirm, onCancel, error } = props
+  const { isDangerous = false, isReady = true, isPending = false } = props
+  const { t } = useTranslation()
+  return (
+    <Modal
+      opened
+      onClose={onCancel}
+      title={title}
+      role={isDangerous ? 'alertdialog' : 'dialog'}
+      closeButtonProps={{ 'aria-label': t('dialog.close') }}
+    >
+      <Stack>
+        {children}
+        {error && <ErrorAlert title={t('dialog.failed')} error={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onCancel} data-autofocus={isDangerous || undefined}>
+            {t('dialog.cancel')}
+          </Button>
+          <Button
+            color={isDangerous ? 'red' : undefined}
+            onClick={onConfirm}
+            disabled={!isReady}
+            loading={isPending}
+          >
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,58 @@
+// A button that copies. It says "Copied" only after the browser did, and tells how to copy by hand when it could not.
+import { Button } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { copyText } from './copy.ts'
+import { CheckIcon, CopyIcon } from './icons.tsx'
+
+type CopyButtonProps = {
+  readonly text: string
+  /** What is copied, for those who do not see what stands beside the button. */
+  readonly label: string
+  readonly variant?: 'default' | 'filled' | 'subtle'
+  /** Selects the text on the page, so that Ctrl+C works when copying failed. */
+  readonly onFailure?: () => void
+  readonly onCopied?: () => void
+}
+
+const shownMs = 2_500
+
+export function CopyButton({
+  text,
+  label,
+  variant = 'default',
+  onFailure,
+  onCopied,
+}: CopyButtonProps) {
+  const { t } = useTranslation()
+  const [outcome, setOutcome] = useState<'copied' | 'failed'>()
+  useEffect(() => {
+    if (outcome !== 'copied') return undefined
+    const timer = setTimeout(() => setOutcome(undefined), shownMs)
+    return () => clearTimeout(timer)
+  }, [outcome])
+
+  const copy = async () => {
+    const copied = await copyText(text)
+    setOutcome(copied ? 'copied' : 'failed')
+    if (copied) onCopied?.()
+    else onFailure?.()
+  }
+  const said = outcome && t(`copy.${outcome}`)
+  return (
+    <>
+      <Button
+        variant={variant}
+        size="compact-sm"
+        leftSection={outcome === 'copied' ? <CheckIcon /> : <CopyIcon />}
+        aria-label={outcome === 'copied' ? t('copy.copied') : t('copy.copyWhat', { what: label })}
+        onClick={() => void copy()}
+      >
+        {outcome === 'copied' ? t('copy.copied') : t('copy.copy')}
+      </Button>
+      <span role="status" className={outcome === 'failed' ? 'muted' : 'visually-hidden'}>
+        {said}
+      </span>
+    </>
+  )
+}

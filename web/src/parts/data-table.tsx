@@ -1,0 +1,188 @@
+// A real table whose order and pages come from the server. Below 768 px each row becomes a card of the same cells.
+import { NativeSelect, Skeleton } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { SortDownIcon, SortIcon, SortUpIcon } from './icons.tsx'
+import styles from './data-table.module.css'
+
+export type Order = 'asc' | 'desc'
+export type Sort<Key extends string> = { readonly by: Key; readonly order: Order }
+
+export type Column<Row, Key extends string = never> = {
+  readonly id: string
+  readonly header: string
+  readonly cell: (row: Row) => ReactNode
+  /** The name of this order; a column without one cannot be sorted. */
+  readonly sort?: Key
+  /** The order of the first press; numbers and dates begin with the highest. */
+  readonly firstOrder?: Order
+  readonly align?: 'end'
+  /** The cell that names the row. */
+  readonly isRowHeader?: boolean
+  /** The header is for assistive technology alone. */
+  readonly hideHeader?: boolean
+  /** Its place on a card: with its header, without, as its title, in its corner, or not at all. */
+  readonly card?: 'plain' | 'title' | 'corner' | 'hidden'
+}
+
+export type DataTableProps<Row, Key extends string> = {
+  readonly caption: string
+  readonly columns: readonly Column<Row, Key>[]
+  readonly rows: readonly Row[] | undefined
+  readonly rowKey: (row: Row) => string
+  readonly sort?: Sort<Key>
+  readonly onSort?: (sort: Sort<Key>) => void
+  readonly isSelected?: (row: Row) => boolean
+  /** Old rows stay while new ones load. */
+  readonly isFetching?: boolean
+  /** How many rows to draw while the first ones load. */
+  readonly expectedRows?: number
+  /** A last row of totals. */
+  readonly footer?: ReactNode
+}
+
+export function DataTable<Row, Key extends string>(props: DataTableProps<Row, Key>) {
+  const { caption, columns, rows, rowKey, isSelected, isFetching = false, footer } = props
+  const { t } = useTranslation()
+  return (
+    <div className={styles['frame']} aria-busy={rows === undefined || isFetching}>
+      {isFetching && rows && <div className={styles['progress']} />}
+      <SortSelect {...props} />
+      <div className={styles['scroll']}>
+        <table className={styles['table']} role="table">
+          <caption>{caption}</caption>
+          <thead role="rowgroup">
+            <tr role="row">
+              {columns.map((column) => (
+                <HeaderCell key={column.id} column={column} {...props} />
+              ))}
+            </tr>
+          </thead>
+          <tbody role="rowgroup">
+            {rows === undefined && <SkeletonRows {...props} />}
+            {rows?.map((row) => (
+              <tr key={rowKey(row)} role="row" aria-selected={isSelected?.(row)}>
+                {columns.map((column) => (
+                  <BodyCell key={column.id} column={column} row={row} />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+          {footer && <tfoot role="rowgroup">{footer}</tfoot>}
+        </table>
+      </div>
+      <span role="status" className="visually-hidden">
+        {rows === undefined ? t('loading') : ''}
+      </span>
+    </div>
+  )
+}
+
+type HeaderCellProps<Row, Key extends string> = DataTableProps<Row, Key> & {
+  readonly column: Column<Row, Key>
+}
+
+function HeaderCell<Row, Key extends string>({ column, sort, onSort }: HeaderCellProps<Row, Key>) {
+  const sorted = sort && sort.by === column.sort ? sort.order : undefined
+  const words = { asc: 'ascending', desc: 'descending' } as const
+  const Icon = { asc: SortUpIcon, desc: SortDownIcon, none: SortIcon }[sorted ?? 'none']
+  return (
+    <th
+      role="columnheader"
+      scope="col"
+      data-align={column.align}
+      aria-sort={sorted ? words[sorted] : undefined}
+    >
+      {column.sort && onSort ? (
+        <button
+          type="button"
+          className={styles['sort']}
+          data-sorted={sorted !== undefined}
+          onClick={() => onSort(nextSort(column, sort))}
+        >
+          {column.header}
+          <Icon size={14} />
+        </button>
+      ) : (
+        <span className={column.hideHeader ? 'visually-hidden' : undefined}>{column.header}</span>
+      )}
+    </th>
+  )
+}
+
+function nextSort<Row, Key extends string>(
+  column: Column<Row, Key>,
+  sort: Sort<Key> | undefined,
+): Sort<Key> {
+  const by = column.sort as Key
+  const first = column.firstOrder ?? 'asc'
+  if (sort?.by !== by) return { by, order: first }
+  return { by, order: sort.order === 'asc' ? 'desc' : 'asc' }
+}
+
+function BodyCell<Row, Key extends string>({
+  column,
+  row,
+}: {
+  readonly column: Column<Row, Key>
+  readonly row: Row
+}) {
+  const content = (
+    <>
+      {!column.card && <span className={styles['label']}>{column.header}</span>}
+      <div>{column.cell(row)}</div>
+    </>
+  )
+  const attributes = { 'data-align': column.align, 'data-card': column.card }
+  return column.isRowHeader ? (
+    <th role="rowheader" scope="row" {...attributes}>
+      {content}
+    </th>
+  ) : (
+    <td role="cell" {...attributes}>
+      {content}
+    </td>
+  )
+}
+
+function SkeletonRows<Row, Key extends string>({
+  columns,
+  expectedRows = 5,
+}: DataTableProps<Row, Key>) {
+  return Array.from({ length: expectedRows }, (_, index) => (
+    <tr key={index} role="row" aria-hidden="true">
+      {columns.map((column) => (
+        <td key={column.id} role="cell" data-card={column.card ?? 'plain'}>
+          <Skeleton height={14} my={5} width="70%" radius="sm" />
+        </td>
+      ))}
+    </tr>
+  ))
+}
+
+/** Cards have no header row to press. */
+function SortSelect<Row, Key extends string>({ columns, sort, onSort }: DataTableProps<Row, Key>) {
+  const { t } = useTranslation()
+  if (!sort || !onSort) return null
+  const options = columns.flatMap((column) => {
+    const by = column.sort
+    return by === undefined ? [] : [{ by, header: column.header }]
+  })
+  return (
+    <div className={styles['sortSelect']}>
+      <NativeSelect
+        label={t('table.sortBy')}
+        value={`${sort.by} ${sort.order}`}
+        onChange={({ currentTarget }) => {
+          const [by, order] = currentTarget.value.split(' ')
+          const chosen = options.find((option) => option.by === by)
+          if (chosen) onSort({ by: chosen.by, order: order === 'asc' ? 'asc' : 'desc' })
+        }}
+        data={options.flatMap(({ by, header }) => [
+          { value: `${by} asc`, label: t('table.ascending', { column: header }) },
+          { value: `${by} desc`, label: t('table.descending', { column: header }) },
+        ])}
+      />
+    </div>
+  )
+}

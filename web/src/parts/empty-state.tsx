@@ -1,0 +1,21 @@
+// Nothing is here yet, or nothing matches: says which, and what to do.
+import type { ReactNode } from 'react'
+import styles from './empty-state.module.css'
+
+type EmptyStateProps = {
+  readonly icon: ReactNode
+  readonly title: string
+  readonly children?: ReactNode
+  readonly actions?: ReactNode
+}
+
+export function EmptyState({ icon, title, children, actions }: EmptyStateProps) {
+  return (
+    <div className={styles['empty']}>
+      <span className={styles['icon']}>{icon}</span>
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {actions && <div className={styles['actions']}>{actions}</div>}
+    </div>
+  )
+}

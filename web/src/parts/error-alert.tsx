@@ -1,0 +1,47 @@
+// A failed request: what happened, the code and request id to ask about it, and a button to try again.
+import { Button } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { ApiError } from '../api.ts'
+import { Notice } from './notice.tsx'
+
+type ErrorAlertProps = {
+  /** What could not be done: "The keys could not be loaded." */
+  readonly title: string
+  readonly error: Error
+  readonly onRetry?: () => void
+}
+
+export function ErrorAlert({ title, error, onRetry }: ErrorAlertProps) {
+  const { t } = useTranslation()
+  const retry = onRetry && (
+    <Button size="compact-sm" variant="default" onClick={onRetry}>
+      {t('error.retry')}
+    </Button>
+  )
+  return (
+    <Notice tone="bad" title={title} actions={retry} announce>
+      <ErrorWords error={error} />
+    </Notice>
+  )
+}
+
+/** The words of an error: the gateway's own message, or that it did not answer. */
+export function ErrorWords({ error }: { readonly error: Error }) {
+  const { t } = useTranslation()
+  if (!(error instanceof ApiError)) return <>{t('error.unexpected')}</>
+  if (error.code === 'unreachable') return <>{t('error.unreachable')}</>
+  return (
+    <>
+      <div>{error.message}</div>
+      <small className="muted">
+        <code>{error.code}</code>
+        {error.requestId && (
+          <>
+            {' · '}
+            {t('error.requestId')} <code>{error.requestId}</code>
+          </>
+        )}
+      </small>
+    </>
+  )
+}

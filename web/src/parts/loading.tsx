@@ -1,0 +1,25 @@
+// Placeholders of the real height while something loads, with a word for those who do not see them.
+import { Skeleton, Stack } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+
+type LoadingProps = {
+  /** How many lines of how many pixels. */
+  readonly lines?: number
+  readonly height?: number
+}
+
+export function Loading({ lines = 3, height = 20 }: LoadingProps) {
+  const { t } = useTranslation()
+  return (
+    <div aria-busy="true">
+      <span role="status" className="visually-hidden">
+        {t('loading')}
+      </span>
+      <Stack gap="sm" aria-hidden="true">
+        {Array.from({ length: lines }, (_, index) => (
+          <Skeleton key={index} height={height} radius="md" />
+        ))}
+      </Stack>
+    </div>
+  )
+}

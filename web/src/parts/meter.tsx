@@ -1,0 +1,94 @@
+// A bar of what is used of one limit. Each segment has a place in the words of `valueText`, because a bar is only a
+// picture: never mix two limits in one meter.
+import { useId } from 'react'
+import styles from './meter.module.css'
+
+export type MeterSegment = {
+  readonly kind: 'spent' | 'others' | 'held'
+  /** In the unit of `max`; it decides a width only, so a float does. */
+  readonly value: number
+}
+
+type MeterProps = {
+  readonly label: string
+  readonly valueText: string
+  readonly segments: readonly MeterSegment[]
+  readonly max: number
+  readonly tone?: 'calm' | 'warn' | 'bad'
+  /** Marks at these shares of the limit. */
+  readonly ticks?: readonly number[]
+  readonly height?: number
+}
+
+export function Meter({
+  label,
+  valueText,
+  segments,
+  max,
+  tone,
+  ticks = [],
+  height = 8,
+}: MeterProps) {
+  const pattern = useId()
+  const used = segments.reduce((sum, { value }) => sum + value, 0)
+  const drawn = placed(segments, Math.max(max, used, Number.MIN_VALUE))
+  return (
+    <div
+      className={styles['meter']}
+      data-tone={tone ?? toneOf(used, max)}
+      role="meter"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={max}
+      aria-valuenow={Math.min(used, max)}
+      aria-valuetext={valueText}
+    >
+      <svg className={styles['bar']} height={height} aria-hidden="true" focusable="false">
+        <pattern id={pattern} width="5" height="5" patternUnits="userSpaceOnUse">
+          <rect className={styles['held']} width="5" height="5" />
+          <path className={styles['stripe']} d="M-1 6 6 -1M-3.5 3.5 3.5 -3.5M1.5 8.5 8.5 1.5" />
+        </pattern>
+        {drawn.map(({ kind, start, width }) => (
+          <rect
+            key={kind}
+            className={kind === 'held' ? undefined : styles[kind]}
+            fill={kind === 'held' ? `url(#${pattern})` : undefined}
+            x={`${start}%`}
+            width={`${width}%`}
+            height={height}
+          />
+        ))}
+        {ticks
+          .filter((share) => share > 0 && share < 1)
+          .map((share) => (
+            <line
+              key={share}
+              className={styles['tick']}
+              x1={`${share * 100}%`}
+              x2={`${share * 100}%`}
+              y2={height}
+            />
+          ))}
+      </svg>
+    </div>
+  )
+}
+
+/** Calm below four fifths, a warning from there, bad when nothing is left. */
+export function toneOf(used: number, max: number): 'calm' | 'warn' | 'bad' {
+  if (used >= max) return 'bad'
+  return used >= max * 0.8 ? 'warn' : 'calm'
+}
+
+/** Where each segment lies, in percent; what is used shows at least a sliver. */
+function placed(segments: readonly MeterSegment[], whole: number) {
+  let start = 0
+  return segments
+    .filter(({ value }) => value > 0)
+    .map(({ kind, value }) => {
+      const width = Math.max((value / whole) * 100, 0.5)
+      const place = { kind, start, width }
+      start += width
+      return place
+    })
+}

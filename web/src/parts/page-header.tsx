@@ -1,0 +1,35 @@
+// The head of a page: its title (also the document's), a sentence about it, its actions. The title takes the focus when
+// the view changes, so that a screen reader says where one is.
+import { useEffect, useRef } from 'react'
+import type { ReactNode } from 'react'
+import { cameFromAnotherView } from '../shell/arrival.ts'
+import styles from './page-header.module.css'
+
+type PageHeaderProps = {
+  readonly title: string
+  /** Beside the title: a badge. */
+  readonly beside?: ReactNode
+  readonly about?: ReactNode
+  readonly actions?: ReactNode
+}
+
+export function PageHeader({ title, beside, about, actions }: PageHeaderProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · Tollgate`
+  }, [title])
+  useEffect(() => {
+    if (cameFromAnotherView()) heading.current?.focus({ preventScroll: true })
+  }, [])
+  return (
+    <header className={styles['header']}>
+      <div className={styles['words']}>
+        <h1 ref={heading} tabIndex={-1}>
+          {title} {beside}
+        </h1>
+        {about && <div className={styles['about']}>{about}</div>}
+      </div>
+      {actions && <div className={styles['actions']}>{actions}</div>}
+    </header>
+  )
+}

@@ -1,0 +1,61 @@
+// Where one can go. An entry whose permission the reader lacks is not shown; its address still answers, with the reason.
+import { Link } from '@tanstack/react-router'
+import type { LinkProps } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Permission } from '../../../src/admin/contract/permissions.ts'
+import { KeyIcon } from '../parts/icons.tsx'
+import { useSession } from '../session.ts'
+import type { TextKey } from '../i18n/text-key.ts'
+import styles from './navigation.module.css'
+
+type Entry = {
+  readonly to: LinkProps['to']
+  readonly label: TextKey
+  readonly icon: ComponentType
+  readonly permission?: Permission
+}
+
+type Section = { readonly heading: TextKey; readonly entries: readonly Entry[] }
+
+const sections: readonly Section[] = [
+  {
+    heading: 'nav.settings',
+    entries: [
+      {
+        to: '/settings/api-access',
+        label: 'nav.apiAccess',
+        icon: KeyIcon,
+        permission: 'configuration:read',
+      },
+    ],
+  },
+]
+
+export function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  return (
+    <nav className={styles['navigation']} aria-label={t('nav.label')}>
+      {sections.map(({ heading, entries }) => {
+        const shown = entries.filter(({ permission }) => !permission || may(permission))
+        if (shown.length === 0) return null
+        return (
+          <div key={heading}>
+            <p className={styles['heading']}>{t(heading)}</p>
+            <ul className={styles['list']}>
+              {shown.map(({ to, label, icon: Icon }) => (
+                <li key={to}>
+                  <Link to={to} className={styles['link']} onClick={onChosen}>
+                    <Icon />
+                    {t(label)}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </div>
+        )
+      })}
+    </nav>
+  )
+}

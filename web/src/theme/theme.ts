@@ -1,0 +1,126 @@
+// The colours, type and component defaults of the interface. vite.config.ts writes its variables into a style sheet when
+// the interface is built, so that the page needs no inline style; theme.test.ts holds the contrasts.
+import { createTheme } from '@mantine/core'
+import type { CSSVariablesResolver, MantineColorsTuple } from '@mantine/core'
+
+/** What parts paint with, as --tg-NAME. Text on ground and raised has 4.5:1, what is drawn has 3:1. */
+export const tokens = {
+  light: {
+    ground: '#f7f7f4',
+    raised: '#ffffff',
+    sunken: '#f0f0ec',
+    line: '#e2e1db',
+    'line-strong': '#8a8d8c',
+    text: '#1b242c',
+    muted: '#56606a',
+    accent: '#0b646a',
+    'accent-ground': '#e3f0f0',
+    track: '#e5e6e2',
+    held: '#65989c',
+    others: '#7c8894',
+    good: '#14693a',
+    'good-ground': '#e4f2e9',
+    warn: '#8a4b00',
+    'warn-ground': '#fcefd9',
+    bad: '#b3261e',
+    'bad-ground': '#fbe8e6',
+  },
+  dark: {
+    ground: '#11161a',
+    raised: '#191f25',
+    sunken: '#0d1114',
+    line: '#2c343c',
+    'line-strong': '#75808b',
+    text: '#e8edf1',
+    muted: '#a3aeb8',
+    accent: '#63c6cc',
+    'accent-ground': '#12292c',
+    track: '#2b333b',
+    held: '#4c8a8f',
+    others: '#85909b',
+    good: '#72d18f',
+    'good-ground': '#14291c',
+    warn: '#f0b45e',
+    'warn-ground': '#32260f',
+    bad: '#ff948a',
+    'bad-ground': '#381a17',
+  },
+} as const
+
+const petrol: MantineColorsTuple = [
+  '#e6f4f4',
+  '#cde8e9',
+  '#a0d3d5',
+  '#6fbcc0',
+  '#45a5aa',
+  '#1f8c92',
+  '#11777d',
+  '#0b646a',
+  '#084f54',
+  '#06393d',
+]
+
+const red: MantineColorsTuple = [
+  '#fdeeec',
+  '#fbdad7',
+  '#f6b3ad',
+  '#f08a81',
+  '#ea665b',
+  '#dc4237',
+  '#c6322a',
+  '#b3261e',
+  '#931b15',
+  '#6d110c',
+]
+
+export const theme = createTheme({
+  primaryColor: 'petrol',
+  primaryShade: { light: 7, dark: 6 },
+  colors: { petrol, red },
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace',
+  headings: { fontWeight: '650' },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  autoContrast: false,
+  components: {
+    // Its scroll lock writes a <style> element, which the Content-Security-Policy forbids; style.css locks instead.
+    Modal: { defaultProps: { lockScroll: false, centered: true, radius: 'lg' } },
+    Drawer: { defaultProps: { lockScroll: false } },
+    Tooltip: {
+      defaultProps: {
+        withArrow: true,
+        multiline: true,
+        maw: 320,
+        events: { hover: true, focus: true, touch: true },
+      },
+    },
+    Table: { defaultProps: { verticalSpacing: 'sm' } },
+  },
+})
+
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: { ...prefixed(tokens.light), ...mantineNames },
+  dark: { ...prefixed(tokens.dark), ...mantineNames },
+})
+
+const mantineNames = {
+  '--mantine-color-body': 'var(--tg-ground)',
+  '--mantine-color-text': 'var(--tg-text)',
+  '--mantine-color-dimmed': 'var(--tg-muted)',
+  '--mantine-color-placeholder': 'var(--tg-muted)',
+  '--mantine-color-anchor': 'var(--tg-accent)',
+  '--mantine-color-default': 'var(--tg-raised)',
+  '--mantine-color-default-hover': 'var(--tg-sunken)',
+  '--mantine-color-default-color': 'var(--tg-text)',
+  '--mantine-color-default-border': 'var(--tg-line-strong)',
+  '--mantine-color-error': 'var(--tg-bad)',
+  '--mantine-color-success': 'var(--tg-good)',
+  '--mantine-color-disabled-color': 'var(--tg-muted)',
+}
+
+function prefixed(names: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(names).map(([name, value]) => [`--tg-${name}`, value]))
+}
