@@ -5,9 +5,12 @@ import { auditRoutes } from './audit.ts'
 import { frameRoutes } from './frame.ts'
 import { keyRoutes } from './keys.ts'
 import { modelRoutes } from './models.ts'
+import { peopleRoutes } from './people.ts'
 import { playgroundRoutes } from './playground.ts'
+import { profileRoutes } from './profile.ts'
 import { requestRoutes } from './requests.ts'
 import type { RouteTable } from './route.ts'
+import { signInRoutes } from './sign-in.ts'
 import { usageRoutes } from './usage.ts'
 
 export const contract = {
@@ -20,7 +23,9 @@ export const contract = {
   ...auditRoutes,
   ...alertRoutes,
   ...playgroundRoutes,
-  // people.ts adds `...peopleRoutes` here.
+  ...signInRoutes,
+  ...profileRoutes,
+  ...peopleRoutes,
 } satisfies RouteTable
 
 export type Contract = typeof contract

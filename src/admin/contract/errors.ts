@@ -7,17 +7,25 @@ export const ADMIN_ERRORS = {
   /** A value is wrong; `field` names it, `problems` names them all. */
   invalid_value: 400,
   not_signed_in: 401,
+  /** E-mail address and password, or the code, do not open an account; which of them is not said. */
+  wrong_credentials: 401,
   /** The role lacks a permission; `permission` names it. */
   not_permitted: 403,
   /** A write with a cookie that comes from another site. */
   wrong_origin: 403,
   not_found: 404,
+  /** A one-time link that never was. */
+  invalid_link: 404,
   method_not_allowed: 405,
   duplicate_name: 409,
+  /** Afterwards nobody could manage people, or the configuration. */
+  last_manager: 409,
   /** The state of the thing does not allow this. */
   wrong_state: 409,
   /** The same Idempotency-Key was used for another request, or for one that is still running. */
   idempotency_conflict: 409,
+  link_used: 410,
+  link_expired: 410,
   /** Somebody changed it since it was read; `conflict` says who and what. */
   version_conflict: 412,
   too_large: 413,

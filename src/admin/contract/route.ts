@@ -17,13 +17,13 @@ export type Route = {
   /** One line for the OpenAPI document. */
   readonly summary: string
   readonly params?: z.ZodObject
-  readonly query?: z.ZodObject
+  readonly query?: z.ZodObject | z.ZodRecord
   readonly body?: z.ZodType
   /** The JSON of a success; a `media` of its own makes it text. */
   readonly answer: z.ZodType
   readonly media?: 'text/csv'
   /** 200 unless it says otherwise. */
-  readonly status?: 201
+  readonly status?: 201 | 303
   /** Sent twice with the same Idempotency-Key it is done once. */
   readonly idempotent?: true
 }

@@ -1,0 +1,172 @@
+// People and roles, for those who manage them.
+import { z } from 'zod'
+
+import { PERMISSIONS } from './permissions.ts'
+import { route } from './route.ts'
+import { email, personName, roleName } from './sign-in.ts'
+import { done, moment } from './values.ts'
+
+export const person = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: roleName,
+  status: z.enum(['active', 'invited', 'blocked']),
+  has_password: z.boolean(),
+  two_factor: z.boolean(),
+  created_at: moment,
+  last_seen_at: moment.nullable(),
+})
+
+/** A one-time link. When it went out by mail it is not shown. */
+export const sentLink = z.object({
+  mailed: z.boolean(),
+  /** Null when it was mailed. */
+  url: z.string().nullable(),
+  expires_at: moment,
+})
+
+export const role = z.object({
+  id: z.string(),
+  name: z.string(),
+  permissions: z.array(z.enum(PERMISSIONS)),
+  built_in: z.boolean(),
+  /** How many people have it. */
+  people: z.int(),
+})
+
+const personParams = z.object({ id: z.string() })
+const roleId = z.string().min(1, 'choose a role').max(100)
+const roleBody = z.strictObject({
+  name: z.string().trim().min(1, 'write a name').max(60),
+  permissions: z.array(z.enum(PERMISSIONS)),
+})
+
+export const peopleRoutes = {
+  listPeople: route({
+    method: 'GET',
+    path: '/people',
+    access: 'people:manage',
+    summary: 'Everyone who may sign in',
+    answer: z.object({ people: z.array(person) }),
+  }),
+  readPerson: route({
+    method: 'GET',
+    path: '/people/:id',
+    access: 'people:manage',
+    summary: 'One person',
+    params: personParams,
+    answer: person,
+  }),
+  invitePerson: route({
+    method: 'POST',
+    path: '/people',
+    access: 'people:manage',
+    summary: 'Invite somebody: by mail, or with a link to pass on',
+    body: z.strictObject({ email, name: personName.optional(), role: roleId }),
+    answer: z.object({ person, link: sentLink }),
+    status: 201,
+  }),
+  changePerson: route({
+    method: 'PATCH',
+    path: '/people/:id',
+    access: 'people:manage',
+    summary: 'Change the name or the role of a person',
+    params: personParams,
+    body: z.strictObject({ name: personName, role: roleId }).partial(),
+    answer: person,
+  }),
+  inviteAgain: route({
+    method: 'POST',
+    path: '/people/:id/invite',
+    access: 'people:manage',
+    summary: 'A new invitation for somebody who has not come yet; the old link no longer works',
+    params: personParams,
+    answer: sentLink,
+  }),
+  resetPassword: route({
+    method: 'POST',
+    path: '/people/:id/reset-password',
+    access: 'people:manage',
+    summary: 'A link with which a person sets a new password; nothing changes until it is used',
+    params: personParams,
+    answer: sentLink,
+  }),
+  resetTwoFactor: route({
+    method: 'POST',
+    path: '/people/:id/reset-two-factor',
+    access: 'people:manage',
+    summary: 'Let a person who has lost the app sign in without codes',
+    params: personParams,
+    answer: person,
+  }),
+  signOutPerson: route({
+    method: 'POST',
+    path: '/people/:id/sign-out',
+    access: 'people:manage',
+    summary: 'End all sessions and personal access tokens of a person',
+    params: personParams,
+    answer: done,
+  }),
+  blockPerson: route({
+    method: 'POST',
+    path: '/people/:id/block',
+    access: 'people:manage',
+    summary: 'Keep a person out, at once, until unblocked',
+    params: personParams,
+    answer: person,
+  }),
+  unblockPerson: route({
+    method: 'POST',
+    path: '/people/:id/unblock',
+    access: 'people:manage',
+    summary: 'Let a blocked person in again',
+    params: personParams,
+    answer: person,
+  }),
+  removePerson: route({
+    method: 'DELETE',
+    path: '/people/:id',
+    access: 'people:manage',
+    summary: 'Remove a person for good; what they did stays on record',
+    params: personParams,
+    answer: done,
+  }),
+  listRoles: route({
+    method: 'GET',
+    path: '/roles',
+    access: 'signed-in',
+    summary: 'Every role with its permissions',
+    answer: z.object({ roles: z.array(role) }),
+  }),
+  createRole: route({
+    method: 'POST',
+    path: '/roles',
+    access: 'people:manage',
+    summary: 'A role of your own, with rights that you hold',
+    body: roleBody,
+    answer: role,
+    status: 201,
+  }),
+  changeRole: route({
+    method: 'PATCH',
+    path: '/roles/:id',
+    access: 'people:manage',
+    summary: 'Change a role of your own',
+    params: personParams,
+    body: roleBody.partial(),
+    answer: role,
+  }),
+  removeRole: route({
+    method: 'DELETE',
+    path: '/roles/:id',
+    access: 'people:manage',
+    summary: 'Remove a role of your own that nobody has',
+    params: personParams,
+    answer: done,
+  }),
+}
+
+export type PersonAnswer = z.output<typeof person>
+export type RoleAnswer = z.output<typeof role>
+export type SentLink = z.output<typeof sentLink>

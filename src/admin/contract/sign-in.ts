@@ -1,0 +1,150 @@
+// Getting in: what the screens may know before anyone is signed in, the steps of a sign-in, and one-time links. A link's
+// token stands behind the # of its address, which no server is sent; the screens send it in a body.
+import { z } from 'zod'
+
+import { PERMISSIONS } from './permissions.ts'
+import { route } from './route.ts'
+import { done, moment } from './values.ts'
+
+export const PASSWORD_LENGTH_MIN = 12
+export const PASSWORD_LENGTH_MAX = 200
+
+export const email = z.email('write an e-mail address').max(254)
+export const personName = z.string().trim().min(1, 'write a name').max(100)
+export const newPassword = z
+  .string()
+  .min(PASSWORD_LENGTH_MIN, `use at least ${PASSWORD_LENGTH_MIN} characters`)
+  .max(PASSWORD_LENGTH_MAX, `use at most ${PASSWORD_LENGTH_MAX} characters`)
+/** As typed in to prove who one is: only bounded, because what is wrong is wrong. */
+export const oldPassword = z.string().min(1, 'write your password').max(1_000)
+export const code = z.string().trim().min(1, 'write the code').max(40)
+
+export const roleName = z.object({ id: z.string(), name: z.string() })
+
+export const signedIn = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: roleName,
+  permissions: z.array(z.enum(PERMISSIONS)),
+  via: z.enum(['session', 'token']),
+})
+
+export const session = z.object({
+  /** Null: show the sign-in page. */
+  person: signedIn.nullable(),
+  /** There is nobody yet: the first administrator comes by the link that the first start printed. */
+  setup_needed: z.boolean(),
+  /** Null: there is none. */
+  single_sign_on: z.object({ name: z.string() }).nullable(),
+  /** This is plain HTTP: whoever is on the way reads passwords and keys. */
+  insecure: z.boolean(),
+})
+
+/** `code`: the password was right, and the app's code is to be entered at /session/code. */
+export const signInStep = z.object({ step: z.enum(['done', 'code']) })
+
+const token = z.string().min(1).max(200)
+
+/** Which page a link opens: /welcome, /invitation or /reset-password, each with # and the token. */
+export const LINK_KINDS = ['setup', 'invitation', 'reset'] as const
+export const LINK_PAGES = {
+  setup: '/welcome',
+  invitation: '/invitation',
+  reset: '/reset-password',
+} as const satisfies Record<(typeof LINK_KINDS)[number], string>
+
+export const linkFacts = z.object({
+  kind: z.enum(LINK_KINDS),
+  /** Whose link it is; null for the first administrator, who writes both. */
+  email: z.string().nullable(),
+  name: z.string().nullable(),
+  expires_at: moment,
+})
+
+export const signInRoutes = {
+  readSession: route({
+    method: 'GET',
+    path: '/session',
+    access: 'public',
+    summary: 'Who is signed in, and how one can sign in here',
+    answer: session,
+  }),
+  signIn: route({
+    method: 'POST',
+    path: '/session',
+    access: 'public',
+    summary: 'Sign in with e-mail address and password',
+    body: z.strictObject({ email, password: oldPassword }),
+    answer: signInStep,
+  }),
+  enterCode: route({
+    method: 'POST',
+    path: '/session/code',
+    access: 'public',
+    summary: 'The second step of a sign-in: a code of the app, or a recovery code',
+    body: z.strictObject({ code, kind: z.enum(['app', 'recovery']).default('app') }),
+    answer: signInStep,
+  }),
+  signOut: route({
+    method: 'DELETE',
+    path: '/session',
+    access: 'public',
+    summary: 'Sign out',
+    answer: done,
+  }),
+  startSingleSignOn: route({
+    method: 'POST',
+    path: '/sso/start',
+    access: 'public',
+    summary: 'Where to send the browser for single sign-on',
+    answer: z.object({ location: z.string() }),
+  }),
+  finishSingleSignOn: route({
+    method: 'GET',
+    path: '/sso/callback/oidc',
+    access: 'public',
+    summary: 'Where the provider of single sign-on sends the browser back to',
+    query: z.record(z.string(), z.string().max(4_096)),
+    answer: done,
+    status: 303,
+  }),
+  lookAtLink: route({
+    method: 'POST',
+    path: '/links/look',
+    access: 'public',
+    summary: 'What a one-time link is for, without using it',
+    body: z.strictObject({ token }),
+    answer: linkFacts,
+  }),
+  useLink: route({
+    method: 'POST',
+    path: '/links/use',
+    access: 'public',
+    summary: 'Use a one-time link: set a password and be signed in',
+    body: z.strictObject({
+      token,
+      password: newPassword,
+      /** The name is taken from invitations and the first administrator, the address from the latter alone. */
+      name: personName.optional(),
+      email: email.optional(),
+    }),
+    answer: signInStep,
+  }),
+}
+
+export type SessionAnswer = z.output<typeof session>
+export type LinkKind = (typeof LINK_KINDS)[number]
+
+/** Why single sign-on ended at /sign-in?error=… */
+export const SINGLE_SIGN_ON_ERRORS = [
+  /** Nobody has invited this address. */
+  'not_invited',
+  /** The provider does not say that the address was verified. */
+  'email_not_verified',
+  'blocked',
+  'unavailable',
+  /** Started elsewhere, too long ago, or cancelled: try again. */
+  'failed',
+] as const
+export type SingleSignOnError = (typeof SINGLE_SIGN_ON_ERRORS)[number]
