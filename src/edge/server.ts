@@ -14,6 +14,7 @@ import type { Parts } from '../exchange/exchange.ts'
 import { withCurrentKey } from '../exchange/asking.ts'
 import { ClientGone } from '../exchange/reply.ts'
 import type { Trace } from '../exchange/trace.ts'
+import { isOutage } from '../store/outage.ts'
 import { describeError } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
 import { encodeError } from '../wire/errors.ts'
@@ -126,7 +127,7 @@ export class Edge {
       }
     } catch (thrown) {
       if (!(thrown instanceof ClientGone)) {
-        error = toGatewayError(thrown)
+        error = isOutage(thrown) ? unreached(thrown) : toGatewayError(thrown)
         await reply.fail(error, family, requestId)
       }
     } finally {
@@ -205,6 +206,15 @@ const PATH_CHARACTERS_LOGGED = 100
 /** The envelope of everything below /v1/messages is the messages family's, of everything else the chat family's. */
 function familyOf(path: string): Family {
   return path === '/v1/messages' || path.startsWith('/v1/messages/') ? 'messages' : 'chat'
+}
+
+/** Keys, stored answers and figures are in the same database as the budgets: without it nobody can be let through. */
+function unreached(cause: Error): GatewayError {
+  return new GatewayError(
+    'ledger_unavailable',
+    'the database cannot be reached at present: try again shortly',
+    { retryAfterSeconds: 2, cause },
+  )
 }
 
 function draining(): GatewayError {

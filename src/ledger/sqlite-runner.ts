@@ -1,6 +1,6 @@
 // The serving thread's end of a batch on SQLite: sends it to the database's thread and sorts what comes back wrong.
 import type { SqliteStore } from '../store/open.ts'
-import { ThreadLost } from '../store/sqlite-thread.ts'
+import { isOutage } from '../store/outage.ts'
 import type { Batch, BatchResult } from './books.ts'
 import { packBatch, unpackResult, type PackedResult } from './crossing.ts'
 import { Unavailable, type BatchRunner } from './writer.ts'
@@ -10,9 +10,6 @@ export const LEDGER_WORKER_MODULE = new URL(
   import.meta.url.replace(/sqlite-runner(\.[jt]s)$/, 'sqlite-batch$1'),
 )
 
-/** The data is at fault, not the disk: primary result codes TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
-const DATA_ERRORS = new Set([18, 19, 20, 25])
-
 export function sqliteRunner(store: SqliteStore): BatchRunner {
   return {
     run: async (batch: Batch): Promise<BatchResult> => {
@@ -20,17 +17,11 @@ export function sqliteRunner(store: SqliteStore): BatchRunner {
         const packed = await store.inWorker('ledger.batch', packBatch(batch))
         return unpackResult(packed as PackedResult)
       } catch (error) {
+        // What the handler itself throws is at fault too: trying that again would hold up everyone else for ever.
         if (!isOutage(error)) throw error
         throw new Unavailable(`SQLite could not commit: ${error.message}`, { cause: error })
       }
     },
     close: async () => {},
   }
-}
-
-/** What the handler itself throws is at fault too: trying that again would hold up everyone else for ever. */
-function isOutage(error: unknown): error is Error {
-  if (error instanceof ThreadLost) return true
-  if (!(error instanceof Error) || !('errcode' in error)) return false
-  return typeof error.errcode === 'number' && !DATA_ERRORS.has(error.errcode & 0xff)
 }

@@ -26,11 +26,23 @@ function serverUrl(): Promise<string> {
   return given ? Promise.resolve(given) : (ownServer ??= startPostgres())
 }
 
-/**
- * Starts a throw-away server and gives its address. The server belongs to a keeper process that stops it when the
- * pipe to this process closes: it ends with this process, however this one ends.
- */
 export async function startPostgres(): Promise<string> {
+  return (await startMortalPostgres()).url
+}
+
+export type MortalPostgres = {
+  readonly url: string
+  /** As `kill -9` of its first process does; every connection breaks. */
+  kill(): void
+  /** Returns at once; the server takes connections when it has recovered. */
+  revive(): void
+}
+
+/**
+ * Starts a throw-away server. It belongs to a keeper process that stops it when the pipe to this process closes: it
+ * ends with this process, however this one ends.
+ */
+export async function startMortalPostgres(): Promise<MortalPostgres> {
   const keeper = spawn(process.execPath, [keeperFile], {
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true, // a signal to the whole group is not for it
@@ -41,7 +53,11 @@ export async function startPostgres(): Promise<string> {
   ;(keeper.stdin as Socket).unref()
   const answer = JSON.parse(said || '{"error":"the keeper of PostgreSQL was killed"}') as Answer
   if ('error' in answer) throw new Error(answer.error)
-  return answer.url
+  return {
+    url: answer.url,
+    kill: () => keeper.kill('SIGUSR2'),
+    revive: () => keeper.kill('SIGHUP'),
+  }
 }
 
 const keeperFile = fileURLToPath(new URL('./postgres-keeper.ts', import.meta.url))

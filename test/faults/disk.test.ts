@@ -1,0 +1,136 @@
+// A gateway on SQLite whose disk is slow, or full for a while: streams flow on, whoever cannot be let through is told
+// 503, nothing is lost, and it mends itself once there is room.
+import assert from 'node:assert/strict'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { formatUsd } from '../../src/core/money.ts'
+import type { FaultyDisk } from '../support/disk-faults.ts'
+import { faultyDisk, noFaultyDisk } from '../support/disk-faults.ts'
+import type { TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
+import type { StoryProvider } from '../support/story.ts'
+import { askStory, startStoryProvider, STORY_COST } from '../support/story.ts'
+
+const folders: string[] = []
+after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
+  test('full: refused with 503, unfinished answers end in an error, then all goes on and adds up', async () => {
+    await using provider = await startStoryProvider()
+    const { disk, gateway: starting } = onDisk({ slowMs: 0, config: provider.config })
+    await using gateway = await starting
+    const story = await gateway.key('story', 'story')
+    const sandbox = await gateway.key('sandbox', 'sandbox-chat')
+    const answers: (number | undefined)[] = []
+    let isOver = false
+    const clients = [0, 1, 2, 3].map(async (index) => {
+      while (!isOver) answers.push((await askStory(gateway.url, story, index % 2 === 0))?.status)
+    })
+
+    const running = await stream(gateway, sandbox, 'tokens=10 gap=50ms')
+    disk.fill()
+    const text = await running.text()
+    assert.doesNotMatch(text, /\[DONE\]/)
+    assert.match(text, /"code":"ledger_unavailable"/)
+    assert.equal((await askStory(gateway.url, story, false))?.code, 'ledger_unavailable')
+    assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200)
+
+    disk.free()
+    while ((await askStory(gateway.url, story, true))?.isWhole !== true) await pause(100)
+    isOver = true
+    await Promise.all(clients)
+    assert.deepEqual(new Set(answers).difference(new Set([200, 503])), new Set())
+    await addsUp(gateway, provider)
+    assert.notEqual((await gateway.tollgate('keys', 'show', 'sandbox'))['spent'], '0')
+  })
+
+  test('5 ms slower: many requests share one wait, and all of them are in the books', async (t) => {
+    await using provider = await startStoryProvider()
+    const { disk, gateway: starting } = onDisk({ slowMs: 5, config: provider.config })
+    await using gateway = await starting
+    const story = await gateway.key('story', 'story')
+    await askStory(gateway.url, story, false)
+    disk.slow()
+    const requests = 200
+    const clients = Array.from({ length: 40 }, async () => {
+      for (let count = 0; count < requests / 40; count++) await askStory(gateway.url, story, true)
+    })
+    await Promise.all(clients)
+    const syncs = disk.syncs()
+    t.diagnostic(`${requests} requests, ${syncs} syncs`)
+    // One for each hold and one for each settlement would be twice as many as requests.
+    assert.ok(syncs > 0 && syncs < requests, `${syncs} syncs`)
+    await addsUp(gateway, provider)
+  })
+
+  test('two seconds slower: a stream flows on while others wait for the disk', async () => {
+    const { disk, gateway: starting } = onDisk({ slowMs: 2_000, config: '' })
+    await using gateway = await starting
+    const key = await gateway.key('demo', 'sandbox-chat')
+    const running = await stream(gateway, key, 'tokens=400 gap=20ms')
+    disk.slow()
+    let waited: 'no' | 'yes' | 'over' = 'no'
+    let chunksMeanwhile = 0
+    assert.ok(running.body)
+    for await (const _ of running.body) {
+      if (waited === 'no') {
+        waited = 'yes'
+        void stream(gateway, key, 'tokens=1').then(() => (waited = 'over'))
+      } else if (waited === 'yes') chunksMeanwhile++
+      else break
+    }
+    assert.ok(chunksMeanwhile > 10, `${chunksMeanwhile} pieces came`)
+  })
+})
+
+/** A gateway whose database and spool are on such a disk. */
+function onDisk(options: { readonly slowMs: number; readonly config: string }): {
+  readonly disk: FaultyDisk
+  readonly gateway: Promise<TestGateway>
+} {
+  const [folder, scratch] = [freshFolder(), freshFolder()]
+  const disk = faultyDisk({ folder, scratch, slowMs: options.slowMs })
+  return { disk, gateway: startGateway({ folder, config: options.config, env: disk.env }) }
+}
+
+function freshFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tollgate-disk-')))
+  folders.push(folder)
+  return folder
+}
+
+/** Every call that the provider got was charged once, and nothing is held any more. */
+async function addsUp(gateway: TestGateway, provider: StoryProvider): Promise<void> {
+  for (;;) {
+    const { held, spent } = await gateway.tollgate('keys', 'show', 'story')
+    if (held !== '0') {
+      await pause(200)
+      continue
+    }
+    assert.equal(spent, formatUsd(STORY_COST * BigInt(provider.dispatched())))
+    break
+  }
+  assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
+    ok: true,
+    violations: [],
+  })
+}
+
+/** Resolves with the first byte. */
+function stream(gateway: TestGateway, key: string, script: string): Promise<Response> {
+  return fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'x-tollgate-sandbox': script },
+    body: JSON.stringify({
+      model: 'sandbox-chat',
+      stream: true,
+      messages: [{ role: 'user', content: 'Hello' }],
+    }),
+  })
+}

@@ -1,0 +1,85 @@
+// `kill -9` of PostgreSQL itself under load, and its return: three gateways go on by themselves, whoever is refused is
+// told 503, and every call that the provider got is in the books once. `ROUNDS=50 node --test …` runs more.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { formatUsd } from '../../src/core/money.ts'
+import type { TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
+import { startMortalPostgres } from '../support/postgres.ts'
+import type { StoryAnswer } from '../support/story.ts'
+import { askStory, startStoryProvider, STORY_COST } from '../support/story.ts'
+
+const ROUNDS = Number(process.env['ROUNDS'] ?? 2)
+/** Longer than a settlement waits before it goes to the spool, on the way to what a new request waits. */
+const OUTAGE_MS = 3_000
+
+test(`${ROUNDS} crashes of PostgreSQL under load lose nothing and count nothing twice`, async () => {
+  await using provider = await startStoryProvider()
+  const postgres = await startMortalPostgres()
+  const config = `ledger: { beat: 0.2s, dead_after: 1s }${provider.config}`
+  const start = (): Promise<TestGateway> => startGateway({ config, database: postgres.url })
+  // One after the other: the first one makes the tables.
+  await using first = await start()
+  await using second = await start()
+  await using third = await start()
+  const nodes = [first, second, third]
+  const secret = await first.key('story', 'story', '--budget', '90')
+  const unseen = await first.key('unseen', 'story', '--budget', '1')
+
+  const answers: StoryAnswer[] = []
+  let isOver = false
+  const client = async (index: number): Promise<void> => {
+    while (!isOver) {
+      const answer = await askStory(nodes[index % 3]?.url ?? '', secret, index % 2 === 0)
+      answers.push(answer ?? HUNG_UP)
+    }
+  }
+  const clients = Promise.all(Array.from({ length: 9 }, (_, index) => client(index)))
+  const refusals = []
+  for (let round = 0; round < ROUNDS; round++) {
+    await Promise.all(nodes.map(({ url }) => untilServed(url, secret)))
+    postgres.kill()
+    refusals.push(await askStory(nodes[round % 3]?.url ?? '', unseen, false))
+    await pause(OUTAGE_MS)
+    postgres.revive()
+  }
+  await Promise.all(nodes.map(({ url }) => untilServed(url, secret)))
+  isOver = true
+  await clients
+
+  // A key that no node remembers is not taken for a wrong one.
+  for (const refused of refusals.slice(0, 3)) {
+    assert.deepEqual([refused?.status, refused?.code], [503, 'ledger_unavailable'])
+  }
+  for (const { status, code, isWhole } of answers) {
+    assert.ok(
+      isWhole || (status === 503 && code === 'ledger_unavailable'),
+      `an answer with status ${status}, ${code}`,
+    )
+  }
+  const key = await quiet(first)
+  assert.equal(key['spent'], formatUsd(STORY_COST * BigInt(provider.dispatched())))
+  assert.deepEqual(await first.tollgate('ledger', 'verify', '--quiescent'), {
+    ok: true,
+    violations: [],
+  })
+  // Nobody was taken for dead while nobody could be seen.
+  assert.deepEqual(await first.tollgate('ledger', 'orphans'), { orphans: [] })
+})
+
+const HUNG_UP = { status: 0, requestId: '', isWhole: false, code: 'hung_up' }
+
+async function untilServed(url: string, secret: string): Promise<void> {
+  while ((await askStory(url, secret, true))?.isWhole !== true) await pause(100)
+}
+
+/** The key, once what was spooled is in the books. */
+async function quiet(gateway: TestGateway): Promise<Record<string, unknown>> {
+  for (;;) {
+    const key = await gateway.tollgate('keys', 'show', 'story')
+    if (key['held'] === '0') return key
+    await pause(200)
+  }
+}

@@ -1,0 +1,61 @@
+/* A disk that is slow or full, for one process and one folder: preloaded in front of the C library, it lets no write to
+   a file below FAULT_FOLDER through while the file FAULT_FULL exists, and delays every sync by FAULT_SLOW_MS while the
+   file FAULT_SLOW exists, adding a byte to it for each. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static int is_below(int fd) {
+  const char *folder = getenv("FAULT_FOLDER");
+  char link[64], path[4096];
+  if (folder == NULL) return 0;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length < 0) return 0;
+  path[length] = 0;
+  return strncmp(path, folder, strlen(folder)) == 0;
+}
+
+static int is_full(int fd) {
+  const char *flag = getenv("FAULT_FULL");
+  if (flag == NULL || access(flag, F_OK) != 0 || !is_below(fd)) return 0;
+  errno = ENOSPC;
+  return 1;
+}
+
+static void delay(int fd) {
+  const char *ms = getenv("FAULT_SLOW_MS"), *flag = getenv("FAULT_SLOW");
+  if (ms == NULL || flag == NULL || access(flag, F_OK) != 0 || !is_below(fd)) return;
+  struct timespec pause = {atoi(ms) / 1000, (long)(atoi(ms) % 1000) * 1000000};
+  nanosleep(&pause, NULL);
+  int counter = open(flag, O_WRONLY | O_APPEND);
+  if (counter < 0) return;
+  (void)!REAL(write)(counter, ".", 1);
+  close(counter);
+}
+
+int fsync(int fd) { delay(fd); return REAL(fsync)(fd); }
+int fdatasync(int fd) { delay(fd); return REAL(fdatasync)(fd); }
+
+ssize_t write(int fd, const void *data, size_t size) {
+  return is_full(fd) ? -1 : REAL(write)(fd, data, size);
+}
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+  return is_full(fd) ? -1 : REAL(writev)(fd, parts, count);
+}
+ssize_t pwrite(int fd, const void *data, size_t size, off_t at) {
+  return is_full(fd) ? -1 : REAL(pwrite)(fd, data, size, at);
+}
+ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at) {
+  return is_full(fd) ? -1 : REAL(pwrite64)(fd, data, size, at);
+}

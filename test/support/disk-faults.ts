@@ -1,0 +1,58 @@
+// Builds disk-faults.c, which makes a process find its disk slow or full. Needs a C compiler and a loader that preloads.
+import { spawnSync } from 'node:child_process'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export type FaultyDisk = {
+  /** For the process that is to have such a disk. */
+  readonly env: Readonly<Record<string, string>>
+  fill(): void
+  free(): void
+  /** From now on every sync takes `slowMs` longer. */
+  slow(): void
+  /** The syncs since then. */
+  syncs(): number
+}
+
+export type DiskOptions = {
+  /** Whose files are concerned. */
+  readonly folder: string
+  /** For what belongs to the disk itself; not below the other one. */
+  readonly scratch: string
+  readonly slowMs: number
+}
+
+/** Why there is no such disk on this machine; undefined when there is. */
+export const noFaultyDisk: string | undefined =
+  process.platform !== 'linux'
+    ? 'a disk can be made slow or full only where LD_PRELOAD works: on Linux'
+    : spawnSync('cc', ['--version']).status === 0
+      ? undefined
+      : 'no C compiler (cc) to build the slow and full disk with'
+
+export function faultyDisk({ folder, scratch, slowMs }: DiskOptions): FaultyDisk {
+  const library = join(scratch, 'disk-faults.so')
+  const source = fileURLToPath(new URL('./disk-faults.c', import.meta.url))
+  const { status, stderr } = spawnSync(
+    'cc',
+    ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl'],
+    { encoding: 'utf8' },
+  )
+  if (status !== 0) throw new Error(`disk-faults.c cannot be built: ${stderr}`)
+  const full = join(scratch, 'full')
+  const slow = join(scratch, 'slow')
+  return {
+    env: {
+      LD_PRELOAD: library,
+      FAULT_FOLDER: folder,
+      FAULT_FULL: full,
+      FAULT_SLOW: slow,
+      FAULT_SLOW_MS: String(slowMs),
+    },
+    fill: () => writeFileSync(full, ''),
+    free: () => rmSync(full),
+    slow: () => writeFileSync(slow, ''),
+    syncs: () => statSync(slow).size,
+  }
+}

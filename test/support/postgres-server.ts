@@ -1,0 +1,67 @@
+// One throw-away PostgreSQL server in a folder of its own: made, started, and started again after it was killed.
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { chownSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { freePort } from './port.ts'
+import { findPostgres, serverUser } from './postgres-binaries.ts'
+
+export type PostgresServer = {
+  /** postgres://postgres@127.0.0.1:PORT/postgres, the same after every start. */
+  readonly url: string
+  /** Resolves when it takes connections; what a killed one left behind is recovered first. */
+  start(): Promise<ChildProcess>
+}
+
+// Durable like a real one, because the tests rely on commits; sized for many short test databases.
+const SETTINGS = Object.entries({
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '64MB',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+}).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+
+export async function makePostgres(folder: string): Promise<PostgresServer> {
+  if (serverUser) chownSync(folder, serverUser.uid, serverUser.gid)
+  const binaries = await findPostgres(folder)
+  const data = join(folder, 'data')
+  const words = ['-U', 'postgres', '--auth=trust', '-E', 'UTF8', '--no-locale', '--no-sync']
+  const { status, stderr, error } = spawnSync(join(binaries, 'initdb'), ['-D', data, ...words], {
+    ...serverUser,
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`initdb failed: ${error?.message ?? stderr}`)
+  const port = await freePort()
+  const command = [join(binaries, 'postgres'), '-D', data, '-p', String(port), ...SETTINGS]
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    start: () => startServer(folder, command),
+  }
+}
+
+async function startServer(
+  folder: string,
+  [program = '', ...words]: readonly string[],
+): Promise<ChildProcess> {
+  const server = spawn(program, words, {
+    ...serverUser,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let log = ''
+  const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
+  server.stderr.on('data', (chunk: Buffer) => {
+    log = (log + chunk.toString()).slice(-4000)
+    if (log.includes('ready to accept connections')) resolve()
+  })
+  server.on('error', reject)
+  server.on('exit', () => reject(new Error(`PostgreSQL did not start: ${log}`)))
+  await ready
+  return server
+}
