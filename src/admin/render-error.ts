@@ -42,7 +42,8 @@ function ofStore(thrown: StoreError): AdminError {
     case 'duplicate_name':
       return new AdminError('duplicate_name', message, { field: 'name' })
     case 'wrong_state':
-      return new AdminError('wrong_state', message)
+    case 'version_conflict':
+      return new AdminError(code, message)
     case 'unreachable':
     case 'read_only':
       return new AdminError('unavailable', 'the database cannot be reached: try again shortly', {

@@ -1,5 +1,6 @@
 // What a command works with: the configuration and the database behind it.
 import { existsSync } from 'node:fs'
+import { userInfo } from 'node:os'
 
 import type { Command } from 'commander'
 
@@ -8,6 +9,7 @@ import type { Config, Place } from '../config/load.ts'
 import type { ConfigSource } from '../config/written.ts'
 import { systemClock } from '../core/clock.ts'
 import { periodAt } from '../ledger/periods.ts'
+import type { Author } from '../store/audit.ts'
 import { seedFrame } from '../store/frame.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/open.ts'
@@ -61,7 +63,12 @@ export async function withStore<Result>(
       `there is no database at ${file}: name another with --config, TOLLGATE_DATABASE or \`database\` in tollgate.yaml, or make this one with \`tollgate serve\` or \`tollgate keys create\``,
     )
   }
-  const store = await openStore(place.database, { clock: systemClock, periodAt, workerModules })
+  const store = await openStore(place.database, {
+    clock: systemClock,
+    periodAt,
+    workerModules,
+    author: author(),
+  })
   try {
     if (isNew) printNote(`made a new database, ${file}`)
     if (place.frame !== null) await seedFrame(store, place.frame)
@@ -73,4 +80,17 @@ export async function withStore<Result>(
 
 export function sqliteFile({ database }: Place): string | undefined {
   return database.startsWith('sqlite:') ? database.slice('sqlite:'.length) : undefined
+}
+
+function author(): Author {
+  return { actor: `command line, ${account()}`, source: 'cli', address: null, requestId: null }
+}
+
+/** A container may run under a number that no account has. */
+function account(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`
+  }
 }

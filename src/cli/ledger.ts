@@ -1,5 +1,4 @@
 // `tollgate ledger …`: whether the books balance, and what people may correct in them.
-import { userInfo } from 'node:os'
 
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
@@ -69,7 +68,6 @@ function addAdjust(ledger: Command): void {
         const change = {
           holdId,
           costNanodollars: options.cost,
-          actor: `command line, ${userInfo().username}`,
           reason: options.reason,
         }
         const place = readPlace(options)

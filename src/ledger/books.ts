@@ -162,7 +162,13 @@ export type Item =
     }
 
 /** Who changed the books by hand, and why. */
-export type Note = { readonly entryId: string; readonly actor: string; readonly reason: string }
+export type Note = {
+  readonly entryId: string
+  readonly actor: string
+  readonly reason: string
+  /** JSON: where the actor was. */
+  readonly origin?: string
+}
 
 export type LedgerEntry = {
   readonly id: string
@@ -175,6 +181,7 @@ export type LedgerEntry = {
   readonly after: Nanodollars
   readonly actor: string
   readonly reason: string
+  readonly origin: string | null
 }
 
 /** An ask that can cross to another thread. */

@@ -4,12 +4,13 @@ import { newId } from '../core/ids.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { Store } from '../store/open.ts'
 import { StoreError } from '../store/errors.ts'
+import { checkReason } from '../store/key-settings.ts'
 import type { Item, Note } from './books.ts'
 import type { HoldId } from './ledger.ts'
 import { runnerFor } from './runner.ts'
 
-/** Why, in the words of who does it; both are kept for good. */
-export type Reasoned = { readonly actor: string; readonly reason: string }
+/** Why, in the words of who does it; kept for good, with the name in which the store was opened. */
+export type Reasoned = { readonly reason: string }
 
 /** Adds to what a key or the frame may spend, until its period ends. */
 export async function topUp(
@@ -98,8 +99,12 @@ async function apply(store: Store, item: Item): Promise<void> {
   }
 }
 
-function noteOf(store: Store, { actor, reason }: Reasoned): Note {
-  if (reason.trim() === '')
-    throw new StoreError('invalid_value', 'a reason is needed: it is kept in the books')
-  return { entryId: newId('entry', store.clock), actor, reason: reason.trim() }
+function noteOf(store: Store, { reason }: Reasoned): Note {
+  const { actor, ...origin } = store.author
+  return {
+    entryId: newId('entry', store.clock),
+    actor,
+    reason: checkReason(reason),
+    origin: JSON.stringify(origin),
+  }
 }

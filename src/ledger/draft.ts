@@ -32,6 +32,7 @@ export type Movement = {
 /** The accounts and periods an entry belongs to: those of its reservation. */
 export type Place = Pick<Hold, 'keyId' | 'keyPeriod' | 'framePeriod'>
 
+type EntryFigures = Pick<LedgerEntry, 'kind' | 'accountId' | 'periodSeq' | 'before' | 'after'>
 type EntryNote = { readonly holdId?: HoldId; readonly note: Note }
 
 const SPAN_MS: Record<RollupSpan, number> = { hour: 3_600_000, day: 86_400_000 }
@@ -143,10 +144,10 @@ export class Draft {
     return true
   }
 
-  enter(entry: Omit<LedgerEntry, 'id' | 'at' | 'actor' | 'reason' | 'holdId'> & EntryNote): void {
+  enter(entry: EntryFigures & EntryNote): void {
     const { note, holdId = null, ...rest } = entry
-    const { entryId: id, actor, reason } = note
-    this.#entries.push({ ...rest, id, at: this.now, holdId, actor, reason })
+    const { entryId: id, actor, reason, origin = null } = note
+    this.#entries.push({ ...rest, id, at: this.now, holdId, actor, reason, origin })
   }
 
   writes(): Writes {

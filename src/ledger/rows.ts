@@ -315,6 +315,7 @@ export const ENTRY_COLUMNS = [
   'after_nanodollars',
   'actor',
   'reason',
+  'origin',
 ] as const
 
 /** In the order of ENTRY_COLUMNS. */
@@ -330,6 +331,7 @@ export function entryValues(entry: LedgerEntry): Value[] {
     entry.after,
     entry.actor,
     entry.reason,
+    entry.origin,
   ]
 }
 

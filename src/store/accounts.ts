@@ -23,8 +23,11 @@ export type Account = PeriodRule & {
   readonly limitNanodollars: Nanodollars | null
   readonly spentNanodollars: Nanodollars
   readonly heldNanodollars: Nanodollars
+  /** Added to the limit until the period ends. */
+  readonly topUpNanodollars: Nanodollars
   /** limit + this period's top-up - spent - held, never below 0; null without a limit. */
   readonly remainingNanodollars: Nanodollars | null
+  readonly periodStartsAt: number
   readonly resetsAt: number | null
   readonly rpm: number | null
   readonly tpm: number | null
@@ -43,10 +46,12 @@ export function readAccount(store: Store, row: Selectable<AccountsTable>): Accou
     limitNanodollars: row.limit_nanodollars,
     spentNanodollars,
     heldNanodollars,
+    topUpNanodollars: topUp,
     remainingNanodollars: remaining(
       row.limit_nanodollars,
       spentNanodollars + heldNanodollars - topUp,
     ),
+    periodStartsAt: isOver ? store.periodAt(rule, now).startsAt : row.period_starts_at,
     resetsAt: isOver ? store.periodAt(rule, now).endsAt : row.period_ends_at,
     rpm: row.rpm,
     tpm: row.tpm,

@@ -19,6 +19,8 @@ export type StoreErrorCode =
   | 'duplicate_name'
   /** The key's state does not allow this change. */
   | 'wrong_state'
+  /** It was changed since the caller read it. */
+  | 'version_conflict'
 
 export class StoreError extends Error {
   override readonly name = 'StoreError'
@@ -35,4 +37,13 @@ export class StoreError extends Error {
     this.code = code
     this.field = details.field
   }
+}
+
+/** Two people may have read the same thing; the second of them must see what the first one did. */
+export function refuseStale(
+  expected: number | undefined,
+  found: { readonly version: number; readonly what: string },
+): void {
+  if (expected === undefined || expected === found.version) return
+  throw new StoreError('version_conflict', `${found.what} was changed since you read it`)
 }

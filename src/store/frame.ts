@@ -1,7 +1,9 @@
 // The frame: the one account above all keys. It always exists, always has a limit, and is changed by people alone.
-import type { Nanodollars } from '../core/money.ts'
+import { formatUsd, type Nanodollars } from '../core/money.ts'
+import { recordChange } from './audit.ts'
 import { movedPeriodEnd, readAccount, type Account, type PeriodRule } from './accounts.ts'
 import { bumpRevision } from './changes.ts'
+import { refuseStale } from './errors.ts'
 import { checkSettings, type Some } from './key-settings.ts'
 import type { Store } from './open.ts'
 import { FRAME_ID } from './tables.ts'
@@ -13,6 +15,8 @@ export type Frame = Account & {
   readonly remainingNanodollars: Nanodollars
   /** The sum of the budgets of all keys that are not revoked; it may exceed the frame's own. */
   readonly allocatedNanodollars: Nanodollars
+  /** Goes up with every change of the frame. */
+  readonly version: number
 }
 
 /** What a database without a frame gets when nobody says otherwise: 100 USD per month. */
@@ -57,10 +61,15 @@ export async function readFrame(store: Store): Promise<Frame> {
     limitNanodollars: account.limitNanodollars ?? 0n,
     remainingNanodollars: account.remainingNanodollars ?? 0n,
     allocatedNanodollars: allocated_nanodollars ?? 0n,
+    version: row.allow_version,
   }
 }
 
-export async function setFrame(store: Store, change: Some<FrameSettings>): Promise<Frame> {
+/** `ifVersion`: only if nobody has changed it since it was read. */
+export async function setFrame(
+  store: Store,
+  { ifVersion, ...change }: Some<FrameSettings> & { readonly ifVersion?: number | undefined },
+): Promise<Frame> {
   const settings = checkSettings(change)
   await store.db.transaction().execute(async (tx) => {
     const account = await tx
@@ -69,6 +78,10 @@ export async function setFrame(store: Store, change: Some<FrameSettings>): Promi
       .where('id', '=', FRAME_ID)
       .returningAll()
       .executeTakeFirstOrThrow()
+    const version = account.allow_version
+    refuseStale(ifVersion, { version: version - 1, what: 'the frame' })
+    const within = { ...store, db: tx }
+    const before = settingsJson(await readFrame(within))
     await tx
       .updateTable('accounts')
       .set({
@@ -80,7 +93,20 @@ export async function setFrame(store: Store, change: Some<FrameSettings>): Promi
       })
       .where('id', '=', FRAME_ID)
       .execute()
+    const after = settingsJson(await readFrame(within))
+    const subject = { action: 'frame.change', subject: 'frame', subjectId: FRAME_ID } as const
+    await recordChange(store, tx, { ...subject, version, before, after })
     await bumpRevision(store, tx)
   })
   return readFrame(store)
+}
+
+/** What people set, as the record keeps it. */
+function settingsJson(frame: Frame) {
+  return {
+    budget: formatUsd(frame.limitNanodollars),
+    period: frame.period,
+    timezone: frame.timezone,
+    week_start: frame.weekStart,
+  }
 }

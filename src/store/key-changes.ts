@@ -5,10 +5,13 @@ import { sql, type Selectable, type Transaction } from 'kysely'
 import { ENDPOINTS } from '../core/endpoints.ts'
 import { newId } from '../core/ids.ts'
 import { OVERLAP_MS_MAX } from '../core/key-limits.ts'
-import { hashSecret, maskSecret, newSecret, type KeyMode } from '../core/secret.ts'
+import { newSecret, type KeyMode } from '../core/secret.ts'
 import { movedPeriodEnd } from './accounts.ts'
+import { recordChange } from './audit.ts'
 import { bumpRevision } from './changes.ts'
-import { StoreError } from './errors.ts'
+import { refuseStale, StoreError } from './errors.ts'
+import { keyJson } from './key-json.ts'
+import { addModels, addSecret, changeModels } from './key-rows.ts'
 import { checkReason, checkSettings, type KeySettings, type Some } from './key-settings.ts'
 import { findKey, type Key } from './keys.ts'
 import type { Store } from './open.ts'
@@ -24,6 +27,10 @@ export type NewKey = Pick<KeySettings, 'name' | 'models' | 'limitNanodollars'> &
 export type KeyChange = Some<KeySettings> & {
   readonly addModels?: readonly string[] | undefined
   readonly removeModels?: readonly string[] | undefined
+  readonly addTags?: readonly string[] | undefined
+  readonly removeTags?: readonly string[] | undefined
+  /** Only if nobody has changed the key since this version was read. */
+  readonly ifVersion?: number | undefined
 }
 
 /** The secret leaves the store here and in rotateKey, and never again. */
@@ -73,6 +80,12 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
         .execute()
       await addModels(tx, id, settings.models)
       await addSecret(store, tx, { keyId: id, secret })
+      const after = settingsJson(await findKey({ ...store, db: tx }, id))
+      const change = { version: 1, before: null, after: { ...after, mode } }
+      await recordChange(store, tx, {
+        ...aboutKey('key.create', { id, name: settings.name }),
+        ...change,
+      })
       await bumpRevision(store, tx)
     }),
   )
@@ -80,61 +93,72 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
 }
 
 export async function updateKey(store: Store, idOrName: string, change: KeyChange): Promise<Key> {
-  const { models, addModels = [], removeModels = [], ...rest } = change
+  const { models, addModels = [], removeModels = [], ...others } = change
+  const { addTags = [], removeTags = [], ifVersion, ...rest } = others
   const settings = checkSettings(rest)
   checkExpiry(store, settings.expiresAt)
   return refusingDuplicates(settings.name, () =>
-    changeKey(store, idOrName, async (tx, account) => {
-      const accountColumns = {
-        expires_at: settings.expiresAt,
-        limit_nanodollars: settings.limitNanodollars,
-        rpm: settings.rpm,
-        tpm: settings.tpm,
-        concurrency: settings.concurrency,
-        period: settings.period,
-        timezone: settings.timezone,
-        week_start: settings.weekStart,
-        ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
-      }
-      const keyColumns = {
-        name: settings.name,
-        environment: settings.environment,
-        owner: settings.owner,
-        description: settings.description,
-        tags: settings.tags && JSON.stringify(settings.tags),
-        permissions: settings.permissions && JSON.stringify(settings.permissions),
-        when_tight: settings.whenTight,
-      }
-      if (hasValues(accountColumns)) {
-        await tx.updateTable('accounts').set(accountColumns).where('id', '=', account.id).execute()
-      }
-      if (hasValues(keyColumns)) {
+    changeKey(
+      store,
+      { key: idOrName, action: 'key.change', ifVersion },
+      async (tx, account, key) => {
+        const kept = (settings.tags ?? key.tags).filter((tag) => !removeTags.includes(tag))
+        const { tags } = checkSettings({ tags: [...kept, ...addTags] })
+        const accountColumns = {
+          expires_at: settings.expiresAt,
+          limit_nanodollars: settings.limitNanodollars,
+          rpm: settings.rpm,
+          tpm: settings.tpm,
+          concurrency: settings.concurrency,
+          period: settings.period,
+          timezone: settings.timezone,
+          week_start: settings.weekStart,
+          ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
+        }
+        const keyColumns = {
+          name: settings.name,
+          environment: settings.environment,
+          owner: settings.owner,
+          description: settings.description,
+          tags: JSON.stringify(tags),
+          permissions: settings.permissions && JSON.stringify(settings.permissions),
+          when_tight: settings.whenTight,
+        }
+        if (hasValues(accountColumns)) {
+          await tx
+            .updateTable('accounts')
+            .set(accountColumns)
+            .where('id', '=', account.id)
+            .execute()
+        }
         await tx.updateTable('keys').set(keyColumns).where('id', '=', account.id).execute()
-      }
-      await changeModels(tx, account.id, { models, addModels, removeModels })
-    }),
+        await changeModels(tx, account.id, { models, addModels, removeModels })
+      },
+    ),
   )
 }
 
 /** Refuses the key's requests until it is resumed. */
 export async function pauseKey(store: Store, idOrName: string): Promise<Key> {
-  return changeKey(store, idOrName, async (tx, { id }) => {
+  return changeKey(store, { key: idOrName, action: 'key.pause' }, async (tx, { id }) => {
     await tx.updateTable('accounts').set({ status: 'paused' }).where('id', '=', id).execute()
   })
 }
 
 export async function resumeKey(store: Store, idOrName: string): Promise<Key> {
-  return changeKey(store, idOrName, async (tx, { id }) => {
+  return changeKey(store, { key: idOrName, action: 'key.resume' }, async (tx, { id }) => {
     await tx.updateTable('accounts').set({ status: 'active' }).where('id', '=', id).execute()
   })
 }
 
 /** Ends a key for good; its history stays, and its name is free again. Revoking twice keeps the first reason. */
 export async function revokeKey(store: Store, idOrName: string, reason: string): Promise<Key> {
-  const revoked = { revoked_at: store.clock.now(), revoked_reason: checkReason(reason) }
+  const why = checkReason(reason)
+  const revoked = { revoked_at: store.clock.now(), revoked_reason: why }
   const key = await findKey(store, idOrName)
   if (key.status === 'revoked') return key
-  return changeKey(store, key.id, async (tx, { id }) => {
+  const about = { key: key.id, action: 'key.revoke', reason: why } as const
+  return changeKey(store, about, async (tx, { id }) => {
     await tx.updateTable('accounts').set({ status: 'revoked' }).where('id', '=', id).execute()
     await tx.updateTable('keys').set(revoked).where('id', '=', id).execute()
   })
@@ -153,7 +177,7 @@ export async function rotateKey(
   }
   const { id, mode } = await findKey(store, idOrName)
   const secret = newSecret(mode, options.secretPrefix)
-  const key = await changeKey(store, id, async (tx) => {
+  const key = await changeKey(store, { key: id, action: 'key.rotate' }, async (tx) => {
     const now = store.clock.now()
     const secrets = tx.updateTable('secrets').where('key_id', '=', id)
     await secrets.set({ valid_until: now }).where('valid_until', '>', now).execute()
@@ -164,6 +188,15 @@ export async function rotateKey(
     await addSecret(store, tx, { keyId: id, secret })
   })
   return { key, secret }
+}
+
+/** Stops the secret from before the last rotation now, however long its overlap was to be. */
+export async function endOverlap(store: Store, idOrName: string): Promise<Key> {
+  return changeKey(store, { key: idOrName, action: 'key.end_overlap' }, async (tx, { id }) => {
+    const now = store.clock.now()
+    const secrets = tx.updateTable('secrets').where('key_id', '=', id)
+    await secrets.set({ valid_until: now }).where('valid_until', '>', now).execute()
+  })
 }
 
 /** Notes when keys were last used. Comes in batches from the serving process, and is no change that anyone watches. */
@@ -184,10 +217,10 @@ export async function recordUse(store: Store, usedAt: ReadonlyMap<string, number
 /** What every change has in common. The allowlist's version goes up with all of them: looking a key up again is cheap. */
 async function changeKey(
   store: Store,
-  idOrName: string,
-  change: (tx: Transaction<Tables>, account: Selectable<AccountsTable>) => Promise<void>,
+  about: About,
+  change: (tx: Transaction<Tables>, account: Selectable<AccountsTable>, key: Key) => Promise<void>,
 ): Promise<Key> {
-  const { id, name } = await findKey(store, idOrName)
+  const { id, name } = await findKey(store, about.key)
   await store.db.transaction().execute(async (tx) => {
     const account = await tx
       .updateTable('accounts')
@@ -199,82 +232,48 @@ async function changeKey(
       const message = `key "${name}" is revoked, and that is final: create a new key`
       throw new StoreError('wrong_state', message)
     }
-    await tx
-      .updateTable('keys')
-      .set((column) => ({ version: column('version', '+', 1) }))
-      .where('id', '=', id)
-      .execute()
-    await change(tx, account)
+    const within = { ...store, db: tx }
+    const before = await findKey(within, id)
+    refuseStale(about.ifVersion, { version: before.version, what: `key "${name}"` })
+    const version = before.version + 1
+    await tx.updateTable('keys').set({ version }).where('id', '=', id).execute()
+    await change(tx, account, before)
+    const after = await findKey(within, id)
+    await recordChange(store, tx, {
+      ...aboutKey(about.action, after),
+      reason: about.reason ?? null,
+      version,
+      before: settingsJson(before),
+      after: settingsJson(after),
+    })
     await bumpRevision(store, tx)
   })
   return findKey(store, id)
 }
 
-type ModelChange = {
-  readonly models: readonly string[] | undefined
-  readonly addModels: readonly string[]
-  readonly removeModels: readonly string[]
+type About = {
+  /** Its id or name. */
+  readonly key: string
+  readonly action: `key.${string}`
+  readonly reason?: string
+  readonly ifVersion?: number | undefined
 }
 
-async function changeModels(
-  tx: Transaction<Tables>,
-  keyId: string,
-  change: ModelChange,
-): Promise<void> {
-  const rows = await tx
-    .selectFrom('key_models')
-    .select('model')
-    .where('key_id', '=', keyId)
-    .execute()
-  const before = new Set(rows.map(({ model }) => model))
-  const after = new Set(change.models ?? before)
-  for (const model of change.addModels) after.add(model)
-  for (const model of change.removeModels) {
-    if (after.delete(model)) continue
-    const message = `model "${model}" is not on the allowlist of this key, so it cannot be removed`
-    throw new StoreError('invalid_value', message, { field: 'models' })
-  }
-  const { models } = checkSettings({ models: [...after] })
-  const gone = before.difference(new Set(models))
-  if (gone.size > 0) {
-    await tx
-      .deleteFrom('key_models')
-      .where('key_id', '=', keyId)
-      .where('model', 'in', [...gone])
-      .execute()
-  }
-  await addModels(
-    tx,
-    keyId,
-    models.filter((model) => !before.has(model)),
-  )
+function aboutKey(action: string, { id, name }: { readonly id: string; readonly name: string }) {
+  return { action, subject: 'key', subjectId: id, subjectName: name } as const
 }
 
-async function addModels(
-  tx: Transaction<Tables>,
-  keyId: string,
-  models: readonly string[],
-): Promise<void> {
-  const rows = models.map((model) => ({ key_id: keyId, model }))
-  if (rows.length > 0) await tx.insertInto('key_models').values(rows).execute()
+/** What people set, as the record keeps it. */
+function settingsJson(key: Key): Readonly<Record<string, unknown>> {
+  const json = keyJson(key)
+  return Object.fromEntries(RECORDED.map((field) => [field, json[field]]))
 }
 
-async function addSecret(
-  store: Store,
-  tx: Transaction<Tables>,
-  { keyId, secret }: { readonly keyId: string; readonly secret: string },
-): Promise<void> {
-  await tx
-    .insertInto('secrets')
-    .values({
-      hash: hashSecret(secret),
-      key_id: keyId,
-      masked: maskSecret(secret),
-      created_at: store.clock.now(),
-      valid_until: null,
-    })
-    .execute()
-}
+const RECORDED = [
+  ...(['name', 'status', 'models', 'permissions', 'budget', 'period', 'timezone'] as const),
+  ...(['week_start', 'rpm', 'tpm', 'concurrency', 'when_tight', 'expires_at'] as const),
+  ...(['environment', 'owner', 'description', 'tags'] as const),
+]
 
 function checkExpiry(store: Store, expiresAt: number | null | undefined): void {
   if (expiresAt === undefined || expiresAt === null || expiresAt > store.clock.now()) return

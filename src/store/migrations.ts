@@ -1,6 +1,7 @@
 // The schema, as the ordered list of steps that made it. Append only: a step that was released never changes.
 // Within a major version steps only add (tables, indexes, columns with a default), so that the previous release still
 // runs beside the new one; anything else begins a new major version.
+import { ADMIN_STATEMENTS } from './admin-migration.ts'
 import { PEOPLE_STATEMENTS } from './people-migration.ts'
 
 export type Migration = {
@@ -211,4 +212,5 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   { major: 1, minor: 3, statements: PEOPLE_STATEMENTS },
+  { major: 1, minor: 4, statements: ADMIN_STATEMENTS },
 ]

@@ -8,6 +8,7 @@ import { Pool, types } from 'pg'
 
 import type { Clock } from '../core/clock.ts'
 import type { PeriodAt } from './accounts.ts'
+import type { Author } from './audit.ts'
 import { StoreError } from './errors.ts'
 import { IntegerPlugin } from './integers.ts'
 import { makeFolder } from './make-folder.ts'
@@ -18,6 +19,8 @@ import { SqliteThread } from './sqlite-thread.ts'
 import type { Tables } from './tables.ts'
 
 type Common = {
+  /** In whose name changes are recorded. */
+  readonly author: Author
   /** On SQLite a transaction stops every other query until it ends: keep it to a few statements and await nothing else. */
   readonly db: Kysely<Tables>
   readonly clock: Clock
@@ -43,11 +46,15 @@ export type StoreOptions = {
   readonly clock: Clock
   /** The calendar: written in ledger/, which the store may not import. */
   readonly periodAt: PeriodAt
+  /** In whose name changes are recorded; nobody's unless said otherwise. */
+  readonly author?: Author
   /** Modules whose `handlers` the SQLite thread loads (WorkerHandlers); PostgreSQL has no such thread. */
   readonly workerModules?: readonly URL[]
   /** The SQLite thread has ended, and this process will not reach its database again; PostgreSQL is connected to anew. */
   readonly onLost?: (why: Error) => void
 }
+
+const NOBODY: Author = { actor: 'tollgate', source: 'cli', address: null, requestId: null }
 
 /** `sqlite:PATH` or `postgres://…`. */
 export async function openStore(url: string, options: StoreOptions): Promise<Store> {
@@ -76,6 +83,7 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
     })
     const store: SqliteStore = {
       kind: 'sqlite',
+      author: options.author ?? NOBODY,
       db,
       clock: options.clock,
       periodAt: options.periodAt,
@@ -115,6 +123,7 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
   try {
     return await ready({
       kind: 'postgres',
+      author: options.author ?? NOBODY,
       db,
       pool,
       clock: options.clock,

@@ -2,25 +2,27 @@
 // Times are integer milliseconds since 1970. Columns named *_nanodollars are bigint, every other integer is a number.
 import type { Generated } from 'kysely'
 
+import type { AdminTables } from './admin-tables.ts'
 import type { PeopleTables } from './people-tables.ts'
 
-export type Tables = PeopleTables & {
-  readonly meta: MetaTable
-  readonly accounts: AccountsTable
-  readonly account_periods: AccountPeriodsTable
-  readonly keys: KeysTable
-  readonly key_models: KeyModelsTable
-  readonly secrets: SecretsTable
-  readonly responses: ResponsesTable
-  readonly holds: HoldsTable
-  readonly usage: UsageTable
-  readonly rollups: RollupsTable
-  readonly prices: PricesTable
-  readonly purged_usage: PurgedUsageTable
-  readonly ledger_entries: LedgerEntriesTable
-  readonly nodes: NodesTable
-  readonly node_beats: NodeBeatsTable
-}
+export type Tables = PeopleTables &
+  AdminTables & {
+    readonly meta: MetaTable
+    readonly accounts: AccountsTable
+    readonly account_periods: AccountPeriodsTable
+    readonly keys: KeysTable
+    readonly key_models: KeyModelsTable
+    readonly secrets: SecretsTable
+    readonly responses: ResponsesTable
+    readonly holds: HoldsTable
+    readonly usage: UsageTable
+    readonly rollups: RollupsTable
+    readonly prices: PricesTable
+    readonly purged_usage: PurgedUsageTable
+    readonly ledger_entries: LedgerEntriesTable
+    readonly nodes: NodesTable
+    readonly node_beats: NodeBeatsTable
+  }
 
 /** Facts about the whole database: `schema_version` (major.minor), `revision`, `instance_id`. */
 type MetaTable = {
@@ -236,6 +238,8 @@ type LedgerEntriesTable = {
   after_nanodollars: bigint | null
   actor: string
   reason: string
+  /** JSON: where the actor was (audit.ts). */
+  origin: string | null
 }
 
 /** Serving processes; `fenced` ones were taken for dead and may grant nothing any more. */

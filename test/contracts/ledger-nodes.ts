@@ -68,7 +68,6 @@ export function ledgerNodesContract(
       await adjustHold(desk.store, {
         holdId: third.holdId,
         costNanodollars: 2500n,
-        actor: 'ann',
         reason: 'the bill came',
       })
       assert.equal((await desk.account(key)).spent_nanodollars, 3200n)

@@ -53,7 +53,7 @@ const held = (model: Model): number =>
 const isOpen = (hold: Model['holds'][number]): boolean => hold.cost === undefined
 const sum = (amounts: readonly number[]): number =>
   amounts.reduce((total, amount) => total + amount, 0)
-const someone = { actor: 'ann', reason: 'model' }
+const someone = { reason: 'model' }
 
 /** Each command does one thing to both and compares; `pick` chooses among the holds there are. */
 function reserve(tokens: number): Command {

@@ -1,0 +1,79 @@
+// The tables of the admin plane as the queries see them; admin-migration.ts creates them.
+
+export type AdminTables = {
+  readonly audit: AuditTable
+  readonly idempotency: IdempotencyTable
+  readonly alert_rules: AlertRulesTable
+  readonly alert_destinations: AlertDestinationsTable
+  readonly alerts: AlertsTable
+  readonly alert_deliveries: AlertDeliveriesTable
+}
+
+/** Append only: every change that people made, and what was refused. */
+export type AuditTable = {
+  id: string
+  at: number
+  actor: string
+  source: 'ui' | 'api' | 'cli'
+  address: string | null
+  request_id: string | null
+  action: string
+  subject: string
+  subject_id: string
+  subject_name: string | null
+  /** The version of the subject after the change, where it has one. */
+  version: number | null
+  outcome: 'done' | 'refused'
+  reason: string | null
+  /** JSON: [{ field, before, after }]. */
+  fields: string
+}
+
+/** One row per person and Idempotency-Key; without an answer the request is running, or its outcome is unknown. */
+type IdempotencyTable = {
+  person_id: string
+  name: string
+  request_hash: string
+  answer: string | null
+  created_at: number
+}
+
+/** JSON: a list of percentages. */
+type AlertRulesTable = {
+  account_id: string
+  thresholds: string
+}
+
+export type AlertDestinationsTable = {
+  id: string
+  kind: 'webhook' | 'email'
+  address: string
+  /** What webhooks are signed with. */
+  secret: string | null
+  enabled: number
+  created_at: number
+}
+
+export type AlertsTable = {
+  id: string
+  at: number
+  account_id: string
+  account_name: string | null
+  period_seq: number
+  threshold: number
+  spent_nanodollars: bigint
+  limit_nanodollars: bigint
+  resets_at: number | null
+}
+
+export type AlertDeliveriesTable = {
+  id: string
+  alert_id: string
+  destination_id: string
+  address: string
+  state: 'waiting' | 'delivered' | 'failed'
+  attempts: number
+  last_attempt_at: number | null
+  next_attempt_at: number | null
+  result: string | null
+}

@@ -1,0 +1,247 @@
+// The record of what people changed, written in the transaction of the change, and of what they were refused. Append
+// only. What they did to the books is in ledger_entries, written by the ledger; here both are read as one list.
+import type { Selectable, Transaction } from 'kysely'
+
+import { firstIdAt, newId } from '../core/ids.ts'
+import { formatUsd, type Nanodollars } from '../core/money.ts'
+import type { AuditTable } from './admin-tables.ts'
+import type { Store } from './open.ts'
+import { FRAME_ID, type Tables } from './tables.ts'
+
+/** Who acts, and from where; every store is opened in somebody's name. */
+export type Author = {
+  /** An e-mail address, or the account of the machine that the command line ran under. */
+  readonly actor: string
+  readonly source: 'ui' | 'api' | 'cli'
+  readonly address: string | null
+  readonly requestId: string | null
+}
+
+export type AuditSubject = 'key' | 'frame' | 'person' | 'role' | 'token' | 'alert'
+export type FieldChange = {
+  readonly field: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** The same database, with changes recorded under another name. */
+export function inTheNameOf(store: Store, author: Author): Store {
+  return { ...store, author }
+}
+
+type Subject = {
+  /** Such as `key.create`. */
+  readonly action: string
+  readonly subject: AuditSubject
+  readonly subjectId: string
+  /** As it is called now: the record keeps it whatever becomes of it. */
+  readonly subjectName?: string | null
+  readonly reason?: string | null
+}
+
+export type Change = Subject & {
+  readonly version?: number
+  /** Flat JSON values; null = it did not exist before, or does not any more. Never a secret. */
+  readonly before: Readonly<Record<string, unknown>> | null
+  readonly after: Readonly<Record<string, unknown>> | null
+}
+
+export async function recordChange(
+  store: Store,
+  tx: Transaction<Tables>,
+  change: Change,
+): Promise<void> {
+  const row = rowOf(store, change, { fields: fieldsBetween(change.before, change.after) })
+  await tx
+    .insertInto('audit')
+    .values({ ...row, version: change.version ?? null, outcome: 'done' })
+    .execute()
+}
+
+/** Nothing was changed, so this is a transaction of its own. */
+export async function recordRefusal(store: Store, refused: Subject): Promise<void> {
+  const row = rowOf(store, refused, { fields: [] })
+  await store.db
+    .insertInto('audit')
+    .values({ ...row, version: null, outcome: 'refused' })
+    .execute()
+}
+
+export type AuditEntry = Author & {
+  readonly id: string
+  readonly at: number
+  readonly action: string
+  readonly subject: string
+  readonly subjectId: string
+  readonly subjectName: string | null
+  readonly outcome: 'done' | 'refused'
+  readonly reason: string | null
+  readonly fields: readonly FieldChange[]
+}
+
+export type AuditFilter = {
+  readonly subject?: string | undefined
+  readonly subjectId?: string | undefined
+  readonly actor?: string | undefined
+  readonly action?: string | undefined
+  readonly source?: Author['source'] | undefined
+  readonly outcome?: 'done' | 'refused' | undefined
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** The id that the page before ended with. */
+  readonly before?: string | undefined
+  readonly limit: number
+}
+
+/** Newest first. */
+export async function listAudit(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
+  const changes = await changesOf(store, filter)
+  const entries = await bookEntriesOf(store, filter)
+  return [...changes, ...entries]
+    .toSorted((one, other) => (one.id < other.id ? 1 : -1))
+    .slice(0, filter.limit)
+}
+
+/** What happened to a thing after it had this version, newest first. */
+export async function changesSince(
+  store: Store,
+  { subjectId, version }: { readonly subjectId: string; readonly version: number },
+): Promise<readonly AuditEntry[]> {
+  const rows = await store.db
+    .selectFrom('audit')
+    .selectAll()
+    .where('subject_id', '=', subjectId)
+    .where('version', '>', version)
+    .orderBy('id', 'desc')
+    .limit(20)
+    .execute()
+  return rows.map(entryOf)
+}
+
+async function changesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
+  const { subject, subjectId, actor, action, source, outcome } = filter
+  const { first, last } = idRange(filter)
+  let query = store.db.selectFrom('audit').selectAll().where('id', '>=', first)
+  if (last !== undefined) query = query.where('id', '<', last)
+  if (subject !== undefined) query = query.where('subject', '=', subject)
+  if (subjectId !== undefined) query = query.where('subject_id', '=', subjectId)
+  if (actor !== undefined) query = query.where('actor', '=', actor)
+  if (action !== undefined) query = query.where('action', '=', action)
+  if (source !== undefined) query = query.where('source', '=', source)
+  if (outcome !== undefined) query = query.where('outcome', '=', outcome)
+  return (await query.orderBy('id', 'desc').limit(filter.limit).execute()).map(entryOf)
+}
+
+const BOOK_ACTIONS = { top_up: 'top_up', reset: 'reset_spend', adjust: 'adjust' } as const
+const BOOK_FIELDS = { top_up: 'top_up', reset: 'spent', adjust: 'cost' } as const
+
+/** They are few, so what no column holds is filtered here. */
+async function bookEntriesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
+  const { subject, subjectId, actor, action, source, outcome } = filter
+  if (outcome === 'refused') return []
+  const { first, last } = idRange(filter)
+  let query = store.db
+    .selectFrom('ledger_entries')
+    .leftJoin('keys', 'keys.id', 'ledger_entries.account_id')
+    .selectAll('ledger_entries')
+    .select('keys.name')
+    .where('ledger_entries.id', '>=', first)
+  if (last !== undefined) query = query.where('ledger_entries.id', '<', last)
+  if (subjectId !== undefined) query = query.where('account_id', '=', subjectId)
+  if (actor !== undefined) query = query.where('actor', '=', actor)
+  const rows = await query.orderBy('ledger_entries.id', 'desc').limit(filter.limit).execute()
+  return rows.map(bookEntryOf).filter((entry) => {
+    if (subject !== undefined && entry.subject !== subject) return false
+    if (action !== undefined && entry.action !== action) return false
+    return source === undefined || entry.source === source
+  })
+}
+
+function idRange({ since, until, before }: AuditFilter): {
+  readonly first: string
+  readonly last: string | undefined
+} {
+  const end = until === undefined ? undefined : firstIdAt('entry', until)
+  const last = [before, end].filter((id) => id !== undefined).toSorted()[0]
+  return { first: since === undefined ? '' : firstIdAt('entry', since), last }
+}
+
+function entryOf(row: Selectable<AuditTable>): AuditEntry {
+  return {
+    id: row.id,
+    at: row.at,
+    actor: row.actor,
+    source: row.source,
+    address: row.address,
+    requestId: row.request_id,
+    action: row.action,
+    subject: row.subject,
+    subjectId: row.subject_id,
+    subjectName: row.subject_name,
+    outcome: row.outcome,
+    reason: row.reason,
+    fields: JSON.parse(row.fields) as readonly FieldChange[],
+  }
+}
+
+type BookEntry = Selectable<Tables['ledger_entries']> & { readonly name: string | null }
+
+function bookEntryOf(row: BookEntry): AuditEntry {
+  const subject = row.account_id === FRAME_ID ? 'frame' : 'key'
+  const origin = JSON.parse(row.origin ?? '{}') as Partial<Omit<Author, 'actor'>>
+  return {
+    id: row.id,
+    at: row.at,
+    actor: row.actor,
+    source: origin.source ?? 'cli',
+    address: origin.address ?? null,
+    requestId: origin.requestId ?? null,
+    action: `${subject}.${BOOK_ACTIONS[row.kind]}`,
+    subject,
+    subjectId: row.account_id,
+    subjectName: row.name,
+    outcome: 'done',
+    reason: row.reason,
+    fields: [
+      {
+        field: BOOK_FIELDS[row.kind],
+        before: usd(row.before_nanodollars),
+        after: usd(row.after_nanodollars),
+      },
+    ],
+  }
+}
+
+function rowOf(
+  store: Store,
+  about: Subject,
+  { fields }: { readonly fields: readonly FieldChange[] },
+) {
+  const { actor, source, address, requestId } = store.author
+  return {
+    id: newId('entry', store.clock),
+    at: store.clock.now(),
+    actor,
+    source,
+    address,
+    request_id: requestId,
+    action: about.action,
+    subject: about.subject,
+    subject_id: about.subjectId,
+    subject_name: about.subjectName ?? null,
+    reason: about.reason ?? null,
+    fields: JSON.stringify(fields),
+  }
+}
+
+function fieldsBetween(before: Change['before'], after: Change['after']): readonly FieldChange[] {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
+  return [...names].flatMap((field) => {
+    const change = { field, before: before?.[field] ?? null, after: after?.[field] ?? null }
+    return JSON.stringify(change.before) === JSON.stringify(change.after) ? [] : [change]
+  })
+}
+
+function usd(amount: Nanodollars | null): string | null {
+  return amount === null ? null : formatUsd(amount)
+}

@@ -1,0 +1,75 @@
+// The rows that belong to a key: its allowlist and the hashes of its secrets. Written only inside the transaction that
+// changes the key.
+import type { Transaction } from 'kysely'
+
+import { hashSecret, maskSecret } from '../core/secret.ts'
+import { StoreError } from './errors.ts'
+import { checkSettings } from './key-settings.ts'
+import type { Store } from './open.ts'
+import type { Tables } from './tables.ts'
+
+export type ModelChange = {
+  readonly models: readonly string[] | undefined
+  readonly addModels: readonly string[]
+  readonly removeModels: readonly string[]
+}
+
+export async function changeModels(
+  tx: Transaction<Tables>,
+  keyId: string,
+  change: ModelChange,
+): Promise<void> {
+  const rows = await tx
+    .selectFrom('key_models')
+    .select('model')
+    .where('key_id', '=', keyId)
+    .execute()
+  const before = new Set(rows.map(({ model }) => model))
+  const after = new Set(change.models ?? before)
+  for (const model of change.addModels) after.add(model)
+  for (const model of change.removeModels) {
+    if (after.delete(model)) continue
+    const message = `model "${model}" is not on the allowlist of this key, so it cannot be removed`
+    throw new StoreError('invalid_value', message, { field: 'models' })
+  }
+  const { models } = checkSettings({ models: [...after] })
+  const gone = before.difference(new Set(models))
+  if (gone.size > 0) {
+    await tx
+      .deleteFrom('key_models')
+      .where('key_id', '=', keyId)
+      .where('model', 'in', [...gone])
+      .execute()
+  }
+  await addModels(
+    tx,
+    keyId,
+    models.filter((model) => !before.has(model)),
+  )
+}
+
+export async function addModels(
+  tx: Transaction<Tables>,
+  keyId: string,
+  models: readonly string[],
+): Promise<void> {
+  const rows = models.map((model) => ({ key_id: keyId, model }))
+  if (rows.length > 0) await tx.insertInto('key_models').values(rows).execute()
+}
+
+export async function addSecret(
+  store: Store,
+  tx: Transaction<Tables>,
+  { keyId, secret }: { readonly keyId: string; readonly secret: string },
+): Promise<void> {
+  await tx
+    .insertInto('secrets')
+    .values({
+      hash: hashSecret(secret),
+      key_id: keyId,
+      masked: maskSecret(secret),
+      created_at: store.clock.now(),
+      valid_until: null,
+    })
+    .execute()
+}
