@@ -23,7 +23,11 @@ export type Config = Omit<FileSettings, 'providers' | 'models' | 'admin'> & {
   readonly path: string | null
   /** The file and whatever it took values from: a change in any of them is a change of the configuration. */
   readonly files: readonly FileState[]
-  readonly admin: FileSettings['admin'] & { readonly publicUrl: string }
+  readonly admin: FileSettings['admin'] & {
+    readonly publicUrl: string
+    /** Whether somebody wrote it, or it is only where the server listens. */
+    readonly publicUrlIsWritten: boolean
+  }
   /** Whether the file says anything of the frame, or these are only the defaults. */
   readonly frameIsWritten: boolean
   /** Where Tollgate keeps files of its own: beside the SQLite database, else `data`. */
@@ -68,7 +72,11 @@ export function loadConfig(source: ConfigSource): Config {
     path,
     files: written.files,
     ...databasePlace(data.database, written),
-    admin: { ...data.admin, publicUrl: data.admin.publicUrl ?? localUrl(data.server) },
+    admin: {
+      ...data.admin,
+      publicUrl: data.admin.publicUrl ?? localUrl(data.server),
+      publicUrlIsWritten: data.admin.publicUrl !== undefined,
+    },
     frameIsWritten: document['frame'] !== undefined,
     secret: readSecret(source),
     offline: ['1', 'true'].includes(source.env['TOLLGATE_OFFLINE'] ?? ''),

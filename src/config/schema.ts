@@ -42,9 +42,41 @@ const server = z
     drainMs: drain,
   }))
 
+const oidc = z
+  .strictObject({
+    issuer: httpUrl,
+    client_id: text,
+    client_secret: text,
+    name: text.default('single sign-on'),
+    role: text.optional(),
+    trust_email: flag.default(false),
+  })
+  .transform(({ client_id, client_secret, trust_email, ...rest }) => ({
+    ...rest,
+    clientId: client_id,
+    clientSecret: client_secret,
+    trustEmail: trust_email,
+  }))
+
+const smtp = z.strictObject({
+  url: text.refine(
+    (url) => /^smtps?:\/\/./.test(url) && URL.canParse(url),
+    'must be smtp://USER:PASSWORD@HOST:587, or smtps:// for port 465',
+  ),
+  from: text.regex(
+    /^[^\r\n]*@[^\r\n]*$/,
+    'must be an address such as Tollgate <tollgate@example.com>',
+  ),
+})
+
 const admin = z
-  .strictObject({ listen: listen().default('same'), public_url: httpUrl.optional() })
-  .transform(({ listen, public_url }) => ({ listen, publicUrl: public_url }))
+  .strictObject({
+    listen: listen().default('same'),
+    public_url: httpUrl.optional(),
+    oidc: oidc.optional(),
+    smtp: smtp.optional(),
+  })
+  .transform(({ public_url, ...rest }) => ({ ...rest, publicUrl: public_url }))
 
 const frame = z
   .strictObject({

@@ -21,6 +21,10 @@ export type IdPrefix =
   | 'toolu'
   | 'node'
   | 'entry'
+  | 'person'
+  | 'role'
+  | 'token'
+  | 'session'
 
 export function newId(prefix: IdPrefix, clock: Clock): string {
   return `${prefix}_${timeDigits(clock.now())}${randomDigits()}`

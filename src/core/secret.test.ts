@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
 
-import { hashSecret, isWellFormedSecret, maskSecret, newSecret } from './secret.ts'
+import {
+  hashSecret,
+  isWellFormedPersonalToken,
+  isWellFormedSecret,
+  maskSecret,
+  newPersonalToken,
+  newSecret,
+} from './secret.ts'
 
 test('a new secret has the published shape and a checksum anyone can verify', () => {
   for (const mode of ['live', 'test'] as const) {
@@ -35,4 +42,15 @@ test('hash and mask give nothing away', () => {
   const secret = newSecret('test')
   assert.match(hashSecret(secret), /^[0-9a-f]{64}$/)
   assert.equal(maskSecret(secret), `tg_test_…${secret.slice(-4)}`)
+})
+
+test('a personal access token is made alike, and is no secret of a key', () => {
+  const token = newPersonalToken()
+  assert.match(token, /^tgp_[0-9A-Za-z]{49}$/)
+  assert.equal(maskSecret(token), `tgp_…${token.slice(-4)}`)
+  assert.ok(isWellFormedPersonalToken(token))
+  assert.ok(!isWellFormedSecret(token))
+  // Not even where keys begin like tokens.
+  assert.ok(!isWellFormedPersonalToken(newSecret('live', 'tgp')))
+  assert.ok(!isWellFormedPersonalToken(`${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`))
 })

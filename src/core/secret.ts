@@ -1,4 +1,5 @@
-// The secret of an external API key: `tg_live_` + 43 base62 digits of 256 random bits + 6 digits of checksum.
+// The secret of an external API key: `tg_live_` + 43 base62 digits of 256 random bits + 6 digits of checksum. A personal
+// access token is made alike, with `tgp_` in front, so that neither can be taken for the other.
 // The checksum lets typing errors and random guesses be refused before any look-up; only the hash is ever stored.
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -12,16 +13,23 @@ const SHAPE = new RegExp(
   `^[a-z][a-z0-9]{0,15}_(live|test)_[0-9A-Za-z]{${RANDOM_DIGITS + CHECKSUM_DIGITS}}$`,
 )
 
+const PERSONAL_SHAPE = new RegExp(`^tgp_[0-9A-Za-z]{${RANDOM_DIGITS + CHECKSUM_DIGITS}}$`)
+
 export function newSecret(mode: KeyMode, prefix = 'tg'): string {
-  const number = BigInt(`0x${randomBytes(32).toString('hex')}`)
-  const body = `${prefix}_${mode}_${base62(number, RANDOM_DIGITS)}`
-  return body + checksum(body)
+  return randomSecret(`${prefix}_${mode}_`)
+}
+
+export function newPersonalToken(): string {
+  return randomSecret('tgp_')
 }
 
 /** Whether this text can be a secret at all: its shape and its checksum are right. Says nothing about existence. */
 export function isWellFormedSecret(text: string): boolean {
-  if (!SHAPE.test(text)) return false
-  return checksum(text.slice(0, -CHECKSUM_DIGITS)) === text.slice(-CHECKSUM_DIGITS)
+  return SHAPE.test(text) && hasRightChecksum(text)
+}
+
+export function isWellFormedPersonalToken(text: string): boolean {
+  return PERSONAL_SHAPE.test(text) && hasRightChecksum(text)
 }
 
 /** What is stored and looked up in place of the secret. */
@@ -31,8 +39,17 @@ export function hashSecret(secret: string): string {
 
 /** How a secret is shown after its only full display: enough to tell two apart, useless to anyone else. */
 export function maskSecret(secret: string): string {
-  const [prefix, mode] = secret.split('_')
-  return `${prefix}_${mode}_…${secret.slice(-4)}`
+  return `${secret.slice(0, secret.lastIndexOf('_') + 1)}…${secret.slice(-4)}`
+}
+
+function randomSecret(start: string): string {
+  const number = BigInt(`0x${randomBytes(32).toString('hex')}`)
+  const body = start + base62(number, RANDOM_DIGITS)
+  return body + checksum(body)
+}
+
+function hasRightChecksum(text: string): boolean {
+  return checksum(text.slice(0, -CHECKSUM_DIGITS)) === text.slice(-CHECKSUM_DIGITS)
 }
 
 /** In numbers, not in bigints as below: this one is worked out for every request. */

@@ -33,6 +33,7 @@ test('credentials are taken out', () => {
     'sk-ant-api03-abcdefghijklmnop',
     'AIzaSyA1234567890abcdefghij',
     'Bearer opaque-token-of-someone',
+    'tgp_0abcdefghijklmnopqrstuvwxyz of a person',
   ]) {
     const clean = redact(text)
     assert.match(clean, /\[redacted\]/, text)

@@ -42,10 +42,11 @@ export function describeError(thrown: unknown): string {
   return thrown.cause === undefined ? own : `${own}\ncaused by ${describeError(thrown.cause)}`
 }
 
-// Our own key secrets, the usual shapes of provider keys, passwords inside addresses, and whatever a header carried.
+// Our own key secrets and personal tokens, the usual shapes of provider keys, passwords inside addresses, and whatever a header carried.
 // Each begins with characters to search for: a lookbehind in front made this the dearest part of a log line.
 const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/_(?:live|test)_[0-9A-Za-z]{20,}/g, '_[redacted]'],
+  [/tgp_[0-9A-Za-z]{20,}/g, 'tgp_[redacted]'],
   [/\b(?:sk|pk|rk|gsk|xai|AIza)[-_0-9A-Za-z]{16,}/g, '[redacted]'],
   [/(:\/\/[^/\s:@]{0,64}:)[^/\s@]+(?=@)/g, '$1[redacted]'],
   [/(Bearer\s)[^\s"\\]+/gi, '$1[redacted]'],
