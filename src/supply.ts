@@ -63,7 +63,7 @@ export class Supply {
     // The test environment never reaches a provider, whatever the model's name stands for.
     if (caller.mode === 'test') return { destinations: [this.#rehearsal(model)], retries }
     const destinations = route(model, affinity).flatMap((choice) => this.#destination(choice))
-    return { destinations: restingLast(destinations), retries }
+    return { destinations: shakyLast(destinations), retries }
   }
 
   stop(): void {
@@ -104,14 +104,14 @@ export class Supply {
   }
 }
 
-/** The order stays, but targets that rest stand behind those that do not. */
-function restingLast(destinations: readonly Destination[]): readonly Destination[] {
-  const rests = ({ breaker }: Destination): boolean => breaker?.resting() !== undefined
-  if (!destinations.some(rests)) return destinations
-  const awake = destinations.filter((destination) => !rests(destination))
+/** The order stays, but targets that rest or often fail stand behind those that do not. */
+function shakyLast(destinations: readonly Destination[]): readonly Destination[] {
+  const isShaky = ({ breaker }: Destination): boolean => breaker?.isShaky() === true
+  if (!destinations.some(isShaky)) return destinations
+  const sound = destinations.filter((destination) => !isShaky(destination))
   return [
-    ...awake.map((each) => ({ ...each, why: `${each.why}, while others rest` })),
-    ...destinations.filter(rests),
+    ...sound.map((each) => ({ ...each, why: `${each.why}, while others fail` })),
+    ...destinations.filter(isShaky),
   ]
 }
 

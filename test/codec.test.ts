@@ -182,12 +182,13 @@ describe('from any client to any provider', () => {
         const refused = Object.entries(LOSSES[provider]).flatMap(([feature, loss]) =>
           loss.rule === 'refuse' ? [feature] : [],
         )
-        const used = featuresOf(request, provider).filter((feature) => refused.includes(feature))
+        const target = { format: provider, model: request.model }
+        const used = featuresOf(request, target).filter((feature) => refused.includes(feature))
         if (used.length > 0) {
-          assert.throws(() => lossesOf(request, client, provider), GatewayError)
+          assert.throws(() => lossesOf(request, client, target), GatewayError)
           return
         }
-        lossesOf(request, client, provider)
+        lossesOf(request, client, target)
         const sent = json(codecOf(provider).encodeRequest(request)) as JsonObject
         codecOf(provider).readCall({ max_tokens: 1, ...sent })
         const received = codecOf(provider).decodeRequest(sent)
@@ -223,7 +224,8 @@ function checkCase(codec: Codec, { sections }: Case): void {
   const losses = (target: string): string[] => {
     const decoded = decode()
     assert.ok(decoded.kind === 'chat')
-    return lossesOf(decoded, codec.format as ChatFormat, target as ChatFormat)
+    const listener = { format: target as ChatFormat, model: decoded.model }
+    return lossesOf(decoded, codec.format as ChatFormat, listener)
   }
   for (const name of sections.keys()) {
     const [verb, ...rest] = name.split(' ')

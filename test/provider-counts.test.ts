@@ -50,6 +50,7 @@ test('count_tokens tells what the provider counts, else what is counted here', a
   }
   assert.equal(await counted('counts'), 77)
   const [asked] = upstream.requests
+  assert.equal(asked?.headers.get('anthropic-beta'), 'context-1m-2025-08-07')
   assert.deepEqual(Object.keys(asked?.body ?? {}).toSorted(), ['messages', 'model'])
   const own = await counted('counts-not')
   assert.ok(own > 0 && own !== 77)
@@ -69,7 +70,11 @@ test('a request that does not fit by its bytes is counted by the provider', asyn
 async function ask(key: string, path: string, body: object) {
   const response = await fetch(gateway.url + path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': key },
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': key,
+      'anthropic-beta': 'context-1m-2025-08-07',
+    },
     body: JSON.stringify(body),
   })
   return { status: response.status, text: await response.text() }

@@ -279,6 +279,16 @@ const CASES: readonly ProviderCase[] = [
           assert.equal(body['anthropic_version'], 'vertex-2023-10-16')
         },
       },
+      {
+        model: 'text-embedding-005',
+        format: 'vertex_embeddings',
+        whole: {
+          path: `${vertexPath('google/models/text-embedding-005')}:predict`,
+          answer: fixture('providers/vertex-embeddings.json'),
+        },
+        means: VECTOR,
+        sends: namesNoModel,
+      },
     ],
     counts: {
       path: `${vertexPath('google/models/gemini-2.5-flash')}:countTokens`,

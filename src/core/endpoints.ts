@@ -17,9 +17,14 @@ export type Family = 'chat' | 'messages'
 /** A wire format: how a request and its answer are spelled, by a client or by a provider. */
 export type Format = 'chat' | 'responses' | 'messages' | 'embeddings'
 /** What a provider may speak: the clients' formats, and some that no client does. */
-export type UpstreamFormat = Format | 'gemini' | 'gemini_embeddings' | 'converse'
+export type UpstreamFormat = Format | 'gemini' | 'converse' | EmbeddingFormat
 /** In these one asks for vectors, in all others for the next turn of a conversation. */
-export const EMBEDDING_FORMATS: readonly UpstreamFormat[] = ['embeddings', 'gemini_embeddings']
+export type EmbeddingFormat = 'embeddings' | 'gemini_embeddings' | 'vertex_embeddings'
+export const EMBEDDING_FORMATS: readonly UpstreamFormat[] = [
+  'embeddings',
+  'gemini_embeddings',
+  'vertex_embeddings',
+] satisfies readonly EmbeddingFormat[]
 
 export type ModelKind = 'chat' | 'embedding'
 

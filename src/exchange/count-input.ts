@@ -9,12 +9,13 @@ const WAIT_MS = 3_000
 /** Undefined where the provider does not tell, or not in time. */
 export async function countAt(
   { provider, format, model, body, inputTokens }: Prepared,
+  headers: ReadonlyMap<string, string>,
   closed: AbortSignal,
 ): Promise<number | undefined> {
   if (inputTokens !== undefined || provider.countTokens === undefined) return inputTokens
   const signal = AbortSignal.any([closed, AbortSignal.timeout(WAIT_MS)])
   try {
-    return await provider.countTokens({ format, model, body }, signal)
+    return await provider.countTokens({ format, model, body, headers }, signal)
   } catch {
     closed.throwIfAborted()
     return undefined
@@ -24,9 +25,10 @@ export async function countAt(
 /** The counts of all targets that tell. */
 export async function countAtAll(
   prepared: readonly Prepared[],
+  headers: ReadonlyMap<string, string>,
   closed: AbortSignal,
 ): Promise<(target: Target) => number | undefined> {
-  const counts = await Promise.all(prepared.map((each) => countAt(each, closed)))
+  const counts = await Promise.all(prepared.map((each) => countAt(each, headers, closed)))
   return (target) => counts[prepared.findIndex((each) => isAt(each, target))]
 }
 

@@ -23,7 +23,8 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
   const { destinations } = parts.route(caller, model, call.affinity)
   const [first] = prepare({ codec, body, call }, destinations)
   await admitFree(parts, caller, { ...incoming, model: call.model, reply })
-  const told = first === undefined ? undefined : await countAt(first, reply.closed)
+  const headers = incoming.providerHeaders
+  const told = first === undefined ? undefined : await countAt(first, headers, reply.closed)
   const tokens = told ?? (await countHere(parts, call, body.value))
   await reply.end(JSON.stringify({ input_tokens: tokens }))
 }

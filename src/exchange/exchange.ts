@@ -80,7 +80,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     call,
     texts: () => textsOf(body.value),
     inputTokensOf: (target) => prepared.find((each) => isAt(each, target))?.inputTokens,
-    countAtTargets: () => countAtAll(prepared, reply.closed),
+    countAtTargets: () => countAtAll(prepared, incoming.providerHeaders, reply.closed),
     tell: (balances) => setBalanceHeaders(reply, balances, { family, now: parts.clock.now() }),
     closed: reply.closed,
   }

@@ -115,7 +115,7 @@ function translate(
   const { format, model, provider } = destination
   const losses =
     request.kind === 'chat'
-      ? lossesOf(request, codec.format as ChatFormat, format as TargetFormat)
+      ? lossesOf(request, codec.format as ChatFormat, { format: format as TargetFormat, model })
       : request.dropped
   // Encoded here as well, so that what the format cannot say is refused before anything is reserved.
   const encode = upstreamCodecOf(format).encodeRequest

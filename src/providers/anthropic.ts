@@ -63,13 +63,13 @@ function anthropicProvider(settings: Settings, { http, clock }: AdapterTools): P
         ),
       )
     },
-    countTokens: async ({ model, body }, signal) => {
+    countTokens: async ({ model, body, headers }, signal) => {
       const counted = await fetchJson(
         http,
         {
           url: new URL(`${base}/v1/messages/count_tokens`),
           method: 'POST',
-          headers: headersFor(keys.next(), new Map()),
+          headers: headersFor(keys.next(), headers),
           body: Buffer.from(JSON.stringify({ ...countable(body), model })),
         },
         signal,

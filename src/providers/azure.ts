@@ -11,7 +11,7 @@ import { failed, fetchJson } from './fetch-json.ts'
 import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
 import type { Provider, UpstreamAnswer } from './provider.ts'
-import { cachedToken } from './token.ts'
+import { Tokens } from './token.ts'
 
 const AUTHORITY = 'https://login.microsoftonline.com'
 const SCOPE = 'https://cognitiveservices.azure.com/.default'
@@ -59,32 +59,35 @@ export const azure = defineAdapter({
 })
 
 type Settings = Named<z.output<typeof settings>>
+type Headers = Readonly<Record<string, string>>
 
 function azureProvider(settings: Settings, tools: AdapterTools): Provider {
   const { http, clock } = tools
   const keys = new Keys(settings.apiKeys, clock)
-  const token = settings.entra === undefined ? undefined : entraToken(settings.entra, tools)
+  const tokens = settings.entra === undefined ? undefined : entraTokens(settings.entra, tools)
   const place = placeOf(settings)
-  const signedIn = async (key: string | undefined): Promise<Record<string, string>> => ({
-    'content-type': 'application/json',
-    ...(key !== undefined ? { 'api-key': key } : {}),
-    ...(key === undefined && token !== undefined
-      ? { authorization: `Bearer ${await token()}` }
-      : {}),
-  })
+  const type = { 'content-type': 'application/json' }
+  const withKey = (key = ''): Headers => ({ ...type, 'api-key': key })
+  const withToken = (token: string): Headers => ({ ...type, authorization: `Bearer ${token}` })
+  const signedIn = (send: (headers: Headers) => Promise<UpstreamAnswer>): Promise<UpstreamAnswer> =>
+    settings.apiKeys === undefined && tokens !== undefined
+      ? tokens.send((token) => send(withToken(token)))
+      : keys.send((key) => send(withKey(key)))
   return {
     name: settings.name,
     formatsOf: () => ['responses', 'chat', 'embeddings'],
-    send: ({ format, model, body, timeouts }, signal): Promise<UpstreamAnswer> =>
-      keys.send(async (key) => {
-        const headers = await signedIn(key)
-        return http.send(
-          { url: place(format, model), method: 'POST', headers, body, timeouts },
-          signal,
-        )
-      }),
-    listModels: async (signal) =>
-      listModels(http, { url: place('models'), headers: await signedIn(keys.next()) }, signal),
+    send: ({ format, model, body, timeouts }, signal) => {
+      const url = place(format, model)
+      return signedIn((headers) =>
+        http.send({ url, method: 'POST', headers, body, timeouts }, signal),
+      )
+    },
+    listModels: async (signal) => {
+      const key = keys.next()
+      const headers =
+        key === undefined && tokens !== undefined ? withToken(await tokens.current()) : withKey(key)
+      return listModels(http, { url: place('models'), headers }, signal)
+    },
   }
 }
 
@@ -107,10 +110,10 @@ function placeOf({ baseUrl, apiVersion }: Settings) {
   }
 }
 
-function entraToken(
+function entraTokens(
   { tenantId, clientId, clientSecret, authority }: NonNullable<Settings['entra']>,
   { http, clock }: AdapterTools,
-): () => Promise<string> {
+): Tokens {
   const url = new URL(`${authority.replace(/\/$/, '')}/${tenantId}/oauth2/v2.0/token`)
   const form = new URLSearchParams({
     grant_type: 'client_credentials',
@@ -118,7 +121,7 @@ function entraToken(
     client_secret: clientSecret,
     scope: SCOPE,
   })
-  return cachedToken(async () => {
+  return new Tokens(async () => {
     const answer = await fetchJson(
       http,
       {

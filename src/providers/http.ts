@@ -91,7 +91,13 @@ class NotConnected extends Error {
 }
 
 function connector(timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout, lookup: checkedLookup, allowH2: false })
+  const connect = buildConnector({
+    timeout,
+    lookup: checkedLookup,
+    allowH2: false,
+    // Not even an environment that allows it makes a gateway send its keys to whoever answers.
+    rejectUnauthorized: true,
+  })
   return (options, callback) =>
     connect(options, (...[cause, socket]) => {
       if (cause === null) callback(null, socket)

@@ -68,7 +68,7 @@ export class Keys {
 }
 
 /** Lets go of an answer that nobody will read. */
-async function discard({ body }: UpstreamAnswer): Promise<void> {
+export async function discard({ body }: UpstreamAnswer): Promise<void> {
   try {
     for await (const _ of body) break
   } catch {

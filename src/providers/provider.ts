@@ -25,6 +25,8 @@ export type CountRequest = {
   readonly format: UpstreamFormat
   readonly model: string
   readonly body: JsonObject
+  /** As for a request: a beta may change what is read. */
+  readonly headers: ReadonlyMap<string, string>
 }
 
 export type UpstreamRequest = {

@@ -1,7 +1,9 @@
-// Google Cloud's Vertex AI: Gemini in its own format, Claude in the messages format, signed in as a service account.
+// Google Cloud's Vertex AI: Gemini in its own format, Claude in the messages format, embeddings as predictions, signed in
+// as a service account.
 import { createSign } from 'node:crypto'
 import { z } from 'zod'
 
+import type { UpstreamFormat } from '../core/endpoints.ts'
 import { numberOf, stringOf } from '../core/json.ts'
 import { text } from '../core/units.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
@@ -9,7 +11,7 @@ import type { AdapterTools, Named } from './adapter.ts'
 import { COMMON, defineAdapter, providerUrl } from './adapter.ts'
 import { failed, fetchJson } from './fetch-json.ts'
 import type { Provider } from './provider.ts'
-import { cachedToken } from './token.ts'
+import { Tokens } from './token.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 /** How long an assertion is good for; the token that it is exchanged for says its own end. */
@@ -56,40 +58,34 @@ function vertexProvider(settings: Named<Settings>, tools: AdapterTools): Provide
   const { http } = tools
   const { credentials } = settings
   if (credentials === undefined) throw new Error('a provider without credentials is left out')
-  const token = serviceToken(credentials, tools)
+  const tokens = serviceTokens(credentials, tools)
   const base = `${baseOf(settings)}/v1/projects/${settings.project}/locations/${settings.location}/publishers`
-  const headers = async () => ({
+  const headersFor = (token: string) => ({
     'content-type': 'application/json',
-    authorization: `Bearer ${await token()}`,
+    authorization: `Bearer ${token}`,
   })
   return {
     name: settings.name,
-    formatsOf: (model) => (isClaude(model) ? ['messages'] : ['gemini']),
-    send: async ({ model, stream, body, headers: client, timeouts }, signal) => {
-      const beta = client.get('anthropic-beta')
-      return http.send(
-        {
-          url: new URL(`${base}/${pathOf(model, stream)}`),
-          method: 'POST',
-          headers: {
-            ...(await headers()),
-            ...(isClaude(model) && beta !== undefined ? { 'anthropic-beta': beta } : {}),
-          },
-          body: isClaude(model) ? asClaudeTakesIt(body) : body,
-          timeouts,
-        },
-        signal,
-      )
+    formatsOf: (model) => [formatOf(model)],
+    send: ({ model, stream, body, headers: client, timeouts }, signal) => {
+      const url = new URL(`${base}/${pathOf(model, stream)}`)
+      const beta = isClaude(model) ? client.get('anthropic-beta') : undefined
+      const betas = beta === undefined ? {} : { 'anthropic-beta': beta }
+      const sent = isClaude(model) ? asClaudeTakesIt(body) : body
+      return tokens.send((token) => {
+        const headers = { ...headersFor(token), ...betas }
+        return http.send({ url, method: 'POST', headers, body: sent, timeouts }, signal)
+      })
     },
-    countTokens: async ({ model, body }, signal) => {
-      if (isClaude(model)) return undefined
+    countTokens: async ({ format, model, body }, signal) => {
+      if (format !== 'gemini') return undefined
       const url = new URL(`${base}/google/models/${model}:countTokens`)
       const counted = await fetchJson(
         http,
         {
           url,
           method: 'POST',
-          headers: await headers(),
+          headers: headersFor(await tokens.current()),
           body: Buffer.from(JSON.stringify(body)),
         },
         signal,
@@ -109,8 +105,15 @@ function isClaude(model: string): boolean {
   return model.startsWith('claude')
 }
 
+function formatOf(model: string): UpstreamFormat {
+  if (isClaude(model)) return 'messages'
+  return model.includes('embedding') ? 'vertex_embeddings' : 'gemini'
+}
+
 function pathOf(model: string, stream: boolean): string {
-  if (isClaude(model)) {
+  const format = formatOf(model)
+  if (format === 'vertex_embeddings') return `google/models/${model}:predict`
+  if (format === 'messages') {
     return `anthropic/models/${model}:${stream ? 'streamRawPredict' : 'rawPredict'}`
   }
   return `google/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
@@ -122,8 +125,8 @@ function asClaudeTakesIt(body: Uint8Array): Uint8Array {
   return changeMembers(read, { model: undefined, anthropic_version: ANTHROPIC_VERSION })
 }
 
-function serviceToken(account: Account, { http, clock }: AdapterTools): () => Promise<string> {
-  return cachedToken(async () => {
+function serviceTokens(account: Account, { http, clock }: AdapterTools): Tokens {
+  return new Tokens(async () => {
     const form = new URLSearchParams({
       grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
       assertion: assertionOf(account, Math.floor(clock.now() / 1000)),

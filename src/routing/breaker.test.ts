@@ -27,6 +27,22 @@ test('it takes five failures in a row, whatever came before', () => {
   assert.deepEqual(breaker.resting(), { reason: 'provider_failed', forMs: 1_000 })
 })
 
+test('one that fails more often than may be made up for stands behind others', () => {
+  const often = (failures: number, answers: number): void => {
+    for (let turn = 0; turn < 20; turn++) {
+      fail(failures)
+      for (let time = 0; time < answers; time++) breaker.begin()('answered')
+    }
+  }
+  often(1, 4)
+  assert.equal(breaker.isShaky(), false)
+  often(1, 2)
+  assert.equal(breaker.isShaky(), true)
+  assert.equal(breaker.resting(), undefined, 'it is still asked where there is no other')
+  clock.at += 10_000
+  assert.equal(breaker.isShaky(), false)
+})
+
 test('an answer that only began does not end a row of failures', () => {
   fail(4)
   breaker.begin()('accepted')

@@ -1,9 +1,12 @@
 // One target's circuit breaker. A target that fails again and again rests, and so does one that says for how long; then
-// single requests probe it until one comes through. Keeps no timers: it answers by the clock when it is asked.
+// single requests probe it until one comes through. One that fails often stands behind others for a while. Keeps no timers: it answers by the clock when it is asked.
 import type { Clock } from '../core/clock.ts'
 
 /** So many failures in a row are no accident any more. */
 const FAILURES_MAX = 5
+/** Four answers make up for a failure: whoever fails more often than that uses up all that may be sent again. */
+const MADE_UP_PER_ANSWER = 0.25
+const SHAKY_MS = 10_000
 const REST_MS_FIRST = 1_000
 const REST_MS_MAX = 30_000
 /** A provider may ask for more, but it is looked after by then. */
@@ -23,6 +26,9 @@ type Rest = {
 export class Breaker {
   readonly #clock: Clock
   #failuresInARow = 0
+  /** Failures that answers have not made up for. */
+  #failuresLeft = 0
+  #shakyUntilMs = 0
   #restMs = REST_MS_FIRST
   /** Undefined = nothing is wrong with it. */
   #rest: Rest | undefined
@@ -38,6 +44,11 @@ export class Breaker {
     if (this.#rest === undefined) return undefined
     const forMs = this.#rest.untilMs - this.#clock.monotonicMs()
     return forMs > 0 ? { reason: this.#rest.reason, forMs } : undefined
+  }
+
+  /** Whether another target is better asked first, where there is one. */
+  isShaky(): boolean {
+    return this.resting() !== undefined || this.#shakyUntilMs > this.#clock.monotonicMs()
   }
 
   /** A request goes to the target now. Its outcome is told unless it says nothing about the target. */
@@ -58,10 +69,16 @@ export class Breaker {
     this.#rest = undefined
     this.#restMs = REST_MS_FIRST
     this.#failuresInARow = 0
+    this.#failuresLeft = Math.max(0, this.#failuresLeft - MADE_UP_PER_ANSWER)
   }
 
   #fail({ failed: reason, retryAfterSeconds }: Failure): void {
     this.#failuresInARow += 1
+    this.#failuresLeft += 1
+    if (this.#failuresLeft >= FAILURES_MAX) {
+      this.#failuresLeft = 0
+      this.#shakyUntilMs = this.#in(SHAKY_MS)
+    }
     const isProbe = this.#rest !== undefined
     if (isProbe) this.#restMs = Math.min(this.#restMs * 2, REST_MS_MAX)
     if (retryAfterSeconds !== undefined) {

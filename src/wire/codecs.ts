@@ -4,7 +4,7 @@ import { chatCodec } from './chat/codec.ts'
 import type { Codec, UpstreamCodec } from './codec.ts'
 import { converseCodec } from './converse/codec.ts'
 import { embeddingsCodec } from './embeddings/codec.ts'
-import { geminiCodec, geminiEmbeddingsCodec } from './gemini/codec.ts'
+import { geminiCodec, geminiEmbeddingsCodec, vertexEmbeddingsCodec } from './gemini/codec.ts'
 import { messagesCodec } from './messages/codec.ts'
 import { responsesCodec } from './responses/codec.ts'
 
@@ -30,6 +30,8 @@ export function upstreamCodecOf(format: UpstreamFormat): UpstreamCodec {
       return geminiCodec
     case 'gemini_embeddings':
       return geminiEmbeddingsCodec
+    case 'vertex_embeddings':
+      return vertexEmbeddingsCodec
     case 'chat':
     case 'embeddings':
     case 'messages':

@@ -1,13 +1,14 @@
 // What one format can say and another cannot. One row a feature, with its name in each format that has it, and for
 // each format the features it lacks and what happens then. Nothing is lost in translation that is not in this table;
 // `docs/translation.md` is held against it.
-import type { Format, UpstreamFormat } from '../core/endpoints.ts'
+import type { EmbeddingFormat, Format, UpstreamFormat } from '../core/endpoints.ts'
 import { unsupportedParameter } from '../core/errors.ts'
 import type { Conversation, FilePart, Message } from '../core/request.ts'
+import { canBeToldEffort } from './converse/thinking-encode.ts'
 
 /** The formats of conversations: those a client speaks, and those a provider does. */
 export type ChatFormat = Exclude<Format, 'embeddings'>
-export type TargetFormat = Exclude<UpstreamFormat, 'embeddings' | 'gemini_embeddings'>
+export type TargetFormat = Exclude<UpstreamFormat, EmbeddingFormat>
 
 /** The client's name for each feature, in the formats that have it. */
 export const FEATURES = {
@@ -57,11 +58,6 @@ export const FEATURES = {
     chat: 'messages.reasoning_details',
     responses: 'input.reasoning',
     messages: 'messages.content.thinking',
-  },
-  output_schema: {
-    chat: 'response_format.json_schema',
-    responses: 'text.format',
-    messages: 'output_config.format',
   },
   reasoning: { chat: 'reasoning_effort', responses: 'reasoning', messages: 'thinking' },
   schema_name: { chat: 'response_format.json_schema.name', responses: 'text.format.name' },
@@ -166,24 +162,24 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     file_url: refuse('files cannot be sent by address'),
     single_tool_call: drop('a model calls as many tools at once as it likes'),
     tool_input_format: drop('the format is told in the tool’s description instead'),
-    reasoning: drop('each of its models is told in its own way'),
+    reasoning: drop('only Nova 2 and gpt-oss can be told'),
+    thinking_budget: drop('it is turned into the nearest reasoning effort'),
+    thinking_display: drop('thoughts are shown as the provider likes'),
     foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
-    output_schema: refuse('answers cannot be bound to a schema'),
   },
 }
+
+/** Who is told: a model by its provider's name for it, and the format it is told in. */
+export type Listener = { readonly format: TargetFormat; readonly model: string }
 
 /**
  * What the request loses on its way to `target`, by the client's own names, or a refusal that names the field.
  * Encoders may therefore simply not write what their format lacks.
  */
-export function lossesOf(
-  request: Conversation,
-  client: ChatFormat,
-  target: TargetFormat,
-): string[] {
+export function lossesOf(request: Conversation, client: ChatFormat, target: Listener): string[] {
   const dropped = new Set(request.dropped)
   for (const feature of featuresOf(request, target)) {
-    const loss = LOSSES[target][feature]
+    const loss = LOSSES[target.format][feature]
     const names: Partial<Record<ChatFormat, string>> = FEATURES[feature]
     const name = names[client] ?? feature
     if (loss?.rule === 'refuse') {
@@ -198,7 +194,7 @@ export function lossesOf(
 }
 
 /** The features a request uses. */
-export function featuresOf(request: Conversation, target: TargetFormat): Feature[] {
+export function featuresOf(request: Conversation, target: Listener): Feature[] {
   const { sampling, messages, reasoning, outputFormat } = request
   const parts = messages.flatMap((message): readonly Part[] => message.parts)
   const thinks = thinksInMessages(request)
@@ -236,10 +232,9 @@ export function featuresOf(request: Conversation, target: TargetFormat): Feature
     thinking_budget: reasoning?.tokensMax !== undefined,
     thinking_display: reasoning?.display !== undefined,
     foreign_thinking: parts.some(
-      (part) => part.type === 'thinking' && part.seal?.format !== target,
+      (part) => part.type === 'thinking' && part.seal?.format !== target.format,
     ),
-    output_schema: outputFormat?.type === 'json-schema',
-    reasoning: asksForThinking(request),
+    reasoning: asksForThinking(request) && !canBeToldEffort(target.model),
     schema_name: outputFormat?.type === 'json-schema',
   }
   return (Object.keys(uses) as Feature[]).filter((feature) => uses[feature])

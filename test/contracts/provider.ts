@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, describe, test } from 'node:test'
 
 import { systemClock } from '../../src/core/clock.ts'
+import { EMBEDDING_FORMATS } from '../../src/core/endpoints.ts'
 import type { UpstreamFormat } from '../../src/core/endpoints.ts'
 import type { CanonicalEvent } from '../../src/core/events.ts'
 import type { JsonObject } from '../../src/core/json.ts'
@@ -206,7 +207,7 @@ export function providerContract(given: ProviderCase): void {
         const body = bodyOf(first.format, first.model, true)
         const { signal } = new AbortController()
         const tokens = await provider.countTokens?.(
-          { format: first.format, model: first.model, body },
+          { format: first.format, model: first.model, body, headers: new Map() },
           signal,
         )
         assert.equal(tokens, counts.tokens)
@@ -234,7 +235,7 @@ function make(section: JsonObject, http: HttpClient): Provider {
 }
 
 function bodyOf(format: UpstreamFormat, model: string, stream: boolean): JsonObject {
-  const isEmbedding = format === 'embeddings' || format === 'gemini_embeddings'
+  const isEmbedding = EMBEDDING_FORMATS.includes(format)
   const request: CanonicalRequest = isEmbedding
     ? { kind: 'embedding', model, dropped: [], inputs: ['one'], encoding: 'float' }
     : {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Conversation } from '../../core/request.ts'
+import type { Conversation, Reasoning } from '../../core/request.ts'
 import { sseEvent } from '../sse.ts'
 import { converseCodec } from './codec.ts'
 
@@ -82,6 +82,39 @@ test('a request with everything', () => {
       toolChoice: { any: {} },
     },
   })
+})
+
+test('an answer is bound to a schema, which travels as a text', () => {
+  const schema = { type: 'object', properties: { sky: { type: 'string' } } }
+  const outputFormat = { type: 'json-schema', name: 'weather', schema } as const
+  assert.deepEqual(converseCodec.encodeRequest({ ...request, outputFormat })['outputConfig'], {
+    textFormat: {
+      type: 'json_schema',
+      structure: {
+        jsonSchema: {
+          name: 'weather',
+          schema: JSON.stringify({ ...schema, additionalProperties: false }),
+        },
+      },
+    },
+  })
+})
+
+test('those models are told how much to think that can be told', () => {
+  const told = (model: string, reasoning: Reasoning): unknown =>
+    converseCodec.encodeRequest({ ...request, model, reasoning })['additionalModelRequestFields']
+  const nova = (maxReasoningEffort: string) => ({
+    reasoningConfig: { type: 'enabled', maxReasoningEffort },
+  })
+  assert.deepEqual(told('eu.amazon.nova-2-lite-v1:0', { effort: 'minimal' }), nova('low'))
+  assert.deepEqual(told('eu.amazon.nova-2-lite-v1:0', { effort: 'max' }), nova('medium'))
+  assert.deepEqual(told('amazon.nova-2-lite-v1:0', { effort: 'none' }), {
+    reasoningConfig: { type: 'disabled' },
+  })
+  assert.deepEqual(told('openai.gpt-oss-120b-1:0', { tokensMax: 9_000 }), {
+    reasoning_effort: 'high',
+  })
+  assert.equal(told('meta.llama3-1-70b-instruct-v1:0', { effort: 'high' }), undefined)
 })
 
 const usage = { inputTokens: 8, outputTokens: 7, cacheReadInputTokens: 3, cacheWriteInputTokens: 1 }

@@ -5,7 +5,9 @@ import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation, Tool, ToolChoice } from '../../core/request.ts'
 import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
+import { adaptSchema } from '../schema-adapt.ts'
 import { fitToolName } from '../tool-name.ts'
+import { encodeThinking } from './thinking-encode.ts'
 import { encodeTurns } from './turns-encode.ts'
 
 const TOOL_NAME_CHARACTERS_MAX = 64
@@ -26,7 +28,18 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
       stopSequences: stop,
     }),
     toolConfig: encodeToolConfig(request),
+    outputConfig: encodeOutputConfig(request),
+    additionalModelRequestFields: encodeThinking(request),
   })
+}
+
+/** The schema travels as a text. */
+function encodeOutputConfig({ outputFormat }: Conversation): JsonObject | undefined {
+  if (outputFormat?.type !== 'json-schema') return undefined
+  const { name, description } = outputFormat
+  const schema = JSON.stringify(adaptSchema(outputFormat.schema))
+  const jsonSchema = defined({ name, description, schema })
+  return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
 /** There is no list of allowed tools here, and no way to forbid a call: the others are left out instead. */

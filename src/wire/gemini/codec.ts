@@ -1,8 +1,9 @@
-// Google's generateContent and batchEmbedContents, as far as a provider sees them: no client speaks these formats.
+// Google's generateContent, batchEmbedContents and predict, as far as a provider sees them: no client speaks them.
 import type { UpstreamCodec } from '../codec.ts'
 import { decodeEmbeddings, encodeEmbeddings } from './embeddings.ts'
 import { decodeError } from './error-decode.ts'
 import { decodeEvents, decodeResponse } from './events-decode.ts'
+import { decodePredictions, encodePredictions } from './predictions.ts'
 import { encodeRequest } from './request-encode.ts'
 
 export const geminiCodec: UpstreamCodec = {
@@ -16,9 +17,19 @@ export const geminiCodec: UpstreamCodec = {
 export const geminiEmbeddingsCodec: UpstreamCodec = {
   format: 'gemini_embeddings',
   encodeRequest: encodeEmbeddings,
-  decodeEvents: () => {
-    throw new Error('embeddings are never streamed')
-  },
+  decodeEvents: neverStreamed,
   decodeResponse: decodeEmbeddings,
   decodeError,
+}
+
+export const vertexEmbeddingsCodec: UpstreamCodec = {
+  format: 'vertex_embeddings',
+  encodeRequest: encodePredictions,
+  decodeEvents: neverStreamed,
+  decodeResponse: decodePredictions,
+  decodeError,
+}
+
+function neverStreamed(): never {
+  throw new Error('embeddings are never streamed')
 }

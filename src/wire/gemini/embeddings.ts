@@ -10,17 +10,24 @@ import { decodeError } from './error-decode.ts'
 import { decodeUsage } from './usage.ts'
 
 export function encodeEmbeddings(request: CanonicalRequest): JsonObject {
+  const { texts, outputDimensionality } = textsOf(request)
+  const model = `models/${request.model}`
+  return {
+    requests: texts.map((text) =>
+      defined({ model, content: { parts: [{ text }] }, outputDimensionality }),
+    ),
+  }
+}
+
+/** What is to be embedded; Google's tokens are not those that clients know numbers of. */
+export function textsOf(request: CanonicalRequest) {
   if (request.kind !== 'embedding') throw new Error('only texts can be embedded')
   const { model, inputs, dimensions: outputDimensionality } = request
-  return {
-    requests: inputs.map((input) => {
-      if (typeof input !== 'string') {
-        throw unsupportedParameter('input', `${model} takes texts, not token numbers`)
-      }
-      const content = { parts: [{ text: input }] }
-      return defined({ model: `models/${model}`, content, outputDimensionality })
-    }),
-  }
+  const texts = inputs.map((input) => {
+    if (typeof input === 'string') return input
+    throw unsupportedParameter('input', `${model} takes texts, not token numbers`)
+  })
+  return { texts, outputDimensionality }
 }
 
 export function decodeEmbeddings(body: JsonObject): readonly CanonicalEvent[] {
@@ -37,7 +44,7 @@ export function decodeEmbeddings(body: JsonObject): readonly CanonicalEvent[] {
   ]
 }
 
-function decodeEmbedding(entry: Json, index: number): CanonicalEvent {
+export function decodeEmbedding(entry: Json, index: number): CanonicalEvent {
   const values = isObject(entry) ? entry['values'] : undefined
   if (!isArray(values) || !values.every((value) => typeof value === 'number')) {
     throw new GatewayError('provider_failed', 'the provider sent something that is no vector')

@@ -6,7 +6,7 @@ import { defined } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation, Effort } from '../../core/request.ts'
 import { thinksInMessages } from '../features.ts'
 import { encodeCacheMark, withFewCacheMarks } from './cache-marks.ts'
-import { adaptSchema } from './schema-adapt.ts'
+import { adaptSchema } from '../schema-adapt.ts'
 import { encodeToolChoice, encodeTools } from './tools-encode.ts'
 import { encodeTurns } from './turns-encode.ts'
 

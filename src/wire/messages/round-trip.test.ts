@@ -178,7 +178,7 @@ test('a request that is written and read again is the same', () => {
 test('what is expected to come back is nothing that the table of losses names', () => {
   fc.assert(
     fc.property(conversation, (request) => {
-      const lost = lossesOf(request, 'chat', 'messages')
+      const lost = lossesOf(request, 'chat', { format: 'messages', model: request.model })
       assert.deepEqual(
         lost.filter((name) => name !== 'response_format.json_schema.name'),
         [],

@@ -5,7 +5,7 @@ import type { Conversation, Tool } from '../../core/request.ts'
 import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
 import { fitToolName } from '../tool-name.ts'
 import { encodeCacheMark } from './cache-marks.ts'
-import { adaptSchema } from './schema-adapt.ts'
+import { adaptSchema } from '../schema-adapt.ts'
 import { TOOL_NAME_CHARACTERS_MAX } from './tool-names.ts'
 
 /** There is no list of allowed tools here: the others are left out instead. */

@@ -1,8 +1,8 @@
-// Schemas that a provider of this format can enforce, and nothing of the client's wish lost.
+// Schemas that a provider of these formats can enforce, and nothing of the client's wish lost.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import type { JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../core/json.ts'
 import { adaptSchema } from './schema-adapt.ts'
 
 test('schemas are closed, and what cannot be enforced is told', () => {

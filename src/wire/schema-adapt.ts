@@ -1,7 +1,7 @@
-// JSON schemas as providers of the messages format can enforce them: closed objects, anyOf instead of oneOf, and every
+// JSON schemas as providers of the messages and converse formats can enforce them: closed objects, anyOf instead of oneOf, and every
 // keyword they do not know told in the description, where at least the model reads it.
-import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { isArray, isObject } from '../core/json.ts'
 
 export function adaptSchema(schema: JsonObject): JsonObject {
   const adapted: Record<string, Json | undefined> = {}

@@ -1,0 +1,33 @@
+// How much a model behind Converse is to think: each family is told in fields of its own, and most cannot be told.
+import type { JsonObject } from '../../core/json.ts'
+import type { Conversation, Effort } from '../../core/request.ts'
+import { effortOf } from '../effort.ts'
+
+/** Undefined for models that take no such wish. */
+export function encodeThinking({ model, reasoning }: Conversation): JsonObject | undefined {
+  const effort = effortOf(reasoning)
+  return effort === undefined ? undefined : fieldsOf(model)?.(effort)
+}
+
+export function canBeToldEffort(model: string): boolean {
+  return fieldsOf(model) !== undefined
+}
+
+function fieldsOf(model: string): ((effort: Effort) => JsonObject) | undefined {
+  if (model.includes('amazon.nova-2')) return novaFields
+  return model.includes('openai.gpt-oss') ? gptOssFields : undefined
+}
+
+/** High allows no output limit beside it, and without one no hold would cover the answer. */
+function novaFields(effort: Effort): JsonObject {
+  if (effort === 'none') return { reasoningConfig: { type: 'disabled' } }
+  const maxReasoningEffort = effort === 'minimal' || effort === 'low' ? 'low' : 'medium'
+  return { reasoningConfig: { type: 'enabled', maxReasoningEffort } }
+}
+
+/** It cannot be kept from thinking. */
+function gptOssFields(effort: Effort): JsonObject {
+  if (effort === 'medium') return { reasoning_effort: 'medium' }
+  const isLittle = effort === 'none' || effort === 'minimal' || effort === 'low'
+  return { reasoning_effort: isLittle ? 'low' : 'high' }
+}

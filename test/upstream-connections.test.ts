@@ -1,0 +1,93 @@
+// Whom the gateway connects to: servers whose certificate holds, through the proxy that the environment names, and to no
+// address that hands out credentials, whatever name it hides behind.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo, Server } from 'node:net'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+
+import { GatewayError } from '../src/core/errors.ts'
+import { HttpClient } from '../src/providers/http.ts'
+import { SELF_SIGNED } from './support/self-signed.ts'
+
+const TIMEOUTS = { connectMs: 10_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
+const NEVER = new AbortController().signal
+
+test('a certificate that nobody vouches for is refused, whatever the environment says', async (t) => {
+  const port = await listening(
+    t,
+    createSecureServer(SELF_SIGNED, (_, response) => void response.end('{}')),
+  )
+  const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+  t.after(() => {
+    if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+    else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
+  })
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+  await assert.rejects(get(client(t), `https://127.0.0.1:${port}/`), (thrown: unknown) => {
+    assert(thrown instanceof GatewayError)
+    assert.match(String(thrown.cause), /self-signed certificate/)
+    return thrown.details.unbilled === true
+  })
+})
+
+test('a proxy that the environment names is used, but for the hosts it leaves out', async (t) => {
+  const asked: string[] = []
+  const proxy = createServer(({ url = '' }, response) => {
+    asked.push(url)
+    response.end('{}')
+  }).on('connect', ({ url = '' }, socket) => {
+    asked.push(url)
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+  })
+  const address = `http://127.0.0.1:${await listening(t, proxy)}`
+  const port = await listening(
+    t,
+    createServer((_, response) => void response.end('{}')),
+  )
+
+  const env = { HTTP_PROXY: address, HTTPS_PROXY: address, NO_PROXY: '127.0.0.1' }
+  await get(client(t, env), `http://127.0.0.1:${port}/`)
+  assert.deepEqual(asked, [])
+
+  await get(client(t, env), 'http://provider.invalid/v1')
+  assert.deepEqual(asked, ['http://provider.invalid/v1'])
+
+  // What is encrypted goes through a tunnel; this proxy allows none.
+  await assert.rejects(get(client(t, env), 'https://provider.invalid/v1'), GatewayError)
+  assert.equal(asked[1], 'provider.invalid:443')
+})
+
+test('a metadata address is not connected to, by a proxy either', async (t) => {
+  const asked: string[] = []
+  const proxy = createServer(({ url = '' }, response) => {
+    asked.push(url)
+    response.end('{}')
+  })
+  const address = `http://127.0.0.1:${await listening(t, proxy)}`
+  for (const env of [{}, { HTTP_PROXY: address }]) {
+    await assert.rejects(get(client(t, env), 'http://169.254.169.254/latest'), GatewayError)
+  }
+  assert.deepEqual(asked, [])
+})
+
+async function listening(t: TestContext, server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+function client(t: TestContext, env: Readonly<Record<string, string>> = {}): HttpClient {
+  const http = new HttpClient(env)
+  t.after(() => http.close())
+  return http
+}
+
+async function get(http: HttpClient, url: string): Promise<void> {
+  const call = { url: new URL(url), method: 'GET', headers: {}, timeouts: TIMEOUTS } as const
+  const { status, body } = await http.send(call, NEVER)
+  for await (const _ of body);
+  assert.equal(status, 200)
+}
