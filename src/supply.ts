@@ -29,6 +29,8 @@ export class Supply {
   /** By target and by model. They outlive a reload: a target that fails goes on failing under a new configuration. */
   readonly #breakers = new Map<string, Breaker>()
   readonly #retries = new Map<string, RetryBudget>()
+  /** The destinations of models with one target, where every conversation goes the same way. */
+  #onlyOrders = new WeakMap<Model, readonly Destination[]>()
 
   constructor(config: Config, tools: AdapterTools) {
     this.#tools = tools
@@ -55,6 +57,7 @@ export class Supply {
     this.#config = config
     this.#catalog = catalog
     this.#providers = providers
+    this.#onlyOrders = new WeakMap()
   }
 
   /** Where this caller's request may go, in order; what has the same affinity goes the same way. */
@@ -62,8 +65,7 @@ export class Supply {
     const retries = entryOf(this.#retries, model.id, () => new RetryBudget())
     // The test environment never reaches a provider, whatever the model's name stands for.
     if (caller.mode === 'test') return { destinations: [this.#rehearsal(model)], retries }
-    const destinations = route(model, affinity).flatMap((choice) => this.#destination(choice))
-    return { destinations: shakyLast(destinations), retries }
+    return { destinations: shakyLast(this.#destinationsOf(model, affinity)), retries }
   }
 
   stop(): void {
@@ -78,6 +80,14 @@ export class Supply {
 
   #makeCatalog(config: Config): Catalog {
     return catalogOf(config, { sandbox: SANDBOX_MODELS, now: this.#tools.clock.now() })
+  }
+
+  #destinationsOf(model: Model, affinity: string): readonly Destination[] {
+    const known = this.#onlyOrders.get(model)
+    if (known !== undefined) return known
+    const destinations = route(model, affinity).flatMap((choice) => this.#destination(choice))
+    if (model.targets.length < 2) this.#onlyOrders.set(model, destinations)
+    return destinations
   }
 
   #destination({ target, role, why }: Choice): Destination[] {

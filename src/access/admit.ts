@@ -33,7 +33,7 @@ export type AdmissionRequest = {
   texts(): readonly string[]
   /** A target's exact input, where it is known. */
   inputTokensOf(target: Target): number | undefined
-  /** Told how the limits stand, also when the request is refused. */
+  /** Told how the limits stand when the request is refused. */
   tell(balances: Balances): void
   /** What the targets' providers count, as far as they tell: a round trip, and only worth it where little is left. */
   countAtTargets(): Promise<(target: Target) => number | undefined>
@@ -46,8 +46,8 @@ export type AdmissionParts = { readonly ledger: Ledger; readonly tokenizer: Toke
 export async function admit(parts: AdmissionParts, request: AdmissionRequest): Promise<Admission> {
   const { caller, model, call } = request
   const { ask, outcome } = await ledgerSays(parts, request, 'reserve')
-  if ('balances' in outcome) request.tell(outcome.balances)
   if (!outcome.reserved) {
+    if ('balances' in outcome) request.tell(outcome.balances)
     request.closed.throwIfAborted()
     parts.ledger.countRefused(caller.keyId, call.model)
     throw refusalOf(caller, outcome)
@@ -108,7 +108,7 @@ type Recount = {
 /** What is asked of the ledger: with the input bounded by its bytes, or by its texts once they are counted. */
 function askOf(request: AdmissionRequest, recount?: Recount): Ask {
   const { caller, model, call } = request
-  const { inputTokens, ...costs } = worstCase({
+  const costs = worstCase({
     model,
     input: call.input,
     output: call.output,
@@ -119,7 +119,7 @@ function askOf(request: AdmissionRequest, recount?: Recount): Ask {
       if (counted !== undefined) return countedBound(counted)
       const { textTokens } = recount
       if (textTokens === undefined) return undefined
-      return recountedBound(call.input, textTokens, { kind: model.kind, ...target })
+      return recountedBound(call.input, textTokens, { kind: model.kind, window: target })
     },
   })
   // A test key is answered by the sandbox at no cost, with the limits a live key would have.
@@ -132,7 +132,7 @@ function askOf(request: AdmissionRequest, recount?: Recount): Ask {
     modelAsked: call.model,
     worstCase: caller.mode === 'test' ? { ...costs, ...free } : costs,
     whenTight: caller.whenTight,
-    estimatedTokens: inputTokens,
+    estimatedTokens: costs.inputTokens,
     recounted: recount !== undefined || isExact(request),
     signal: request.closed,
   }
@@ -140,7 +140,6 @@ function askOf(request: AdmissionRequest, recount?: Recount): Ask {
 
 /** Where every target tells its exact input there is nothing to count again. */
 function isExact({ model, inputTokensOf }: AdmissionRequest): boolean {
-  return [...model.targets, ...model.fallbacks].every(
-    (target) => inputTokensOf(target) !== undefined,
-  )
+  const isKnown = (target: Target): boolean => inputTokensOf(target) !== undefined
+  return model.targets.every(isKnown) && model.fallbacks.every(isKnown)
 }

@@ -34,9 +34,7 @@ const caller = {
 } as unknown as Caller
 
 const ask = (name: string, needs: Call['needs'] = [], who = caller) =>
-  permitModel(catalog, who, { model: name, needs, kind: 'chat' } as unknown as Call & {
-    kind: 'chat'
-  })
+  permitModel(catalog, who, { call: { model: name, needs } as unknown as Call, kind: 'chat' })
 
 const refusal = (run: () => unknown): GatewayError => {
   try {

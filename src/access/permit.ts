@@ -18,12 +18,12 @@ export function permitEndpoint(caller: Caller, endpoint: Endpoint): void {
 export function permitModel(
   catalog: Catalog,
   caller: Caller,
-  call: Call & { readonly kind: ModelKind },
+  { call, kind }: { readonly call: Call; readonly kind: ModelKind },
 ): Model {
   if (!caller.models.has(call.model)) throw modelNotAllowed(caller, call.model)
-  const model = catalog.get(call.model) ?? rehearsed(caller, call)
+  const model = catalog.get(call.model) ?? rehearsed(caller, call.model, kind)
   if (model === undefined) throw modelNotThere(caller, call.model)
-  if (model.kind !== call.kind) throw wrongKind(model)
+  if (model.kind !== kind) throw wrongKind(model)
   if (!model.available && caller.mode === 'live') {
     throw new GatewayError(
       'provider_failed',
@@ -59,10 +59,7 @@ function modelNotAllowed(caller: Caller, asked: string): GatewayError {
 }
 
 /** A test key's models need not exist where it is used: the sandbox plays whatever the key may call. */
-function rehearsed(
-  caller: Caller,
-  { model, kind }: Call & { readonly kind: ModelKind },
-): Model | undefined {
+function rehearsed(caller: Caller, model: string, kind: ModelKind): Model | undefined {
   if (caller.mode !== 'test') return undefined
   return {
     id: model,

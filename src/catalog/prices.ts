@@ -77,21 +77,20 @@ export function parsePrice(components: string): Price {
 export function costOf(usage: Usage, price: Price): Cost {
   const rates = ratesFor(price, usage.inputTokens)
   const { cachedTokens, cacheWriteTokens, cacheWriteLongTokens } = usage
-  const counts: readonly (readonly [keyof Rates, number])[] = [
-    ['input', Math.max(0, usage.inputTokens - cachedTokens - cacheWriteTokens)],
-    ['cached', cachedTokens],
-    ['cacheWriteShort', Math.max(0, cacheWriteTokens - cacheWriteLongTokens)],
-    ['cacheWriteLong', cacheWriteLongTokens],
-    ['output', usage.outputTokens],
-  ]
-  const lines: CostLine[] = counts.map(([what, count]) => ({
-    what,
-    count,
-    eachPicodollars: rates[what],
-  }))
-  if (price.fees.request > 0n) {
-    lines.push({ what: 'request', count: 1, eachPicodollars: price.fees.request })
+  const lines: CostLine[] = []
+  const add = (what: CostLine['what'], count: number, eachPicodollars: Picodollars): void => {
+    if (count !== 0) lines.push({ what, count, eachPicodollars })
   }
+  add('input', Math.max(0, usage.inputTokens - cachedTokens - cacheWriteTokens), rates.input)
+  add('cached', cachedTokens, rates.cached)
+  add(
+    'cacheWriteShort',
+    Math.max(0, cacheWriteTokens - cacheWriteLongTokens),
+    rates.cacheWriteShort,
+  )
+  add('cacheWriteLong', cacheWriteLongTokens, rates.cacheWriteLong)
+  add('output', usage.outputTokens, rates.output)
+  if (price.fees.request > 0n) add('request', 1, price.fees.request)
   return costOfLines(lines)
 }
 
@@ -101,7 +100,7 @@ export function costOfLines(lines: readonly CostLine[]): Cost {
     if (count < 0) throw new RangeError(`a usage of ${count} tokens cannot be priced`)
     total += BigInt(count) * eachPicodollars
   }
-  return { nanodollars: roundUpToNanodollars(total), lines: lines.filter(({ count }) => count > 0) }
+  return { nanodollars: roundUpToNanodollars(total), lines }
 }
 
 /** The rates that hold for a request that reads so many tokens. */

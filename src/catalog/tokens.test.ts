@@ -18,7 +18,7 @@ const nothing: InputMeasure = {
 const oneChoice: OutputLimits = { choices: 1, thinks: false }
 
 describe('inputBound', () => {
-  const window = { kind: 'chat', context: 100_000, imageTokens: 5_000 } as const
+  const window = { context: 100_000, imageTokens: 5_000 }
   const cases: readonly [string, Partial<InputMeasure>, number][] = [
     ['an empty request still has its framing', {}, 1_024],
     ['a byte of text is at most one token', { textBytes: 500 }, 1_524],
@@ -30,13 +30,12 @@ describe('inputBound', () => {
     ['never above the window', { textBytes: 1_000_000 }, 100_000],
   ]
   for (const [name, input, tokens] of cases) {
-    test(name, () => assert.equal(inputBound({ ...nothing, ...input }, window), tokens))
+    test(name, () => assert.equal(inputBound({ ...nothing, ...input }, 'chat', window), tokens))
   }
 
   test('each input of an embedding request may fill the window', () => {
-    const embedding = { ...window, kind: 'embedding' } as const
     const input = { ...nothing, textBytes: 1_000_000, items: 3 }
-    assert.equal(inputBound(input, embedding), 300_000)
+    assert.equal(inputBound(input, 'embedding', window), 300_000)
   })
 })
 

@@ -43,15 +43,17 @@ export function worstCase(question: WorstCaseQuestion): WorstCaseAnswer {
   let fixed = 0n
   let perOutputToken = 0n
   // The two maxima may come from different targets: then the sum is above any single one, which is still a bound.
-  for (const target of [...model.targets, ...model.fallbacks]) {
-    const bound = inputBound(input, { kind: model.kind, ...target })
-    const tokens = Math.min(bound, question.inputTokensOf?.(target) ?? bound)
-    const rates = dearestRates(target.price, tokens)
-    inputTokens = Math.max(inputTokens, tokens)
-    const isUnasked = target.writesCacheUnasked && input.cacheWrites === 'none'
-    const rate = inputRate(rates, isUnasked ? 'short' : input.cacheWrites)
-    fixed = max(fixed, BigInt(tokens) * rate + target.price.fees.request)
-    perOutputToken = max(perOutputToken, rates.output * choices)
+  for (const targets of [model.targets, model.fallbacks]) {
+    for (const target of targets) {
+      const bound = inputBound(input, model.kind, target)
+      const tokens = Math.min(bound, question.inputTokensOf?.(target) ?? bound)
+      const rates = dearestRates(target.price, tokens)
+      inputTokens = Math.max(inputTokens, tokens)
+      const isUnasked = target.writesCacheUnasked && input.cacheWrites === 'none'
+      const rate = inputRate(rates, isUnasked ? 'short' : input.cacheWrites)
+      fixed = max(fixed, BigInt(tokens) * rate + target.price.fees.request)
+      perOutputToken = max(perOutputToken, rates.output * choices)
+    }
   }
   const preset = model.kind === 'embedding' ? 0 : (model.defaultOutput ?? model.maxOutput ?? 0)
   return {
@@ -64,13 +66,12 @@ export function worstCase(question: WorstCaseQuestion): WorstCaseAnswer {
   }
 }
 
+type Window = Pick<Target, 'context' | 'imageTokens'>
+
 /** The most tokens a provider can count for what the request contains. */
-export function inputBound(
-  input: InputMeasure,
-  window: { readonly kind: ModelKind } & Pick<Target, 'context' | 'imageTokens'>,
-): number {
+export function inputBound(input: InputMeasure, kind: ModelKind, window: Window): number {
   // An embedding request carries many inputs, and each may fill the window.
-  const most = window.context * (window.kind === 'embedding' ? Math.max(1, input.items) : 1)
+  const most = window.context * (kind === 'embedding' ? Math.max(1, input.items) : 1)
   if (input.unbounded) return most
   const bound =
     input.textBytes * TOKENS_PER_TEXT_BYTE +
@@ -89,10 +90,10 @@ const RECOUNT_FACTOR = 1.5
 export function recountedBound(
   input: InputMeasure,
   textTokens: number,
-  window: { readonly kind: ModelKind } & Pick<Target, 'context' | 'imageTokens'>,
+  { kind, window }: { readonly kind: ModelKind; readonly window: Window },
 ): number {
   const textBytes = Math.ceil(textTokens * RECOUNT_FACTOR)
-  return inputBound({ ...input, textBytes, jsonBytes: 0 }, window)
+  return inputBound({ ...input, textBytes, jsonBytes: 0 }, kind, window)
 }
 
 /** Providers call their own counts an estimate, off by a little. */
@@ -131,6 +132,7 @@ function outputMinimum({ thinks, thinkingTokens }: OutputLimits): number {
 
 /** A true count may fall short of the bound and of a tier, so every rate on the way counts. */
 function dearestRates(price: Price, inputTokens: number): Rates {
+  if (price.tiers.length === 0) return price.rates
   const reachable = price.tiers
     .filter((tier) => inputTokens > tier.aboveInputTokens)
     .map((tier) => tier.rates)

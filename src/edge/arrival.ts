@@ -1,9 +1,12 @@
 // A request at the door of the data plane: found among the routes, and turned into what the flow takes. Only what the
 // flow may know of HTTP comes along.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 
+import type { Credentials } from '../access/authenticate.ts'
+import type { Endpoint } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Trace } from '../exchange/trace.ts'
+import type { Codec } from '../wire/codec.ts'
 import type { BodyReader } from './body.ts'
 import { makeRouter } from './router.ts'
 import type { Arrival, Handler } from './routes.ts'
@@ -47,36 +50,73 @@ export function nothingAt(path: string): GatewayError {
   return new GatewayError('not_found', `there is nothing at ${path.slice(0, 200)}`)
 }
 
-export function arrivalOf(
-  { message, response }: Received,
-  route: FoundRoute,
-  given: { readonly bodies: BodyReader; readonly startedMs: number; readonly trace: Trace },
-): Arrival {
-  const { headers } = message
-  const { endpoint, family } = route.handler
-  let body: Promise<Buffer> | undefined
-  return {
-    requestId: given.trace.requestId,
-    endpoint,
-    id: route.id,
-    query: new URLSearchParams(message.url?.split('?', 2)[1]),
-    credentials: {
-      family,
+/** What the flow is given of a request. */
+export class HttpArrival implements Arrival {
+  readonly requestId: string
+  readonly endpoint: Endpoint
+  readonly codec: Codec
+  readonly id: string
+  readonly credentials: Credentials
+  readonly providerHeaders: ReadonlyMap<string, string>
+  readonly session: string | undefined
+  readonly startedMs: number
+  readonly trace: Trace
+  readonly isDryRun: boolean
+  readonly #received: Received
+  readonly #bodies: BodyReader
+  #body: Promise<Buffer> | undefined
+
+  constructor(
+    received: Received,
+    { handler, id }: FoundRoute,
+    given: { readonly bodies: BodyReader; readonly startedMs: number; readonly trace: Trace },
+  ) {
+    const { headers } = received.message
+    this.requestId = given.trace.requestId
+    this.endpoint = handler.endpoint
+    this.codec = handler.codec
+    this.id = id
+    this.credentials = {
+      family: handler.codec.family,
       authorization: headers.authorization,
       apiKey: single(headers['x-api-key']),
-    },
-    providerHeaders: new Map(
-      PROVIDER_HEADERS.flatMap((name) => {
-        const value = single(headers[name])
-        return value === undefined ? [] : [[name, value] as const]
-      }),
-    ),
-    session: SESSION_HEADERS.map((name) => single(headers[name])).find(Boolean),
-    startedMs: given.startedMs,
-    trace: given.trace,
-    isDryRun: isDryRun(headers['x-tollgate-dry-run']),
-    readBody: () => (body ??= given.bodies.read(message, response)),
+    }
+    this.providerHeaders = providerHeadersOf(headers)
+    this.session = sessionOf(headers)
+    this.startedMs = given.startedMs
+    this.trace = given.trace
+    this.isDryRun = isDryRun(headers['x-tollgate-dry-run'])
+    this.#received = received
+    this.#bodies = given.bodies
   }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.#received.message.url?.split('?', 2)[1])
+  }
+
+  readBody(): Promise<Buffer> {
+    this.#body ??= this.#bodies.read(this.#received.message, this.#received.response)
+    return this.#body
+  }
+}
+
+const NO_HEADERS: ReadonlyMap<string, string> = new Map()
+
+function providerHeadersOf(headers: IncomingHttpHeaders): ReadonlyMap<string, string> {
+  let found: Map<string, string> | undefined
+  for (const name of PROVIDER_HEADERS) {
+    const value = single(headers[name])
+    if (value !== undefined) found = (found ?? new Map<string, string>()).set(name, value)
+  }
+  return found ?? NO_HEADERS
+}
+
+function sessionOf(headers: IncomingHttpHeaders): string | undefined {
+  for (const name of SESSION_HEADERS) {
+    const value = single(headers[name])
+    if (value !== undefined && value !== '') return value
+  }
+  return undefined
 }
 
 /** Somebody who asks for a rehearsal in words that are not understood must not get the performance. */

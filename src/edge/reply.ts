@@ -15,10 +15,11 @@ const BLOCKED_MS_MAX = 60_000
 export class HttpReply implements Reply {
   readonly #response: ServerResponse
   readonly #keepAlive: KeepAlive
-  readonly #headers = new Map<string, string>()
+  /** Names and values in turn, as node takes them. */
+  readonly #headers: string[] = []
   readonly #closed = Promise.withResolvers<void>()
   /** Made when somebody asks for it: most refusals need none. */
-  #gone: AbortController | undefined
+  #closing: AbortController | undefined
   #isGone = false
   #voice: StreamVoice | undefined
   #hasBegun = false
@@ -29,18 +30,23 @@ export class HttpReply implements Reply {
   constructor(response: ServerResponse, keepAlive: KeepAlive) {
     this.#response = response
     this.#keepAlive = keepAlive
-    response.once('close', () => {
+    response.on('close', () => {
       keepAlive.remove(this)
       this.#isGone = !response.writableFinished
-      if (this.#isGone) this.#gone?.abort(new ClientGone())
+      if (this.#isGone) this.#closing?.abort(new ClientGone())
       this.#closed.resolve()
     })
   }
 
   get closed(): AbortSignal {
-    this.#gone ??= new AbortController()
-    if (this.#isGone) this.#gone.abort(new ClientGone())
-    return this.#gone.signal
+    this.#closing ??= new AbortController()
+    if (this.#isGone) this.#closing.abort(new ClientGone())
+    return this.#closing.signal
+  }
+
+  cut(why: GatewayError): void {
+    this.#closing ??= new AbortController()
+    this.#closing.abort(why)
   }
 
   get hasBegun(): boolean {
@@ -52,7 +58,14 @@ export class HttpReply implements Reply {
   }
 
   setHeader(name: string, value: string): void {
-    this.#headers.set(name, value)
+    const headers = this.#headers
+    for (let index = 0; index < headers.length; index += 2) {
+      if (headers[index] === name) {
+        headers[index + 1] = value
+        return
+      }
+    }
+    headers.push(name, value)
   }
 
   beginStream(voice: StreamVoice): void {
@@ -131,9 +144,7 @@ export class HttpReply implements Reply {
 
   /** All headers in one list: node takes them one by one at several times the price. */
   #sendHead(status: number): void {
-    const list: string[] = []
-    for (const [name, value] of this.#headers) list.push(name, value)
-    this.#response.writeHead(status, list)
+    this.#response.writeHead(status, this.#headers)
   }
 
   #finish(last: Uint8Array | string): Promise<void> {

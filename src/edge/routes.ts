@@ -1,5 +1,5 @@
 // The data plane on one screen: every method and path under /v1, and the function that answers it.
-import type { Endpoint, Family, Format } from '../core/endpoints.ts'
+import type { Endpoint, Format } from '../core/endpoints.ts'
 import { countTokens } from '../exchange/count-tokens.ts'
 import type { Incoming, Parts } from '../exchange/exchange.ts'
 import { exchange } from '../exchange/exchange.ts'
@@ -7,17 +7,19 @@ import { listModels, showModel } from '../exchange/models.ts'
 import { showOwnKey, showOwnRequest } from '../exchange/own-key.ts'
 import type { Reply } from '../exchange/reply.ts'
 import { deleteResponse, listInputItems, showResponse } from '../exchange/stored-responses.ts'
+import type { Codec } from '../wire/codec.ts'
 import { codecOf } from '../wire/codecs.ts'
 import type { Route } from './router.ts'
 
 export type Handler = {
   readonly endpoint: Endpoint
-  readonly family: Family
+  /** The format of the body, if there is one, and of the answer's envelope. */
+  readonly codec: Codec
   run(parts: Parts, arrival: Arrival, reply: Reply): Promise<void>
 }
 
-/** A request at the door: everything but the codec, which the route brings. */
-export type Arrival = Omit<Incoming, 'codec'> & {
+/** A request at the door. */
+export type Arrival = Incoming & {
   /** What stands for {id} in the path. */
   readonly id: string
   readonly query: URLSearchParams
@@ -48,7 +50,7 @@ function ask(
   path: string,
   { endpoint, run }: { endpoint: Endpoint; run: Handler['run'] },
 ): Route<Handler> {
-  return { method, path, handler: { endpoint, family: 'chat', run } }
+  return { method, path, handler: { endpoint, codec: codecOf('chat'), run } }
 }
 
 /** A route that takes a body in a wire format, and answers in its family's envelope. */
@@ -56,14 +58,5 @@ function post(
   path: string,
   { endpoint, format, run }: { endpoint: Endpoint; format: Format; run: typeof exchange },
 ): Route<Handler> {
-  const codec = codecOf(format)
-  return {
-    method: 'POST',
-    path,
-    handler: {
-      endpoint,
-      family: codec.family,
-      run: (parts, arrival, reply) => run(parts, { ...arrival, codec }, reply),
-    },
-  }
+  return { method: 'POST', path, handler: { endpoint, codec: codecOf(format), run } }
 }

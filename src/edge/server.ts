@@ -19,7 +19,7 @@ import { describeError } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
 import { encodeError } from '../wire/errors.ts'
 import type { Received } from './arrival.ts'
-import { arrivalOf, findRoute, nothingAt } from './arrival.ts'
+import { findRoute, HttpArrival, nothingAt } from './arrival.ts'
 import { BodyReader } from './body.ts'
 import type { WebFiles } from './files.ts'
 import { KeepAlive } from './keep-alive.ts'
@@ -52,27 +52,18 @@ export class Edge {
   readonly #server: Server
   readonly #bodies: BodyReader
   readonly #keepAlive: KeepAlive
-  /** Handlers outlive their sockets: a client that has gone is still to be settled. */
-  readonly #serving = new Set<Promise<void>>()
+  /** How many requests are being served. Handlers outlive their sockets: a client that has gone is still to be settled. */
+  #serving = 0
   #isDraining = false
+  /** Called when the last one is served. */
+  #drained: (() => void) | undefined
 
   constructor(options: EdgeOptions) {
     this.#options = options
     this.#bodies = new BodyReader(options.bodyBytesMax)
     this.#keepAlive = new KeepAlive(options.parts.clock)
     this.#server = createServer(LIMITS, (message, response) => {
-      response.once('close', () => {
-        // On the way out no connection is kept for another request.
-        if (this.#isDraining) setImmediate(() => this.#server.closeIdleConnections())
-      })
-      const serving = this.#serve(message, response)
-        .catch((thrown: unknown) => {
-          // The client left while it was being told what went wrong: nothing more can be done for it.
-          options.log.warn('answer_lost', { cause: describeError(thrown) })
-          response.destroy()
-        })
-        .finally(() => this.#serving.delete(serving))
-      this.#serving.add(serving)
+      void this.#serve(message, response)
     })
     this.#server.on('clientError', (problem, socket) => this.#refuse(socket, problem))
   }
@@ -99,17 +90,33 @@ export class Edge {
     // A client that does not even take its last bytes is not waited for.
     const last = setTimeout(() => this.#server.closeAllConnections(), timeoutMs + LAST_WORDS_MS)
     await closed
-    await Promise.all(this.#serving)
+    if (this.#serving > 0) await new Promise<void>((resolve) => (this.#drained = resolve))
     clearTimeout(late)
     clearTimeout(last)
     this.#keepAlive.stop()
   }
 
-  /** One request: one answer, and one log line. */
+  /** One request: one answer, and one log line. Never rejects. */
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#serving += 1
+    try {
+      await this.#answer(message, response)
+    } catch (thrown) {
+      // The client left while it was being told what went wrong: nothing more can be done for it.
+      this.#options.log.warn('answer_lost', { cause: describeError(thrown) })
+      response.destroy()
+    } finally {
+      this.#serving -= 1
+      // On the way out no connection is kept for another request.
+      if (this.#isDraining) setImmediate(() => this.#server.closeIdleConnections())
+      if (this.#serving === 0) this.#drained?.()
+    }
+  }
+
+  async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { parts, log } = this.#options
     const startedMs = parts.clock.monotonicMs()
-    const path = (message.url ?? '/').split('?', 1)[0] ?? '/'
+    const path = pathOf(message)
     const family = familyOf(path)
     const requestId = newId('req', parts.clock)
     const reply = new HttpReply(response, this.#keepAlive)
@@ -149,7 +156,8 @@ export class Edge {
     const route = findRoute(received.message.method ?? '', given.path)
     given.trace.path = route.path
     if (this.#isDraining) throw draining()
-    const arrival = arrivalOf(received, route, { bodies: this.#bodies, ...given })
+    const { startedMs, trace } = given
+    const arrival = new HttpArrival(received, route, { bodies: this.#bodies, startedMs, trace })
     await withCurrentKey(parts, () => route.handler.run(parts, arrival, reply))
   }
 
@@ -202,6 +210,11 @@ export class Edge {
 const HEALTH = ['/healthz', '/readyz']
 /** Unknown paths are logged too, but nobody fills the log through them. */
 const PATH_CHARACTERS_LOGGED = 100
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  const query = url.indexOf('?')
+  return query < 0 ? url : url.slice(0, query)
+}
 
 /** The envelope of everything below /v1/messages is the messages family's, of everything else the chat family's. */
 function familyOf(path: string): Family {

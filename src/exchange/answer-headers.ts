@@ -9,8 +9,11 @@ import type { Reply } from './reply.ts'
 
 type Told = { readonly family: Family; readonly now: number }
 
-/** What is known before anybody has answered. */
-export function setAdmissionHeaders(reply: Reply, { hold }: Admission): void {
+type Tell = (balances: Balances) => void
+
+/** What is known before anybody has answered. A whole answer tells how the limits stand after it, a stream before it. */
+export function setAdmissionHeaders(reply: Reply, { hold, call }: Admission, tell: Tell): void {
+  if (call.stream) tell(hold.balances)
   if (hold.capped) reply.setHeader('x-tollgate-output-cap', String(hold.outputTokens))
   if (hold.waitedMs > 0) reply.setHeader('x-tollgate-queued-ms', String(Math.round(hold.waitedMs)))
 }
@@ -22,40 +25,61 @@ export function setTargetHeaders(reply: Reply, { provider, model, dropped }: Pre
 }
 
 /** Whole answers also tell what they cost, and the limits as they stand after it. */
-export function setSettledHeaders(reply: Reply, settled: Settled | undefined, told: Told): void {
+export function setSettledHeaders(reply: Reply, settled: Settled | undefined, tell: Tell): void {
   if (settled === undefined) return
   reply.setHeader('x-tollgate-cost', formatUsd(settled.costNanodollars))
-  if (settled.balances !== undefined) setBalanceHeaders(reply, settled.balances, told)
+  if (settled.balances !== undefined) tell(settled.balances)
 }
 
 export function setBalanceHeaders(reply: Reply, balances: Balances, told: Told): void {
   const remaining = least(balances.key.remainingNanodollars, balances.frame.remainingNanodollars)
   if (remaining !== null) reply.setHeader('x-tollgate-budget-remaining', formatUsd(remaining))
-  setRateHeaders(reply, balances.requests, { ...told, what: 'requests' })
-  setRateHeaders(reply, balances.tokens, { ...told, what: 'tokens' })
+  const { family, now } = told
+  setRateHeaders(reply, balances.requests, { family, now, what: 'requests' })
+  setRateHeaders(reply, balances.tokens, { family, now, what: 'tokens' })
 }
+
+/** Limit, what remains of it, when it is whole again. */
+const RATE_HEADERS = {
+  chat: {
+    requests: [
+      'x-ratelimit-limit-requests',
+      'x-ratelimit-remaining-requests',
+      'x-ratelimit-reset-requests',
+    ],
+    tokens: [
+      'x-ratelimit-limit-tokens',
+      'x-ratelimit-remaining-tokens',
+      'x-ratelimit-reset-tokens',
+    ],
+  },
+  messages: {
+    requests: [
+      'anthropic-ratelimit-requests-limit',
+      'anthropic-ratelimit-requests-remaining',
+      'anthropic-ratelimit-requests-reset',
+    ],
+    tokens: [
+      'anthropic-ratelimit-tokens-limit',
+      'anthropic-ratelimit-tokens-remaining',
+      'anthropic-ratelimit-tokens-reset',
+    ],
+  },
+} as const
 
 function setRateHeaders(
   reply: Reply,
   rate: RateBalance | null,
-  told: Told & { readonly what: 'requests' | 'tokens' },
+  { family, now, what }: Told & { readonly what: 'requests' | 'tokens' },
 ): void {
   if (rate === null) return
-  const { family, now, what } = told
-  const figures: Record<string, string> = {
-    limit: String(rate.limit),
-    remaining: String(rate.remaining),
-    // The one family counts down, the other names the moment.
-    reset:
-      family === 'chat'
-        ? `${Math.max(0, Math.ceil((rate.resetsAt - now) / 1000))}s`
-        : new Date(rate.resetsAt).toISOString(),
-  }
-  for (const [figure, value] of Object.entries(figures)) {
-    const name =
-      family === 'chat' ? `x-ratelimit-${figure}-${what}` : `anthropic-ratelimit-${what}-${figure}`
-    reply.setHeader(name, value)
-  }
+  const [limit, remaining, reset] = RATE_HEADERS[family][what]
+  reply.setHeader(limit, String(rate.limit))
+  reply.setHeader(remaining, String(rate.remaining))
+  // The one family counts down, the other names the moment.
+  const isCountdown = family === 'chat'
+  const seconds = Math.max(0, Math.ceil((rate.resetsAt - now) / 1000))
+  reply.setHeader(reset, isCountdown ? `${seconds}s` : new Date(rate.resetsAt).toISOString())
 }
 
 function least(one: Nanodollars | null, other: Nanodollars | null): Nanodollars | null {

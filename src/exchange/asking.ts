@@ -51,14 +51,18 @@ export async function withCurrentKey(
 export async function admitFree(
   parts: { readonly ledger: Ledger; readonly clock: Clock },
   caller: Caller,
-  asking: Asking & { readonly model: string; readonly reply: Reply },
+  {
+    asking,
+    model,
+    reply,
+  }: { readonly asking: Asking; readonly model: string; readonly reply: Reply },
 ): Promise<void> {
   const outcome = await parts.ledger.reserve({
     requestId: asking.requestId,
     keyId: caller.keyId,
     allowVersion: caller.allowVersion,
     endpoint: asking.endpoint,
-    modelAsked: asking.model,
+    modelAsked: model,
     worstCase: FREE,
     whenTight: caller.whenTight,
     estimatedTokens: 0,
@@ -66,7 +70,7 @@ export async function admitFree(
   })
   const { family } = asking.credentials
   if ('balances' in outcome) {
-    setBalanceHeaders(asking.reply, outcome.balances, { family, now: parts.clock.now() })
+    setBalanceHeaders(reply, outcome.balances, { family, now: parts.clock.now() })
   }
   if (!outcome.reserved) throw refusalOf(caller, outcome)
   await parts.ledger.void(outcome.holdId, 'costs nothing')

@@ -26,7 +26,6 @@ export type Attempts = {
   readonly headers: ReadonlyMap<string, string>
   readonly books: Books
   readonly reply: Reply
-  readonly signal: AbortSignal
 }
 
 /** Calls targets until `use` has taken one's answer, and returns what it made of it. */
@@ -53,7 +52,7 @@ export async function attempt<Ending>(
       if (outcome !== undefined) tell?.(outcome)
       if (isElsewhere(thrown)) logFailure(attempts, prepared, thrown)
       books.noteAttempt(thrown instanceof GatewayError ? thrown.code : 'given up')
-      if (!isElsewhere(thrown) || attempts.signal.aborted || attempts.reply.hasBegun) throw thrown
+      if (!isElsewhere(thrown) || isOver(attempts.reply)) throw thrown
       failure = thrown
     }
   }
@@ -66,8 +65,9 @@ export function refuseWhileAllRest(prepared: readonly Prepared[]): void {
 }
 
 async function send(attempts: Attempts, prepared: Prepared): Promise<UpstreamAnswer> {
-  const { books, signal } = attempts
-  signal.throwIfAborted()
+  const { books } = attempts
+  const { closed } = attempts.reply
+  closed.throwIfAborted()
   const body = prepared.encode(outputLimit(attempts, prepared))
   books.dispatch(prepared)
   const answer = await prepared.provider.send(
@@ -79,7 +79,7 @@ async function send(attempts: Attempts, prepared: Prepared): Promise<UpstreamAns
       headers: attempts.headers,
       timeouts: prepared.timeouts,
     },
-    signal,
+    closed,
   )
   if (answer.status !== 200) throw await readFailure(answer, upstreamCodecOf(prepared.format))
   return answer
@@ -89,6 +89,11 @@ async function send(attempts: Attempts, prepared: Prepared): Promise<UpstreamAns
 function outputLimit({ outputTokensMax }: Attempts, target: Prepared): number | undefined {
   if (outputTokensMax === undefined) return undefined
   return Math.min(outputTokensMax, target.outputTokensMax ?? outputTokensMax)
+}
+
+/** Nobody waits for another answer, or it would come after a part of this one. */
+function isOver(reply: Reply): boolean {
+  return reply.closed.aborted || reply.hasBegun
 }
 
 function isElsewhere(thrown: unknown): thrown is GatewayError {

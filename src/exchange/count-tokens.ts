@@ -18,11 +18,11 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
   const caller = await identify(parts, incoming)
   const body = readJsonBody(await incoming.readBody())
   const call = readCountCall(body.value)
-  const model = permitModel(parts.catalog(), caller, { ...call, kind: 'chat' })
+  const model = permitModel(parts.catalog(), caller, { call, kind: 'chat' })
   trace.model = model.id
   const { destinations } = parts.route(caller, model, call.affinity)
   const [first] = prepare({ codec, body, call }, destinations)
-  await admitFree(parts, caller, { ...incoming, model: call.model, reply })
+  await admitFree(parts, caller, { asking: incoming, model: call.model, reply })
   const headers = incoming.providerHeaders
   const told = first === undefined ? undefined : await countAt(first, headers, reply.closed)
   const tokens = told ?? (await countHere(parts, call, body.value))

@@ -58,7 +58,6 @@ export type Incoming = Asking & {
 
 export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
   const { codec, endpoint, requestId, startedMs, trace } = incoming
-  const { family } = codec
   const caller = await identify(parts, incoming)
   const sent = readJsonBody(await incoming.readBody())
   const { body, asked, remember } =
@@ -67,7 +66,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
       : withoutState(sent)
   const call = codec.readCall(body.value)
   trace.stream = call.stream
-  const model = permitModel(parts.catalog(), caller, { ...call, kind: kindOf(endpoint) })
+  const model = permitModel(parts.catalog(), caller, { call, kind: kindOf(endpoint) })
   trace.model = model.id
   const { destinations, retries } = parts.route(caller, model, incoming.session ?? call.affinity)
   const prepared = prepare({ codec, body, call }, destinations)
@@ -81,7 +80,8 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     texts: () => textsOf(body.value),
     inputTokensOf: (target) => prepared.find((each) => isAt(each, target))?.inputTokens,
     countAtTargets: () => countAtAll(prepared, incoming.providerHeaders, reply.closed),
-    tell: (balances) => setBalanceHeaders(reply, balances, { family, now: parts.clock.now() }),
+    tell: (balances) =>
+      setBalanceHeaders(reply, balances, { family: codec.family, now: parts.clock.now() }),
     closed: reply.closed,
   }
   if (incoming.isDryRun) {
@@ -92,10 +92,10 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   const admission = await admit(parts, request)
   // From here on there is a hold, and every way out of this function settles it.
   const books = new Books(parts, { requestId, endpoint, admission, startedMs, trace })
-  const running = parts.running.begin(caller.keyId, reply.closed)
+  parts.running.begin(caller.keyId, reply)
   const context = contextOf(parts, { requestId, model: call.model, body: asked })
   try {
-    setAdmissionHeaders(reply, admission)
+    setAdmissionHeaders(reply, admission, request.tell)
     if (call.stream) reply.beginStream(codec.encodeEvents(context))
     const ending = await attempt(
       {
@@ -108,22 +108,21 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
         headers: incoming.providerHeaders,
         books,
         reply,
-        signal: running.signal,
       },
       (answer) => relay(answer, reply, { codec, context, stream: call.stream, books }),
     )
     // The cost is in the books before the client can see the end.
     const settled = await books.settle()
     await remember(ending)
-    setSettledHeaders(reply, settled, { family, now: parts.clock.now() })
+    setSettledHeaders(reply, settled, request.tell)
     await reply.end(ending)
   } catch (thrown) {
-    const failure = running.signal.aborted ? running.signal.reason : thrown
+    const failure = reply.closed.aborted ? reply.closed.reason : thrown
     const settled = await books.settle(failure)
-    if (settled?.balances !== undefined) request.tell(settled.balances)
+    request.tell(settled?.balances ?? admission.hold.balances)
     throw settled === undefined || settled.costNanodollars === 0n ? failure : paidFor(failure)
   } finally {
-    running.end()
+    parts.running.end(caller.keyId, reply)
   }
 }
 

@@ -10,7 +10,7 @@ import type { Reply } from './reply.ts'
 
 export async function listModels(parts: ListingParts, asking: Asking, reply: Reply): Promise<void> {
   const caller = await identify(parts, asking)
-  await admitFree(parts, caller, { ...asking, model: '', reply })
+  await admitFree(parts, caller, { asking, model: '', reply })
   const data = modelsOf(parts, caller).map(entryOf)
   await reply.end(
     JSON.stringify({
@@ -37,7 +37,7 @@ export async function showModel(
       { param: 'model' },
     )
   }
-  await admitFree(parts, caller, { ...asking, model: model.id, reply })
+  await admitFree(parts, caller, { asking, model: model.id, reply })
   await reply.end(JSON.stringify(entryOf(model)))
 }
 

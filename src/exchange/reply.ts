@@ -3,8 +3,10 @@ import type { GatewayError } from '../core/errors.ts'
 import type { SseEvent } from '../wire/sse.ts'
 
 export interface Reply {
-  /** Aborted, with a ClientGone, when the client has left before the answer was complete. */
+  /** Aborted when the answer will not be completed: with a ClientGone when the client has left, else with why it was cut. */
   readonly closed: AbortSignal
+  /** Ends the work on the answer, for the reason that its client is then told. */
+  cut(why: GatewayError): void
   /** Whether the client has been sent any part of an answer. A head and keep-alives are none. */
   readonly hasBegun: boolean
   /** Headers that go out with the first byte; without effect afterwards. */

@@ -1,33 +1,37 @@
-// What runs can be cut by key, and a client that leaves ends only its own exchange.
+// What runs can be cut by key, until it has ended.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { GatewayError } from '../core/errors.ts'
 import { Running } from './running.ts'
 
+function exchange(): { readonly cuts: string[]; cut(why: GatewayError): void } {
+  const cuts: string[] = []
+  return { cuts, cut: (why) => cuts.push(why.code) }
+}
+
 test('a revoked key’s exchanges are cut, and no others', () => {
   const running = new Running()
-  const here = new AbortController().signal
-  const [one, two, other] = ['a', 'a', 'b'].map((keyId) => running.begin(keyId, here))
+  const [one, two, other] = [exchange(), exchange(), exchange()]
+  running.begin('a', one)
+  running.begin('a', two)
+  running.begin('b', other)
   assert.deepEqual(running.keyIds(), ['a', 'b'])
   running.cutRevoked(['a'])
-  assert.ok(one?.signal.aborted && two?.signal.aborted && !other?.signal.aborted)
-  assert.equal((one.signal.reason as GatewayError).code, 'revoked_api_key')
-})
-
-test('a client that leaves ends its exchange', () => {
-  const running = new Running()
-  const client = new AbortController()
-  const exchange = running.begin('a', client.signal)
-  client.abort(new Error('left'))
-  assert.equal((exchange.signal.reason as Error).message, 'left')
-  assert.ok(running.begin('a', client.signal).signal.aborted)
+  assert.deepEqual(
+    [one, two, other].map(({ cuts }) => cuts.join()),
+    ['revoked_api_key', 'revoked_api_key', ''],
+  )
 })
 
 test('what has ended is not cut any more', () => {
   const running = new Running()
-  const exchange = running.begin('a', new AbortController().signal)
-  exchange.end()
+  const [ended, runs] = [exchange(), exchange()]
+  running.begin('a', ended)
+  running.begin('a', runs)
+  running.end('a', ended)
   running.cutAll(new GatewayError('draining', ''))
-  assert.ok(!exchange.signal.aborted)
+  assert.deepEqual([ended.cuts, runs.cuts], [[], ['draining']])
+  running.end('a', runs)
+  assert.deepEqual(running.keyIds(), [])
 })

@@ -1,28 +1,24 @@
 // The exchanges under way, by key, so that a key that is revoked gets not another byte.
 import { GatewayError } from '../core/errors.ts'
 
-export class Running {
-  readonly #byKey = new Map<string, Set<AbortController>>()
+/** What can be ended before its time; whoever works for it sees that, and why. */
+export interface Cuttable {
+  cut(why: GatewayError): void
+}
 
-  /**
-   * Counts an exchange as running until `end` is called. Its signal is aborted when the client has gone, or with the
-   * reason for which it was cut.
-   */
-  begin(keyId: string, gone: AbortSignal): { readonly signal: AbortSignal; end(): void } {
-    const exchange = new AbortController()
-    const leave = (): void => exchange.abort(gone.reason)
-    if (gone.aborted) leave()
-    else gone.addEventListener('abort', leave, { once: true })
-    const exchanges = this.#byKey.get(keyId) ?? new Set()
-    this.#byKey.set(keyId, exchanges.add(exchange))
-    return {
-      signal: exchange.signal,
-      end: () => {
-        gone.removeEventListener('abort', leave)
-        exchanges.delete(exchange)
-        if (exchanges.size === 0) this.#byKey.delete(keyId)
-      },
-    }
+export class Running {
+  readonly #byKey = new Map<string, Set<Cuttable>>()
+
+  begin(keyId: string, exchange: Cuttable): void {
+    const exchanges = this.#byKey.get(keyId)
+    if (exchanges === undefined) this.#byKey.set(keyId, new Set([exchange]))
+    else exchanges.add(exchange)
+  }
+
+  end(keyId: string, exchange: Cuttable): void {
+    const exchanges = this.#byKey.get(keyId)
+    exchanges?.delete(exchange)
+    if (exchanges?.size === 0) this.#byKey.delete(keyId)
   }
 
   /** The keys for which something runs. */
@@ -40,6 +36,6 @@ export class Running {
   }
 
   #cut(keyId: string, why: GatewayError): void {
-    for (const exchange of this.#byKey.get(keyId) ?? []) exchange.abort(why)
+    for (const exchange of this.#byKey.get(keyId) ?? []) exchange.cut(why)
   }
 }

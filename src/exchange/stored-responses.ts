@@ -58,7 +58,7 @@ async function nameFor(
   reply: Reply,
 ): Promise<ShelfName> {
   const caller = await identify(parts, asking)
-  await admitFree(parts, caller, { ...asking, model: '', reply })
+  await admitFree(parts, caller, { asking, model: '', reply })
   return { keyId: caller.keyId, id: asking.id }
 }
 

@@ -17,5 +17,6 @@ export async function readWhole(
     }
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks, bytes)
+  const [first] = chunks
+  return chunks.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(chunks, bytes)
 }

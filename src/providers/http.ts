@@ -6,8 +6,9 @@ import { Agent, buildConnector, EnvHttpProxyAgent, errors } from 'undici'
 import { GatewayError } from '../core/errors.ts'
 import type { Timeouts } from '../catalog/models.ts'
 import { checkedLookup, assertAllowedHost } from './addresses.ts'
+import type { ChunkSource } from './chunks.ts'
 import { Chunks } from './chunks.ts'
-import type { UpstreamAnswer } from './provider.ts'
+import type { AnswerHeaders, UpstreamAnswer } from './provider.ts'
 
 /** A stream takes a connection for as long as it runs, so this also bounds the streams of one origin. */
 const CONNECTIONS_MAX = 8_192
@@ -22,12 +23,17 @@ export type HttpCall = {
   readonly timeouts: Timeouts
 }
 
+type Address = { readonly origin: string; readonly path: string }
+
 /** The environment, for the proxies that it names. */
 type Environment = Readonly<Record<string, string | undefined>>
 
 export class HttpClient {
   readonly #env: Environment
   readonly #agents = new Map<number, Dispatcher>()
+  // Adapters send the same address and the same headers again and again, and both take time to write down.
+  readonly #addresses = new WeakMap<URL, Address>()
+  readonly #headers = new WeakMap<HttpCall['headers'], string[]>()
 
   constructor(env: Environment) {
     this.#env = env
@@ -35,14 +41,14 @@ export class HttpClient {
 
   /** Resolves when the head of the answer is there, whatever its status. */
   async send(call: HttpCall, signal: AbortSignal): Promise<UpstreamAnswer> {
-    assertAllowedHost(call.url.hostname)
+    const { origin, path } = this.#addressOf(call.url)
     const running = new RunningCall(signal, call.timeouts.totalMs)
     this.#agent(call.timeouts.connectMs).dispatch(
       {
-        origin: call.url.origin,
-        path: call.url.pathname + call.url.search,
+        origin,
+        path,
         method: call.method,
-        headers: { ...call.headers, 'accept-encoding': 'identity' },
+        headers: this.#headersOf(call.headers),
         body: call.body ?? null,
         headersTimeout: call.timeouts.firstByteMs,
         bodyTimeout: call.timeouts.idleMs,
@@ -50,6 +56,24 @@ export class HttpClient {
       running,
     )
     return running.answer
+  }
+
+  #addressOf(url: URL): Address {
+    const known = this.#addresses.get(url)
+    if (known !== undefined) return known
+    assertAllowedHost(url.hostname)
+    const address = { origin: url.origin, path: url.pathname + url.search }
+    this.#addresses.set(url, address)
+    return address
+  }
+
+  #headersOf(headers: HttpCall['headers']): string[] {
+    const known = this.#headers.get(headers)
+    if (known !== undefined) return known
+    const list = ['accept-encoding', 'identity']
+    for (const [name, value] of Object.entries(headers)) list.push(name, value)
+    this.#headers.set(headers, list)
+    return list
   }
 
   /** Ends every connection. Nobody waits for what may still be running on one. */
@@ -106,14 +130,11 @@ function connector(timeout: number): buildConnector.connector {
 }
 
 /** One call: it lives until it has ended, nobody waits for it any more, or it has taken too long. */
-class RunningCall implements Dispatcher.DispatchHandler {
+class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListenerObject {
   readonly #signal: AbortSignal
   readonly #timer: NodeJS.Timeout
   readonly #answer = Promise.withResolvers<UpstreamAnswer>()
-  readonly #chunks = new Chunks({
-    resume: () => this.#controller?.resume(),
-    leave: () => this.#cut(new Error('nobody reads this answer any more')),
-  })
+  readonly #chunks = new Chunks(this)
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
 
@@ -121,8 +142,21 @@ class RunningCall implements Dispatcher.DispatchHandler {
     this.#signal = signal
     this.#timer = setTimeout(() => this.#cut(timedOut()), totalMs)
     this.#timer.unref()
-    if (signal.aborted) this.#leave()
-    else signal.addEventListener('abort', this.#leave)
+    if (signal.aborted) this.handleEvent()
+    else signal.addEventListener('abort', this)
+  }
+
+  /** The signal's: nobody waits for this call any more. */
+  handleEvent(): void {
+    this.#cut(this.#signal.reason)
+  }
+
+  resume(): void {
+    this.#controller?.resume()
+  }
+
+  leave(): void {
+    this.#cut(new Error('nobody reads this answer any more'))
   }
 
   get answer(): Promise<UpstreamAnswer> {
@@ -141,7 +175,7 @@ class RunningCall implements Dispatcher.DispatchHandler {
     given: Record<string, string | string[] | undefined>,
   ): void {
     if (status < 200) return
-    const headers = headersOf(given)
+    const headers = new GivenHeaders(given)
     this.#answer.resolve({ status, headers, body: this.#chunks })
     // It was asked for plain bytes; unpacking what comes instead could fill the memory from a few bytes.
     if ((headers.get('content-encoding') ?? 'identity') === 'identity') return
@@ -162,8 +196,6 @@ class RunningCall implements Dispatcher.DispatchHandler {
     this.#end(failureOf(error))
   }
 
-  readonly #leave = (): void => this.#cut(this.#signal.reason)
-
   #cut(reason: unknown): void {
     if (this.#isOver) return
     this.#end(reason)
@@ -180,16 +212,21 @@ class RunningCall implements Dispatcher.DispatchHandler {
   #release(): void {
     this.#isOver = true
     clearTimeout(this.#timer)
-    this.#signal.removeEventListener('abort', this.#leave)
+    this.#signal.removeEventListener('abort', this)
   }
 }
 
-function headersOf(headers: Record<string, string | string[] | undefined>): Map<string, string> {
-  const map = new Map<string, string>()
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) map.set(name, Array.isArray(value) ? value.join(', ') : value)
+class GivenHeaders implements AnswerHeaders {
+  readonly #given: Record<string, string | string[] | undefined>
+
+  constructor(given: Record<string, string | string[] | undefined>) {
+    this.#given = given
   }
-  return map
+
+  get(name: string): string | undefined {
+    const value = this.#given[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
 }
 
 function failureOf(error: Error): GatewayError {

@@ -29,7 +29,11 @@ export class Keys {
   }
 
   /** Sends a request with the key whose turn it is, and again with others for as long as keys are turned away. */
-  async send(send: Send): Promise<UpstreamAnswer> {
+  send(send: Send): Promise<UpstreamAnswer> {
+    return this.#keys.length < 2 ? send(this.#keys[0]) : this.#sendInTurn(send)
+  }
+
+  async #sendInTurn(send: Send): Promise<UpstreamAnswer> {
     const [first, ...others] = this.#inTurn()
     let answer = await send(first)
     let used = first

@@ -77,19 +77,30 @@ function openAiProvider(settings: Named<Settings>, { http, clock }: AdapterTools
   const keys = new Keys(settings.apiKeys, clock)
   const place = placeOf(settings)
   const base = place.url.replace(/\/$/, '')
-  const headersFor = (key: string | undefined): Record<string, string> => ({
-    'content-type': 'application/json',
-    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-    ...(settings.organization === undefined
-      ? {}
-      : { 'openai-organization': settings.organization }),
-    ...(settings.project === undefined ? {} : { 'openai-project': settings.project }),
-  })
+  const urls = new Map(
+    Object.entries(PATHS).map(([format, path]) => [format, new URL(`${base}${path}`)]),
+  )
+  const headersByKey = new Map<string | undefined, Record<string, string>>()
+  const headersFor = (key: string | undefined): Record<string, string> => {
+    const known = headersByKey.get(key)
+    if (known !== undefined) return known
+    const headers = {
+      'content-type': 'application/json',
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(settings.organization === undefined
+        ? {}
+        : { 'openai-organization': settings.organization }),
+      ...(settings.project === undefined ? {} : { 'openai-project': settings.project }),
+    }
+    headersByKey.set(key, headers)
+    return headers
+  }
   return {
     name: settings.name,
     formatsOf: () => formats,
     send: ({ format, body, headers, timeouts }, signal) => {
-      const url = new URL(`${base}${PATHS[format] ?? ''}`)
+      const url = urls.get(format)
+      if (url === undefined) throw new Error(`${settings.name} does not speak ${format}`)
       const beta = headers.get('openai-beta')
       const words = format === 'chat' && place.isCurrent !== true ? inOlderWords(body, place) : body
       return keys.send((key) =>
@@ -97,10 +108,8 @@ function openAiProvider(settings: Named<Settings>, { http, clock }: AdapterTools
           {
             url,
             method: 'POST',
-            headers: {
-              ...headersFor(key),
-              ...(beta === undefined ? {} : { 'openai-beta': beta }),
-            },
+            headers:
+              beta === undefined ? headersFor(key) : { ...headersFor(key), 'openai-beta': beta },
             body: words,
             timeouts,
           },

@@ -29,6 +29,11 @@ export type CountRequest = {
   readonly headers: ReadonlyMap<string, string>
 }
 
+/** By their names in lower case. */
+export interface AnswerHeaders {
+  get(name: string): string | undefined
+}
+
 export type UpstreamRequest = {
   readonly format: UpstreamFormat
   /** The provider's own name of the model. */
@@ -42,7 +47,7 @@ export type UpstreamRequest = {
 
 export type UpstreamAnswer = {
   readonly status: number
-  readonly headers: ReadonlyMap<string, string>
+  readonly headers: AnswerHeaders
   /** A JSON document, or Server-Sent Events when a stream was asked for and the status is 200. */
   readonly body: AsyncIterable<Uint8Array>
 }

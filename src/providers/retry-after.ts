@@ -1,13 +1,14 @@
 // How long a provider wants to be left alone, in seconds, as its headers say: some tell milliseconds beside the standard,
 // some a date, which counts from the date of the answer because clocks differ.
+import type { AnswerHeaders } from './provider.ts'
 
-export function retryAfterOf(headers: ReadonlyMap<string, string>): number | undefined {
+export function retryAfterOf(headers: AnswerHeaders): number | undefined {
   const told = headers.get('retry-after') ?? ''
   const seconds =
     Number(headers.get('retry-after-ms')) / 1000 || Number(told) || secondsUntil(told, headers)
   return seconds > 0 ? seconds : undefined
 }
 
-function secondsUntil(date: string, headers: ReadonlyMap<string, string>): number {
+function secondsUntil(date: string, headers: AnswerHeaders): number {
   return (Date.parse(date) - Date.parse(headers.get('date') ?? '')) / 1000
 }

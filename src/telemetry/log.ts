@@ -24,8 +24,10 @@ export function jsonLog(clock: Clock, write: (text: string) => void = toStandard
   }
   const line = (level: LogLevel, event: string, fields: LogFields = {}): void => {
     if (waiting === '') setImmediate(flush)
-    const time = new Date(clock.now()).toISOString()
-    waiting += `${redact(JSON.stringify({ time, level, event, ...fields }))}\n`
+    // In pieces, because copying the fields into one object costs more than writing them.
+    const head = `{"time":"${timeText(clock.now())}","level":"${level}","event":"${event}"`
+    const rest = JSON.stringify(fields)
+    waiting += `${redact(rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`)}\n`
   }
   return {
     info: (event, fields) => line('info', event, fields),
@@ -33,6 +35,18 @@ export function jsonLog(clock: Clock, write: (text: string) => void = toStandard
     error: (event, fields) => line('error', event, fields),
     flush,
   }
+}
+
+// Many lines are written within a millisecond.
+let lastAt = NaN
+let lastTimeText = ''
+
+function timeText(at: number): string {
+  if (at !== lastAt) {
+    lastAt = at
+    lastTimeText = new Date(at).toISOString()
+  }
+  return lastTimeText
 }
 
 /** An unexpected error for the log: where it happened and why, through every cause. */

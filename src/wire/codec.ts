@@ -7,7 +7,7 @@ import type { CanonicalEvent } from '../core/events.ts'
 import type { IdPrefix } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { CanonicalRequest } from '../core/request.ts'
-import type { JsonBody } from './json.ts'
+import type { JsonAnswer, JsonBody } from './json.ts'
 import type { SseEvent } from './sse.ts'
 
 /** The half a client sees. */
@@ -70,7 +70,7 @@ export interface Passthrough {
   forwardRequest(body: JsonBody, change: RequestChange): Uint8Array
   /** A fresh forwarder for one answer. */
   forwardEvents(answer: AnswerContext): EventForwarder
-  forwardResponse(body: JsonBody, answer: AnswerContext): Uint8Array
+  forwardResponse(given: JsonAnswer, answer: AnswerContext): string
 }
 
 export interface EventForwarder {

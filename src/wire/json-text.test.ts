@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import fc from 'fast-check'
 
-import { findMember, replaceMember } from './json-text.ts'
+import { findMember, replaceMember, setMembers } from './json-text.ts'
 
 test('a member is replaced where it stands outermost, and every other character stays', () => {
   for (const [text, expected] of [
@@ -34,6 +34,17 @@ test('every member of any object is found, however the object is written', () =>
       }
     }),
   )
+})
+
+test('members are set where they stand, and added where they are missing', () => {
+  for (const [text, expected] of [
+    ['{"b":1.0,"a":{"a":0}}', '{"b":1.0,"a":2}'],
+    ['{"b":1.0}', '{"b":1.0,"a":2}'],
+    ['{ "b":[] }\n', '{ "b":[] ,"a":2}\n'],
+    ['{ }', '{ "a":2}'],
+  ] as const) {
+    assert.equal(setMembers(text, { a: 2 }), expected)
+  }
 })
 
 test('a text that is no JSON object ends the search', () => {

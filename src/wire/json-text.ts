@@ -1,6 +1,28 @@
 // A JSON object as text, changed without being parsed: for events that are passed on by the thousand and differ from
 // what came only in a name. Every other character stays as it is.
 
+import type { JsonObject } from '../core/json.ts'
+
+/** The text with some outermost members replaced, or added behind the others where they are missing. */
+export function setMembers(text: string, members: JsonObject): string {
+  let changed = text
+  for (const [name, value] of Object.entries(members)) {
+    const json = JSON.stringify(value)
+    const span = findMember(changed, name)
+    changed =
+      span === undefined
+        ? withMember(changed, `${JSON.stringify(name)}:${json}`)
+        : changed.slice(0, span.start) + json + changed.slice(span.end)
+  }
+  return changed
+}
+
+function withMember(text: string, member: string): string {
+  const end = text.lastIndexOf('}')
+  const isEmpty = text.slice(0, end).trimEnd().endsWith('{')
+  return `${text.slice(0, end)}${isEmpty ? '' : ','}${member}${text.slice(end)}`
+}
+
 /** The text with the value of one outermost member replaced by other JSON; the same text when there is none. */
 export function replaceMember(text: string, name: string, value: string): string {
   const span = findMember(text, name)

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 
 import { GatewayError } from '../core/errors.ts'
-import type { JsonObject } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
 import { changeMembers, readJsonAnswer, readJsonBody } from './json.ts'
 
 const read = (text: string) => readJsonBody(Buffer.from(text))
@@ -76,7 +76,7 @@ test('what no endpoint can read is a 400', () => {
 test('a provider’s answer may have any number of values', () => {
   const data = Array.from({ length: 2_000_000 }, (_, index) => index % 7)
   const body = readJsonAnswer(Buffer.from(JSON.stringify({ data, model: 'a' })))
-  assert.match(changeMembers(body, { model: 'b' }).subarray(-13).toString(), /"model":"b"}$/)
+  assert.equal((body.value['data'] as Json[]).length, data.length)
 })
 
 test('what is not JSON is the provider’s failure, and none of it is told', () => {

@@ -13,30 +13,31 @@ export type JsonBody = {
   readonly members: ReadonlyMap<string, Member>
 }
 
+/** A provider's whole answer: as it came, and what it says. */
+export type JsonAnswer = { readonly text: string; readonly value: JsonObject }
+
 /** Byte positions: of the opening quote of the name, of the value, and after the value. */
 type Member = { readonly start: number; readonly valueStart: number; readonly end: number }
 
 // Real requests stay far below these; a body that does not would stall every other request while it is parsed.
-const CLIENT_LIMITS = { depth: 128, containers: 100_000, members: 200_000, commas: 1_500_000 }
-const NO_LIMITS = { depth: Infinity, containers: Infinity, members: Infinity, commas: Infinity }
-type Limits = typeof CLIENT_LIMITS
+const LIMITS = { depth: 128, containers: 100_000, members: 200_000, commas: 1_500_000 }
 
 /** Reads a request body. Everything that is wrong with it is the client's to mend: always a 400. */
 export function readJsonBody(bytes: Buffer): JsonBody {
   if (bytes.length === 0) throw malformed('the request has no body: send a JSON object')
   if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8')
-  const members = scan(bytes, CLIENT_LIMITS)
+  const members = scan(bytes)
   const value = parse(bytes)
   if (!isObject(value)) throw malformed('the body must be a JSON object')
   return { bytes, value, members }
 }
 
 /** Reads a provider's answer, which must be a JSON object of any size: anything else is the provider's failure. */
-export function readJsonAnswer(bytes: Buffer): JsonBody {
+export function readJsonAnswer(bytes: Buffer): JsonAnswer {
+  const text = bytes.toString('utf8')
   try {
-    const members = scan(bytes, NO_LIMITS)
-    const value = parse(bytes)
-    if (isObject(value)) return { bytes, value, members }
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return { text, value }
   } catch {
     // The parser's message quotes the answer, which nobody but the client may read.
   }
@@ -44,32 +45,37 @@ export function readJsonAnswer(bytes: Buffer): JsonBody {
 }
 
 /** The body with some members of the outermost object replaced, added, or (undefined) taken out. */
-export function changeMembers(body: JsonBody, changes: JsonObject): Buffer {
-  const first = body.bytes.indexOf('{') + 1
-  const pieces: Buffer[] = []
+export function changeMembers({ bytes, value, members }: JsonBody, changes: JsonObject): Buffer {
+  const pieces: Uint8Array[] = []
+  let copiedTo = 0
+  let end = bytes.indexOf('{') + 1
   let isFirst = true
-  let end = first
-  for (const [name, member] of body.members) {
-    const separator = body.bytes.subarray(end, member.start)
+  for (const [name, member] of members) {
+    const isChanged = Object.hasOwn(changes, name) && changes[name] !== value[name]
+    if (isChanged && changes[name] === undefined) {
+      if (copiedTo < end) pieces.push(bytes.subarray(copiedTo, end))
+      copiedTo = member.end
+    } else {
+      // A member that becomes the first one loses the comma before it; every other byte between members stays.
+      if (isFirst && copiedTo > 0) copiedTo = bytes.indexOf(COMMA, end) + 1
+      isFirst = false
+      if (isChanged) {
+        pieces.push(bytes.subarray(copiedTo, member.valueStart))
+        pieces.push(Buffer.from(JSON.stringify(changes[name])))
+        copiedTo = member.end
+      }
+    }
     end = member.end
-    const isChanged = Object.hasOwn(changes, name)
-    if (isChanged && changes[name] === undefined) continue
-    // A member that becomes the first one loses the comma before it; every other byte between members stays.
-    pieces.push(isFirst ? separator.subarray(separator.indexOf(COMMA) + 1) : separator)
-    isFirst = false
-    if (isChanged) {
-      pieces.push(body.bytes.subarray(member.start, member.valueStart))
-      pieces.push(Buffer.from(JSON.stringify(changes[name])))
-    } else pieces.push(body.bytes.subarray(member.start, member.end))
   }
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined || body.members.has(name)) continue
-    pieces.push(
-      Buffer.from(`${isFirst ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`),
-    )
+  if (copiedTo < end) pieces.push(bytes.subarray(copiedTo, end))
+  for (const [name, added] of Object.entries(changes)) {
+    if (added === undefined || members.has(name)) continue
+    const comma = isFirst ? '' : ','
+    pieces.push(Buffer.from(`${comma}${JSON.stringify(name)}:${JSON.stringify(added)}`))
     isFirst = false
   }
-  return Buffer.concat([body.bytes.subarray(0, first), ...pieces, body.bytes.subarray(end)])
+  pieces.push(bytes.subarray(end))
+  return Buffer.concat(pieces)
 }
 
 function parse(bytes: Buffer): unknown {
@@ -93,7 +99,7 @@ const COMMA = 0x2c
  * One pass over the bytes before they are parsed: counts what makes parsing slow and finds the outermost members.
  * It trusts nothing and checks no grammar; what it returns has a meaning only when the parser accepts the body.
  */
-function scan(bytes: Buffer, limits: Limits): Map<string, Member> {
+function scan(bytes: Buffer): Map<string, Member> {
   const members = new Map<string, Member>()
   let depth = 0
   let containers = 0
@@ -126,22 +132,22 @@ function scan(bytes: Buffer, limits: Limits): Map<string, Member> {
         continue
       }
       case COLON:
-        if (++colons > limits.members) throw tooComplex('fields')
+        if (++colons > LIMITS.members) throw tooComplex('fields')
         if (depth === 1 && open === undefined && nameStart >= 0) {
           open = { name: nameOf(bytes, nameStart, nameEnd), start: nameStart, valueStart: -1 }
           nameStart = -1
         }
         continue
       case COMMA:
-        if (++commas > limits.commas) throw tooComplex('values')
+        if (++commas > LIMITS.commas) throw tooComplex('values')
         if (depth === 1) close()
         continue
       case OPEN_OBJECT:
       case OPEN_ARRAY:
         if (open?.valueStart === -1) open.valueStart = index
-        if (++containers > limits.containers) throw tooComplex('objects and lists')
-        if (++depth > limits.depth)
-          throw malformed(`the body is nested deeper than ${limits.depth} levels`)
+        if (++containers > LIMITS.containers) throw tooComplex('objects and lists')
+        if (++depth > LIMITS.depth)
+          throw malformed(`the body is nested deeper than ${LIMITS.depth} levels`)
         break
       case CLOSE_OBJECT:
       case CLOSE_ARRAY:

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { AnswerContext } from '../codec.ts'
-import { readJsonBody } from '../json.ts'
+import { readJsonAnswer, readJsonBody } from '../json.ts'
 import { SseReader, writeSse } from '../sse.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 
@@ -97,11 +97,11 @@ test('a stream ends with the mark of its family, whether or not the provider sen
 })
 
 test('a whole answer carries the public name, and a failure its own event', () => {
-  const body = readJsonBody(
+  const body = readJsonAnswer(
     Buffer.from('{"id":"1","model":"up","choices":[{"message":{"model":"up"}}],"x":1.0}'),
   )
   assert.equal(
-    Buffer.from(forwardResponse(body, answerTo({}))).toString(),
+    forwardResponse(body, answerTo({})),
     '{"id":"1","model":"public \\"model\\"","choices":[{"message":{"model":"up"}}],"x":1.0}',
   )
   const failure = forwardEvents(answerTo({})).fail(new GatewayError('provider_failed', 'gone'))

@@ -3,8 +3,8 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
-import { replaceMember } from '../json-text.ts'
-import type { JsonBody } from '../json.ts'
+import { replaceMember, setMembers } from '../json-text.ts'
+import type { JsonAnswer, JsonBody } from '../json.ts'
 import { changeMembers } from '../json.ts'
 import { replaceData, writeSse } from '../sse.ts'
 import { DONE, encodeEvents, isUsageAsked } from './events-encode.ts'
@@ -78,6 +78,6 @@ function parse(data: string): Json {
   }
 }
 
-export function forwardResponse(body: JsonBody, answer: AnswerContext): Uint8Array {
-  return changeMembers(body, { model: answer.model })
+export function forwardResponse({ text }: JsonAnswer, { model }: AnswerContext): string {
+  return setMembers(text, { model })
 }

@@ -5,8 +5,8 @@ import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
 import type { AnswerContext } from '../codec.ts'
-import type { JsonBody } from '../json.ts'
-import { changeMembers } from '../json.ts'
+import { setMembers } from '../json-text.ts'
+import type { JsonAnswer } from '../json.ts'
 import { decodeComplaint, streamError } from '../provider-errors.ts'
 import { encodingOf } from './request.ts'
 import { decodeVector, encodeVector } from './vector.ts'
@@ -60,16 +60,16 @@ export function encodeResponse(
 }
 
 /** As it came, but for the model's name, and in the encoding the client asked for: not every provider knows both. */
-export function forwardResponse(body: JsonBody, answer: AnswerContext): Uint8Array {
+export function forwardResponse({ text, value }: JsonAnswer, answer: AnswerContext): string {
   const encoding = encodingOf(answer.body)
-  const { data } = body.value
+  const { data } = value
   const isWanted = (entry: Json): boolean =>
     !isObject(entry) || isArray(entry['embedding']) === (encoding === 'float')
-  if (!isArray(data) || data.every(isWanted)) return changeMembers(body, { model: answer.model })
+  if (!isArray(data) || data.every(isWanted)) return setMembers(text, { model: answer.model })
   const converted = data.map((entry) => {
     const vector = isObject(entry) ? decodeVector(entry['embedding']) : undefined
     if (!isObject(entry) || vector === undefined) return entry
     return { ...entry, embedding: encodeVector(vector, encoding) }
   })
-  return changeMembers(body, { model: answer.model, data: converted })
+  return setMembers(text, { model: answer.model, data: converted })
 }

@@ -3,9 +3,9 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
-import type { JsonBody } from '../json.ts'
+import type { JsonAnswer, JsonBody } from '../json.ts'
 import { changeMembers } from '../json.ts'
-import { findMember, replaceMember } from '../json-text.ts'
+import { findMember, replaceMember, setMembers } from '../json-text.ts'
 import { isPacked, SEAL_MARK } from '../seal.ts'
 import type { SseEvent } from '../sse.ts'
 import { replaceData } from '../sse.ts'
@@ -28,8 +28,8 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
   return { forward: (event) => renameModel(event, answer), fail, keepAlive }
 }
 
-export function forwardResponse(body: JsonBody, answer: AnswerContext): Uint8Array {
-  return changeMembers(body, { model: answer.model })
+export function forwardResponse({ text }: JsonAnswer, { model }: AnswerContext): string {
+  return setMembers(text, { model })
 }
 
 /** Only the first event names the model, inside the message that it starts. */

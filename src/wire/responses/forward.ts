@@ -3,7 +3,8 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
-import type { JsonBody } from '../json.ts'
+import { setMembers } from '../json-text.ts'
+import type { JsonAnswer, JsonBody } from '../json.ts'
 import { changeMembers } from '../json.ts'
 import { parseEvent } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
@@ -80,8 +81,8 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
   }
 }
 
-export function forwardResponse(body: JsonBody, answer: AnswerContext): Uint8Array {
-  return changeMembers(body, ours(answer, answer.newId('resp')))
+export function forwardResponse({ text }: JsonAnswer, answer: AnswerContext): string {
+  return setMembers(text, ours(answer, answer.newId('resp')))
 }
 
 /** What the client must see of its own request and of us, whatever was asked upstream. */
