@@ -36,7 +36,7 @@ const ANSWER_MS_MAX = 4000
 const SETTINGS = [
   'synchronous_commit=on',
   // A node that stops inside a batch has others waiting for its locks.
-  'idle_in_transaction_session_timeout=500',
+  'idle_in_transaction_session_timeout=400',
   'statement_timeout=3000',
   // Plans are kept, and those made while the tables were small would read them whole for ever.
   'plan_cache_mode=force_generic_plan',

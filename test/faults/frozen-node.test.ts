@@ -1,0 +1,81 @@
+// A node that is stopped (SIGSTOP) inside a batch has locks that the others need: they wait until PostgreSQL has ended
+// its session, and no longer. Woken up, it goes on, and the books balance. Prints how long the others waited.
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+import { systemClock } from '../../src/core/clock.ts'
+import type { Ledger } from '../../src/ledger/ledger.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { periodAt } from '../../src/ledger/periods.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { seedFrame } from '../../src/store/frame.ts'
+import { createKey } from '../../src/store/key-changes.ts'
+import { openStore } from '../../src/store/open.ts'
+import { ask, spend, USD } from '../contracts/ledger-desk.ts'
+import { freshDatabase } from '../support/postgres.ts'
+
+const NODE = fileURLToPath(new URL('./frozen-node.ts', import.meta.url))
+
+test('a node stopped inside a batch delays the others by little more than half a second', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-frozen-'))
+  const marker = join(folder, 'frozen')
+  const database = await freshDatabase()
+  const store = await openStore(database.url, { clock: systemClock, periodAt })
+  await seedFrame(store, { limitNanodollars: 1000n * USD })
+  const [frozenKey = '', ...keys] = await Promise.all(
+    ['frozen', 'one', 'other'].map(async (name) => {
+      const settings = { name, models: ['m'], limitNanodollars: 100n * USD }
+      return (await createKey(store, settings)).key.id
+    }),
+  )
+  const others = await Promise.all(
+    keys.map(() => openLedger({ store, beatMs: 100, deadAfterMs: 1000 })),
+  )
+  const node = fork(NODE, [database.url, frozenKey, marker])
+  try {
+    await once(node, 'message')
+    let isOver = false
+    const clients = others.map((ledger, index) =>
+      longestWait(ledger, keys[index] ?? '', () => isOver),
+    )
+    node.send('freeze')
+    while (!existsSync(marker)) await pause(5)
+    // They get on while it is stopped, or give up after five seconds; and it is taken for dead.
+    await Promise.all(others.map((ledger, index) => spend(ledger, ask(keys[index] ?? '', 1))))
+    await pause(1_500)
+    node.kill('SIGCONT')
+    await pause(1_000)
+    isOver = true
+    const longestMs = Math.max(...(await Promise.all(clients)))
+    t.diagnostic(`the others waited ${Math.round(longestMs)} ms at most`)
+    assert.ok(longestMs > 300, 'it was not stopped inside a batch')
+    const left = once(node, 'exit')
+    node.disconnect()
+    assert.deepEqual(await left, [0, null])
+    assert.deepEqual(await verifyLedger(store, { quiescent: true }), [])
+  } finally {
+    node.kill('SIGKILL')
+    await Promise.all(others.map((ledger) => ledger.close()))
+    await store.close()
+    await database.drop()
+    rmSync(folder, { recursive: true })
+  }
+})
+
+/** Asks and settles until it is over; the longest that one pair took, in milliseconds. */
+async function longestWait(ledger: Ledger, keyId: string, isOver: () => boolean): Promise<number> {
+  let longestMs = 0
+  while (!isOver()) {
+    const startedMs = performance.now()
+    await spend(ledger, ask(keyId, 1))
+    longestMs = Math.max(longestMs, performance.now() - startedMs)
+  }
+  return longestMs
+}

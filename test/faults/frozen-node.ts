@@ -1,0 +1,38 @@
+// A node of frozen-node.test.ts: asks and settles until it is told to freeze, and then stops itself inside a batch, when
+// its locks are taken and its commit is not yet sent. Woken up, it goes on until its parent lets go of it.
+import { writeFileSync } from 'node:fs'
+
+import pg from 'pg'
+
+import { systemClock } from '../../src/core/clock.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { periodAt } from '../../src/ledger/periods.ts'
+import { openStore } from '../../src/store/open.ts'
+import { ask, settlement } from '../contracts/ledger-desk.ts'
+
+const [url = '', keyId = '', marker = ''] = process.argv.slice(2)
+let isToFreeze = false
+let isOver = false
+
+const { query } = pg.Client.prototype
+pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
+  if (isToFreeze && given[0] === 'COMMIT') {
+    isToFreeze = false
+    writeFileSync(marker, '')
+    process.kill(process.pid, 'SIGSTOP')
+  }
+  return Reflect.apply(query, this, given)
+} as typeof query
+
+const store = await openStore(url, { clock: systemClock, periodAt })
+const ledger = await openLedger({ store, beatMs: 100, deadAfterMs: 1000 })
+process.on('message', () => (isToFreeze = true))
+process.on('disconnect', () => (isOver = true))
+process.send?.('ready')
+while (!isOver) {
+  const asked = ask(keyId, 1)
+  const answer = await ledger.reserve(asked)
+  if (answer.reserved) await ledger.settle(settlement(asked, answer)).catch(() => {})
+}
+await ledger.close()
+await store.close()
