@@ -8,7 +8,7 @@ import type { JsonObject } from '../core/json.ts'
 import { formatUsd } from '../core/money.ts'
 import type { UsageRow } from '../ledger/books.ts'
 import { FREE } from '../ledger/ledger.ts'
-import type { Ledger } from '../ledger/ledger.ts'
+import type { Balance, Ledger } from '../ledger/ledger.ts'
 import type { KeyJson } from '../store/key-json.ts'
 import type { Asking } from './asking.ts'
 import type { Reply } from './reply.ts'
@@ -43,6 +43,7 @@ export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Repl
   await reply.end(
     JSON.stringify({
       ...key,
+      ...(balances !== undefined && figuresOf(balances.key)),
       frame: { remaining: remaining === null ? null : formatUsd(remaining) },
       blocked_by:
         blocked === null
@@ -50,6 +51,17 @@ export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Repl
           : { code: blocked.code, message: blocked.message, ...blocked.details.facts },
     }),
   )
+}
+
+/** As the ledger sees them, by the database's clock: this node's own may be wrong. */
+function figuresOf(balance: Balance): Partial<KeyJson> {
+  const { spentNanodollars, heldNanodollars, remainingNanodollars, resetsAt } = balance
+  return {
+    spent: formatUsd(spentNanodollars),
+    held: formatUsd(heldNanodollars),
+    remaining: remainingNanodollars === null ? null : formatUsd(remainingNanodollars),
+    resets_at: resetsAt === null ? null : new Date(resetsAt).toISOString(),
+  }
 }
 
 export async function showOwnRequest(

@@ -1,20 +1,11 @@
 // Reads the figures of a key outside a batch, as they would stand if one came now: nothing is locked, nothing written.
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 
-import type { Store } from '../store/open.ts'
 import { FRAME_ID, type Tables } from '../store/tables.ts'
 import { balancesOf, openPeriod } from './account.ts'
 import type { Account } from './books.ts'
 import type { Balances } from './ledger.ts'
 import { toAccount } from './rows.ts'
-
-/** The time that periods and rates go by. SQLite's is this machine's. */
-export async function databaseNow(store: Store): Promise<number> {
-  if (store.kind === 'sqlite') return store.clock.now()
-  const { rows } = await sql<{ now: number }>`
-    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`.execute(store.db)
-  return rows[0]?.now ?? store.clock.now()
-}
 
 /** Undefined when there is no such key. */
 export async function readBalances(

@@ -1,8 +1,8 @@
 // The duties of a node that nobody asks for: beating, watching the others, charging what dead ones held, voiding its own
 // holds that nobody remembers, and looking whether the open books balance. Each round does what it can; a database that
 // does not answer is the next round's matter.
+import { databaseNow } from '../store/accounts.ts'
 import type { Store } from '../store/open.ts'
-import { databaseNow } from './balances.ts'
 import type { BookLedger } from './book-ledger.ts'
 import type { HoldId } from './ledger.ts'
 import type { HeldBy } from './nodes.ts'

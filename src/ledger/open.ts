@@ -1,8 +1,9 @@
 // Makes a Ledger from an open store: the database under its writer, the spool beside it, and the node it is.
 import { randomBytes } from 'node:crypto'
 
+import { databaseNow } from '../store/accounts.ts'
 import type { Store } from '../store/open.ts'
-import { databaseNow, readBalances } from './balances.ts'
+import { readBalances } from './balances.ts'
 import { BookLedger } from './book-ledger.ts'
 import { Keeper } from './keeper.ts'
 import type { Ledger } from './ledger.ts'

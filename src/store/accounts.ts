@@ -34,6 +34,7 @@ export type Account = PeriodRule & {
   readonly concurrency: number | null
 }
 
+/** By this machine's clock: for showing. Who is let through is decided by the ledger, by the database's. */
 export function readAccount(store: Store, row: Selectable<AccountsTable>): Account {
   const rule = ruleOf(row)
   const now = store.clock.now()
@@ -89,12 +90,10 @@ function remaining(limit: Nanodollars | null, used: Nanodollars): Nanodollars | 
   return limit > used ? limit - used : 0n
 }
 
-/** Periods follow the database's clock, the one clock that all nodes share. */
-async function databaseNow(store: Store, tx: Transaction<Tables>): Promise<number> {
+/** The database's clock, the one that all nodes share and that periods follow. SQLite's is this machine's. */
+export async function databaseNow(store: Store, db = store.db): Promise<number> {
   if (store.kind === 'sqlite') return store.clock.now()
-  const now = sql<{
-    now: number
-  }>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`
-  const [row] = (await now.execute(tx)).rows
-  return row?.now ?? store.clock.now()
+  const { rows } = await sql<{ now: number }>`
+    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`.execute(db)
+  return rows[0]?.now ?? store.clock.now()
 }

@@ -1,4 +1,6 @@
 // The frame: the one account above all keys. It always exists, always has a limit, and is changed by people alone.
+import type { Selectable } from 'kysely'
+
 import { formatUsd, type Nanodollars } from '../core/money.ts'
 import { recordChange } from './audit.ts'
 import { movedPeriodEnd, readAccount, type Account, type PeriodRule } from './accounts.ts'
@@ -6,7 +8,7 @@ import { bumpRevision } from './changes.ts'
 import { refuseStale } from './errors.ts'
 import { checkSettings, type Some } from './key-settings.ts'
 import type { Store } from './open.ts'
-import { FRAME_ID } from './tables.ts'
+import { FRAME_ID, type AccountsTable } from './tables.ts'
 
 export type FrameSettings = PeriodRule & { readonly limitNanodollars: Nanodollars }
 
@@ -80,9 +82,7 @@ export async function setFrame(
       .executeTakeFirstOrThrow()
     const version = account.allow_version
     refuseStale(ifVersion, { version: version - 1, what: 'the frame' })
-    const within = { ...store, db: tx }
-    const before = settingsJson(await readFrame(within))
-    await tx
+    const changed = await tx
       .updateTable('accounts')
       .set({
         limit_nanodollars: settings.limitNanodollars ?? account.limit_nanodollars,
@@ -92,8 +92,9 @@ export async function setFrame(
         ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
       })
       .where('id', '=', FRAME_ID)
-      .execute()
-    const after = settingsJson(await readFrame(within))
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    const [before, after] = [settingsJson(account), settingsJson(changed)]
     const subject = { action: 'frame.change', subject: 'frame', subjectId: FRAME_ID } as const
     await recordChange(store, tx, { ...subject, version, before, after })
     await bumpRevision(store, tx)
@@ -102,11 +103,11 @@ export async function setFrame(
 }
 
 /** What people set, as the record keeps it. */
-function settingsJson(frame: Frame) {
+function settingsJson(row: Selectable<AccountsTable>) {
   return {
-    budget: formatUsd(frame.limitNanodollars),
-    period: frame.period,
-    timezone: frame.timezone,
-    week_start: frame.weekStart,
+    budget: formatUsd(row.limit_nanodollars ?? 0n),
+    period: row.period,
+    timezone: row.timezone,
+    week_start: row.week_start,
   }
 }

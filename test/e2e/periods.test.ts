@@ -1,0 +1,198 @@
+// Budgets over the turn of days, weeks, months and years, as a client and an administrator see them: a gateway on SQLite,
+// whose clock is the database's, and three over PostgreSQL whose own clocks are wrong.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+
+import type { TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
+import { freshDatabase } from '../support/postgres.ts'
+import type { WrongClock } from '../support/wrong-clock.ts'
+import { wrongClock } from '../support/wrong-clock.ts'
+
+/** What one call costs: 3 tokens read at 1 USD a million, 100 written at 2. */
+const CALL_USD = '0.000203'
+const TWO_CALLS_USD = '0.000406'
+
+type Call = { readonly status: number; readonly code?: string; readonly resetsAt?: string }
+
+async function call(gateway: TestGateway, secret: string, script = 'tokens=100'): Promise<Call> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'x-tollgate-sandbox': script },
+    body: JSON.stringify({
+      model: 'sandbox-chat',
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Hello there' }],
+    }),
+  })
+  const { error } = (await response.json()) as { error?: { code: string; resets_at: string } }
+  return {
+    status: response.status,
+    ...(error === undefined ? {} : { code: error.code, resetsAt: error.resets_at }),
+  }
+}
+
+async function ownKey(gateway: TestGateway, secret: string): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${secret}` }
+  return (await fetch(`${gateway.url}/v1/key`, { headers })).json() as never
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-periods-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+type Row = {
+  readonly rule: readonly string[]
+  /** A moment inside a period, and the ends of that period and of the next. */
+  readonly at: string
+  readonly ends: readonly [string, string]
+}
+
+const day = (timezone: string): string[] => ['--period', 'day', '--timezone', timezone]
+const ROWS: readonly Row[] = [
+  // The night in which Berlin goes to summer time: a day of 23 hours, and the one of 25 hours in autumn.
+  {
+    rule: day('Europe/Berlin'),
+    at: '2027-03-27T12:00:00Z',
+    ends: ['2027-03-27T23:00:00Z', '2027-03-28T22:00:00Z'],
+  },
+  {
+    rule: day('Europe/Berlin'),
+    at: '2027-10-30T12:00:00Z',
+    ends: ['2027-10-30T22:00:00Z', '2027-10-31T23:00:00Z'],
+  },
+  {
+    rule: day('Asia/Kolkata'),
+    at: '2027-01-10T12:00:00Z',
+    ends: ['2027-01-10T18:30:00Z', '2027-01-11T18:30:00Z'],
+  },
+  // A Saturday: the week ends tonight or tomorrow night.
+  {
+    rule: ['--period', 'week', '--timezone', 'America/New_York', '--week-start', 'sun'],
+    at: '2027-01-09T12:00:00Z',
+    ends: ['2027-01-10T05:00:00Z', '2027-01-17T05:00:00Z'],
+  },
+  {
+    rule: ['--period', 'week', '--timezone', 'America/New_York', '--week-start', 'mon'],
+    at: '2027-01-09T12:00:00Z',
+    ends: ['2027-01-11T05:00:00Z', '2027-01-18T05:00:00Z'],
+  },
+  // Auckland is a day ahead, and changes its clocks the other way round.
+  {
+    rule: ['--period', 'month', '--timezone', 'Pacific/Auckland'],
+    at: '2027-03-15T12:00:00Z',
+    ends: ['2027-03-31T11:00:00Z', '2027-04-30T12:00:00Z'],
+  },
+  {
+    rule: ['--period', 'year', '--timezone', 'UTC'],
+    at: '2027-06-15T12:00:00Z',
+    ends: ['2028-01-01T00:00:00Z', '2029-01-01T00:00:00Z'],
+  },
+]
+
+describe('the turn of a period', () => {
+  let gateway: TestGateway
+  let clock: WrongClock
+  before(async () => {
+    clock = wrongClock(join(folder, 'clock'))
+    const config = 'frame: { budget: 100, period: never }\n'
+    gateway = await startGateway({ config, env: clock.env })
+  })
+  after(() => gateway.stop())
+
+  for (const { rule, at, ends } of ROWS)
+    test(`${rule.join(' ')}, ${at}`, async () => {
+      const [first, second] = ends.map((end) => new Date(end).toISOString())
+      const name = `${rule.join(' ')} ${at}`
+      const set = (moment: string, more = 0): void => clock.set(Date.parse(moment) + more)
+      const budget = ['--budget', CALL_USD, '--when-tight', 'refuse']
+      const secret = await gateway.key(name, 'sandbox-chat', ...rule, ...budget)
+
+      set(at)
+      assert.deepEqual(await call(gateway, secret), { status: 200 })
+      // The last minute of the period belongs to it, its end to the next.
+      set(ends[0], -60_000)
+      const refused = { status: 402, code: 'key_budget_exceeded' }
+      assert.deepEqual(await call(gateway, secret), { ...refused, resetsAt: first })
+      assert.equal((await ownKey(gateway, secret))['resets_at'], first)
+
+      set(ends[0])
+      const fresh = await ownKey(gateway, secret)
+      assert.deepEqual(
+        [fresh['spent'], fresh['resets_at'], fresh['blocked_by']],
+        ['0', second, null],
+      )
+      assert.deepEqual(await call(gateway, secret), { status: 200 })
+      assert.deepEqual(await call(gateway, secret), { ...refused, resetsAt: second })
+
+      // A clock that is set back gives nobody the old period again.
+      set(at)
+      assert.deepEqual(await call(gateway, secret), { ...refused, resetsAt: second })
+    })
+
+  test('an answer that begins before the turn and ends after it is charged before it', async () => {
+    const secret = await gateway.key('late', 'sandbox-chat', ...day('UTC'), '--budget', '1')
+    clock.set(Date.parse('2027-05-01T23:58:00.000Z'))
+    const running = call(gateway, secret, 'tokens=100 first=300ms')
+    while ((await ownKey(gateway, secret))['held'] === '0');
+    clock.set(Date.parse('2027-05-02T00:00:01.000Z'))
+    assert.deepEqual(await running, { status: 200 })
+    const { spent, held } = await ownKey(gateway, secret)
+    assert.deepEqual([spent, held], ['0', '0'])
+    const usage = await gateway.tollgate('usage', '--key', 'late', '--since', '2027-01-01')
+    assert.equal((usage['total'] as { cost: string }).cost, CALL_USD)
+  })
+
+  test('a limit below what is spent stops new requests and touches nothing else', async () => {
+    const secret = await gateway.key('lowered', 'sandbox-chat', ...day('UTC'), '--budget', '1')
+    assert.deepEqual(await call(gateway, secret), { status: 200 })
+    const running = call(gateway, secret, 'tokens=100 first=300ms')
+    while ((await ownKey(gateway, secret))['held'] === '0');
+    await gateway.tollgate('keys', 'update', 'lowered', '--budget', '0.0001')
+    assert.equal((await call(gateway, secret)).code, 'key_budget_exceeded')
+    assert.deepEqual(await running, { status: 200 })
+    const { spent, held, remaining } = await ownKey(gateway, secret)
+    assert.deepEqual([spent, held, remaining], [TWO_CALLS_USD, '0', '0'])
+    await gateway.tollgate('keys', 'update', 'lowered', '--budget', '1')
+    assert.deepEqual(await call(gateway, secret), { status: 200 })
+    assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
+      ok: true,
+      violations: [],
+    })
+  })
+})
+
+test('nodes whose clocks are a day off share one period and one budget', async () => {
+  const database = await freshDatabase()
+  const nodes: TestGateway[] = []
+  for (const [name, hours] of [
+    ['right', 0],
+    ['slow', -26],
+    ['fast', 26],
+  ] as const) {
+    const { env } = wrongClock(join(folder, name), hours * 3_600_000)
+    nodes.push(await startGateway({ database: database.url, env }))
+  }
+  try {
+    const [right] = nodes
+    assert.ok(right)
+    const rule = [...day('UTC'), '--budget', TWO_CALLS_USD, '--when-tight', 'refuse']
+    const secret = await right.key('shared', 'sandbox-chat', ...rule)
+    const statuses = []
+    for (const node of [...nodes, ...nodes]) statuses.push((await call(node, secret)).status)
+    assert.deepEqual(statuses, [200, 200, 402, 402, 402, 402])
+    const shown = await Promise.all(nodes.map((node) => ownKey(node, secret)))
+    const figures = shown.map(({ spent, remaining, resets_at: at }) => [spent, remaining, at])
+    assert.deepEqual(figures[0]?.slice(0, 2), [TWO_CALLS_USD, '0'])
+    assert.deepEqual(figures, [figures[0], figures[0], figures[0]])
+    assert.deepEqual(await right.tollgate('ledger', 'verify', '--quiescent'), {
+      ok: true,
+      violations: [],
+    })
+  } finally {
+    await Promise.all(nodes.map((node) => node.stop()))
+    await database.drop()
+  }
+})
