@@ -10,6 +10,7 @@ import { loadCaller } from './access/caller.ts'
 import { KeyDirectory } from './access/directory.ts'
 import { LastUse } from './access/last-use.ts'
 import { Tokenizer } from './access/tokenizer.ts'
+import { adminUrlOf } from './config/admin-url.ts'
 import type { Config } from './config/load.ts'
 import type { ConfigSource } from './config/written.ts'
 import { secretOf } from './config/secret.ts'
@@ -115,7 +116,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
   const admin = onDemand(async () => {
     const { openAdmin } = await import('./admin/open.ts')
-    return openAdmin({ clock, log, publicUrl: config.admin.publicUrl })
+    const { publicUrlIsWritten, oidc, smtp } = config.admin
+    const settings = { publicUrl: adminUrlOf(config, url), publicUrlIsWritten, oidc, smtp }
+    return openAdmin({ ...settings, clock, log, store, secret: secretOf(config) })
   })
   opened.defer(() => admin.close())
   const { edges, url } = await listen({ parts, store, admin }, { config, log })

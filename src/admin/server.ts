@@ -44,6 +44,7 @@ declare module 'fastify' {
 }
 
 const BODY_BYTES_MAX = 1024 * 1024
+const PROXIES = ['loopback', 'linklocal', 'uniquelocal']
 
 const HEADERS = {
   'cache-control': 'no-store',
@@ -57,6 +58,8 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
   const names = new WeakMap<RawRequest, string>()
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
+    // HTTPS ends at a proxy, and the address it names is the caller's; anybody else could name any address.
+    trustProxy: options.publicUrl.startsWith('https:') ? PROXIES : false,
     genReqId: (raw) => names.get(raw as RawRequest) ?? newId('req', options.clock),
     routerOptions: { maxParamLength: 200 },
     frameworkErrors: (thrown, request, reply) =>

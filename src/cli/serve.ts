@@ -2,6 +2,8 @@
 // signal, a while later, ends it at once.
 import type { Command } from 'commander'
 
+import { linkUrl, makeSetupLink } from '../admin/people/links.ts'
+import { adminUrlOf } from '../config/admin-url.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/load.ts'
 import { secretOf } from '../config/secret.ts'
@@ -94,15 +96,27 @@ function exitWith(error: unknown): never {
 /** What a person at a terminal wants to know next. */
 async function greet(config: Config, url: string): Promise<void> {
   printHint(`Tollgate is listening on ${url}`)
-  const [anyKey] = await withStore(config, (store) => listKeys(store, { limit: 1 }))
-  if (anyKey !== undefined) return
-  printHint(`
+  const { setupToken, isKeyless } = await withStore(config, async (store) => ({
+    setupToken: await makeSetupLink(store),
+    isKeyless: (await listKeys(store, { limit: 1 })).length === 0,
+  }))
+  if (setupToken !== undefined) {
+    const link = linkUrl({ kind: 'setup', token: setupToken }, adminUrlOf(config, url))
+    printHint(`
+There is no administrator yet. Open this link to become the first one; it works once, for 24 hours:
+
+  ${link}
+`)
+  }
+  if (isKeyless) {
+    printHint(`
 There is no key yet. Make one, and call the sandbox with it:
 
   npx tollgate keys create --name demo --models sandbox-chat --budget 1
   curl ${url}/v1/chat/completions -H "Authorization: Bearer $TOLLGATE_API_KEY" -H "content-type: application/json" \\
     -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"Hello"}]}'
 `)
+  }
 }
 
 function listenFailure({ server: { host, port } }: Config, error: unknown): unknown {

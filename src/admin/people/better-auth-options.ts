@@ -1,0 +1,178 @@
+// How better-auth is set up: on our database and our names, with a secret derived from ours and our password hash, and
+// with everything off that Tollgate does itself (signing up, rate limits, links by mail) or not at all (telemetry).
+import { hkdfSync } from 'node:crypto'
+
+import { kyselyAdapter } from '@better-auth/kysely-adapter'
+import { genericOAuth } from 'better-auth/plugins/generic-oauth'
+import { twoFactor } from 'better-auth/plugins/two-factor'
+
+import { newId, type IdPrefix } from '../../core/ids.ts'
+import { findPerson, markJoined } from '../../store/people.ts'
+import type { Store } from '../../store/open.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts'
+import { ACCOUNT, PERSON, SESSION, TWO_FACTOR, VERIFICATION } from './columns.ts'
+import { hashPassword, verifyPassword } from './password.ts'
+
+export type OidcSettings = {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** The role of people who sign in for the first time; undefined = only who was invited may. */
+  readonly roleId: string | undefined
+  /** Take the provider's word for addresses that it does not call verified. */
+  readonly trustEmail: boolean
+}
+
+export type SignInOptions = {
+  readonly store: Store
+  readonly log: Log
+  readonly secret: string
+  /** How browsers reach the administration interface. */
+  readonly publicUrl: string
+  readonly oidc: OidcSettings | undefined
+}
+
+/** The callback that a provider is told is below this path. */
+export const SINGLE_SIGN_ON_PATH = '/admin/api/v1/sso'
+export const OIDC_PROVIDER = 'oidc'
+/** Set by us on what better-auth is shown, so that no client can say where it comes from. */
+export const ADDRESS_HEADER = 'x-tollgate-address'
+
+const SESSION_SECONDS = 7 * 24 * 60 * 60
+
+export function betterAuthOptions(options: SignInOptions) {
+  const { store, log, publicUrl } = options
+  return {
+    appName: 'Tollgate',
+    baseURL: publicUrl,
+    basePath: SINGLE_SIGN_ON_PATH,
+    // As a list, because a variable of the environment would win over a single one.
+    secrets: [{ version: 1, value: derivedSecret(options.secret) }],
+    // As if PostgreSQL were SQLite, too: then times and flags have one form in both, and the tables one shape.
+    database: kyselyAdapter(store.db, { type: 'sqlite' }),
+    telemetry: { enabled: false },
+    logger: {
+      level: 'error' as const,
+      log: (_level: string, message: string) => log.warn('identity', { message }),
+    },
+    rateLimit: { enabled: false },
+    emailAndPassword: {
+      enabled: true,
+      disableSignUp: true,
+      minPasswordLength: PASSWORD_LENGTH_MIN,
+      maxPasswordLength: PASSWORD_LENGTH_MAX,
+      password: {
+        hash: hashPassword,
+        verify: ({ password, hash }: { password: string; hash: string }) =>
+          verifyPassword(password, hash),
+      },
+    },
+    user: {
+      ...PERSON,
+      additionalFields: {
+        roleId: {
+          type: 'string' as const,
+          fieldName: 'role_id',
+          required: true,
+          input: false,
+          defaultValue: () => options.oidc?.roleId ?? '',
+        },
+      },
+    },
+    // It ends for good after so long: a cookie that is used every day would otherwise live for ever.
+    session: { ...SESSION, expiresIn: SESSION_SECONDS, disableSessionRefresh: true },
+    account: {
+      ...ACCOUNT,
+      updateAccountOnSignIn: false,
+      accountLinking: {
+        enabled: true,
+        trustedProviders: options.oidc?.trustEmail === true ? [OIDC_PROVIDER] : [],
+      },
+    },
+    verification: VERIFICATION,
+    databaseHooks: hooks(store),
+    advanced: {
+      ...cookieSettings(publicUrl),
+      ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
+      database: {
+        validateSchema: false,
+        generateId: ({ model }: { model: string }) =>
+          newId(ID_PREFIXES[model] ?? 'entry', store.clock),
+      },
+    },
+    plugins: [
+      twoFactor({ issuer: 'Tollgate', schema: TWO_FACTOR }),
+      ...(options.oidc === undefined ? [] : [singleSignOn(options.oidc)]),
+    ],
+  }
+}
+
+const ID_PREFIXES: Readonly<Record<string, IdPrefix>> = {
+  user: 'person',
+  people: 'person',
+  session: 'session',
+  person_sessions: 'session',
+}
+
+function singleSignOn(oidc: OidcSettings) {
+  return genericOAuth({
+    config: [
+      {
+        providerId: OIDC_PROVIDER,
+        discoveryUrl: `${oidc.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+        clientId: oidc.clientId,
+        clientSecret: oidc.clientSecret,
+        scopes: ['openid', 'email', 'profile'],
+        pkce: true,
+        requireIdTokenVerification: true,
+        disableSignUp: oidc.roleId === undefined,
+      },
+    ],
+  })
+}
+
+/** A browser takes a `__Host-` cookie over HTTPS alone, and only from the very host that reads it. */
+function cookieSettings(publicUrl: string) {
+  const isSecure = publicUrl.startsWith('https:')
+  return {
+    useSecureCookies: false,
+    cookiePrefix: isSecure ? '__Host-tollgate' : 'tollgate',
+    defaultCookieAttributes: {
+      httpOnly: true,
+      sameSite: 'strict' as const,
+      path: '/',
+      secure: isSecure,
+    },
+    // The provider sends the browser back from another site, and this cookie has to come along.
+    cookies: { state: { attributes: { sameSite: 'lax' as const } } },
+  }
+}
+
+function hooks(store: Store) {
+  return {
+    session: {
+      create: {
+        before: async ({ userId }: { userId: string }) => {
+          const person = await findPerson(store.db, { id: userId })
+          return person === undefined || person.status === 'blocked' ? false : undefined
+        },
+        after: async ({ userId }: { userId: string }) => {
+          await markJoined(store.db, userId, store.clock.now())
+        },
+      },
+    },
+    account: {
+      create: {
+        // Who somebody is was all we wanted to know; their tokens at the provider are none of our business.
+        before: async () => ({
+          data: { accessToken: null, refreshToken: null, idToken: null, scope: null },
+        }),
+      },
+    },
+  }
+}
+
+function derivedSecret(secret: string): string {
+  return Buffer.from(hkdfSync('sha256', secret, '', 'tollgate people', 32)).toString('base64')
+}

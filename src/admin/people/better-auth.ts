@@ -1,0 +1,218 @@
+// SignIn by better-auth. It is called by its functions alone: none of its own HTTP routes is reachable. Import this
+// module on first use: it takes a quarter of a second and 60 MB.
+import { isAPIError } from 'better-auth/api'
+import { betterAuth } from 'better-auth/minimal'
+
+import { countAttempt } from '../../store/attempts.ts'
+import { deleteSessions } from '../../store/person-sessions.ts'
+import {
+  ADDRESS_HEADER,
+  betterAuthOptions,
+  OIDC_PROVIDER,
+  type SignInOptions,
+} from './better-auth-options.ts'
+import type { SignIn, SignInOutcome, SingleSignOn, Visit } from './sign-in.ts'
+
+type Auth = ReturnType<typeof newAuth>
+
+const DISCOVERY_MS_MAX = 10_000
+/** A code is good for its half minute and the ones around it, and then for nobody. */
+const CODE_MS = 120_000
+
+export function betterAuthSignIn(options: SignInOptions): SignIn {
+  // Apart from single sign-on, which asks its provider when it is made: nobody's password waits for that.
+  const auth = newAuth({ ...options, oidc: undefined })
+  const { api } = auth
+  return {
+    ...singleSignOn(options),
+
+    async session(visit) {
+      const found = await api.getSession(asked(visit))
+      if (found === null) return undefined
+      const { id, userId, expiresAt } = found.session
+      return { id, personId: userId, expiresAt: expiresAt.getTime() }
+    },
+
+    async signIn(visit, { email, password }) {
+      const refused: SignInOutcome = { outcome: 'refused', personId: null }
+      return refusing<SignInOutcome>(refused, async () => {
+        const body = { email, password }
+        const call = { ...asked(visit), body, returnHeaders: true as const }
+        const { headers, response } = await api.signInEmail(call)
+        const cookies = headers.getSetCookie()
+        // Of the two answers the library has here only one is in its types.
+        if ('twoFactorRedirect' in response) return { outcome: 'code-needed', cookies }
+        return { outcome: 'signed-in', personId: response.user.id, cookies }
+      })
+    },
+
+    enterCode: (visit, given) => enterCode(options, auth, { visit, ...given }),
+
+    async signOut(visit) {
+      const { headers } = await api.signOut({ ...asked(visit), returnHeaders: true })
+      return headers.getSetCookie()
+    },
+
+    checkPassword: (visit, password) =>
+      refusing(false, async () => {
+        await api.verifyPassword({ ...asked(visit), body: { password } })
+        return true
+      }),
+
+    startTwoFactor: (visit, password) =>
+      refusing(undefined, async () => {
+        const setup = await api.enableTwoFactor({ ...asked(visit), body: { password } })
+        if (setup.method !== 'totp') return undefined
+        return { uri: setup.totpURI, recoveryCodes: setup.backupCodes }
+      }),
+
+    confirmTwoFactor: (visit, code) =>
+      refusing(undefined, async () => {
+        const call = { ...asked(visit), body: { code }, returnHeaders: true as const }
+        return (await api.verifyTOTP(call)).headers.getSetCookie()
+      }),
+
+    endTwoFactor: (visit, password) =>
+      refusing(undefined, async () => {
+        const call = { ...asked(visit), body: { password }, returnHeaders: true as const }
+        return (await api.disableTwoFactor(call)).headers.getSetCookie()
+      }),
+
+    newRecoveryCodes: (visit, password) =>
+      refusing(undefined, async () => {
+        const made = await api.generateBackupCodes({ ...asked(visit), body: { password } })
+        return made.backupCodes
+      }),
+  }
+}
+
+type CodeGiven = {
+  readonly visit: Visit
+  readonly code: string
+  readonly kind: 'app' | 'recovery'
+}
+
+async function enterCode(
+  { store }: SignInOptions,
+  auth: Auth,
+  { visit, code, kind }: CodeGiven,
+): Promise<SignInOutcome> {
+  const call = { ...asked(visit), body: { code }, returnHeaders: true as const }
+  const challenged = await personChallenged(auth, visit)
+  try {
+    const { headers, response } = await (kind === 'app'
+      ? auth.api.verifyTOTP(call)
+      : auth.api.verifyBackupCode(call))
+    const personId = response.user.id
+    if (kind === 'app' && (await isSecondUse())) {
+      await deleteSessions(store.db, { personId })
+      return { outcome: 'refused', personId }
+    }
+    return { outcome: 'signed-in', personId, cookies: headers.getSetCookie() }
+  } catch (error) {
+    if (!isAPIError(error)) throw error
+    const isLocked = LOCKED.has(String(error.body?.code))
+    return { outcome: isLocked ? 'locked' : 'refused', personId: challenged ?? null }
+  }
+
+  /** Whoever has read a code over a shoulder comes second. */
+  async function isSecondUse(): Promise<boolean> {
+    const subject = `code ${challenged} ${code}`
+    const window = { windowMs: CODE_MS, now: store.clock.now() }
+    return (await countAttempt(store.db, subject, window)) > 1
+  }
+}
+
+const LOCKED = new Set(['TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE', 'ACCOUNT_TEMPORARILY_LOCKED'])
+
+/** Whose password was right in the step before: the cookie names the sign-in, which only its own browser knows. */
+async function personChallenged(auth: Auth, { cookie = '' }: Visit): Promise<string | undefined> {
+  const [, value = ''] = /two_factor=([^;]+)/.exec(cookie) ?? []
+  const signed = decodeURIComponent(value)
+  const identifier = signed.slice(0, signed.lastIndexOf('.'))
+  if (identifier === '') return undefined
+  const { internalAdapter } = await auth.$context
+  return (await internalAdapter.findVerificationValue(identifier))?.value
+}
+
+function singleSignOn(
+  options: SignInOptions,
+): Pick<SignIn, 'startSingleSignOn' | 'finishSingleSignOn'> {
+  let found: Promise<Auth | undefined> | undefined
+  /** With the provider; when it could not be reached the next one tries again. */
+  const reach = async (): Promise<Auth | undefined> => {
+    found ??= discover(options)
+    const auth = await found
+    if (auth === undefined) found = undefined
+    return auth
+  }
+  return {
+    async startSingleSignOn(visit) {
+      const auth = await reach()
+      if (auth === undefined) return undefined
+      const body = { provider: OIDC_PROVIDER, callbackURL: '/', disableRedirect: true }
+      const call = { ...asked(visit), body, returnHeaders: true as const }
+      const { headers, response } = await auth.api.signInSocial(call)
+      if (response.url === undefined) return undefined
+      return { location: response.url, cookies: headers.getSetCookie() }
+    },
+
+    async finishSingleSignOn(visit, query) {
+      const auth = await reach()
+      return auth === undefined ? { outcome: 'unavailable' } : finish(auth, visit, query)
+    },
+  }
+}
+
+async function finish(
+  auth: Auth,
+  visit: Visit,
+  query: Readonly<Record<string, string>>,
+): Promise<SingleSignOn> {
+  const { headers } = await auth.api.callbackOAuth({
+    ...asked(visit),
+    method: 'GET',
+    params: { id: OIDC_PROVIDER },
+    query,
+    asResponse: true,
+  })
+  const cookies = headers.getSetCookie()
+  const location = new URL(headers.get('location') ?? '/', 'http://here')
+  const error = location.searchParams.get('error')
+  if (error !== null) return { outcome: 'refused', reason: error, cookies }
+  const cookie = cookies.map((each) => each.split(';', 1)[0]).join('; ')
+  const session = await auth.api.getSession(asked({ ...visit, cookie }))
+  if (session === null) return { outcome: 'refused', reason: 'no_session', cookies }
+  return { outcome: 'signed-in', personId: session.user.id, cookies }
+}
+
+async function discover(options: SignInOptions): Promise<Auth | undefined> {
+  const auth = newAuth(options)
+  const late = new Promise<undefined>((resolve) => {
+    setTimeout(() => resolve(undefined), DISCOVERY_MS_MAX).unref()
+  })
+  const context = await Promise.race([auth.$context, late])
+  const isKnown = context?.socialProviders.some(({ id }) => id === OIDC_PROVIDER)
+  return isKnown === true ? auth : undefined
+}
+
+function newAuth(options: SignInOptions) {
+  return betterAuth(betterAuthOptions(options))
+}
+
+function asked({ cookie, address, userAgent }: Visit): { readonly headers: Headers } {
+  const headers = new Headers({ [ADDRESS_HEADER]: address })
+  if (cookie !== undefined) headers.set('cookie', cookie)
+  if (userAgent !== undefined) headers.set('user-agent', userAgent)
+  return { headers }
+}
+
+/** What the library refuses becomes the value that says so; everything else is a fault. */
+async function refusing<Result>(refused: Result, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (isAPIError(error) && error.statusCode < 500) return refused
+    throw error
+  }
+}

@@ -1,0 +1,89 @@
+// Where people and roles are changed: in whose name, with which rights, and by the rules that hold for everyone, whether
+// they come by the screens, by a script or by the command line.
+import { recordRefusal, type AuditSubject } from '../../store/audit.ts'
+import type { Store } from '../../store/open.ts'
+import { changePeople, countActive, type Tx } from '../../store/people.ts'
+import { PERMISSIONS, type Permission } from '../contract/permissions.ts'
+import { AdminError } from '../error.ts'
+import { listRoles, type Role } from './role-list.ts'
+
+export type Desk = {
+  /** In the name of whoever acts. */
+  readonly store: Store
+  /** Null: the operator of the machine, by the command line. */
+  readonly personId: string | null
+  readonly rights: ReadonlySet<Permission>
+}
+
+/** Whoever runs commands on the machine could as well change the database. */
+export function operatorDesk(store: Store): Desk {
+  return { store, personId: null, rights: new Set(PERMISSIONS) }
+}
+
+export type Attempt = {
+  readonly action: string
+  readonly subject: AuditSubject
+  /** An id, or what was given in its place. */
+  readonly subjectId: string
+  readonly subjectName?: string | null
+}
+
+/**
+ * One change of people or roles. It must leave somebody who can manage people, and somebody who can manage the
+ * configuration, if there was anyone before. What is refused is recorded, and nothing of it happens.
+ */
+export async function change<Result>(
+  { store }: Desk,
+  attempt: Attempt,
+  work: (tx: Tx, roles: readonly Role[]) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await changePeople(store, async (tx) => {
+      const roles = await listRoles(tx)
+      const before = await managers(tx, roles)
+      const result = await work(tx, roles)
+      const after = await managers(tx, await listRoles(tx))
+      for (const permission of KEPT) {
+        if (before[permission] > 0 && after[permission] === 0) throw lastManager(permission)
+      }
+      return result
+    })
+  } catch (error) {
+    if (error instanceof AdminError && error.code !== 'not_found') {
+      await recordRefusal(store, { ...attempt, reason: error.message })
+    }
+    throw error
+  }
+}
+
+/** Nobody gives a right that they do not hold, nor touches somebody who holds one: a reset link would be a way to it. */
+export function demandRights({ rights }: Desk, needed: readonly Permission[], what: string): void {
+  const missing = needed.find((permission) => !rights.has(permission))
+  if (missing === undefined) return
+  const message = `${what} holds the permission "${missing}", which you do not hold yourself`
+  throw new AdminError('not_permitted', message, { permission: missing })
+}
+
+const KEPT = ['people:manage', 'configuration:manage'] as const
+
+async function managers(
+  tx: Tx,
+  roles: readonly Role[],
+): Promise<Record<(typeof KEPT)[number], number>> {
+  const count = (permission: Permission): Promise<number> => {
+    const ids = roles.filter((role) => role.permissions.includes(permission)).map(({ id }) => id)
+    return countActive(tx, ids)
+  }
+  return {
+    'people:manage': await count('people:manage'),
+    'configuration:manage': await count('configuration:manage'),
+  }
+}
+
+function lastManager(permission: (typeof KEPT)[number]): AdminError {
+  const what = permission === 'people:manage' ? 'people' : 'the configuration'
+  return new AdminError(
+    'last_manager',
+    `afterwards nobody could manage ${what}: give somebody else a role with that right first`,
+  )
+}

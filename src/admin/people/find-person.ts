@@ -1,0 +1,69 @@
+// Who sends a request: the person behind a session's cookie or a personal access token. An external API key is neither,
+// wherever it is put.
+import { isWellFormedPersonalToken } from '../../core/secret.ts'
+import { findAccessToken, recordTokenUse } from '../../store/access-tokens.ts'
+import { findPerson, updatePerson } from '../../store/people.ts'
+import type { Permission } from '../contract/permissions.ts'
+import type { Identity, Person } from '../identity.ts'
+import { visitOf, type PeopleParts } from './parts.ts'
+import { listRoles, roleById } from './role-list.ts'
+import type { Visit } from './sign-in.ts'
+
+/** When somebody was last here is told to within so long; writing it more often would be no news. */
+const SEEN_EVERY_MS = 60_000
+
+export function personFinder(parts: PeopleParts): Identity {
+  return {
+    find: ({ headers, address }) => {
+      const { authorization } = headers
+      // Whoever sends a token means it: a cookie beside it does not count.
+      if (authorization !== undefined) return byToken(parts, String(authorization))
+      return bySession(parts, visitOf({ headers, address }))
+    },
+  }
+}
+
+async function byToken(parts: PeopleParts, authorization: string): Promise<Person | undefined> {
+  const { store } = parts
+  const [, secret = ''] = /^bearer +(\S+)\s*$/i.exec(authorization) ?? []
+  if (!isWellFormedPersonalToken(secret)) return undefined
+  const token = await findAccessToken(store.db, secret)
+  const now = store.clock.now()
+  if (token === undefined || token.expiresAt <= now) return undefined
+  const person = await present(parts, token.personId)
+  if (person === undefined) return undefined
+  if (isNews(token.lastUsedAt, now)) await recordTokenUse(store.db, token.id, now)
+  const { permissions } = token
+  const isAllowed = (permission: Permission): boolean =>
+    permissions === null || permissions.includes(permission)
+  return {
+    ...person,
+    permissions: new Set([...person.permissions].filter(isAllowed)),
+    via: 'token',
+  }
+}
+
+async function bySession(parts: PeopleParts, visit: Visit): Promise<Person | undefined> {
+  if (visit.cookie?.includes('tollgate') !== true) return undefined
+  const session = await (await parts.signIn()).session(visit)
+  if (session === undefined) return undefined
+  const person = await present(parts, session.personId)
+  return person && { ...person, via: 'session' }
+}
+
+/** A person who may be here now, with what their role holds now. */
+async function present(
+  { store }: PeopleParts,
+  id: string,
+): Promise<Omit<Person, 'via'> | undefined> {
+  const person = await findPerson(store.db, { id })
+  if (person === undefined || person.status !== 'active') return undefined
+  const now = store.clock.now()
+  if (isNews(person.lastSeenAt, now)) await updatePerson(store.db, id, { last_seen_at: now })
+  const { permissions } = roleById(await listRoles(store.db), person.roleId)
+  return { id, email: person.email, name: person.name, permissions: new Set(permissions) }
+}
+
+function isNews(at: number | null, now: number): boolean {
+  return at === null || now - at > SEEN_EVERY_MS
+}

@@ -1,0 +1,28 @@
+// What people are written: short, in plain text, and without anything that a stranger chose.
+import type { Mail } from '../mail.ts'
+import type { MadeLink } from './links.ts'
+
+export function mailFor({ kind, email, expiresAt }: MadeLink, url: string): Mail {
+  const until = `${new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const { subject, text } = LETTERS[kind]
+  return {
+    to: email,
+    subject,
+    text: `${text}\n\n${url}\n\nThe link works once, until ${until}.\n`,
+  }
+}
+
+const LETTERS = {
+  setup: {
+    subject: 'Set up Tollgate',
+    text: 'Open this link to become the first administrator of Tollgate:',
+  },
+  invitation: {
+    subject: 'You are invited to Tollgate',
+    text: 'You may now sign in to Tollgate. Open this link to choose a password:',
+  },
+  reset: {
+    subject: 'Your new password for Tollgate',
+    text: 'An administrator asked that you choose a new password for Tollgate. Open this link to do so:',
+  },
+} as const

@@ -1,0 +1,75 @@
+// How often one may try to get in: counted in the database, so that several nodes count together. Every try counts
+// before it is judged, and a success takes it back.
+import { isIPv6 } from 'node:net'
+
+import { recordRefusal } from '../../store/audit.ts'
+import { countAttempt, takeAttemptBack } from '../../store/attempts.ts'
+import type { Store } from '../../store/open.ts'
+import { normalEmail } from '../../store/people.ts'
+import { AdminError } from '../error.ts'
+
+const WINDOW_MS = 15 * 60 * 1_000
+
+/** Of one address at one account few, so that nobody else can keep its owner out; of all together more. */
+const TRIES_MAX = { address: 60, account: 100, 'account from address': 10, person: 10, link: 30 }
+type Kind = keyof typeof TRIES_MAX
+
+export type Tried = { readonly kind: Kind; readonly who: string }
+
+export function signInTries(email: string, address: string): readonly Tried[] {
+  const account = normalEmail(email)
+  const network = networkOf(address)
+  return [
+    { kind: 'account from address', who: `${account} ${network}` },
+    { kind: 'address', who: network },
+    { kind: 'account', who: account },
+  ]
+}
+
+export function addressTries(kind: 'address' | 'link', address: string): readonly Tried[] {
+  return [{ kind, who: networkOf(address) }]
+}
+
+/** Counts a try, or refuses it. Of those that are refused only the first is recorded, or a guesser would fill the disk. */
+export async function limitTries(store: Store, tries: readonly Tried[]): Promise<void> {
+  const now = store.clock.now()
+  for (const { kind, who } of tries) {
+    const count = await countAttempt(store.db, `${kind} ${who}`, { windowMs: WINDOW_MS, now })
+    const most = TRIES_MAX[kind]
+    if (count <= most) continue
+    const error = tooMany(WINDOW_MS - (now % WINDOW_MS))
+    if (count === most + 1) {
+      await recordRefusal(store, {
+        action: 'person.sign_in',
+        subject: 'person',
+        subjectId: '',
+        subjectName: kind === 'address' || kind === 'link' ? null : who,
+        reason: `more than ${most} tries in 15 minutes (${kind})`,
+      })
+    }
+    throw error
+  }
+}
+
+/** Whoever got in has not tried in vain; what went wrong before stays counted. */
+export async function takeTriesBack(store: Store, tries: readonly Tried[]): Promise<void> {
+  const window = { windowMs: WINDOW_MS, now: store.clock.now() }
+  for (const { kind, who } of tries) await takeAttemptBack(store.db, `${kind} ${who}`, window)
+}
+
+function tooMany(waitMs: number): AdminError {
+  const retryAfterSeconds = Math.ceil(waitMs / 1_000)
+  const minutes = Math.ceil(waitMs / 60_000)
+  return new AdminError(
+    'too_many_attempts',
+    `too many attempts: wait ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, then try again`,
+    { retryAfterSeconds },
+  )
+}
+
+/** One customer of a provider has 2^64 addresses of IPv6. */
+function networkOf(address: string): string {
+  if (!isIPv6(address) || address.startsWith('::ffff:')) return address
+  const [head = ''] = address.split('::')
+  return head.split(':').slice(0, 4).join(':')
+}

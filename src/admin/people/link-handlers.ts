@@ -1,0 +1,35 @@
+// One-time links as a browser opens them.
+import type { HandlersOf } from '../call.ts'
+import type { signInRoutes } from '../contract/sign-in.ts'
+import { addressTries, limitTries } from './limits.ts'
+import { findOpenLink, useOpenLink } from './links.ts'
+import { storeFor, visitOf, type PeopleParts } from './parts.ts'
+import { stepAnswer } from './sign-in-step.ts'
+
+export function linkHandlers(
+  parts: PeopleParts,
+): Pick<HandlersOf<typeof signInRoutes>, 'lookAtLink' | 'useLink'> {
+  return {
+    async lookAtLink(call) {
+      const store = storeFor(parts, call)
+      await limitTries(store, addressTries('link', call.address))
+      const { kind, person, expiresAt } = await findOpenLink(store, call.body.token)
+      return {
+        kind,
+        email: person?.email ?? null,
+        name: person === undefined || person.name === '' ? null : person.name,
+        expires_at: new Date(expiresAt).toISOString(),
+      }
+    },
+
+    async useLink(call) {
+      const store = storeFor(parts, call)
+      await limitTries(store, addressTries('link', call.address))
+      const { email } = await useOpenLink(store, call.body)
+      const signIn = await parts.signIn()
+      const { password } = call.body
+      const outcome = await signIn.signIn(visitOf(call), { email, password })
+      return stepAnswer(store, outcome, call.setHeader)
+    },
+  }
+}

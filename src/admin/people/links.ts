@@ -1,0 +1,185 @@
+// One-time links: who gets one, how it reaches them, and what it does when it is used.
+import { newId } from '../../core/ids.ts'
+import { recordChange, recordRefusal, type Author, inTheNameOf } from '../../store/audit.ts'
+import type { Store } from '../../store/open.ts'
+import { setPassword } from '../../store/passwords.ts'
+import {
+  changePeople,
+  findPerson,
+  hasPeople,
+  insertPerson,
+  markJoined,
+  updatePerson,
+  type Person,
+  type Tx,
+} from '../../store/people.ts'
+import { deleteSessions } from '../../store/person-sessions.ts'
+import { lookAtLink, makeLink, useLink, type Link } from '../../store/person-links.ts'
+import { LINK_PAGES, type LinkKind } from '../contract/sign-in.ts'
+import { AdminError, invalidValue } from '../error.ts'
+import { change, type Desk } from './desk.ts'
+import { hashPassword, passwordProblem } from './password.ts'
+import { manageable, subjectOf } from './people.ts'
+
+const HOUR_MS = 60 * 60 * 1_000
+const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
+  setup: 24 * HOUR_MS,
+  invitation: 7 * 24 * HOUR_MS,
+  reset: 24 * HOUR_MS,
+}
+
+export type MadeLink = {
+  readonly kind: LinkKind
+  readonly token: string
+  readonly expiresAt: number
+  readonly email: string
+}
+
+/** The address a link is opened by; its token stands behind the #, which no server is sent. */
+export function linkUrl({ kind, token }: Pick<MadeLink, 'kind' | 'token'>, base: string): string {
+  return `${base.replace(/\/$/, '')}${LINK_PAGES[kind]}#${token}`
+}
+
+/** For the first administrator; undefined once there is anybody. */
+export async function makeSetupLink(store: Store): Promise<string | undefined> {
+  if (await hasPeople(store.db)) return undefined
+  const now = store.clock.now()
+  const link = { kind: 'setup', personId: null, expiresAt: now + LIFETIME_MS.setup } as const
+  return makeLink(store.db, link, now)
+}
+
+/** Takes an earlier link's place, if it has not been used. */
+export async function makePersonLink(
+  desk: Desk,
+  idOrEmail: string,
+  kind: Exclude<LinkKind, 'setup'>,
+): Promise<MadeLink> {
+  const { store } = desk
+  const action = kind === 'reset' ? 'person.reset_password' : 'person.invite_again'
+  const attempt = { action, subject: 'person', subjectId: idOrEmail } as const
+  return change(desk, attempt, async (tx, roles) => {
+    const person = await manageable(desk, tx, { idOrEmail, roles })
+    refuseLink(person, kind)
+    const now = store.clock.now()
+    const expiresAt = now + LIFETIME_MS[kind]
+    const token = await makeLink(tx, { kind, personId: person.id, expiresAt }, now)
+    await recordChange(store, tx, { action, ...subjectOf(person), before: {}, after: {} })
+    return { kind, token, expiresAt, email: person.email }
+  })
+}
+
+function refuseLink({ status, email }: Person, kind: LinkKind): void {
+  if (status === 'blocked') throw new AdminError('wrong_state', `${email} is blocked`)
+  if (kind === 'invitation' && status !== 'invited') {
+    throw new AdminError('wrong_state', `${email} has come already: reset the password instead`)
+  }
+  if (kind === 'reset' && status === 'invited') {
+    throw new AdminError('wrong_state', `${email} has not come yet: invite again instead`)
+  }
+}
+
+export type OpenLink = Link & { readonly person: Person | undefined }
+
+/** A link that still works, or the refusal that says why not. */
+export async function findOpenLink(store: Store, token: string): Promise<OpenLink> {
+  const { state, link } = await lookAtLink(store.db, token, store.clock.now())
+  const person =
+    link === undefined || link.personId === null
+      ? undefined
+      : await findPerson(store.db, { id: link.personId })
+  if (link !== undefined && state === 'open') {
+    const isTooLate = link.kind === 'setup' && (await hasPeople(store.db))
+    if (!isTooLate) return { ...link, person }
+  }
+  const error = LINK_REFUSALS[state === 'open' ? 'used' : state]()
+  await recordRefusal(store, {
+    action: 'person.use_link',
+    subject: 'person',
+    subjectId: person?.id ?? '',
+    subjectName: person?.email ?? null,
+    reason: error.message,
+  })
+  throw error
+}
+
+const LINK_REFUSALS = {
+  used: () =>
+    new AdminError('link_used', 'this link was used already: sign in, or ask for a new one'),
+  expired: () => new AdminError('link_expired', 'this link is too old: ask for a new one'),
+  unknown: () =>
+    new AdminError('invalid_link', 'there is no such link: copy all of it, or ask for a new one'),
+}
+
+export type LinkUse = {
+  readonly token: string
+  readonly password: string
+  readonly name?: string | undefined
+  readonly email?: string | undefined
+}
+
+/** Sets the password of whoever the link is for, and gives the address to sign in with. */
+export async function useOpenLink(
+  store: Store,
+  given: LinkUse,
+): Promise<{ readonly email: string }> {
+  const link = await findOpenLink(store, given.token)
+  const email = link.person?.email ?? given.email
+  if (email === undefined) throw invalidValue('email', 'write your e-mail address')
+  const name = given.name ?? link.person?.name ?? ''
+  if (name === '') throw invalidValue('name', 'write your name')
+  const problem = passwordProblem(given.password, email)
+  if (problem !== undefined) throw invalidValue('password', problem)
+  const hash = await hashPassword(given.password)
+  const author: Author = { ...store.author, actor: email }
+  const named = inTheNameOf(store, author)
+  await changePeople(named, async (tx) => {
+    const isFirst = await useLink(tx, given.token, store.clock.now())
+    if (!isFirst) throw LINK_REFUSALS.used()
+    if (link.person === undefined) await createFirst(named, tx, { email, name, hash })
+    else await setOwnPassword(named, tx, { link, person: link.person, name, hash })
+  })
+  return { email }
+}
+
+type Credentials = { readonly name: string; readonly hash: string }
+
+async function createFirst(
+  store: Store,
+  tx: Tx,
+  { email, name, hash }: Credentials & { readonly email: string },
+): Promise<void> {
+  // Two may have opened two such links at once.
+  if (await hasPeople(tx)) throw LINK_REFUSALS.used()
+  const id = newId('person', store.clock)
+  const now = store.clock.now()
+  await insertPerson(tx, { id, email, name, roleId: 'administrator' }, now)
+  await setPassword(store, tx, { personId: id, hash })
+  await markJoined(tx, id, now)
+  await recordChange(store, tx, {
+    action: 'person.setup',
+    ...subjectOf({ id, email }),
+    before: null,
+    after: { email, name, role: 'Administrator', status: 'active' },
+  })
+}
+
+async function setOwnPassword(
+  store: Store,
+  tx: Tx,
+  { link, person, name, hash }: Credentials & { readonly link: Link; readonly person: Person },
+): Promise<void> {
+  if (person.status === 'blocked') {
+    throw new AdminError('wrong_state', 'this account is blocked: ask an administrator')
+  }
+  await setPassword(store, tx, { personId: person.id, hash })
+  await markJoined(tx, person.id, store.clock.now())
+  if (name !== person.name) await updatePerson(tx, person.id, { name })
+  // Whoever is signed in with the old password is signed out.
+  await deleteSessions(tx, { personId: person.id })
+  await recordChange(store, tx, {
+    action: link.kind === 'reset' ? 'person.set_password' : 'person.join',
+    ...subjectOf(person),
+    before: { name: person.name },
+    after: { name },
+  })
+}

@@ -1,0 +1,71 @@
+// What the handlers of people work with, and the few questions that all of them ask of a call.
+import { inTheNameOf } from '../../store/audit.ts'
+import type { Store } from '../../store/open.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { AdminError } from '../error.ts'
+import type { Person, RequestHeaders } from '../identity.ts'
+import type { Mailer } from '../mail.ts'
+import type { Desk } from './desk.ts'
+import type { SignIn, Visit } from './sign-in.ts'
+
+export type PeopleParts = {
+  readonly store: Store
+  readonly log: Log
+  /** Loaded when somebody signs in or has a cookie, and not before. */
+  readonly signIn: () => Promise<SignIn>
+  /** Undefined: links are shown to whoever makes them. */
+  readonly mailer: Mailer | undefined
+  readonly publicUrl: string
+  /** Whether somebody wrote that address, or it is only where the server listens. */
+  readonly publicUrlIsWritten: boolean
+  /** What the button for single sign-on says; undefined: there is none. */
+  readonly singleSignOnName: string | undefined
+}
+
+type Caller = {
+  readonly headers: RequestHeaders
+  readonly address: string
+  readonly requestId: string
+  readonly person: Person | undefined
+}
+
+/** The database in the name of whoever calls. */
+export function storeFor({ store }: PeopleParts, call: Caller): Store {
+  const { person, address, requestId } = call
+  return inTheNameOf(store, {
+    actor: person?.email ?? 'not signed in',
+    source: person?.via === 'token' ? 'api' : 'ui',
+    address,
+    requestId,
+  })
+}
+
+export function deskFor(parts: PeopleParts, call: Caller & { readonly person: Person }): Desk {
+  const { id, permissions } = call.person
+  return { store: storeFor(parts, call), personId: id, rights: permissions }
+}
+
+export function visitOf({ headers, address }: Pick<Caller, 'headers' | 'address'>): Visit {
+  return {
+    cookie: textOf(headers['cookie']),
+    address,
+    userAgent: textOf(headers['user-agent']),
+  }
+}
+
+/** Where links begin: unless somebody has said so, at the address under which the caller has reached us. */
+export function linkBase(parts: PeopleParts, { headers }: Pick<Caller, 'headers'>): string {
+  const host = textOf(headers['host'])
+  if (parts.publicUrlIsWritten || host === undefined) return parts.publicUrl
+  return `http://${host}`
+}
+
+/** A script with a token must not be able to make itself at home. */
+export function demandBrowser({ via }: Person): void {
+  if (via === 'session') return
+  throw new AdminError('not_permitted', 'a personal access token cannot do this: sign in instead')
+}
+
+function textOf(header: RequestHeaders[string]): string | undefined {
+  return typeof header === 'string' ? header : header?.[0]
+}

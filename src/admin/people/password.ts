@@ -1,0 +1,59 @@
+// How a password is kept: argon2id with the parameters OWASP names for it, in the usual text form, which carries its
+// own parameters so that they can be raised later. Also what a new password must be.
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+
+import { normalEmail } from '../../store/people.ts'
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts'
+
+const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1 }
+const SALT_BYTES = 16
+const TAG_BYTES = 32
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES)
+  const tag = await derive(password, { ...PARAMETERS, salt, tagBytes: TAG_BYTES })
+  const { memory, passes, parallelism } = PARAMETERS
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`
+}
+
+export async function verifyPassword(password: string, hash: string): Promise<boolean> {
+  const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(hash)
+  if (match === null) return false
+  const [, memory, passes, parallelism, salt = '', tag = ''] = match
+  const expected = Buffer.from(tag, 'base64')
+  const actual = await derive(password, {
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    salt: Buffer.from(salt, 'base64'),
+    tagBytes: expected.length,
+  })
+  return timingSafeEqual(actual, expected)
+}
+
+/** What is wrong with a new password, in a sentence; undefined when it will do. Length counts, not kinds of letters. */
+export function passwordProblem(password: string, email: string): string | undefined {
+  const length = [...password].length
+  if (length < PASSWORD_LENGTH_MIN) return `use at least ${PASSWORD_LENGTH_MIN} characters`
+  if (length > PASSWORD_LENGTH_MAX) return `use at most ${PASSWORD_LENGTH_MAX} characters`
+  if (new Set(password).size < DIFFERENT_MIN) return 'use more different characters'
+  if (normalEmail(password) === normalEmail(email)) return 'the address is no password'
+  return undefined
+}
+
+const DIFFERENT_MIN = 5
+
+type Derivation = typeof PARAMETERS & { readonly salt: Uint8Array; readonly tagBytes: number }
+
+/** The same letters can be typed as different bytes; they are one password. */
+function derive(password: string, { salt, tagBytes, ...rest }: Derivation): Promise<Buffer> {
+  const message = password.normalize('NFKC')
+  return argon2Async('argon2id', { ...rest, message, nonce: salt, tagLength: tagBytes })
+}
+
+const argon2Async = promisify(argon2)
+
+function encode(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64').replaceAll('=', '')
+}

@@ -1,0 +1,208 @@
+// What can be done to people by those who manage them, each as one change that the rules of desk.ts allow and that is
+// recorded with it.
+import { newId } from '../../core/ids.ts'
+import { deleteAccessTokens } from '../../store/access-tokens.ts'
+import { recordChange } from '../../store/audit.ts'
+import { setPassword } from '../../store/passwords.ts'
+import {
+  deletePerson,
+  deleteTwoFactor,
+  findPerson,
+  insertPerson,
+  listPeople,
+  markJoined,
+  normalEmail,
+  updatePerson,
+  type Person,
+  type Queries,
+  type Tx,
+} from '../../store/people.ts'
+import { deleteSessions } from '../../store/person-sessions.ts'
+import type { PersonAnswer } from '../contract/people.ts'
+import { AdminError } from '../error.ts'
+import { change, demandRights, type Desk } from './desk.ts'
+import { listRoles, roleById, roleNamed, type Role } from './role-list.ts'
+
+export type Invited = {
+  readonly email: string
+  readonly name?: string | undefined
+  /** An id or a name. */
+  readonly role: string
+  /** Given by the command line alone: then the person needs no link. */
+  readonly passwordHash?: string | undefined
+}
+
+export async function answerPeople(db: Queries): Promise<readonly PersonAnswer[]> {
+  const roles = await listRoles(db)
+  return (await listPeople(db)).map((person) => personAnswer(person, roles))
+}
+
+export async function answerPerson(db: Queries, idOrEmail: string): Promise<PersonAnswer> {
+  return personAnswer(await known(db, idOrEmail), await listRoles(db))
+}
+
+/** Adds somebody, who comes by a link unless a password is set at once. */
+export async function addPerson(desk: Desk, invited: Invited): Promise<PersonAnswer> {
+  const { store } = desk
+  const email = normalEmail(invited.email)
+  const attempt = {
+    action: 'person.invite',
+    subject: 'person',
+    subjectId: '',
+    subjectName: email,
+  } as const
+  return change(desk, attempt, async (tx, roles) => {
+    const role = roleNamed(roles, invited.role)
+    demandRights(desk, role.permissions, `the role "${role.name}"`)
+    if ((await findPerson(tx, { email })) !== undefined) {
+      throw new AdminError('duplicate_name', `${email} is among the people already`, {
+        field: 'email',
+      })
+    }
+    const id = newId('person', store.clock)
+    const now = store.clock.now()
+    await insertPerson(tx, { id, email, name: invited.name ?? '', roleId: role.id }, now)
+    if (invited.passwordHash !== undefined) {
+      await setPassword(store, tx, { personId: id, hash: invited.passwordHash })
+      await markJoined(tx, id, now)
+    }
+    const added = personAnswer(await known(tx, id), roles)
+    await recordChange(store, tx, {
+      ...attempt,
+      subjectId: id,
+      before: null,
+      after: recorded(added),
+    })
+    return added
+  })
+}
+
+export function changePerson(
+  desk: Desk,
+  idOrEmail: string,
+  given: { readonly name?: string | undefined; readonly role?: string | undefined },
+): Promise<PersonAnswer> {
+  return changeOne(desk, { idOrEmail, action: 'person.change' }, async (tx, { person, roles }) => {
+    const { name, role: roleText } = given
+    if (name !== undefined) await updatePerson(tx, person.id, { name })
+    if (roleText === undefined) return
+    const role = roleNamed(roles, roleText)
+    demandRights(desk, role.permissions, `the role "${role.name}"`)
+    await updatePerson(tx, person.id, { role_id: role.id })
+  })
+}
+
+/** Ends sessions and refuses tokens and new sign-ins, at once and on every node. */
+export function blockPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
+  return changeOne(desk, { idOrEmail, action: 'person.block' }, async (tx, { person }) => {
+    refuseSelf(desk, person, 'block')
+    await updatePerson(tx, person.id, { blocked_at: desk.store.clock.now() })
+    await deleteSessions(tx, { personId: person.id })
+  })
+}
+
+export function unblockPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
+  return changeOne(desk, { idOrEmail, action: 'person.unblock' }, async (tx, { person }) => {
+    await updatePerson(tx, person.id, { blocked_at: null })
+  })
+}
+
+export function resetTwoFactor(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
+  const about = { idOrEmail, action: 'person.reset_two_factor' }
+  return changeOne(desk, about, async (tx, { person }) => {
+    await deleteTwoFactor(tx, person.id)
+  })
+}
+
+/** Whoever stole a cookie or a token has nothing any more. */
+export function signOutPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
+  return changeOne(desk, { idOrEmail, action: 'person.sign_out' }, async (tx, { person }) => {
+    await deleteSessions(tx, { personId: person.id })
+    await deleteAccessTokens(tx, person.id)
+  })
+}
+
+export async function removePerson(desk: Desk, idOrEmail: string): Promise<void> {
+  const { store } = desk
+  const action = 'person.remove'
+  await change(desk, { action, subject: 'person', subjectId: idOrEmail }, async (tx, roles) => {
+    const person = await manageable(desk, tx, { idOrEmail, roles })
+    refuseSelf(desk, person, 'remove')
+    await deletePerson(tx, person.id)
+    await recordChange(store, tx, {
+      action,
+      ...subjectOf(person),
+      before: recorded(personAnswer(person, roles)),
+      after: null,
+    })
+  })
+}
+
+type About = { readonly idOrEmail: string; readonly action: string }
+type Found = { readonly person: Person; readonly roles: readonly Role[] }
+
+/** A change of one person: found, allowed, done and recorded. */
+async function changeOne(
+  desk: Desk,
+  { idOrEmail, action }: About,
+  work: (tx: Tx, found: Found) => Promise<void>,
+): Promise<PersonAnswer> {
+  const attempt = { action, subject: 'person', subjectId: idOrEmail } as const
+  return change(desk, attempt, async (tx, roles) => {
+    const person = await manageable(desk, tx, { idOrEmail, roles })
+    await work(tx, { person, roles })
+    const before = recorded(personAnswer(person, roles))
+    const changed = personAnswer(await known(tx, person.id), roles)
+    const after = recorded(changed)
+    await recordChange(desk.store, tx, { action, ...subjectOf(person), before, after })
+    return changed
+  })
+}
+
+/** Whoever holds more rights than the one who asks is out of reach. */
+export async function manageable(
+  desk: Desk,
+  db: Queries,
+  { idOrEmail, roles }: { readonly idOrEmail: string; readonly roles: readonly Role[] },
+): Promise<Person> {
+  const person = await known(db, idOrEmail)
+  demandRights(desk, roleById(roles, person.roleId).permissions, person.email)
+  return person
+}
+
+export function subjectOf(person: Pick<Person, 'id' | 'email'>) {
+  return { subject: 'person', subjectId: person.id, subjectName: person.email } as const
+}
+
+async function known(db: Queries, idOrEmail: string): Promise<Person> {
+  const by = idOrEmail.includes('@') ? { email: idOrEmail } : { id: idOrEmail }
+  const person = await findPerson(db, by)
+  if (person === undefined) {
+    throw new AdminError('not_found', `there is nobody called ${idOrEmail} here`)
+  }
+  return person
+}
+
+function refuseSelf({ personId }: Desk, person: Person, verb: string): void {
+  if (personId !== person.id) return
+  throw new AdminError('wrong_state', `you cannot ${verb} yourself: somebody else has to`)
+}
+
+export function personAnswer(person: Person, roles: readonly Role[]): PersonAnswer {
+  const { id, name } = roleById(roles, person.roleId)
+  return {
+    id: person.id,
+    email: person.email,
+    name: person.name,
+    role: { id, name },
+    status: person.status,
+    has_password: person.hasPassword,
+    two_factor: person.hasTwoFactor,
+    created_at: new Date(person.createdAt).toISOString(),
+    last_seen_at: person.lastSeenAt === null ? null : new Date(person.lastSeenAt).toISOString(),
+  }
+}
+
+function recorded({ email, name, role, status, two_factor }: PersonAnswer) {
+  return { email, name, role: role.name, status, two_factor }
+}

@@ -1,0 +1,223 @@
+// One's own account: the handlers of contract/profile.ts. Whoever found a browser unattended still needs the password for
+// what would let them stay.
+import { recordChange, recordRefusal } from '../../store/audit.ts'
+import { setPassword } from '../../store/passwords.ts'
+import { findPerson, updatePerson, type Tx } from '../../store/people.ts'
+import { deleteSessions, listPersonSessions } from '../../store/person-sessions.ts'
+import type { Call, HandlersOf } from '../call.ts'
+import type { profileRoutes } from '../contract/profile.ts'
+import type { Route } from '../contract/route.ts'
+import { AdminError, invalidValue } from '../error.ts'
+import type { Person } from '../identity.ts'
+import { limitTries, takeTriesBack, type Tried } from './limits.ts'
+import { demandBrowser, storeFor, visitOf, type PeopleParts } from './parts.ts'
+import { hashPassword, passwordProblem } from './password.ts'
+import { subjectOf } from './people.ts'
+import type { Session } from './sign-in.ts'
+import { signedInAnswer } from './signed-in-answer.ts'
+import { tokenHandlers } from './token-handlers.ts'
+
+type Caller = Pick<
+  Call<Route & { readonly access: 'signed-in' }>,
+  'person' | 'headers' | 'address' | 'requestId'
+>
+
+export function profileHandlers(parts: PeopleParts): HandlersOf<typeof profileRoutes> {
+  return {
+    ...accountHandlers(parts),
+    ...twoFactorHandlers(parts),
+    ...sessionHandlers(parts),
+    ...tokenHandlers(parts),
+  }
+}
+
+type Some<Name extends keyof HandlersOf<typeof profileRoutes>> = Pick<
+  HandlersOf<typeof profileRoutes>,
+  Name
+>
+
+function accountHandlers(
+  parts: PeopleParts,
+): Some<'readProfile' | 'changeProfile' | 'changePassword'> {
+  const read = async (person: Person) => {
+    const stored = await findPerson(parts.store.db, { id: person.id })
+    return {
+      ...(await signedInAnswer(parts.store, person)),
+      has_password: stored?.hasPassword ?? false,
+      two_factor: stored?.hasTwoFactor ?? false,
+    }
+  }
+  return {
+    readProfile: ({ person }) => read(person),
+
+    async changeProfile(call) {
+      demandBrowser(call.person)
+      const { name } = call.body
+      const fields = { before: { name: call.person.name }, after: { name } }
+      const work = (tx: Tx) => updatePerson(tx, call.person.id, { name })
+      await recorded(parts, call, { action: 'person.change', ...fields, work })
+      return read(call.person)
+    },
+
+    async changePassword(call) {
+      const { person, body } = call
+      const session = await sessionOf(parts, call)
+      const problem = passwordProblem(body.password, person.email)
+      if (problem !== undefined) throw invalidValue('password', problem)
+      await proven(parts, call, { password: body.current, field: 'current' })
+      const hash = await hashPassword(body.password)
+      const work = async (tx: Tx): Promise<void> => {
+        await setPassword(parts.store, tx, { personId: person.id, hash })
+        await deleteSessions(tx, { personId: person.id, except: session.id })
+      }
+      await recorded(parts, call, { action: 'person.set_password', work })
+      return { done: true }
+    },
+  }
+}
+
+function twoFactorHandlers(
+  parts: PeopleParts,
+): Some<'startTwoFactor' | 'confirmTwoFactor' | 'endTwoFactor' | 'newRecoveryCodes'> {
+  return {
+    async startTwoFactor(call) {
+      const { password } = call.body
+      await proven(parts, call, { password, field: 'password' })
+      const setup = await (await parts.signIn()).startTwoFactor(visitOf(call), password)
+      if (setup === undefined) {
+        throw new AdminError('wrong_state', 'codes are asked for already: end that first')
+      }
+      return { uri: setup.uri, recovery_codes: [...setup.recoveryCodes] }
+    },
+
+    async confirmTwoFactor(call) {
+      demandBrowser(call.person)
+      const store = storeFor(parts, call)
+      const tries = proofTries(call.person)
+      await limitTries(store, tries)
+      const cookies = await (await parts.signIn()).confirmTwoFactor(visitOf(call), call.body.code)
+      if (cookies === undefined) {
+        throw invalidValue('code', 'this is not the code that the app shows now')
+      }
+      await takeTriesBack(store, tries)
+      await recorded(parts, call, twoFactorChange(true))
+      call.setHeader('set-cookie', cookies)
+      return { done: true }
+    },
+
+    async endTwoFactor(call) {
+      const { password } = call.body
+      await proven(parts, call, { password, field: 'password' })
+      const cookies = await (await parts.signIn()).endTwoFactor(visitOf(call), password)
+      await recorded(parts, call, twoFactorChange(false))
+      if (cookies !== undefined) call.setHeader('set-cookie', cookies)
+      return { done: true }
+    },
+
+    async newRecoveryCodes(call) {
+      const { password } = call.body
+      await proven(parts, call, { password, field: 'password' })
+      const codes = await (await parts.signIn()).newRecoveryCodes(visitOf(call), password)
+      if (codes === undefined) throw new AdminError('wrong_state', 'no codes are asked for yet')
+      await recorded(parts, call, { action: 'person.new_recovery_codes' })
+      return { recovery_codes: [...codes] }
+    },
+  }
+}
+
+function sessionHandlers(
+  parts: PeopleParts,
+): Some<'listSessions' | 'endSession' | 'signOutEverywhere'> {
+  return {
+    async listSessions(call) {
+      const current = await sessionOf(parts, call)
+      const { store } = parts
+      const about = { personId: call.person.id, now: store.clock.now() }
+      const sessions = await listPersonSessions(store.db, about)
+      return {
+        sessions: sessions.map((session) => ({
+          id: session.id,
+          current: session.id === current.id,
+          address: session.address,
+          user_agent: session.userAgent,
+          created_at: new Date(session.createdAt).toISOString(),
+          expires_at: new Date(session.expiresAt).toISOString(),
+        })),
+      }
+    },
+
+    async endSession(call) {
+      demandBrowser(call.person)
+      const ended = { personId: call.person.id, only: call.params.id }
+      const work = async (tx: Tx): Promise<void> => {
+        const count = await deleteSessions(tx, ended)
+        if (count === 0) throw new AdminError('not_found', 'there is no such session of yours')
+      }
+      await recorded(parts, call, { action: 'person.sign_out', work })
+      return { done: true }
+    },
+
+    async signOutEverywhere(call) {
+      demandBrowser(call.person)
+      const personId = call.person.id
+      const work = (tx: Tx) => deleteSessions(tx, { personId })
+      await recorded(parts, call, { action: 'person.sign_out_everywhere', work })
+      call.setHeader('set-cookie', await (await parts.signIn()).signOut(visitOf(call)))
+      return { done: true }
+    },
+  }
+}
+
+function twoFactorChange(isOn: boolean) {
+  const action = isOn ? 'person.start_two_factor' : 'person.end_two_factor'
+  return { action, before: { two_factor: !isOn }, after: { two_factor: isOn } }
+}
+
+type Recorded = {
+  readonly action: string
+  readonly before?: Readonly<Record<string, unknown>>
+  readonly after?: Readonly<Record<string, unknown>>
+  readonly work?: (tx: Tx) => Promise<unknown>
+}
+
+/** A change of one's own account, with its record in the same transaction. */
+async function recorded(
+  parts: PeopleParts,
+  call: Caller,
+  { action, before = {}, after = {}, work }: Recorded,
+): Promise<void> {
+  const store = storeFor(parts, call)
+  await store.db.transaction().execute(async (tx) => {
+    await work?.(tx)
+    await recordChange(store, tx, { action, ...subjectOf(call.person), before, after })
+  })
+}
+
+async function sessionOf(parts: PeopleParts, call: Caller): Promise<Session> {
+  demandBrowser(call.person)
+  const session = await (await parts.signIn()).session(visitOf(call))
+  if (session === undefined) throw new AdminError('not_signed_in', 'sign in again')
+  return session
+}
+
+/** Asks for the password once more, and not any number of times: whoever guesses here has a session already. */
+async function proven(
+  parts: PeopleParts,
+  call: Caller,
+  { password, field }: { readonly password: string; readonly field: string },
+): Promise<void> {
+  demandBrowser(call.person)
+  const store = storeFor(parts, call)
+  const tries = proofTries(call.person)
+  await limitTries(store, tries)
+  if (!(await (await parts.signIn()).checkPassword(visitOf(call), password))) {
+    const reason = 'wrong password'
+    await recordRefusal(store, { action: 'person.prove', ...subjectOf(call.person), reason })
+    throw invalidValue(field, 'this is not your password')
+  }
+  await takeTriesBack(store, tries)
+}
+
+function proofTries({ id }: Person): readonly Tried[] {
+  return [{ kind: 'person', who: id }]
+}

@@ -1,0 +1,42 @@
+// Which roles there are: the built-in ones, which nobody can change, and one's own.
+import type { Queries } from '../../store/people.ts'
+import { listStoredRoles } from '../../store/roles.ts'
+import { BUILT_IN_ROLES, PERMISSIONS, type Permission } from '../contract/permissions.ts'
+import { invalidValue } from '../error.ts'
+
+export type Role = {
+  readonly id: string
+  readonly name: string
+  readonly permissions: readonly Permission[]
+  readonly isBuiltIn: boolean
+}
+
+export async function listRoles(db: Queries): Promise<readonly Role[]> {
+  const own = (await listStoredRoles(db)).map(({ id, name, permissions }) => ({
+    id,
+    name,
+    // A later release may know rights that this one does not: nobody has them here.
+    permissions: PERMISSIONS.filter((permission) => permissions.includes(permission)),
+    isBuiltIn: false,
+  }))
+  return [...BUILT_IN_ROLES.map((role) => ({ ...role, isBuiltIn: true })), ...own]
+}
+
+/** The role of a person. One that is gone holds nothing. */
+export function roleById(roles: readonly Role[], id: string): Role {
+  return roles.find((role) => role.id === id) ?? { id, name: id, permissions: [], isBuiltIn: false }
+}
+
+/** The role that somebody wrote down, by its id or its name. */
+export function roleNamed(roles: readonly Role[], text: string): Role {
+  const wanted = normalName(text)
+  const role = roles.find(({ id, name }) => id === text || normalName(name) === wanted)
+  if (role !== undefined) return role
+  const names = roles.map(({ name }) => name).join(', ')
+  throw invalidValue('role', `there is no role "${text}": choose one of ${names}`)
+}
+
+/** Names that look alike are one. */
+export function normalName(name: string): string {
+  return name.trim().normalize('NFKC').toLowerCase()
+}

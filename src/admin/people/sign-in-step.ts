@@ -1,0 +1,49 @@
+// How a step of signing in ends: the browser is told what comes next, or the refusal, and a sign-in that is complete is
+// recorded.
+import { inTheNameOf, recordChange } from '../../store/audit.ts'
+import type { Store } from '../../store/open.ts'
+import { findPerson } from '../../store/people.ts'
+import { AdminError } from '../error.ts'
+import { subjectOf } from './people.ts'
+import type { Cookies, SignInOutcome } from './sign-in.ts'
+
+type SetHeader = (name: string, value: string | readonly string[]) => void
+
+export async function stepAnswer(
+  store: Store,
+  outcome: SignInOutcome,
+  setHeader: SetHeader,
+): Promise<{ step: 'done' | 'code' }> {
+  switch (outcome.outcome) {
+    case 'signed-in':
+      await recordSignIn(store, outcome.personId)
+      setCookies(setHeader, outcome.cookies)
+      return { step: 'done' }
+    case 'code-needed':
+      setCookies(setHeader, outcome.cookies)
+      return { step: 'code' }
+    case 'refused':
+      throw new AdminError(
+        'wrong_credentials',
+        'this does not open an account: check what you wrote, or ask an administrator for a link to reset your password',
+      )
+    case 'locked':
+      throw new AdminError(
+        'too_many_attempts',
+        'too many wrong codes: wait a while, then sign in again from the start',
+        { retryAfterSeconds: 900 },
+      )
+  }
+}
+
+export async function recordSignIn(store: Store, personId: string): Promise<void> {
+  const person = await findPerson(store.db, { id: personId })
+  if (person === undefined) return
+  const named = inTheNameOf(store, { ...store.author, actor: person.email })
+  const change = { action: 'person.sign_in', ...subjectOf(person), before: {}, after: {} }
+  await store.db.transaction().execute((tx) => recordChange(named, tx, change))
+}
+
+export function setCookies(setHeader: SetHeader, cookies: Cookies): void {
+  if (cookies.length > 0) setHeader('set-cookie', cookies)
+}

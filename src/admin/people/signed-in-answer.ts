@@ -1,0 +1,18 @@
+// Whoever is signed in, as the screens are told.
+import type { Store } from '../../store/open.ts'
+import { findPerson } from '../../store/people.ts'
+import type { Person } from '../identity.ts'
+import { listRoles, roleById } from './role-list.ts'
+
+export async function signedInAnswer({ db }: Store, person: Person) {
+  const stored = await findPerson(db, { id: person.id })
+  const { id, name } = roleById(await listRoles(db), stored?.roleId ?? '')
+  return {
+    id: person.id,
+    email: person.email,
+    name: stored?.name ?? person.name,
+    role: { id, name },
+    permissions: [...person.permissions],
+    via: person.via,
+  }
+}

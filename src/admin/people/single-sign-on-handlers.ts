@@ -1,0 +1,71 @@
+// Single sign-on: the browser is sent to the provider, and comes back from it.
+import { recordRefusal } from '../../store/audit.ts'
+import type { HandlersOf } from '../call.ts'
+import type { signInRoutes, SingleSignOnError } from '../contract/sign-in.ts'
+import { AdminError } from '../error.ts'
+import { addressTries, limitTries } from './limits.ts'
+import { storeFor, visitOf, type PeopleParts } from './parts.ts'
+import { recordSignIn, setCookies } from './sign-in-step.ts'
+
+type SingleSignOnHandlers = Pick<
+  HandlersOf<typeof signInRoutes>,
+  'startSingleSignOn' | 'finishSingleSignOn'
+>
+
+export function singleSignOnHandlers(parts: PeopleParts): SingleSignOnHandlers {
+  return {
+    async startSingleSignOn(call) {
+      refuseWithout(parts)
+      const signIn = await parts.signIn()
+      const started = await signIn.startSingleSignOn(visitOf(call))
+      if (started === undefined) {
+        throw new AdminError(
+          'unavailable',
+          'the provider of single sign-on does not answer: try again shortly',
+          { retryAfterSeconds: 10 },
+        )
+      }
+      setCookies(call.setHeader, started.cookies)
+      return { location: started.location }
+    },
+
+    async finishSingleSignOn(call) {
+      refuseWithout(parts)
+      await limitTries(storeFor(parts, call), addressTries('address', call.address))
+      const error = await finish(parts, call)
+      call.setHeader('location', error === undefined ? '/' : `/sign-in?error=${error}`)
+      return { done: true }
+    },
+  }
+}
+
+/** Why it came to nothing; undefined when somebody is signed in. */
+async function finish(
+  parts: PeopleParts,
+  call: Parameters<SingleSignOnHandlers['finishSingleSignOn']>[0],
+): Promise<SingleSignOnError | undefined> {
+  const store = storeFor(parts, call)
+  const signIn = await parts.signIn()
+  const result = await signIn.finishSingleSignOn(visitOf(call), call.query)
+  if (result.outcome === 'unavailable') return 'unavailable'
+  setCookies(call.setHeader, result.cookies)
+  if (result.outcome === 'signed-in') {
+    await recordSignIn(store, result.personId)
+    return undefined
+  }
+  const reason = `single sign-on: ${result.reason}`
+  await recordRefusal(store, { action: 'person.sign_in', subject: 'person', subjectId: '', reason })
+  return REASONS[result.reason] ?? 'failed'
+}
+
+/** better-auth's words for what a person can do something about. */
+const REASONS: Readonly<Record<string, SingleSignOnError>> = {
+  signup_disabled: 'not_invited',
+  account_not_linked: 'email_not_verified',
+  unable_to_create_session: 'blocked',
+}
+
+function refuseWithout({ singleSignOnName }: PeopleParts): void {
+  if (singleSignOnName !== undefined) return
+  throw new AdminError('not_found', 'there is no single sign-on here')
+}

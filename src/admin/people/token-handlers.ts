@@ -1,0 +1,104 @@
+// Personal access tokens: for a person's own scripts on the admin API, with that person's rights or fewer.
+import {
+  deleteAccessToken,
+  insertAccessToken,
+  listAccessTokens,
+} from '../../store/access-tokens.ts'
+import type { AccessToken } from '../../store/access-tokens.ts'
+import { recordChange, recordRefusal } from '../../store/audit.ts'
+import type { Store } from '../../store/open.ts'
+import type { Tx } from '../../store/people.ts'
+import type { HandlersOf } from '../call.ts'
+import { PERMISSIONS } from '../contract/permissions.ts'
+import { TOKEN_DAYS_MAX, type profileRoutes } from '../contract/profile.ts'
+import { AdminError, invalidValue } from '../error.ts'
+import { demandBrowser, storeFor, type PeopleParts } from './parts.ts'
+
+export function tokenHandlers(
+  parts: PeopleParts,
+): Pick<HandlersOf<typeof profileRoutes>, 'listTokens' | 'createToken' | 'revokeToken'> {
+  return {
+    async listTokens({ person }) {
+      const tokens = await listAccessTokens(parts.store.db, person.id)
+      return { tokens: tokens.map(tokenAnswer) }
+    },
+
+    async createToken(call) {
+      const { person, body } = call
+      demandBrowser(person)
+      const store = storeFor(parts, call)
+      const { name, permissions } = body
+      const missing = permissions?.find((permission) => !person.permissions.has(permission))
+      if (missing !== undefined) {
+        const message = `your role lacks the permission "${missing}", so a token of yours cannot have it`
+        await recordRefusal(store, {
+          ...{ action: 'token.create', subject: 'token', subjectId: '', subjectName: name },
+          reason: message,
+        })
+        throw new AdminError('not_permitted', message, { permission: missing })
+      }
+      const expiresAt = expiryOf(body.expires_at, store.clock.now())
+      return store.db.transaction().execute(async (tx) => {
+        const given = { personId: person.id, name, permissions, expiresAt }
+        const { token, secret } = await insertAccessToken(store, tx, given)
+        await recordToken(store, tx, { action: 'token.create', token })
+        return { ...tokenAnswer(token), secret }
+      })
+    },
+
+    async revokeToken(call) {
+      demandBrowser(call.person)
+      const store = storeFor(parts, call)
+      const about = { id: call.params.id, personId: call.person.id }
+      await store.db.transaction().execute(async (tx) => {
+        const token = await deleteAccessToken(tx, about)
+        if (token === undefined)
+          throw new AdminError('not_found', 'there is no such token of yours')
+        await recordToken(store, tx, { action: 'token.revoke', token })
+      })
+      return { done: true }
+    },
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+function expiryOf(text: string, now: number): number {
+  const expiresAt = Date.parse(text)
+  if (expiresAt <= now) throw invalidValue('expires_at', 'choose a moment to come')
+  if (expiresAt > now + TOKEN_DAYS_MAX * DAY_MS) {
+    throw invalidValue('expires_at', `a token lasts at most ${TOKEN_DAYS_MAX} days`)
+  }
+  return expiresAt
+}
+
+async function recordToken(
+  store: Store,
+  tx: Tx,
+  {
+    action,
+    token,
+  }: { readonly action: 'token.create' | 'token.revoke'; readonly token: AccessToken },
+): Promise<void> {
+  const { name, permissions } = token
+  const fields = { name, permissions, expires_at: new Date(token.expiresAt).toISOString() }
+  const isNew = action === 'token.create'
+  await recordChange(store, tx, {
+    ...{ action, subject: 'token', subjectId: token.id, subjectName: name },
+    before: isNew ? null : fields,
+    after: isNew ? fields : null,
+  })
+}
+
+function tokenAnswer(token: AccessToken) {
+  const { permissions } = token
+  return {
+    id: token.id,
+    name: token.name,
+    masked: token.masked,
+    permissions: permissions && PERMISSIONS.filter((each) => permissions.includes(each)),
+    created_at: new Date(token.createdAt).toISOString(),
+    expires_at: new Date(token.expiresAt).toISOString(),
+    last_used_at: token.lastUsedAt === null ? null : new Date(token.lastUsedAt).toISOString(),
+  }
+}

@@ -1,0 +1,49 @@
+// How often something was tried lately, counted over all nodes. Counting comes first and judging after, so that many
+// who try at the same moment cannot all find the count below the limit.
+import { hash } from 'node:crypto'
+
+import type { Queries } from './people.ts'
+
+export type Window = { readonly windowMs: number; readonly now: number }
+
+/** Counts one try; the number of tries in this window, this one included. The subject is kept as a hash alone. */
+export async function countAttempt(
+  db: Queries,
+  subject: string,
+  { windowMs, now }: Window,
+): Promise<number> {
+  const startsAt = now - (now % windowMs)
+  await db
+    .deleteFrom('attempts')
+    .where('window_starts_at', '<', startsAt - windowMs)
+    .execute()
+  const { count } = await db
+    .insertInto('attempts')
+    .values({ subject: hashOf(subject), window_starts_at: startsAt, count: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['subject', 'window_starts_at'])
+        .doUpdateSet((eb) => ({ count: eb('attempts.count', '+', 1) })),
+    )
+    .returning('count')
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Whoever succeeded has not tried in vain. */
+export async function takeAttemptBack(
+  db: Queries,
+  subject: string,
+  { windowMs, now }: Window,
+): Promise<void> {
+  await db
+    .updateTable('attempts')
+    .set((eb) => ({ count: eb('count', '-', 1) }))
+    .where('subject', '=', hashOf(subject))
+    .where('window_starts_at', '=', now - (now % windowMs))
+    .execute()
+}
+
+function hashOf(subject: string): string {
+  return hash('sha256', subject, 'hex')
+}

@@ -1,0 +1,169 @@
+// People as they are stored: reading them, and the single steps their changes are made of. What may be changed, and by
+// whom, is decided in admin/people/; whoever changes something does it inside `changePeople`.
+import type { Kysely, Selectable, Transaction } from 'kysely'
+
+import { bumpRevision } from './changes.ts'
+import type { Store } from './open.ts'
+import type { PeopleTable } from './people-tables.ts'
+import type { Tables } from './tables.ts'
+
+/** The database, or a transaction on it. */
+export type Queries = Kysely<Tables>
+export type Tx = Transaction<Tables>
+
+export type PersonStatus = 'active' | 'invited' | 'blocked'
+
+export type Person = {
+  readonly id: string
+  readonly name: string
+  readonly email: string
+  readonly roleId: string
+  readonly status: PersonStatus
+  readonly hasPassword: boolean
+  readonly hasTwoFactor: boolean
+  readonly createdAt: number
+  readonly lastSeenAt: number | null
+}
+
+/**
+ * One change of people or roles at a time, over all nodes: two managers who remove each other at the same moment must not
+ * both succeed. The revision's row is what everybody waits for, so the work is a few statements.
+ */
+export function changePeople<Result>(
+  store: Store,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  return store.db.transaction().execute(async (tx) => {
+    await bumpRevision(store, tx)
+    return work(tx)
+  })
+}
+
+export async function listPeople(db: Queries): Promise<readonly Person[]> {
+  const rows = await selectPeople(db).orderBy('people.email').execute()
+  return rows.map(toPerson)
+}
+
+export async function findPerson(
+  db: Queries,
+  by: { readonly id: string } | { readonly email: string },
+): Promise<Person | undefined> {
+  const query = selectPeople(db)
+  const row = await (
+    'id' in by
+      ? query.where('people.id', '=', by.id)
+      : query.where('people.email', '=', normalEmail(by.email))
+  ).executeTakeFirst()
+  return row && toPerson(row)
+}
+
+export async function hasPeople(db: Queries): Promise<boolean> {
+  return (await db.selectFrom('people').select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
+/** How many can use a role of these now: neither blocked nor merely invited. */
+export async function countActive(db: Queries, roleIds: readonly string[]): Promise<number> {
+  if (roleIds.length === 0) return 0
+  const { count } = await db
+    .selectFrom('people')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('role_id', 'in', roleIds)
+    .where('blocked_at', 'is', null)
+    .where('joined_at', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export type NewPerson = {
+  readonly id: string
+  readonly email: string
+  readonly name: string
+  readonly roleId: string
+}
+
+export async function insertPerson(db: Queries, person: NewPerson, now: number): Promise<void> {
+  const at = new Date(now).toISOString()
+  await db
+    .insertInto('people')
+    .values({
+      id: person.id,
+      email: normalEmail(person.email),
+      name: person.name,
+      // Whoever may add people vouches for the address.
+      email_verified: 1,
+      created_at: at,
+      updated_at: at,
+      role_id: person.roleId,
+    })
+    .execute()
+}
+
+export async function updatePerson(
+  db: Queries,
+  id: string,
+  change: Partial<Pick<PeopleTable, 'name' | 'role_id' | 'blocked_at' | 'last_seen_at'>>,
+): Promise<void> {
+  await db.updateTable('people').set(change).where('id', '=', id).execute()
+}
+
+/** Sessions, identities, tokens and links go with the person. */
+export async function deletePerson(db: Queries, id: string): Promise<void> {
+  await db.deleteFrom('people').where('id', '=', id).execute()
+}
+
+/** From the first sign-in on a person counts as here. */
+export async function markJoined(db: Queries, id: string, now: number): Promise<void> {
+  await db
+    .updateTable('people')
+    .set({ joined_at: now })
+    .where('id', '=', id)
+    .where('joined_at', 'is', null)
+    .execute()
+}
+
+/** Whoever has lost the second factor signs in without it, and may set it up again. */
+export async function deleteTwoFactor(db: Queries, personId: string): Promise<void> {
+  await db.deleteFrom('two_factors').where('user_id', '=', personId).execute()
+  await db.updateTable('people').set({ two_factor_enabled: 0 }).where('id', '=', personId).execute()
+}
+
+/** Addresses are compared without regard to case, as better-auth does. */
+export function normalEmail(email: string): string {
+  return email.trim().toLowerCase()
+}
+
+function selectPeople(db: Queries) {
+  return db
+    .selectFrom('people')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .selectFrom('person_accounts')
+        .select((inner) => inner.fn.countAll<number>().as('count'))
+        .whereRef('person_accounts.user_id', '=', 'people.id')
+        .where('person_accounts.provider_id', '=', PASSWORD_PROVIDER)
+        .as('passwords'),
+    )
+}
+
+/** What better-auth calls the identity that is a password. */
+export const PASSWORD_PROVIDER = 'credential'
+
+function toPerson(row: Selectable<PeopleTable> & { readonly passwords: number | null }): Person {
+  return {
+    id: row.id,
+    name: row.name,
+    email: row.email,
+    roleId: row.role_id,
+    status: statusOf(row),
+    hasPassword: (row.passwords ?? 0) > 0,
+    hasTwoFactor: row.two_factor_enabled === 1,
+    createdAt: Date.parse(row.created_at),
+    lastSeenAt: row.last_seen_at,
+  }
+}
+
+function statusOf(row: Selectable<PeopleTable>): PersonStatus {
+  if (row.blocked_at !== null) return 'blocked'
+  return row.joined_at === null ? 'invited' : 'active'
+}

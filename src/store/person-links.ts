@@ -1,0 +1,76 @@
+// One-time links: the address carries a random token, the database its hash. Using one is one statement that succeeds
+// once, whoever else tries at the same moment.
+import { randomBytes } from 'node:crypto'
+
+import { hashSecret } from '../core/secret.ts'
+import type { Queries } from './people.ts'
+import type { LinkKind } from './people-tables.ts'
+
+const TOKEN_BYTES = 32
+/** How long it can still be told why a link no longer works. */
+const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1_000
+
+export type LinkState = 'open' | 'used' | 'expired' | 'unknown'
+
+export type Link = {
+  readonly kind: LinkKind
+  readonly personId: string | null
+  readonly expiresAt: number
+}
+
+/** Makes a link and gives its token; earlier links of the same kind for the same person no longer work. */
+export async function makeLink(db: Queries, link: Link, now: number): Promise<string> {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+  if (link.personId !== null) {
+    await db
+      .deleteFrom('person_links')
+      .where('kind', '=', link.kind)
+      .where('person_id', '=', link.personId)
+      .where('used_at', 'is', null)
+      .execute()
+  }
+  await db
+    .deleteFrom('person_links')
+    .where('expires_at', '<', now - REMEMBERED_MS)
+    .execute()
+  await db
+    .insertInto('person_links')
+    .values({
+      hash: hashSecret(token),
+      kind: link.kind,
+      person_id: link.personId,
+      created_at: now,
+      expires_at: link.expiresAt,
+    })
+    .execute()
+  return token
+}
+
+/** What has become of a link, without using it. */
+export async function lookAtLink(
+  db: Queries,
+  token: string,
+  now: number,
+): Promise<{ readonly state: LinkState; readonly link: Link | undefined }> {
+  const row = await db
+    .selectFrom('person_links')
+    .selectAll()
+    .where('hash', '=', hashSecret(token))
+    .executeTakeFirst()
+  if (row === undefined) return { state: 'unknown', link: undefined }
+  const link = { kind: row.kind, personId: row.person_id, expiresAt: row.expires_at }
+  if (row.used_at !== null) return { state: 'used', link }
+  return { state: row.expires_at <= now ? 'expired' : 'open', link }
+}
+
+/** True for the one who uses it; afterwards it is used. */
+export async function useLink(db: Queries, token: string, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('person_links')
+    .set({ used_at: now })
+    .where('hash', '=', hashSecret(token))
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}

@@ -1,0 +1,50 @@
+// Where people are signed in, as better-auth keeps it; it makes the rows, anyone who manages people may end them.
+import type { Queries } from './people.ts'
+
+export type PersonSession = {
+  readonly id: string
+  readonly address: string | null
+  readonly userAgent: string | null
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+/** The newest first; those that are over are left out. */
+export async function listPersonSessions(
+  db: Queries,
+  { personId, now }: { readonly personId: string; readonly now: number },
+): Promise<readonly PersonSession[]> {
+  const rows = await db
+    .selectFrom('person_sessions')
+    .selectAll()
+    .where('user_id', '=', personId)
+    .where('expires_at', '>', new Date(now).toISOString())
+    .orderBy('id', 'desc')
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    address: row.ip_address === '' ? null : row.ip_address,
+    userAgent: row.user_agent === '' ? null : row.user_agent,
+    createdAt: Date.parse(row.created_at),
+    expiresAt: Date.parse(row.expires_at),
+  }))
+}
+
+export type Ended = {
+  readonly personId: string
+  /** This one alone. */
+  readonly only?: string
+  /** All but this one. */
+  readonly except?: string
+}
+
+/** Ends sessions of a person, and gives their number. */
+export async function deleteSessions(
+  db: Queries,
+  { personId, only, except }: Ended,
+): Promise<number> {
+  let query = db.deleteFrom('person_sessions').where('user_id', '=', personId)
+  if (only !== undefined) query = query.where('id', '=', only)
+  if (except !== undefined) query = query.where('id', '!=', except)
+  return Number((await query.executeTakeFirst()).numDeletedRows)
+}
