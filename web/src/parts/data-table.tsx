@@ -19,6 +19,8 @@ export type Column<Row, Key extends string = never> = {
   readonly align?: 'end'
   /** The cell that names the row. */
   readonly isRowHeader?: boolean
+  /** Instead of the header's words, on screen. */
+  readonly headerCell?: ReactNode
   /** The header is for assistive technology alone. */
   readonly hideHeader?: boolean
   /** Its place on a card: with its header, without, as its title, in its corner, or not at all. */
@@ -35,6 +37,7 @@ export type DataTableProps<Row, Key extends string> = {
   readonly isSelected?: (row: Row) => boolean
   /** Old rows stay while new ones load. */
   readonly isFetching?: boolean
+  readonly isDense?: boolean
   /** How many rows to draw while the first ones load. */
   readonly expectedRows?: number
   /** A last row of totals. */
@@ -43,13 +46,14 @@ export type DataTableProps<Row, Key extends string> = {
 
 export function DataTable<Row, Key extends string>(props: DataTableProps<Row, Key>) {
   const { caption, columns, rows, rowKey, isSelected, isFetching = false, footer } = props
+  const { isDense = false } = props
   const { t } = useTranslation()
   return (
     <div className={styles['frame']} aria-busy={rows === undefined || isFetching}>
       {isFetching && rows && <div className={styles['progress']} />}
       <SortSelect {...props} />
       <div className={styles['scroll']}>
-        <table className={styles['table']} role="table">
+        <table className={styles['table']} data-dense={isDense} role="table">
           <caption>{caption}</caption>
           <thead role="rowgroup">
             <tr role="row">
@@ -104,7 +108,9 @@ function HeaderCell<Row, Key extends string>({ column, sort, onSort }: HeaderCel
           <Icon size={14} />
         </button>
       ) : (
-        <span className={column.hideHeader ? 'visually-hidden' : undefined}>{column.header}</span>
+        (column.headerCell ?? (
+          <span className={column.hideHeader ? 'visually-hidden' : undefined}>{column.header}</span>
+        ))
       )}
     </th>
   )

@@ -1,8 +1,194 @@
-// Settings → API access: the frame and all keys.
+// Settings → API access: the frame above all keys, and every key with what it may do, what it spent and how it fares.
+import { Button, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import { addressOf } from '../../api.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { DownloadIcon, KeyIcon, PlusIcon, SearchIcon } from '../../parts/icons.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Pager } from '../../parts/pager.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
+import { keysQuery } from '../../queries.ts'
+import { useSession } from '../../session.ts'
+import { BulkBar } from './bulk-bar.tsx'
+import { ConcernChips } from './concern-chips.tsx'
+import { FrameCard, FrameExhausted } from './frame-card.tsx'
+import { Freshness } from './freshness.tsx'
+import { KeyTable } from './key-table.tsx'
+import { KeyToolbar, noFilters } from './key-toolbar.tsx'
+import { columnsOf, FILTERS, keyQueryOf, perPage } from './overview-search.ts'
+import type { OverviewSearch } from './overview-search.ts'
+import { useSelection } from './selection.ts'
+
+const route = getRouteApi('/app/settings/api-access/')
 
 export function OverviewPage() {
   const { t } = useTranslation()
-  return <PageHeader title={t('nav.apiAccess')} about={t('overview.about')} />
+  const search = route.useSearch()
+  const keys = useKeys(search)
+  const page = keys.data
+  const navigate = route.useNavigate()
+  const change = (next: Partial<OverviewSearch>) =>
+    void navigate({ search: (old) => ({ ...old, page: undefined, ...next }), replace: true })
+  return (
+    <>
+      <OverviewHeader search={search} />
+      <Stack gap="lg">
+        {page && <FrameExhausted frame={page.frame} />}
+        {page && <FrameCard frame={page.frame} isStale={keys.isError} />}
+        {!page && !keys.isError && <Loading lines={1} height={150} />}
+        {keys.error && (
+          <ErrorAlert
+            title={page ? t('overview.stale') : t('overview.failed')}
+            error={keys.error}
+            onRetry={() => void keys.refetch()}
+          />
+        )}
+        {page?.counts.all === 0 ? (
+          <NoKeys />
+        ) : (
+          (page || !keys.isError) && <KeyList search={search} onChange={change} keys={keys} />
+        )}
+      </Stack>
+    </>
+  )
+}
+
+type KeyListProps = {
+  readonly search: OverviewSearch
+  readonly onChange: (change: Partial<OverviewSearch>) => void
+  readonly keys: ReturnType<typeof useKeys>
+}
+
+function useKeys(search: OverviewSearch) {
+  return useQuery(keysQuery(keyQueryOf(search)))
+}
+
+function KeyList({ search, onChange, keys }: KeyListProps) {
+  const { may } = useSession()
+  const selection = useSelection()
+  const page = keys.data
+  return (
+    <section>
+      <Stack gap="md">
+        {page && (
+          <ConcernChips
+            counts={page.counts}
+            pressed={search.concern}
+            onPress={(concern) => onChange({ concern })}
+          />
+        )}
+        <KeyToolbar search={search} onChange={onChange}>
+          {page && (
+            <Freshness
+              asOf={page.as_of}
+              isFetching={keys.isFetching}
+              onRefresh={() => void keys.refetch()}
+            />
+          )}
+        </KeyToolbar>
+        <BulkBar selection={selection} />
+        {page?.total === 0 ? (
+          <NoMatch search={search} onClear={() => onChange(noFilters)} />
+        ) : (
+          <KeyTable
+            rows={page?.keys}
+            frame={page?.frame}
+            query={keyQueryOf(search)}
+            shown={columnsOf(search)}
+            isDense={search.dense === true}
+            isFetching={keys.isPlaceholderData}
+            selection={may('configuration:manage') ? selection : undefined}
+            onSort={(sort, order) => onChange({ sort, order })}
+          />
+        )}
+      </Stack>
+      {page && page.total > 0 && (
+        <Pager
+          page={page.page}
+          perPage={perPage}
+          total={page.total}
+          onPage={(next) => onChange({ page: next })}
+        />
+      )}
+    </section>
+  )
+}
+
+function OverviewHeader({ search }: { readonly search: OverviewSearch }) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const { page: _page, per_page: _perPage, ...filters } = keyQueryOf(search)
+  return (
+    <PageHeader
+      title={t('nav.apiAccess')}
+      about={t('overview.about')}
+      actions={
+        <>
+          <Button
+            component="a"
+            href={addressOf(keyRoutes.exportKeys, { query: filters })}
+            download="keys.csv"
+            variant="default"
+            leftSection={<DownloadIcon />}
+          >
+            {t('overview.export')}
+          </Button>
+          {may('configuration:manage') && <CreateButton />}
+        </>
+      }
+    />
+  )
+}
+
+function CreateButton() {
+  const { t } = useTranslation()
+  return (
+    <Button component={Link} to="/settings/api-access/new" leftSection={<PlusIcon />}>
+      {t('overview.create')}
+    </Button>
+  )
+}
+
+function NoKeys() {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  return (
+    <div className="card">
+      <EmptyState
+        icon={<KeyIcon size={22} />}
+        title={t('overview.none')}
+        actions={may('configuration:manage') && <CreateButton />}
+      >
+        {t('overview.noneAbout')}
+      </EmptyState>
+    </div>
+  )
+}
+
+type NoMatchProps = { readonly search: OverviewSearch; readonly onClear: () => void }
+
+function NoMatch({ search, onClear }: NoMatchProps) {
+  const { t } = useTranslation()
+  const names = FILTERS.filter((filter) => search[filter] !== undefined).map((filter) =>
+    t(`filter.${filter}`),
+  )
+  return (
+    <div className="card">
+      <EmptyState
+        icon={<SearchIcon size={22} />}
+        title={t('overview.noMatch')}
+        actions={
+          <Button variant="default" onClick={onClear}>
+            {t('overview.clearFilters')}
+          </Button>
+        }
+      >
+        {t('overview.noMatchAbout', { filters: names.join(', ') })}
+      </EmptyState>
+    </div>
+  )
 }

@@ -1,0 +1,59 @@
+// What can be done with all ticked keys at once.
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { BulkDialog } from './bulk-dialog.tsx'
+import type { BulkAction } from './bulk-dialog.tsx'
+import type { Selection } from './selection.ts'
+import styles from './bulk-bar.module.css'
+
+const actions: readonly BulkAction[] = [
+  'pause',
+  'resume',
+  'add_models',
+  'remove_models',
+  'budget',
+  'expiry',
+  'tag',
+  'revoke',
+]
+
+export function BulkBar({ selection }: { readonly selection: Selection }) {
+  const { t } = useTranslation()
+  const [action, setAction] = useState<BulkAction>()
+  const count = selection.keys.length
+  return (
+    <>
+      <span role="status" className="visually-hidden">
+        {count > 0 ? t('bulk.selected', { count }) : ''}
+      </span>
+      {count > 0 && (
+        <div className={styles['bar']} role="group" aria-label={t('bulk.label')}>
+          <span className={styles['count']}>{t('bulk.selected', { count })}</span>
+          {actions.map((each) => (
+            <Button
+              key={each}
+              size="compact-sm"
+              variant="default"
+              color={each === 'revoke' ? 'red' : undefined}
+              onClick={() => setAction(each)}
+            >
+              {t(`bulk.${each}.label`)}
+            </Button>
+          ))}
+          <Button size="compact-sm" variant="subtle" onClick={selection.clear}>
+            {t('bulk.clear')}
+          </Button>
+        </div>
+      )}
+      {action && (
+        <BulkDialog
+          action={action}
+          keys={selection.keys}
+          onClose={() => setAction(undefined)}
+          onDone={selection.clear}
+        />
+      )}
+    </>
+  )
+}

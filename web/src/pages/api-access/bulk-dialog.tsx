@@ -1,0 +1,179 @@
+// One change of many keys: names every key, and afterwards says for each that failed why.
+import { Button, Group, Modal, MultiSelect, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { BodyOf } from '../../../../src/admin/contract/route.ts'
+import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import type { KeyRow } from '../../../../src/admin/contract/key.ts'
+import { call, newIdempotencyKey } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { Notice } from '../../parts/notice.tsx'
+import { modelsQuery } from '../../queries.ts'
+import { readAmount } from './dialogs/amount.ts'
+import { useRefreshKeys } from './key-in-brief.ts'
+import styles from './bulk-bar.module.css'
+
+export type BulkAction =
+  | 'pause'
+  | 'resume'
+  | 'add_models'
+  | 'remove_models'
+  | 'budget'
+  | 'expiry'
+  | 'tag'
+  | 'revoke'
+
+type BulkDialogProps = {
+  readonly action: BulkAction
+  readonly keys: readonly KeyRow[]
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+type Change = BodyOf<typeof keyRoutes.changeKeys>['change']
+
+export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
+  const { t } = useTranslation()
+  const refresh = useRefreshKeys()
+  const [value, setValue] = useState<readonly string[]>([])
+  const [idempotencyKey] = useState(newIdempotencyKey)
+  const change = changeOf(action, value)
+  const apply = useMutation({
+    mutationFn: (asked: Change) =>
+      call(keyRoutes.changeKeys, {
+        body: { ids: keys.map(({ id }) => id), change: asked },
+        idempotencyKey,
+      }),
+    onSuccess: refresh,
+  })
+  const close = () => {
+    if (apply.data) onDone()
+    onClose()
+  }
+  if (apply.data) return <BulkOutcome results={apply.data.results} onClose={close} />
+  return (
+    <ConfirmDialog
+      title={t(`bulk.${action}.title`, { count: keys.length })}
+      action={t(`bulk.${action}.label`)}
+      isDangerous={action === 'revoke'}
+      isReady={change !== undefined}
+      isPending={apply.isPending}
+      error={apply.error}
+      onConfirm={() => change && apply.mutate(change)}
+      onCancel={onClose}
+    >
+      <BulkValue action={action} value={value} onChange={setValue} />
+      <ul className={styles['names']}>
+        {keys.map((key) => (
+          <li key={key.id}>
+            {key.name} <small>{key.masked}</small>
+          </li>
+        ))}
+      </ul>
+    </ConfirmDialog>
+  )
+}
+
+type BulkValueProps = {
+  readonly action: BulkAction
+  readonly value: readonly string[]
+  readonly onChange: (value: readonly string[]) => void
+}
+
+function BulkValue({ action, value, onChange }: BulkValueProps) {
+  const { t } = useTranslation()
+  const models = useQuery(modelsQuery)
+  const [text = ''] = value
+  if (action === 'pause' || action === 'resume') return null
+  const label = t(`bulk.${action}.field`)
+  if (action === 'add_models' || action === 'remove_models')
+    return (
+      <MultiSelect
+        label={label}
+        searchable
+        required
+        value={[...value]}
+        onChange={onChange}
+        data={(models.data ?? []).map(({ id }) => id)}
+      />
+    )
+  return (
+    <TextInput
+      label={label}
+      required
+      type={action === 'expiry' ? 'date' : 'text'}
+      inputMode={action === 'budget' ? 'decimal' : undefined}
+      error={
+        action === 'budget' && text !== '' && readAmount(text) === undefined && t('form.amount')
+      }
+      value={text}
+      onChange={({ currentTarget }) => onChange([currentTarget.value])}
+    />
+  )
+}
+
+/** What to ask for; undefined while something is missing. */
+function changeOf(action: BulkAction, value: readonly string[]): Change | undefined {
+  const [text = ''] = value.map((each) => each.trim())
+  const update = (settings: Extract<Change, { action: 'update' }>['settings']): Change => ({
+    action: 'update',
+    settings,
+  })
+  switch (action) {
+    case 'pause':
+    case 'resume':
+      return { action }
+    case 'revoke':
+      return text === '' ? undefined : { action, reason: text }
+    case 'add_models':
+      return value.length === 0 ? undefined : update({ add_models: [...value] })
+    case 'remove_models':
+      return value.length === 0 ? undefined : update({ remove_models: [...value] })
+    case 'budget': {
+      const amount = readAmount(text)
+      return amount === undefined ? undefined : update({ budget: amount })
+    }
+    case 'expiry':
+      return text === '' ? undefined : update({ expires_at: `${text}T23:59:59Z` })
+    case 'tag':
+      return text === '' ? undefined : update({ add_tags: [text] })
+  }
+}
+
+type Results = Awaited<ReturnType<typeof call<typeof keyRoutes.changeKeys>>>['results']
+
+type BulkOutcomeProps = { readonly results: Results; readonly onClose: () => void }
+
+function BulkOutcome({ results, onClose }: BulkOutcomeProps) {
+  const { t } = useTranslation()
+  const failed = results.filter(({ error }) => error !== null)
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t('bulk.outcome')}
+      closeButtonProps={{ 'aria-label': t('dialog.close') }}
+    >
+      <Stack>
+        <Notice tone="good" announce>
+          {t('bulk.succeeded', { count: results.length - failed.length })}
+        </Notice>
+        {failed.length > 0 && (
+          <Notice tone="bad" title={t('bulk.failed', { count: failed.length })} announce>
+            <ul className={styles['names']}>
+              {failed.map(({ id, name, error }) => (
+                <li key={id}>
+                  {name ?? id}: {error?.message}
+                </li>
+              ))}
+            </ul>
+          </Notice>
+        )}
+        <Group justify="flex-end">
+          <Button onClick={onClose}>{t('dialog.close')}</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

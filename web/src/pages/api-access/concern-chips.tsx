@@ -1,0 +1,36 @@
+// How many keys somebody should look at, and why; pressing one shows only those.
+import { useTranslation } from 'react-i18next'
+import { KEY_CONCERNS } from '../../../../src/admin/contract/keys.ts'
+import type { KeyPage } from '../../../../src/admin/contract/keys.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import styles from './concern-chips.module.css'
+
+type Concern = (typeof KEY_CONCERNS)[number]
+
+type ConcernChipsProps = {
+  readonly counts: KeyPage['counts']
+  readonly pressed: Concern | undefined
+  readonly onPress: (concern: Concern | undefined) => void
+}
+
+export function ConcernChips({ counts, pressed, onPress }: ConcernChipsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (
+    <div className={styles['chips']} role="group" aria-label={t('overview.concerns')}>
+      {KEY_CONCERNS.map((concern) => (
+        <button
+          key={concern}
+          type="button"
+          className={styles['chip']}
+          data-count={counts[concern]}
+          aria-pressed={pressed === concern}
+          onClick={() => onPress(pressed === concern ? undefined : concern)}
+        >
+          {t(`concern.${concern}`)}
+          <strong>{format.number(counts[concern])}</strong>
+        </button>
+      ))}
+    </div>
+  )
+}

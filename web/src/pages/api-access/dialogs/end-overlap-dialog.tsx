@@ -1,0 +1,30 @@
+// End the old secret of a rotated key before its time.
+import { useTranslation } from 'react-i18next'
+import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
+import { call } from '../../../api.ts'
+import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
+import { useKeyMutation } from '../use-key-mutation.ts'
+import type { KeyDialogProps } from './dialog-props.ts'
+
+export function EndOverlapDialog({ keyInBrief, onClose }: KeyDialogProps) {
+  const { t } = useTranslation()
+  const { id, name, old_secret: old } = keyInBrief
+  const end = useKeyMutation({
+    change: () => call(keyRoutes.endOverlap, { params: { id } }),
+    said: () => t('endOverlap.done', { name }),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('endOverlap.title', { name })}
+      action={t('endOverlap.action')}
+      isDangerous
+      onConfirm={() => end.mutate()}
+      onCancel={onClose}
+      isPending={end.isPending}
+      error={end.error}
+    >
+      <p>{t('endOverlap.effect', { masked: old?.masked ?? '' })}</p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,46 @@
+// Pause a key; resuming is one press away, also in the message afterwards.
+import { Button, Group } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
+import { call } from '../../../api.ts'
+import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
+import { useKeyMutation } from '../use-key-mutation.ts'
+import type { KeyDialogProps } from './dialog-props.ts'
+
+export function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
+  const { t } = useTranslation()
+  const resume = useResume()
+  const pause = useKeyMutation({
+    change: () => call(keyRoutes.pauseKey, { params: { id } }),
+    said: () => (
+      <Group justify="space-between">
+        {t('pause.done', { name })}
+        <Button size="compact-sm" variant="default" onClick={() => resume.mutate({ id })}>
+          {t('undo')}
+        </Button>
+      </Group>
+    ),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('pause.title', { name })}
+      action={t('pause.action')}
+      onConfirm={() => pause.mutate()}
+      onCancel={onClose}
+      isPending={pause.isPending}
+      error={pause.error}
+    >
+      <p>{t('pause.effect')}</p>
+    </ConfirmDialog>
+  )
+}
+
+/** Resuming needs no question: nothing is lost by it. */
+export function useResume() {
+  const { t } = useTranslation()
+  return useKeyMutation({
+    change: ({ id }: { readonly id: string }) => call(keyRoutes.resumeKey, { params: { id } }),
+    said: ({ name }) => t('resume.done', { name }),
+  })
+}

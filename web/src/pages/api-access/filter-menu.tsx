@@ -1,0 +1,88 @@
+// What the list can be narrowed by, in one small form.
+import { Button, NativeSelect, Popover, Stack, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { SubmitEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import { modelsQuery } from '../../queries.ts'
+import type { OverviewSearch } from './overview-search.ts'
+import { overviewSearch } from './overview-search.ts'
+
+type FilterMenuProps = {
+  readonly search: OverviewSearch
+  readonly onChange: (change: Partial<OverviewSearch>) => void
+}
+
+const statuses = ['active', 'paused', 'expired', 'revoked'] as const
+const modes = ['live', 'test'] as const
+const texts = ['owner', 'environment', 'tag'] as const
+
+export function FilterMenu({ search, onChange }: FilterMenuProps) {
+  const { t } = useTranslation()
+  const [isOpen, setOpen] = useState(false)
+  const apply = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const given = [...new FormData(event.currentTarget)].map(([name, value]) => [
+      name,
+      value === '' ? undefined : value,
+    ])
+    onChange(overviewSearch.parse(Object.fromEntries(given)))
+    setOpen(false)
+  }
+  return (
+    <Popover opened={isOpen} onChange={setOpen} trapFocus returnFocus position="bottom-start">
+      <Popover.Target>
+        <Button variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {t('overview.filters')}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown w={300}>
+        <form onSubmit={apply}>
+          <Stack gap="xs">
+            <FilterFields search={search} />
+            <Button type="submit">{t('overview.apply')}</Button>
+          </Stack>
+        </form>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
+function FilterFields({ search }: { readonly search: OverviewSearch }) {
+  const { t } = useTranslation()
+  const models = useQuery(modelsQuery)
+  const any = { value: '', label: t('filter.any') }
+  return (
+    <>
+      <NativeSelect
+        name="status"
+        label={t('filter.status')}
+        defaultValue={search.status ?? ''}
+        data={[
+          { value: '', label: t('keyStatus.current') },
+          ...statuses.map((value) => ({ value, label: t(`keyStatus.${value}`) })),
+        ]}
+      />
+      <NativeSelect
+        name="mode"
+        label={t('filter.mode')}
+        defaultValue={search.mode ?? ''}
+        data={[any, ...modes.map((value) => ({ value, label: t(`mode.${value}`) }))]}
+      />
+      <NativeSelect
+        name="model"
+        label={t('filter.model')}
+        defaultValue={search.model ?? ''}
+        data={[any, ...(models.data ?? []).map(({ id }) => ({ value: id, label: id }))]}
+      />
+      {texts.map((name) => (
+        <TextInput
+          key={name}
+          name={name}
+          label={t(`filter.${name}`)}
+          defaultValue={search[name] ?? ''}
+        />
+      ))}
+    </>
+  )
+}

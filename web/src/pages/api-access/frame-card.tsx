@@ -1,0 +1,123 @@
+// The budget frame above all keys: what is spent and held of it, when it starts anew, where it leads at this pace, and
+// whether more was promised to keys than it holds.
+import { useTranslation } from 'react-i18next'
+import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { useNow } from '../../i18n/use-now.ts'
+import { BudgetMeter, shareOf } from '../../parts/budget-meter.tsx'
+import { WarningIcon } from '../../parts/icons.tsx'
+import { Notice } from '../../parts/notice.tsx'
+import styles from './frame-card.module.css'
+
+type FrameCardProps = {
+  readonly frame: FrameAnswer
+  /** Its figures may be old: the spending shown is the least there was. */
+  readonly isStale: boolean
+  readonly actions?: React.ReactNode
+}
+
+export function FrameCard({ frame, isStale, actions }: FrameCardProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const spent = format.money(frame.spent)
+  return (
+    <section className="card" aria-labelledby="frame-title">
+      <div className={styles['head']}>
+        <h2 id="frame-title">{t('frame.title')}</h2>
+        {actions}
+      </div>
+      <p className={styles['figure']}>
+        {isStale ? t('budget.atLeast', { amount: spent }) : spent}{' '}
+        <small>
+          {t('budget.ofLimit', {
+            limit: format.money(frame.limit),
+            percent: format.percent(shareOf(frame.spent, frame.limit)),
+          })}
+        </small>
+      </p>
+      <BudgetMeter
+        label={t('frame.title')}
+        spent={frame.spent}
+        held={frame.held}
+        limit={frame.limit}
+        height={12}
+        ticks={[0.5, 0.8]}
+      />
+      <FrameFacts frame={frame} />
+    </section>
+  )
+}
+
+/** Across the page: nobody gets through any more. */
+export function FrameExhausted({ frame }: { readonly frame: FrameAnswer }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (Number(frame.remaining) > 0) return null
+  return (
+    <Notice tone="bad" title={t('frame.exhausted')}>
+      {frame.resets_at
+        ? t('frame.exhaustedUntil', {
+            moment: format.dateTimeIn(frame.resets_at, frame.timezone),
+          })
+        : t('frame.exhaustedForGood')}
+    </Notice>
+  )
+}
+
+function FrameFacts({ frame }: { readonly frame: FrameAnswer }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  const over = Number(frame.allocated) - Number(frame.limit)
+  return (
+    <ul className={styles['facts']}>
+      <li>{t('budget.held', { amount: format.money(frame.held) })}</li>
+      <li>
+        {frame.resets_at
+          ? t('budget.resets', {
+              moment: format.dateTimeIn(frame.resets_at, frame.timezone),
+              relative: format.relative(frame.resets_at, now),
+            })
+          : t('budget.neverResets')}
+      </li>
+      <Forecast forecast={frame.forecast} resetsAt={frame.resets_at} />
+      <li className={over > 0 ? styles['warn'] : undefined}>
+        {over > 0 && <WarningIcon size={14} />}
+        {over > 0
+          ? t('frame.overAllocated', {
+              amount: format.money(frame.allocated),
+              over: format.money(String(over)),
+            })
+          : t('frame.allocated', { amount: format.money(frame.allocated) })}
+      </li>
+    </ul>
+  )
+}
+
+type ForecastProps = {
+  readonly forecast: FrameAnswer['forecast']
+  readonly resetsAt: string | null
+}
+
+/** Where the present pace leads, as an item of a list of facts. */
+export function Forecast({ forecast, resetsAt }: ForecastProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (!forecast) return null
+  if (forecast.exhausted_at)
+    return (
+      <li className={styles['warn']}>
+        <WarningIcon size={14} />
+        {t('budget.exhaustedAbout', { date: format.date(forecast.exhausted_at) })}
+      </li>
+    )
+  if (!resetsAt) return null
+  return (
+    <li>
+      {t('budget.forecast', {
+        amount: format.money(forecast.spent_at_reset),
+        date: format.date(resetsAt),
+      })}
+    </li>
+  )
+}

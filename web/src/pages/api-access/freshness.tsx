@@ -1,0 +1,31 @@
+// How old the figures are, and a button for new ones.
+import { Button } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../i18n/use-format.ts'
+import { useNow } from '../../i18n/use-now.ts'
+import { RotateIcon } from '../../parts/icons.tsx'
+
+type FreshnessProps = {
+  readonly asOf: string
+  readonly isFetching: boolean
+  readonly onRefresh: () => void
+}
+
+export function Freshness({ asOf, isFetching, onRefresh }: FreshnessProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  return (
+    <Button
+      variant="subtle"
+      color="gray"
+      size="compact-sm"
+      leftSection={<RotateIcon size={14} />}
+      onClick={onRefresh}
+      disabled={isFetching}
+      aria-label={t('overview.refresh')}
+    >
+      {t('overview.updated', { when: format.relative(asOf, Math.max(now, Date.parse(asOf))) })}
+    </Button>
+  )
+}

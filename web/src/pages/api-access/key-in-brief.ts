@@ -1,0 +1,16 @@
+// What the lists and the pages know of a key alike, and what a change of one makes old.
+import { useQueryClient } from '@tanstack/react-query'
+import type { KeyDetail, KeyRow } from '../../../../src/admin/contract/key.ts'
+
+export type KeyInBrief = Pick<KeyRow, keyof KeyRow & keyof KeyDetail>
+
+/** Every figure of keys and frame is asked for again. */
+export function useRefreshKeys(): () => Promise<void> {
+  const client = useQueryClient()
+  return async () => {
+    await Promise.all([
+      client.invalidateQueries({ queryKey: ['keys'] }),
+      client.invalidateQueries({ queryKey: ['frame'] }),
+    ])
+  }
+}

@@ -1,0 +1,98 @@
+// What can be done with a key, behind three dots. Only what its state allows, and only for those who may.
+import { ActionIcon, Menu } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { copyText } from '../../parts/copy.ts'
+import { MoreIcon } from '../../parts/icons.tsx'
+import { useSession } from '../../session.ts'
+import type { KeyAction } from './dialogs/key-dialogs.tsx'
+import { useResume } from './dialogs/pause-dialog.tsx'
+import type { KeyInBrief } from './key-in-brief.ts'
+
+type KeyMenuProps = {
+  readonly keyInBrief: KeyInBrief
+  readonly onAction: (action: KeyAction) => void
+  /** On the key's own page some of it stands beside the menu. */
+  readonly isOnOwnPage?: boolean
+}
+
+export function KeyMenu({ keyInBrief, onAction, isOnOwnPage = false }: KeyMenuProps) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const { id, name } = keyInBrief
+  const copyId = async () => {
+    const copied = await copyText(id)
+    notifications.show({ message: copied ? t('copy.copied') : id, role: 'status' })
+  }
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="md"
+          aria-label={t('overview.actionsFor', { name })}
+        >
+          <MoreIcon />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {!isOnOwnPage && (
+          <Menu.Item component={Link} to={`/settings/api-access/${id}`}>
+            {t('action.open')}
+          </Menu.Item>
+        )}
+        <Menu.Item onClick={() => void copyId()}>{t('action.copyId')}</Menu.Item>
+        {may('configuration:manage') && (
+          <ManagerItems
+            keyInBrief={keyInBrief}
+            onAction={onAction}
+            isOnOwnPage={isOnOwnPage}
+          />
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function ManagerItems({ keyInBrief, onAction, isOnOwnPage }: KeyMenuProps) {
+  const { t } = useTranslation()
+  const resume = useResume()
+  const { id, status, limit } = keyInBrief
+  const isLive = status !== 'revoked'
+  return (
+    <>
+      <Menu.Item component={Link} to={`/settings/api-access/new?from=${id}`}>
+        {t('action.duplicate')}
+      </Menu.Item>
+      {isLive && !isOnOwnPage && (
+        <>
+          <Menu.Item component={Link} to={`/settings/api-access/${id}/edit`}>
+            {t('action.edit')}
+          </Menu.Item>
+          <Menu.Item onClick={() => onAction('test')}>{t('action.test')}</Menu.Item>
+          <Menu.Item onClick={() => onAction('rotate')}>{t('action.rotate')}</Menu.Item>
+        </>
+      )}
+      {isLive && limit !== null && (
+        <Menu.Item onClick={() => onAction('top-up')}>{t('action.topUp')}</Menu.Item>
+      )}
+      {isLive && <Menu.Item onClick={() => onAction('reset')}>{t('action.reset')}</Menu.Item>}
+      {status === 'paused' && (
+        <Menu.Item onClick={() => resume.mutate({ id })}>{t('action.resume')}</Menu.Item>
+      )}
+      {status === 'active' && (
+        <Menu.Item onClick={() => onAction('pause')}>{t('action.pause')}</Menu.Item>
+      )}
+      {isLive && (
+        <>
+          <Menu.Divider />
+          <Menu.Item color="red" onClick={() => onAction('revoke')}>
+            {t('action.revoke')}
+          </Menu.Item>
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,65 @@
+// The state of a key as a badge: icon, word, and in the tooltip why and what to do.
+import type { ComponentType } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { KeyState } from '../../../../src/admin/contract/key.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import {
+  BanIcon,
+  CheckIcon,
+  ClockIcon,
+  GaugeIcon,
+  PauseIcon,
+  RotateIcon,
+  WarningIcon,
+} from '../../parts/icons.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import type { Tone } from '../../parts/status-badge.tsx'
+
+type KeyStatusProps = {
+  readonly state: KeyState
+  readonly expiresAt: string | null
+  readonly resetsAt: string | null
+  readonly oldSecretUntil: string | null
+}
+
+type Look = { readonly tone: Tone; readonly icon: ComponentType<{ readonly size?: number }> }
+
+const looks: Readonly<Record<KeyState, Look>> = {
+  revoked: { tone: 'bad', icon: BanIcon },
+  expired: { tone: 'bad', icon: ClockIcon },
+  paused: { tone: 'neutral', icon: PauseIcon },
+  frame_exhausted: { tone: 'bad', icon: WarningIcon },
+  budget_exhausted: { tone: 'bad', icon: WarningIcon },
+  rotating: { tone: 'warn', icon: RotateIcon },
+  expires_soon: { tone: 'warn', icon: ClockIcon },
+  budget_high: { tone: 'warn', icon: GaugeIcon },
+  active: { tone: 'good', icon: CheckIcon },
+}
+
+export function KeyStatus({ state, expiresAt, resetsAt, oldSecretUntil }: KeyStatusProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { tone, icon: Icon } = looks[state]
+  const moments: Readonly<Record<KeyState, string | null>> = {
+    revoked: null,
+    expired: expiresAt,
+    paused: null,
+    frame_exhausted: resetsAt,
+    budget_exhausted: resetsAt,
+    rotating: oldSecretUntil,
+    expires_soon: expiresAt,
+    budget_high: resetsAt,
+    active: null,
+  }
+  const moment = moments[state]
+  return (
+    <StatusBadge
+      tone={tone}
+      icon={<Icon size={13} />}
+      word={t(`keyState.${state}.word`)}
+      explanation={t(`keyState.${state}.why`, {
+        moment: moment === null ? t('keyState.noMoment') : format.dateTime(moment),
+      })}
+    />
+  )
+}

@@ -1,0 +1,108 @@
+// Above the list: search, filters, columns. Everything chosen is in the address, and every filter can be taken off again.
+import { Button, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useEffect, useRef, useState } from 'react'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { CrossIcon, SearchIcon } from '../../parts/icons.tsx'
+import { FilterMenu } from './filter-menu.tsx'
+import { FILTERS } from './overview-search.ts'
+import type { Filter, OverviewSearch } from './overview-search.ts'
+import styles from './key-toolbar.module.css'
+import { ViewMenu } from './view-menu.tsx'
+
+type KeyToolbarProps = {
+  readonly search: OverviewSearch
+  readonly onChange: (change: Partial<OverviewSearch>) => void
+  readonly children?: ReactNode
+}
+
+const typingMs = 250
+
+export function KeyToolbar({ search, onChange, children }: KeyToolbarProps) {
+  return (
+    <div role="search">
+      <div className={styles['bar']}>
+        <SearchField value={search.search ?? ''} onChange={onChange} />
+        <FilterMenu search={search} onChange={onChange} />
+        <ViewMenu search={search} onChange={onChange} />
+        <div className={styles['end']}>{children}</div>
+      </div>
+      <FilterTokens search={search} onChange={onChange} />
+    </div>
+  )
+}
+
+type SearchFieldProps = {
+  readonly value: string
+  readonly onChange: (change: Partial<OverviewSearch>) => void
+}
+
+function SearchField({ value, onChange }: SearchFieldProps) {
+  const { t } = useTranslation()
+  const [typed, setTyped] = useState(value)
+  const sent = useRef(value)
+  const send = useDebouncedCallback((text: string) => {
+    sent.current = text
+    onChange({ search: text === '' ? undefined : text })
+  }, typingMs)
+  // The address may change without this field: "Clear filters", or the browser's way back.
+  useEffect(() => {
+    if (value !== sent.current) setTyped(value)
+    sent.current = value
+  }, [value])
+  return (
+    <TextInput
+      className={styles['search']}
+      type="search"
+      id="key-search"
+      aria-label={t('overview.search')}
+      placeholder={t('overview.searchHint')}
+      leftSection={<SearchIcon />}
+      value={typed}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value)
+        send(currentTarget.value)
+      }}
+    />
+  )
+}
+
+export function FilterTokens({ search, onChange }: Omit<KeyToolbarProps, 'children'>) {
+  const { t } = useTranslation()
+  const chosen = FILTERS.filter((filter) => filter !== 'search' && search[filter] !== undefined)
+  if (chosen.length === 0) return null
+  return (
+    <div className={styles['tokens']}>
+      {chosen.map((filter) => {
+        const words = `${t(`filter.${filter}`)}: ${wordOf(filter)}`
+        return (
+          <span key={filter} className={styles['token']}>
+            <span>{words}</span>
+            <button
+              type="button"
+              aria-label={t('overview.removeFilter', { filter: words })}
+              onClick={() => onChange({ [filter]: undefined })}
+            >
+              <CrossIcon size={12} />
+            </button>
+          </span>
+        )
+      })}
+      <Button size="compact-sm" variant="subtle" onClick={() => onChange(noFilters)}>
+        {t('overview.clearFilters')}
+      </Button>
+    </div>
+  )
+
+  function wordOf(filter: Filter): string {
+    if (filter === 'status' && search.status) return t(`keyStatus.${search.status}`)
+    if (filter === 'concern' && search.concern) return t(`concern.${search.concern}`)
+    if (filter === 'mode' && search.mode) return t(`mode.${search.mode}`)
+    return String(search[filter])
+  }
+}
+
+export const noFilters: Partial<OverviewSearch> = Object.fromEntries(
+  FILTERS.map((filter) => [filter, undefined]),
+)

@@ -1,0 +1,70 @@
+// The state of the overview as it stands in the address. What is usual is left out; what makes no sense is dropped.
+import { z } from 'zod'
+import { KEY_SORTS, keyFilters } from '../../../../src/admin/contract/keys.ts'
+import type { KeyQuery } from '../../../../src/admin/contract/keys.ts'
+
+const text = z.string().max(200).optional().catch(undefined)
+
+/** Columns that may be hidden; the name, the status and the menu always show. */
+export const OPTIONAL_COLUMNS = [
+  'budget',
+  'frame',
+  'models',
+  'limits',
+  'cost',
+  'last_used',
+  'expires',
+  'owner',
+] as const
+export type OptionalColumn = (typeof OPTIONAL_COLUMNS)[number]
+
+const usualColumns: readonly OptionalColumn[] = OPTIONAL_COLUMNS.slice(0, 6)
+
+export const overviewSearch = z.object({
+  search: text,
+  status: keyFilters.shape.status.catch(undefined),
+  concern: keyFilters.shape.concern.catch(undefined),
+  mode: keyFilters.shape.mode.catch(undefined),
+  owner: text,
+  environment: text,
+  tag: text,
+  model: text,
+  sort: z.enum(KEY_SORTS).optional().catch(undefined),
+  order: z.enum(['asc', 'desc']).optional().catch(undefined),
+  page: z.int().min(1).optional().catch(undefined),
+  columns: z.array(z.enum(OPTIONAL_COLUMNS)).optional().catch(undefined),
+  dense: z.literal(true).optional().catch(undefined),
+})
+export type OverviewSearch = z.output<typeof overviewSearch>
+
+/** What the list is narrowed by; each shows as a token that can be removed. */
+export const FILTERS = [
+  'search',
+  'status',
+  'concern',
+  'mode',
+  'owner',
+  'environment',
+  'tag',
+  'model',
+] as const
+export type Filter = (typeof FILTERS)[number]
+
+export const perPage = 50
+
+/** Revoked keys stay out of the way until somebody asks for them. */
+export function keyQueryOf(search: OverviewSearch): KeyQuery {
+  const { columns: _columns, dense: _dense, ...asked } = search
+  return {
+    ...asked,
+    status: asked.status ?? 'current',
+    sort: asked.sort ?? 'last_used_at',
+    order: asked.order ?? 'desc',
+    page: asked.page ?? 1,
+    per_page: perPage,
+  }
+}
+
+export function columnsOf({ columns }: OverviewSearch): readonly OptionalColumn[] {
+  return columns ?? usualColumns
+}

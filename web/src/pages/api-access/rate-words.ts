@@ -1,0 +1,21 @@
+// The rate limits of a key in a few words; undefined when it has none.
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../i18n/use-format.ts'
+
+export type Rates = {
+  readonly rpm: number | null
+  readonly tpm: number | null
+  readonly concurrency: number | null
+}
+
+export function useRateWords(): (rates: Rates) => string | undefined {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (rates) => {
+    const words = (['rpm', 'tpm', 'concurrency'] as const).flatMap((name) => {
+      const value = rates[name]
+      return value === null ? [] : [t(`rates.${name}`, { value: format.compact(value) })]
+    })
+    return words.length === 0 ? undefined : words.join(' · ')
+  }
+}

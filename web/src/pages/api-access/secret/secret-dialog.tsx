@@ -1,0 +1,82 @@
+// The only moment a secret can be seen: after creation and after rotation. It lives in this dialog's memory alone, and
+// closing before it was stored asks again.
+import { Button, Checkbox, Group, Modal, Stack } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
+import { Notice } from '../../../parts/notice.tsx'
+import { SecretField } from './secret-field.tsx'
+import { SnippetTabs } from './snippet-tabs.tsx'
+import { TestCall } from './test-call.tsx'
+import styles from './secret-dialog.module.css'
+
+type SecretDialogProps = {
+  readonly created: {
+    readonly id: string
+    readonly name: string
+    readonly models: readonly string[]
+    readonly secret: string
+  }
+  readonly reason: 'created' | 'rotated'
+  readonly onClose: () => void
+}
+
+export function SecretDialog({ created, reason, onClose }: SecretDialogProps) {
+  const { t } = useTranslation()
+  const [isStored, setStored] = useState(false)
+  const [isAsking, setAsking] = useState(false)
+  useLeaveGuard(!isStored)
+  const { id, name, models, secret } = created
+  return (
+    <>
+      <Modal
+        opened
+        size="xl"
+        onClose={() => (isStored ? onClose() : setAsking(true))}
+        closeOnClickOutside={false}
+        title={t(`secret.${reason}`, { name })}
+        closeButtonProps={{ 'aria-label': t('dialog.close') }}
+      >
+        <Stack>
+          <Notice tone="warn" title={t('secret.once')}>
+            {t('secret.keepSafe')}
+          </Notice>
+          <SecretField secret={secret} />
+          <SnippetTabs models={models} secret={secret} />
+          <TestCall id={id} />
+          <div className={styles['foot']}>
+            <Checkbox
+              label={t('secret.stored')}
+              checked={isStored}
+              onChange={({ currentTarget }) => setStored(currentTarget.checked)}
+            />
+            <Button disabled={!isStored} onClick={onClose}>
+              {t('secret.done')}
+            </Button>
+          </div>
+        </Stack>
+      </Modal>
+      {isAsking && (
+        <ConfirmDialog
+          title={t('secret.closeTitle')}
+          action={t('secret.closeAction')}
+          isDangerous
+          onConfirm={onClose}
+          onCancel={() => setAsking(false)}
+        >
+          <Group>{t('secret.closeEffect')}</Group>
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}
+
+/** The browser asks before the page is left. */
+function useLeaveGuard(isActive: boolean): void {
+  useEffect(() => {
+    if (!isActive) return undefined
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', ask)
+    return () => removeEventListener('beforeunload', ask)
+  }, [isActive])
+}

@@ -1,0 +1,48 @@
+// The secret in a field of its own, with Copy. A screen reader hears what it is and how long, not the secret itself.
+import { Button, TextInput } from '@mantine/core'
+import { useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { CopyButton } from '../../../parts/copy-button.tsx'
+import { EyeIcon } from '../../../parts/icons.tsx'
+import styles from './secret-dialog.module.css'
+
+export function SecretField({ secret }: { readonly secret: string }) {
+  const { t } = useTranslation()
+  const [isShown, setShown] = useState(true)
+  const field = useRef<HTMLInputElement>(null)
+  return (
+    <div className={styles['field']}>
+      <TextInput
+        ref={field}
+        label={t('secret.label', { length: secret.length })}
+        type={isShown ? 'text' : 'password'}
+        value={secret}
+        readOnly
+        autoComplete="off"
+        spellCheck={false}
+        data-autofocus
+        onFocus={({ currentTarget }) => currentTarget.select()}
+      />
+      <Button
+        variant="default"
+        size="compact-sm"
+        mt="xl"
+        leftSection={<EyeIcon />}
+        onClick={() => setShown(!isShown)}
+      >
+        {isShown ? t('secret.hide') : t('secret.show')}
+      </Button>
+      <div>
+        <CopyButton
+          text={secret}
+          label={t('secret.what')}
+          variant="filled"
+          onFailure={() => {
+            setShown(true)
+            field.current?.select()
+          }}
+        />
+      </div>
+    </div>
+  )
+}

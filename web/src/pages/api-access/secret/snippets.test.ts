@@ -1,0 +1,29 @@
+// Blocks that people paste: complete, with their own address and model, and without the secret unless it was asked for.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { SNIPPETS, snippetText } from './snippets.ts'
+
+const values = { baseUrl: 'https://gateway.example.com', model: 'sandbox-chat' }
+
+for (const snippet of SNIPPETS)
+  describe(snippet, () => {
+    const shown = snippetText(snippet, { ...values, secret: 'tg_live_secret' })
+    const hidden = snippetText(snippet, { ...values, secret: undefined })
+
+    test('names the address', () => assert.match(hidden, /https:\/\/gateway\.example\.com/))
+
+    test('has the secret only when asked', () => {
+      assert.match(shown, /tg_live_secret/)
+      assert.doesNotMatch(hidden, /tg_live/)
+      assert.match(hidden, /TOLLGATE_API_KEY/)
+    })
+
+    test('names the model where one is called', () => {
+      if (snippet !== 'env') assert.match(hidden, /sandbox-chat/)
+    })
+  })
+
+test('the body of the curl block is JSON', () => {
+  const [, body = ''] = /-d '(.+)'$/.exec(snippetText('curl', { ...values, secret: undefined })) ?? []
+  assert.equal(JSON.parse(body).model, 'sandbox-chat')
+})

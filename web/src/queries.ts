@@ -1,0 +1,46 @@
+// What the pages ask for, and under which name the answer is kept. A change invalidates ['keys'] or ['frame'].
+import { queryOptions, keepPreviousData } from '@tanstack/react-query'
+import { frameRoutes } from '../../src/admin/contract/frame.ts'
+import { keyRoutes } from '../../src/admin/contract/keys.ts'
+import type { KeyQuery } from '../../src/admin/contract/keys.ts'
+import { modelRoutes } from '../../src/admin/contract/models.ts'
+import { call } from './api.ts'
+
+/** Money moves while one looks at it. */
+const liveMs = 15_000
+
+export const keysQuery = (query: KeyQuery) =>
+  queryOptions({
+    queryKey: ['keys', 'list', query],
+    queryFn: ({ signal }) => call(keyRoutes.listKeys, { query, signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: liveMs,
+  })
+
+export const keyQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['keys', 'one', id],
+    queryFn: ({ signal }) => call(keyRoutes.readKey, { params: { id }, signal }),
+    refetchInterval: liveMs,
+  })
+
+export const limitsQuery = (id: string, model: string | undefined) =>
+  queryOptions({
+    queryKey: ['keys', 'limits', id, model],
+    queryFn: ({ signal }) =>
+      call(keyRoutes.readLimits, { params: { id }, query: { model }, signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: liveMs,
+  })
+
+export const frameQuery = queryOptions({
+  queryKey: ['frame'],
+  queryFn: ({ signal }) => call(frameRoutes.readFrame, { signal }),
+  refetchInterval: liveMs,
+})
+
+export const modelsQuery = queryOptions({
+  queryKey: ['models'],
+  queryFn: async ({ signal }) => (await call(modelRoutes.listModels, { signal })).models,
+  staleTime: 60_000,
+})
