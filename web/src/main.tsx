@@ -8,17 +8,23 @@ import { createRoot } from 'react-dom/client'
 import { startI18n } from './i18n/i18n.ts'
 import { newQueryClient } from './query-client.ts'
 import { newRouter } from './router.tsx'
+import { sessionQuery } from './session.ts'
 import { watchArrivals } from './shell/arrival.ts'
 import { theme } from './theme/theme.ts'
+// First, because it says which layer yields to which.
+import './style.css'
 import '@mantine/core/styles.layer.css'
 import '@mantine/notifications/styles.layer.css'
 import 'virtual:theme.css'
-import './style.css'
 
 const root = document.getElementById('root')
 if (root) {
   await startI18n()
-  const queryClient = newQueryClient()
+  const queryClient = newQueryClient(() => {
+    void queryClient
+      .resetQueries({ queryKey: sessionQuery.queryKey })
+      .then(() => router.invalidate())
+  })
   const router = newRouter(queryClient)
   watchArrivals(router)
   createRoot(root).render(

@@ -1,17 +1,25 @@
 // How answers are kept: shown at once when they are known, renewed when one comes back to the page.
-import { QueryClient } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiError } from './api.ts'
 
 const attemptsMax = 2
 
-export function newQueryClient(): QueryClient {
+/** `onSignedOut` is called when the gateway no longer knows who asks. */
+export function newQueryClient(onSignedOut: () => void): QueryClient {
+  const onError = (error: Error) => {
+    if (error instanceof ApiError && error.code === 'not_signed_in') onSignedOut()
+  }
   return new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
         staleTime: 10_000,
         // A refusal stays a refusal; only what may pass is asked again.
         retry: (attempts, error) => isPassing(error) && attempts < attemptsMax,
+        networkMode: 'always',
       },
+      mutations: { networkMode: 'always' },
     },
   })
 }

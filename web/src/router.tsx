@@ -7,13 +7,20 @@ import {
   createRouter,
   lazyRouteComponent,
   Outlet,
+  redirect,
 } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import type { Permission } from '../../src/admin/contract/permissions.ts'
+import { LINK_KINDS, LINK_PAGES } from '../../src/admin/contract/sign-in.ts'
+import { detailSearch } from './pages/api-access/detail/detail-search.ts'
+import { KeyCrumb } from './pages/api-access/key-crumb.tsx'
+import { newKeySearch } from './pages/api-access/new-key-search.ts'
+import { overviewSearch } from './pages/api-access/overview-search.ts'
 import { FailedPage } from './pages/failed.tsx'
 import { NotFoundPage } from './pages/not-found.tsx'
 import { Loading } from './parts/loading.tsx'
-import { aboutQuery } from './session.ts'
+import { signInSearch } from './pages/sign-in/sign-in-search.ts'
+import { sessionQuery } from './session.ts'
 import { Shell } from './shell/shell.tsx'
 import { textCrumb } from './shell/text-crumb.tsx'
 
@@ -39,13 +46,32 @@ const welcomeRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/welcome.tsx'), 'WelcomePage'),
 })
 
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: signInSearch,
+  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in.tsx'), 'SignInPage'),
+})
+
+/** One-time links: the first administrator, an invitation, a forgotten password. */
+const linkRoutes = LINK_KINDS.map((kind) =>
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: LINK_PAGES[kind],
+    component: lazyRouteComponent(() => import('./pages/sign-in/link.tsx'), 'LinkPage'),
+  }),
+)
+
 /** Everything that needs somebody signed in. */
 const appRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'app',
   component: Shell,
-  beforeLoad: async ({ context }) => {
-    await context.queryClient.ensureQueryData(aboutQuery)
+  beforeLoad: async ({ context, location }) => {
+    const { person } = await context.queryClient.ensureQueryData(sessionQuery)
+    if (person) return
+    const next = location.href === '/' ? undefined : location.href
+    throw redirect({ to: '/sign-in', search: { next }, replace: true })
   },
 })
 
@@ -58,12 +84,49 @@ const apiAccessRoute = createRoute({
 const overviewRoute = createRoute({
   getParentRoute: () => apiAccessRoute,
   path: '/',
+  validateSearch: overviewSearch,
   component: lazyRouteComponent(() => import('./pages/api-access/overview.tsx'), 'OverviewPage'),
+})
+
+const newKeyRoute = createRoute({
+  getParentRoute: () => apiAccessRoute,
+  path: '/new',
+  staticData: { crumb: textCrumb('keyForm.createTitle'), permission: 'configuration:manage' },
+  validateSearch: newKeySearch,
+  component: lazyRouteComponent(() => import('./pages/api-access/new-key.tsx'), 'NewKeyPage'),
+})
+
+const keyRoute = createRoute({
+  getParentRoute: () => apiAccessRoute,
+  path: '/$id',
+  staticData: { crumb: KeyCrumb },
+})
+
+const detailRoute = createRoute({
+  getParentRoute: () => keyRoute,
+  path: '/',
+  validateSearch: detailSearch,
+  component: lazyRouteComponent(() => import('./pages/api-access/detail/detail.tsx'), 'DetailPage'),
+})
+
+const editRoute = createRoute({
+  getParentRoute: () => keyRoute,
+  path: '/edit',
+  staticData: { crumb: textCrumb('action.edit'), permission: 'configuration:manage' },
+  component: lazyRouteComponent(() => import('./pages/api-access/edit-key.tsx'), 'EditKeyPage'),
 })
 
 const routeTree = rootRoute.addChildren([
   welcomeRoute,
-  appRoute.addChildren([apiAccessRoute.addChildren([overviewRoute])]),
+  signInRoute,
+  ...linkRoutes,
+  appRoute.addChildren([
+    apiAccessRoute.addChildren([
+      overviewRoute,
+      newKeyRoute,
+      keyRoute.addChildren([detailRoute, editRoute]),
+    ]),
+  ]),
 ])
 
 export function newRouter(queryClient: QueryClient) {

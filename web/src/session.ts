@@ -1,10 +1,18 @@
 // Who is signed in and what they may do. The server decides every time; this only hides what would be refused.
-import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { aboutRoutes } from '../../src/admin/contract/about.ts'
-import { PERMISSIONS } from '../../src/admin/contract/permissions.ts'
 import type { Permission } from '../../src/admin/contract/permissions.ts'
+import { signInRoutes } from '../../src/admin/contract/sign-in.ts'
+import type { SessionAnswer } from '../../src/admin/contract/sign-in.ts'
 import { call } from './api.ts'
 
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: ({ signal }) => call(signInRoutes.readSession, { signal }),
+  staleTime: 60_000,
+})
+
+/** The gateway behind this interface; for those who are signed in. */
 export const aboutQuery = queryOptions({
   queryKey: ['about'],
   queryFn: ({ signal }) => call(aboutRoutes.about, { signal }),
@@ -12,11 +20,13 @@ export const aboutQuery = queryOptions({
 })
 
 type Session = {
-  readonly email: string
+  readonly person: SessionAnswer['person']
   readonly may: (permission: Permission) => boolean
 }
 
+/** Inside the shell somebody is signed in; elsewhere nobody may anything. */
 export function useSession(): Session {
-  useSuspenseQuery(aboutQuery)
-  return { email: '', may: (permission) => PERMISSIONS.includes(permission) }
+  const { data } = useQuery(sessionQuery)
+  const person = data?.person ?? null
+  return { person, may: (permission) => person?.permissions.includes(permission) ?? false }
 }

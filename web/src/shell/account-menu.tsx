@@ -1,12 +1,26 @@
-// Who is signed in.
+// Who is signed in, and the way out.
 import { ActionIcon, Menu } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { signInRoutes } from '../../../src/admin/contract/sign-in.ts'
+import { call } from '../api.ts'
 import { PersonIcon } from '../parts/icons.tsx'
 import { useSession } from '../session.ts'
 
 export function AccountMenu() {
   const { t } = useTranslation()
-  const { email } = useSession()
+  const { person } = useSession()
+  const client = useQueryClient()
+  const router = useRouter()
+  const signOut = useMutation({
+    mutationFn: () => call(signInRoutes.signOut, {}),
+    // Nothing that this person saw stays in memory.
+    onSuccess: async () => {
+      client.clear()
+      await router.navigate({ to: '/sign-in' })
+    },
+  })
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -15,7 +29,12 @@ export function AccountMenu() {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{email}</Menu.Label>
+        <Menu.Label>
+          {person?.name}
+          <br />
+          {person?.email} · {person?.role.name}
+        </Menu.Label>
+        <Menu.Item onClick={() => signOut.mutate()}>{t('account.signOut')}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )

@@ -73,10 +73,37 @@ const red: MantineColorsTuple = [
   '#6d110c',
 ]
 
+// Mantine draws the borders of inputs with shade 4, so that one has 3:1.
+const gray: MantineColorsTuple = [
+  '#f7f7f4',
+  '#f0f0ec',
+  '#e9e9e4',
+  '#e2e1db',
+  '#8a8d8c',
+  '#7b7f80',
+  '#56606a',
+  '#454e57',
+  '#333b43',
+  '#1b242c',
+]
+
+const dark: MantineColorsTuple = [
+  '#e8edf1',
+  '#c9d1d9',
+  '#a3aeb8',
+  '#8b96a1',
+  '#75808b',
+  '#2c343c',
+  '#191f25',
+  '#151b20',
+  '#11161a',
+  '#0d1114',
+]
+
 export const theme = createTheme({
   primaryColor: 'petrol',
   primaryShade: { light: 7, dark: 6 },
-  colors: { petrol, red },
+  colors: { petrol, red, gray, dark },
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace',
   headings: { fontWeight: '650' },

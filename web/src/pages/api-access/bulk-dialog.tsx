@@ -10,7 +10,7 @@ import { call, newIdempotencyKey } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { modelsQuery } from '../../queries.ts'
-import { readAmount } from './dialogs/amount.ts'
+import { readAmount } from '../../amounts.ts'
 import { useRefreshKeys } from './key-in-brief.ts'
 import styles from './bulk-bar.module.css'
 

@@ -1,7 +1,9 @@
 // The budget frame above all keys: what is spent and held of it, when it starts anew, where it leads at this pace, and
 // whether more was promised to keys than it holds.
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
+import { isMore, minus } from '../../amounts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useNow } from '../../i18n/use-now.ts'
 import { BudgetMeter, shareOf } from '../../parts/budget-meter.tsx'
@@ -13,7 +15,7 @@ type FrameCardProps = {
   readonly frame: FrameAnswer
   /** Its figures may be old: the spending shown is the least there was. */
   readonly isStale: boolean
-  readonly actions?: React.ReactNode
+  readonly actions?: ReactNode
 }
 
 export function FrameCard({ frame, isStale, actions }: FrameCardProps) {
@@ -68,7 +70,7 @@ function FrameFacts({ frame }: { readonly frame: FrameAnswer }) {
   const { t } = useTranslation()
   const format = useFormat()
   const now = useNow()
-  const over = Number(frame.allocated) - Number(frame.limit)
+  const isOver = isMore(frame.allocated, frame.limit)
   return (
     <ul className={styles['facts']}>
       <li>{t('budget.held', { amount: format.money(frame.held) })}</li>
@@ -81,12 +83,12 @@ function FrameFacts({ frame }: { readonly frame: FrameAnswer }) {
           : t('budget.neverResets')}
       </li>
       <Forecast forecast={frame.forecast} resetsAt={frame.resets_at} />
-      <li className={over > 0 ? styles['warn'] : undefined}>
-        {over > 0 && <WarningIcon size={14} />}
-        {over > 0
+      <li className={isOver ? styles['warn'] : undefined}>
+        {isOver && <WarningIcon size={14} />}
+        {isOver
           ? t('frame.overAllocated', {
               amount: format.money(frame.allocated),
-              over: format.money(String(over)),
+              over: format.money(minus(frame.allocated, frame.limit)),
             })
           : t('frame.allocated', { amount: format.money(frame.allocated) })}
       </li>

@@ -22,13 +22,13 @@ export function NameCell({ row }: CellProps) {
   const { t } = useTranslation()
   const facts = [row.owner, row.environment, t(`mode.${row.mode}`)].filter((fact) => fact !== null)
   return (
-    <>
+    <div className={styles['title']}>
       <Link to="/settings/api-access/$id" params={{ id: row.id }} className={styles['name']}>
         {row.name}
       </Link>
       <code className={styles['sub']}>{row.masked}</code>
       <span className={styles['sub']}>{facts.join(' · ')}</span>
-    </>
+    </div>
   )
 }
 
@@ -46,7 +46,6 @@ export function BudgetCell({ row }: CellProps) {
     <div className={styles['budget']}>
       <span className={styles['amounts']}>
         {t('budget.spentOf', { spent: format.money(row.spent), limit: format.money(row.limit) })}
-        <span className="muted"> / {t(`periodShort.${row.period}`)}</span>
       </span>
       <BudgetMeter
         label={t('budget.ofKey', { name: row.name })}
@@ -55,6 +54,7 @@ export function BudgetCell({ row }: CellProps) {
         limit={row.limit}
         height={6}
       />
+      <span className={styles['sub']}>{t(`periodShort.${row.period}`)}</span>
     </div>
   )
 }

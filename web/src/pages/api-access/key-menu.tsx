@@ -45,11 +45,7 @@ export function KeyMenu({ keyInBrief, onAction, isOnOwnPage = false }: KeyMenuPr
         )}
         <Menu.Item onClick={() => void copyId()}>{t('action.copyId')}</Menu.Item>
         {may('configuration:manage') && (
-          <ManagerItems
-            keyInBrief={keyInBrief}
-            onAction={onAction}
-            isOnOwnPage={isOnOwnPage}
-          />
+          <ManagerItems keyInBrief={keyInBrief} onAction={onAction} isOnOwnPage={isOnOwnPage} />
         )}
       </Menu.Dropdown>
     </Menu>

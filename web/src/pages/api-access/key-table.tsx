@@ -91,10 +91,7 @@ function selectColumn(t: TFunction, selection: Selection, rows: readonly KeyRow[
   }
 }
 
-function menuColumn(
-  t: TFunction,
-  onAction: (action: KeyAction, row: KeyRow) => void,
-): KeyColumn {
+function menuColumn(t: TFunction, onAction: (action: KeyAction, row: KeyRow) => void): KeyColumn {
   return {
     id: 'menu',
     header: t('overview.actions'),

@@ -88,7 +88,11 @@ function LastUse({ keyInBrief }: Pick<KeyDialogProps, 'keyInBrief'>) {
     queryKey: ['keys', 'last-day', id],
     queryFn: ({ signal }) => {
       const since = new Date(Date.now() - dayMs).toISOString()
-      return call(usageRoutes.readKeyUsage, { params: { id }, query: { since, by: 'hour' }, signal })
+      return call(usageRoutes.readKeyUsage, {
+        params: { id },
+        query: { since, by: 'hour' },
+        signal,
+      })
     },
     enabled: isInUse && may('usage:read'),
   })

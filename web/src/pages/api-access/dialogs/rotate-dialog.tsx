@@ -33,8 +33,7 @@ export function RotateDialog({ keyInBrief: { id, name, masked }, onClose }: KeyD
     // The secret leaves the memory with the dialog.
     gcTime: 0,
   })
-  if (rotate.data)
-    return <SecretDialog created={rotate.data} reason="rotated" onClose={onClose} />
+  if (rotate.data) return <SecretDialog created={rotate.data} reason="rotated" onClose={onClose} />
   const until = new Date(now + overlap * 1000).toISOString()
   return (
     <ConfirmDialog

@@ -7,7 +7,7 @@ import { call, newIdempotencyKey } from '../../../api.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 import { useKeyMutation } from '../use-key-mutation.ts'
-import { readAmount } from './amount.ts'
+import { readAmount } from '../../../amounts.ts'
 import type { KeyDialogProps } from './dialog-props.ts'
 
 export function TopUpDialog({ keyInBrief, onClose }: KeyDialogProps) {

@@ -15,13 +15,22 @@ type SecretDialogProps = {
     readonly id: string
     readonly name: string
     readonly models: readonly string[]
-    readonly secret: string
+    /** Null: the answer that carried it got lost, and this one is a repetition. */
+    readonly secret: string | null
   }
   readonly reason: 'created' | 'rotated'
   readonly onClose: () => void
 }
 
 export function SecretDialog({ created, reason, onClose }: SecretDialogProps) {
+  const { secret } = created
+  if (secret === null) return <LostSecret name={created.name} onClose={onClose} />
+  return <ShownSecret created={{ ...created, secret }} reason={reason} onClose={onClose} />
+}
+
+type ShownSecretProps = SecretDialogProps & { readonly created: { readonly secret: string } }
+
+function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
   const { t } = useTranslation()
   const [isStored, setStored] = useState(false)
   const [isAsking, setAsking] = useState(false)
@@ -64,10 +73,31 @@ export function SecretDialog({ created, reason, onClose }: SecretDialogProps) {
           onConfirm={onClose}
           onCancel={() => setAsking(false)}
         >
-          <Group>{t('secret.closeEffect')}</Group>
+          <p>{t('secret.closeEffect')}</p>
         </ConfirmDialog>
       )}
     </>
+  )
+}
+
+type LostSecretProps = { readonly name: string; readonly onClose: () => void }
+
+function LostSecret({ name, onClose }: LostSecretProps) {
+  const { t } = useTranslation()
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t('secret.lostTitle')}
+      closeButtonProps={{ 'aria-label': t('dialog.close') }}
+    >
+      <Stack>
+        <Notice tone="warn">{t('secret.lost', { name })}</Notice>
+        <Group justify="flex-end">
+          <Button onClick={onClose}>{t('dialog.close')}</Button>
+        </Group>
+      </Stack>
+    </Modal>
   )
 }
 

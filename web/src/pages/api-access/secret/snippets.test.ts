@@ -24,6 +24,7 @@ for (const snippet of SNIPPETS)
   })
 
 test('the body of the curl block is JSON', () => {
-  const [, body = ''] = /-d '(.+)'$/.exec(snippetText('curl', { ...values, secret: undefined })) ?? []
+  const [, body = ''] =
+    /-d '(.+)'$/.exec(snippetText('curl', { ...values, secret: undefined })) ?? []
   assert.equal(JSON.parse(body).model, 'sandbox-chat')
 })

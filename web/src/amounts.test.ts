@@ -1,0 +1,32 @@
+// Money that people type and money that is compared: exact, whatever its size.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isMore, isSame, minus, readAmount } from './amounts.ts'
+
+for (const [typed, read] of [
+  ['12.50', '12.50'],
+  [' 12,5 ', '12.5'],
+  ['0', '0'],
+  ['9000000', '9000000'],
+  ['9000000.000000001', undefined],
+  ['0.1234567891', undefined],
+  ['-1', undefined],
+  ['1e3', undefined],
+  ['1.000,50', undefined],
+  ['', undefined],
+] as const)
+  test(`"${typed}" is ${read ?? 'no amount'}`, () => assert.equal(readAmount(typed), read))
+
+test('differences are exact', () => {
+  assert.equal(minus('0.3', '0.1'), '0.2')
+  assert.equal(minus('2450', '2000'), '450')
+  assert.equal(minus('9000000.000000002', '9000000.000000001'), '0.000000001')
+  assert.equal(minus('1', '2'), '0')
+})
+
+test('comparisons are exact', () => {
+  assert.equal(isMore('9000000.000000001', '9000000'), true)
+  assert.equal(isMore('5.00', '5'), false)
+  assert.equal(isSame('5.00', '5'), true)
+  assert.equal(isSame(null, '5'), false)
+})

@@ -1,0 +1,29 @@
+// The state of a key's page as it stands in the address.
+import { z } from 'zod'
+
+export const TABS = ['usage', 'requests', 'models', 'settings', 'activity'] as const
+export type Tab = (typeof TABS)[number]
+
+export const RANGES = ['24h', '7d', '30d', 'period'] as const
+export type Range = (typeof RANGES)[number]
+
+export const METRICS = [
+  'cost',
+  'requests',
+  'errors',
+  'input_tokens',
+  'output_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+] as const
+export type Metric = (typeof METRICS)[number]
+
+export const detailSearch = z.object({
+  tab: z.enum(TABS).optional().catch(undefined),
+  /** Which model the verdict is about. */
+  model: z.string().max(200).optional().catch(undefined),
+  range: z.enum(RANGES).optional().catch(undefined),
+  metric: z.enum(METRICS).optional().catch(undefined),
+  outcome: z.enum(['ok', 'failed']).optional().catch(undefined),
+})
+export type DetailSearch = z.output<typeof detailSearch>

@@ -1,0 +1,3 @@
+export function DetailPage() {
+  return null
+}

@@ -1,0 +1,3 @@
+export function EditKeyPage() {
+  return null
+}

@@ -1,0 +1,3 @@
+export function NewKeyPage() {
+  return null
+}

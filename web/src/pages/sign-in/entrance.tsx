@@ -1,0 +1,39 @@
+// What stands around every page before somebody is signed in: the mark, one card, and whether the gateway runs.
+import { useEffect } from 'react'
+import type { ReactNode } from 'react'
+import { Readiness } from '../../parts/readiness.tsx'
+import { Preferences } from '../../shell/preferences.tsx'
+import styles from './entrance.module.css'
+
+type EntranceProps = {
+  readonly title: string
+  readonly about?: ReactNode
+  readonly children: ReactNode
+}
+
+export function Entrance({ title, about, children }: EntranceProps) {
+  useEffect(() => {
+    document.title = `${title} · Tollgate`
+  }, [title])
+  return (
+    <div className={styles['entrance']}>
+      <header className={styles['bar']}>
+        <Preferences />
+      </header>
+      <main className={styles['middle']}>
+        <div className={styles['brand']}>
+          <img src="/mark.svg" alt="" />
+          Tollgate
+        </div>
+        <div className="card">
+          <h1>{title}</h1>
+          <p>{about}</p>
+          {children}
+        </div>
+        <div className={styles['foot']}>
+          <Readiness />
+        </div>
+      </main>
+    </div>
+  )
+}

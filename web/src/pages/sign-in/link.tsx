@@ -1,0 +1,148 @@
+// A one-time link: the first administrator, an invitation or a forgotten password. The token stands behind the # of the
+// address, which no server is sent; it is taken from there at once and kept in memory.
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { SubmitEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import { PASSWORD_LENGTH_MIN, signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
+import type { LinkKind } from '../../../../src/admin/contract/sign-in.ts'
+import { ApiError, call } from '../../api.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Notice } from '../../parts/notice.tsx'
+import { sessionQuery } from '../../session.ts'
+import { Entrance } from './entrance.tsx'
+import { textOf } from './password-step.tsx'
+
+export function LinkPage() {
+  const { t } = useTranslation()
+  const [token] = useState(takeToken)
+  const link = useQuery({
+    queryKey: ['link'],
+    queryFn: () => call(signInRoutes.lookAtLink, { body: { token } }),
+    enabled: token !== '',
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  })
+  const kind = link.data?.kind ?? 'invitation'
+  return (
+    <Entrance title={t(`link.${kind}.title`)} about={link.data && t(`link.${kind}.about`)}>
+      {token === '' && <DeadLink message={t('link.incomplete')} />}
+      {link.isLoading && <Loading />}
+      {link.error instanceof ApiError && link.error.status >= 400 && link.error.status < 500 ? (
+        <DeadLink message={link.error.message} />
+      ) : (
+        link.error && (
+          <ErrorAlert
+            title={t('error.page')}
+            error={link.error}
+            onRetry={() => void link.refetch()}
+          />
+        )
+      )}
+      {link.data && <LinkForm token={token} {...link.data} />}
+    </Entrance>
+  )
+}
+
+/** Out of the address, and so out of the browser's history. */
+function takeToken(): string {
+  const token = location.hash.slice(1)
+  if (token !== '') history.replaceState(history.state, '', location.pathname)
+  return token
+}
+
+function DeadLink({ message }: { readonly message: string }) {
+  const { t } = useTranslation()
+  return (
+    <Stack>
+      <Notice tone="bad" title={t('link.dead')} announce>
+        {message}
+      </Notice>
+      <Button component={Link} to="/sign-in" variant="default">
+        {t('signIn.title')}
+      </Button>
+    </Stack>
+  )
+}
+
+type LinkFormProps = {
+  readonly token: string
+  readonly kind: LinkKind
+  readonly email: string | null
+  readonly name: string | null
+  readonly expires_at: string
+}
+
+function LinkForm({ token, kind, email, name, expires_at: expiresAt }: LinkFormProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const use = useMutation({
+    mutationFn: (form: FormData) =>
+      call(signInRoutes.useLink, {
+        body: {
+          token,
+          password: textOf(form, 'password'),
+          ...(kind === 'reset' ? {} : { name: textOf(form, 'name') }),
+          ...(kind === 'setup' ? { email: textOf(form, 'email').trim() } : {}),
+        },
+      }),
+    onSuccess: async ({ step }) => {
+      await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+      await navigate({ to: step === 'done' ? '/settings/api-access' : '/sign-in', replace: true })
+    },
+  })
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    use.mutate(new FormData(event.currentTarget))
+  }
+  const problems = use.error instanceof ApiError ? use.error.problems : []
+  const errorOf = (field: string) => problems.find((each) => each.field === field)?.message
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {use.error && <ErrorAlert title={t('link.failed')} error={use.error} />}
+        <TextInput
+          name="email"
+          type="email"
+          label={t('signIn.email')}
+          autoComplete="username"
+          defaultValue={email ?? ''}
+          readOnly={kind !== 'setup'}
+          error={errorOf('email')}
+          autoFocus={kind === 'setup'}
+          required
+        />
+        {kind !== 'reset' && (
+          <TextInput
+            name="name"
+            label={t('link.name')}
+            autoComplete="name"
+            defaultValue={name ?? ''}
+            error={errorOf('name')}
+            required
+          />
+        )}
+        <PasswordInput
+          name="password"
+          label={t('link.password')}
+          description={t('link.passwordHint', { count: PASSWORD_LENGTH_MIN })}
+          autoComplete="new-password"
+          minLength={PASSWORD_LENGTH_MIN}
+          error={errorOf('password')}
+          visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword'), tabIndex: 0 }}
+          required
+        />
+        <Button type="submit" loading={use.isPending}>
+          {t(`link.${kind}.action`)}
+        </Button>
+        <small className="muted">{t('link.expires', { moment: format.dateTime(expiresAt) })}</small>
+      </Stack>
+    </form>
+  )
+}

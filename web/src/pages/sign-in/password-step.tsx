@@ -1,0 +1,55 @@
+// The first step of a sign-in: e-mail address and password.
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import type { SubmitEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import { signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
+import { call } from '../../api.ts'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+
+type PasswordStepProps = { readonly onStep: (step: 'done' | 'code') => void }
+
+export function PasswordStep({ onStep }: PasswordStepProps) {
+  const { t } = useTranslation()
+  const signIn = useMutation({
+    mutationFn: (form: FormData) =>
+      call(signInRoutes.signIn, {
+        body: { email: textOf(form, 'email').trim(), password: textOf(form, 'password') },
+      }),
+    onSuccess: ({ step }) => onStep(step),
+  })
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    signIn.mutate(new FormData(event.currentTarget))
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {signIn.error && <ErrorAlert title={t('signIn.failed')} error={signIn.error} />}
+        <TextInput
+          name="email"
+          type="email"
+          label={t('signIn.email')}
+          autoComplete="username"
+          autoFocus
+          required
+        />
+        <PasswordInput
+          name="password"
+          label={t('signIn.password')}
+          autoComplete="current-password"
+          visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword'), tabIndex: 0 }}
+          required
+        />
+        <Button type="submit" loading={signIn.isPending}>
+          {t('signIn.action')}
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+export function textOf(form: FormData, name: string): string {
+  const value = form.get(name)
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,14 @@
+// What the sign-in page is told in its address.
+import { z } from 'zod'
+import { SINGLE_SIGN_ON_ERRORS } from '../../../../src/admin/contract/sign-in.ts'
+
+export const signInSearch = z.object({
+  /** Where to go afterwards: a page of this interface, never another site. */
+  next: z
+    .string()
+    .regex(/^\/(?![/\\])/)
+    .optional()
+    .catch(undefined),
+  /** Why single sign-on did not work. */
+  error: z.enum(SINGLE_SIGN_ON_ERRORS).optional().catch(undefined),
+})

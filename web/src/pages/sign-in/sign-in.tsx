@@ -1,0 +1,90 @@
+// Sign in with e-mail address and password, then a code where the account has one; or through single sign-on.
+import { Button, Divider, Stack } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
+import type { SessionAnswer } from '../../../../src/admin/contract/sign-in.ts'
+import { call } from '../../api.ts'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Notice } from '../../parts/notice.tsx'
+import { sessionQuery } from '../../session.ts'
+import { CodeStep } from './code-step.tsx'
+import { Entrance } from './entrance.tsx'
+import { PasswordStep } from './password-step.tsx'
+
+const route = getRouteApi('/sign-in')
+
+export function SignInPage() {
+  const { t } = useTranslation()
+  const { error: singleSignOnError } = route.useSearch()
+  const session = useQuery(sessionQuery)
+  const [step, setStep] = useState<'password' | 'code'>('password')
+  const enter = useEnter()
+  const goOn = (next: 'done' | 'code') => (next === 'done' ? enter() : setStep('code'))
+  return (
+    <Entrance title={t('signIn.title')} about={t(`signIn.about.${step}`)}>
+      <Stack>
+        {session.data?.insecure && <Notice tone="warn">{t('signIn.insecure')}</Notice>}
+        {singleSignOnError && (
+          <Notice tone="bad" announce>
+            {t(`signIn.ssoError.${singleSignOnError}`)}
+          </Notice>
+        )}
+        {session.error && (
+          <ErrorAlert
+            title={t('error.page')}
+            error={session.error}
+            onRetry={() => void session.refetch()}
+          />
+        )}
+        {session.isPending && <Loading />}
+        {session.data &&
+          (session.data.setup_needed ? (
+            <Notice tone="info" title={t('signIn.setupNeeded')}>
+              {t('signIn.setupHow')}
+            </Notice>
+          ) : step === 'code' ? (
+            <CodeStep onDone={() => goOn('done')} onBack={() => setStep('password')} />
+          ) : (
+            <>
+              <PasswordStep onStep={goOn} />
+              <SingleSignOn offered={session.data.single_sign_on} />
+            </>
+          ))}
+      </Stack>
+    </Entrance>
+  )
+}
+
+/** Signed in: on to where one wanted to go. */
+function useEnter(): () => void {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const { next } = route.useSearch()
+  return () => {
+    void client
+      .invalidateQueries({ queryKey: sessionQuery.queryKey })
+      .then(() => navigate({ to: next ?? '/settings/api-access', replace: true }))
+  }
+}
+
+function SingleSignOn({ offered }: { readonly offered: SessionAnswer['single_sign_on'] }) {
+  const { t } = useTranslation()
+  const start = useMutation({
+    mutationFn: () => call(signInRoutes.startSingleSignOn, {}),
+    onSuccess: ({ location: address }) => location.assign(address),
+  })
+  if (!offered) return null
+  return (
+    <>
+      <Divider label={t('signIn.or')} />
+      <Button variant="default" loading={start.isPending} onClick={() => start.mutate()}>
+        {t('signIn.with', { name: offered.name })}
+      </Button>
+      {start.error && <ErrorAlert title={t('signIn.failed')} error={start.error} />}
+    </>
+  )
+}
