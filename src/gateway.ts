@@ -15,6 +15,7 @@ import type { Config } from './config/load.ts'
 import type { ConfigSource } from './config/written.ts'
 import { secretOf } from './config/secret.ts'
 import { warnLeftOut } from './config/warn-left-out.ts'
+import { version } from './config/version.ts'
 import { watchConfig } from './config/watch.ts'
 import { systemClock } from './core/clock.ts'
 import { webFiles } from './edge/files.ts'
@@ -114,15 +115,41 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     describeKey: async (keyId) => keyJson(await findKey(store, keyId)),
     findUsage: (requestId) => findUsage(store, requestId),
   }
-  const admin = onDemand(async () => {
-    const { openAdmin } = await import('./admin/open.ts')
-    const { publicUrlIsWritten, oidc, smtp } = config.admin
-    const settings = { publicUrl: adminUrlOf(config, url), publicUrlIsWritten, oidc, smtp }
-    return openAdmin({ ...settings, clock, log, store, secret: secretOf(config) })
-  })
+  const admin = onDemand(() => openAdminPlane({ parts, store, supply }, url))
   opened.defer(() => admin.close())
   const { edges, url } = await listen({ parts, store, admin }, { config, log })
   return { url, close: closing(edges, opened.move(), { config, log }) }
+}
+
+/** On SQLite with a thread of its own: a list of all keys must not keep a request of the data plane waiting. */
+async function openAdminPlane(
+  { parts, store, supply }: { parts: Parts; store: Store; supply: Supply },
+  url: string,
+): Promise<AdminServer> {
+  const { openAdmin } = await import('./admin/open.ts')
+  const { config } = supply
+  const { publicUrlIsWritten, oidc, smtp } = config.admin
+  const { clock, log, catalog } = parts
+  const publicUrl = adminUrlOf(config, url)
+  const options = { clock, periodAt, workerModules: [LEDGER_WORKER_MODULE] }
+  const own = store.kind === 'sqlite' ? await openStore(config.database, options) : store
+  const server = await openAdmin({
+    ...{ clock, log, catalog, flow: parts, store: own },
+    ...{ publicUrl, publicUrlIsWritten, oidc, smtp },
+    version: version(),
+    secret: secretOf(config),
+    baseUrl: () => (config.admin.listen === 'same' ? publicUrl : url),
+    restsUntil: supply.restsUntil.bind(supply),
+    secretPrefix: () => supply.config.keys.prefix,
+    messagesBearer: () => supply.config.auth.messagesBearer,
+  })
+  return {
+    ...server,
+    close: async () => {
+      await server.close()
+      if (own !== store) await own.close()
+    },
+  }
 }
 
 /** One listener for both planes, or one for each when `admin.listen` says so. */

@@ -68,6 +68,12 @@ export class Supply {
     return { destinations: shakyLast(this.#destinationsOf(model, affinity)), retries }
   }
 
+  /** Until when a target gets no requests, after failures; undefined = it gets them. */
+  restsUntil({ provider, model }: { provider: string; model: string }): number | undefined {
+    const rest = this.#breakers.get(`${provider}/${model}`)?.resting()
+    return rest && this.#tools.clock.now() + rest.forMs
+  }
+
   stop(): void {
     clearInterval(this.#timer)
   }

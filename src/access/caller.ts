@@ -2,7 +2,7 @@
 // and passed forward.
 import type { Endpoint } from '../core/endpoints.ts'
 import type { KeyMode } from '../core/secret.ts'
-import { findKeyBySecretHash } from '../store/keys.ts'
+import { findKey, findKeyBySecretHash, type Key } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 
 export type Caller = {
@@ -24,7 +24,15 @@ export type Caller = {
 export async function loadCaller(store: Store, secretHash: string): Promise<Caller | undefined> {
   const found = await findKeyBySecretHash(store, secretHash)
   if (found === undefined) return undefined
-  const { key, secretValidUntil } = found
+  return callerOf(found.key, found.secretValidUntil)
+}
+
+/** A key that calls without a secret, because a person tries it out. */
+export async function callerOfKey(store: Store, keyId: string): Promise<Caller> {
+  return callerOf(await findKey(store, keyId), null)
+}
+
+function callerOf(key: Key, secretValidUntil: number | null): Caller {
   return {
     keyId: key.id,
     name: key.name,

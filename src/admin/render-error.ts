@@ -64,7 +64,7 @@ type Issue = { readonly instancePath: string; readonly message?: string | undefi
 function ofSchema(issues: readonly Issue[]): AdminError {
   const problems = issues.map(({ instancePath, message = 'is not as expected' }) => ({
     field: fieldOf(instancePath, message),
-    message,
+    message: / received undefined$/.test(message) ? 'this is needed' : message,
   }))
   const [first] = problems
   const { field = '', message = '' } = first ?? {}

@@ -5,14 +5,17 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 
 import type { Clock } from '../core/clock.ts'
 import { newId } from '../core/ids.ts'
+import type { Store } from '../store/open.ts'
 import { describeError, type Log } from '../telemetry/log.ts'
 import type { Handlers } from './call.ts'
 import { contract } from './contract/contract.ts'
 import { adminError } from './contract/errors.ts'
 import { API_PREFIX, type Route } from './contract/route.ts'
 import { AdminError } from './error.ts'
-import { admitPerson } from './guard.ts'
+import { guard } from './guard.ts'
 import type { Identity, Person } from './identity.ts'
+import { once } from './once.ts'
+import { recordRefused } from './refusals.ts'
 import { errorJson, toAdminError } from './render-error.ts'
 
 export type AdminServerOptions = {
@@ -22,6 +25,8 @@ export type AdminServerOptions = {
   readonly publicUrl: string
   readonly clock: Clock
   readonly log: Log
+  /** For what was refused, and for requests that are sent twice. */
+  readonly store: Store
 }
 
 /** What the edge needs of it. */
@@ -78,10 +83,11 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
     const { described } = request.routeOptions.config
     if (described === undefined) throw new Error(`${request.url} has no rule for who may call it`)
     const { headers, ip: address } = request
-    request.person = await admitPerson(options, { route: described, headers, address })
+    request.person = await options.identity.find({ headers, address })
+    guard({ route: described, headers, person: request.person }, options.publicUrl)
   })
   readJsonBodies(app)
-  addRoutes(app, options.handlers)
+  addRoutes(app, options)
   await app.ready()
   return {
     handle: (message, response, requestId) => {
@@ -95,10 +101,11 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
   }
 }
 
-function addRoutes(app: FastifyInstance, handlers: Partial<Handlers>): void {
+function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions): void {
   for (const [name, handler] of Object.entries(handlers)) {
     const described: Route = contract[name as keyof Handlers]
     const { method, path, params, query, body, answer, status = 200, media } = described
+    const { idempotent = false } = described
     app.route({
       method,
       url: API_PREFIX + path,
@@ -121,9 +128,15 @@ function addRoutes(app: FastifyInstance, handlers: Partial<Handlers>): void {
           setHeader: (header: string, value: string | string[]) => void reply.header(header, value),
         }
         // The schemas have read the call, so it has the type that this handler takes.
-        const result: unknown = await handler(call as never)
+        const run = (): Promise<unknown> => handler(call as never)
         if (media !== undefined) reply.type(`${media}; charset=utf-8`)
-        return reply.code(status).send(result)
+        reply.code(status)
+        if (!idempotent) return reply.send(await run())
+        const personId = request.person?.id ?? ''
+        const asked = { personId, headers: call.headers, request: [name, call.params, call.body] }
+        const done = await once(store, asked, run)
+        if (done.isRepeated) reply.header('idempotency-replayed', 'true')
+        return reply.send(done.answer)
       },
     })
   }
@@ -145,8 +158,10 @@ type Failed = {
   readonly options: AdminServerOptions
 }
 
-function sendError(reply: FastifyReply, { request, thrown, options }: Failed): FastifyReply {
+async function sendError(reply: FastifyReply, failed: Failed): Promise<FastifyReply> {
+  const { request, thrown, options } = failed
   const error = toAdminError(thrown)
+  await record(failed, error)
   const { retryAfterSeconds, cause } = error.details
   if (error.status >= 500) {
     options.log.error('admin_request_failed', {
@@ -163,6 +178,17 @@ function sendError(reply: FastifyReply, { request, thrown, options }: Failed): F
     .type('application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
     .send(errorJson(error, request.id))
+}
+
+/** A record that cannot be written is a fault of ours, and changes nothing about the refusal. */
+async function record({ request, options }: Failed, error: AdminError): Promise<void> {
+  const { id: requestId, ip: address, person, params } = request
+  const route = request.routeOptions.config?.described
+  if (person === undefined || route === undefined) return
+  const refused = { route, params, person, address, requestId, error }
+  await recordRefused(options.store, refused).catch((thrown: unknown) => {
+    options.log.error('refusal_not_recorded', { cause: describeError(thrown) })
+  })
 }
 
 function nothingAt({ method, url }: FastifyRequest): AdminError {

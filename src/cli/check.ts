@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 
 import type { Command } from 'commander'
 
+import { modelJson } from '../catalog/model-json.ts'
 import type { Config } from '../config/load.ts'
 import { ConfigError, type Problem } from '../config/problems.ts'
 import type { Model } from '../catalog/models.ts'
@@ -13,7 +14,7 @@ import { StoreError } from '../store/errors.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
 import { common, readConfig, sqliteFile, withStore, type CommonOptions } from './context.ts'
 import { report as complain } from './failure.ts'
-import { catalogFor, modelJson, modelsText } from './models.ts'
+import { catalogFor, modelsText } from './models.ts'
 import { block, bold, printJson, printText } from './output.ts'
 
 export function addCheck(program: Command): void {

@@ -2,8 +2,9 @@
 import type { Command } from 'commander'
 
 import type { CostLine } from '../catalog/prices.ts'
-import { formatUsd } from '../core/money.ts'
 import { explain, type Explanation } from '../ledger/explain.ts'
+import { explanationJson, priceOf } from '../ledger/explanation-json.ts'
+import { targetOf } from '../ledger/usage-json.ts'
 import { common, readPlace, withStore, type CommonOptions } from './context.ts'
 import { block, bold, moment, printJson, printText, table, usd } from './output.ts'
 
@@ -21,47 +22,6 @@ export function addExplain(program: Command): void {
         else printText(explanationText(explanation, store.clock.now()))
       })
     })
-}
-
-function explanationJson({ row, ...rest }: Explanation) {
-  return {
-    request_id: row.requestId,
-    hold: row.id,
-    key: row.keyId,
-    endpoint: row.endpoint,
-    model: row.modelAsked,
-    target: targetOf(row),
-    state: row.state,
-    status: row.status,
-    error: row.errorCode,
-    reserved_at: new Date(row.at).toISOString(),
-    settled_at: new Date(row.settledAt).toISOString(),
-    held: formatUsd(row.amount),
-    cost: formatUsd(row.costNanodollars),
-    recomputed: rest.recomputedNanodollars === null ? null : formatUsd(rest.recomputedNanodollars),
-    agrees: rest.agrees,
-    estimated: row.estimated,
-    why: rest.why,
-    price_version: row.priceVersion,
-    lines: rest.lines.map((line) => ({
-      what: line.what,
-      count: line.count,
-      price: priceOf(line),
-    })),
-    attempts: rest.attempts.map(({ target, why, outcome, durationMs }) => ({
-      target,
-      why,
-      outcome,
-      duration_ms: durationMs,
-    })),
-    changes: rest.entries.map(({ at, actor, reason, before, after }) => ({
-      at: new Date(at).toISOString(),
-      actor,
-      reason,
-      before: before === null ? null : formatUsd(before),
-      after: after === null ? null : formatUsd(after),
-    })),
-  }
 }
 
 function explanationText(explanation: Explanation, now: number): string {
@@ -134,13 +94,4 @@ const WORDS: Readonly<Record<CostLine['what'], string>> = {
   cacheWriteLong: 'input to a cache, long',
   output: 'output',
   request: 'fee for the request, in USD',
-}
-
-/** USD per million tokens; a fee is what it is once. */
-function priceOf({ what, eachPicodollars }: CostLine): string {
-  return formatUsd(what === 'request' ? eachPicodollars / 1_000n : eachPicodollars * 1_000n)
-}
-
-function targetOf({ provider, modelServed }: Explanation['row']): string | null {
-  return provider === null ? null : `${provider}/${modelServed}`
 }

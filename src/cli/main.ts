@@ -1,9 +1,8 @@
 // The command line: which commands there are, and what becomes of what they throw. Each command's module is loaded
 // only when it is called, so that none waits for what another one needs.
-import { readFileSync } from 'node:fs'
-
 import { Command, CommanderError } from 'commander'
 
+import { version } from '../config/version.ts'
 import { exitCodeOf, report } from './failure.ts'
 import { printText } from './output.ts'
 
@@ -104,9 +103,4 @@ Examples:
   $ tollgate keys create --name demo --models sandbox-chat --budget 1
   $ tollgate keys list`,
     )
-}
-
-function version(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  return String(Object(JSON.parse(readFileSync(file, 'utf8'))).version)
 }

@@ -4,10 +4,9 @@ import type { Command } from 'commander'
 import { catalogOf } from '../config/catalog-of.ts'
 import type { Config } from '../config/load.ts'
 import type { Catalog, Model } from '../catalog/models.ts'
+import { modelJson, perMillion } from '../catalog/model-json.ts'
 import type { Rates } from '../catalog/prices.ts'
 import { ABILITIES } from '../core/endpoints.ts'
-import { formatUsd } from '../core/money.ts'
-import type { Picodollars } from '../core/money.ts'
 import { systemClock } from '../core/clock.ts'
 import { SANDBOX_MODELS } from '../providers/sandbox/models.ts'
 import { common, readConfig, type CommonOptions } from './context.ts'
@@ -47,20 +46,6 @@ export function unknownModels(config: Config, names: readonly string[]): readonl
       return [`there is no model "${name}" at present: \`tollgate models\` lists all`]
     return model.available ? [] : [`${name} is unavailable: ${model.reason}`]
   })
-}
-
-export function modelJson(model: Model) {
-  return {
-    id: model.id,
-    kind: model.kind,
-    provider: model.targets[0]?.provider ?? null,
-    price: model.price === null ? null : priceJson(model.price.rates),
-    context: model.context,
-    max_output: model.maxOutput,
-    abilities: model.abilities,
-    available: model.available,
-    reason: model.reason,
-  }
 }
 
 export function modelsText(models: readonly Model[]): string {
@@ -108,23 +93,8 @@ export function modelsText(models: readonly Model[]): string {
   ].join('\n')
 }
 
-function priceJson(rates: Rates) {
-  return {
-    input: perMillion(rates.input),
-    cached: perMillion(rates.cached),
-    cache_write: perMillion(rates.cacheWriteShort),
-    cache_write_long: perMillion(rates.cacheWriteLong),
-    output: perMillion(rates.output),
-  }
-}
-
 function rate({ price }: Model, name: keyof Rates): string {
   return price === null ? '-' : perMillion(price.rates[name])
-}
-
-/** pico-USD per token is micro-USD per million tokens. */
-function perMillion(price: Picodollars): string {
-  return formatUsd(price * 1_000n)
 }
 
 function tokens(count: number | null): string {

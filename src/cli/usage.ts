@@ -1,8 +1,10 @@
 // `tollgate usage`: what was used and what it cost, by key, model and day.
 import { Option, type Command } from 'commander'
 
+import { csvText } from '../core/csv.ts'
 import { formatUsd } from '../core/money.ts'
 import { usageReport, type UsageQuestion, type UsageSums } from '../ledger/usage.ts'
+import { dayOf, sumsJson } from '../ledger/usage-json.ts'
 import { findKey, listKeys } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 import { common, readPlace, withStore, type CommonOptions } from './context.ts'
@@ -70,8 +72,8 @@ async function questionOf(store: Store, options: UsageOptions): Promise<UsageQue
   return {
     since,
     until,
-    ...(key === undefined ? {} : { keyId: key.id }),
-    ...(options.by === undefined ? {} : { by: options.by }),
+    keyId: key?.id,
+    by: options.by === undefined ? ['key', 'model', 'day'] : [options.by],
   }
 }
 
@@ -85,32 +87,13 @@ function rowJson(row: UsageSums, names: ReadonlyMap<string, string>) {
   }
 }
 
-function sumsJson(sums: UsageSums) {
-  return {
-    requests: sums.requests,
-    errors: sums.errors,
-    input_tokens: sums.inputTokens,
-    cached_tokens: sums.cachedTokens,
-    cache_write_tokens: sums.cacheWriteTokens,
-    output_tokens: sums.outputTokens,
-    reasoning_tokens: sums.reasoningTokens,
-    cost: formatUsd(sums.costNanodollars),
-    estimated: sums.estimated,
-  }
-}
-
 function csv(rows: readonly ReturnType<typeof rowJson>[]): string {
   const names =
     'key,model,day,requests,errors,input_tokens,cached_tokens,cache_write_tokens,output_tokens,reasoning_tokens,cost,estimated,key_name'
-  const lines = rows.map((row) => Object.values(row).map(csvCell).join(','))
-  return [names, ...lines].join('\n')
-}
-
-/** Spreadsheets run what begins like a formula, and clients choose the names of models. */
-function csvCell(value: string | number | null): string {
-  const text = String(value ?? '')
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return csvText(
+    names.split(','),
+    rows.map((row) => Object.values(row)),
+  )
 }
 
 type UsageText = {
@@ -123,7 +106,7 @@ type UsageText = {
 function usageText({ rows, total, question, names }: UsageText): string {
   const title = bold(`${exactTime(question.since)} to ${exactTime(question.until)}`)
   if (rows.length === 0) return `${title}\nNothing was used.`
-  const has = (what: 'key' | 'model' | 'day') => question.by === undefined || question.by === what
+  const has = (what: 'key' | 'model' | 'day') => question.by.includes(what)
   const groups: readonly (Column<UsageSums> | false)[] = [
     has('day') && { title: 'DAY', of: ({ day }) => (day === null ? '' : dayOf(day)) },
     has('key') && {
@@ -158,8 +141,4 @@ function usageText({ rows, total, question, names }: UsageText): string {
 
 async function namesOf(store: Store): Promise<ReadonlyMap<string, string>> {
   return new Map((await listKeys(store)).map(({ id, name }) => [id, name]))
-}
-
-function dayOf(moment: number): string {
-  return new Date(moment).toISOString().slice(0, 10)
 }

@@ -4,11 +4,11 @@ import { authenticate } from '../access/authenticate.ts'
 import type { Authenticator } from '../access/authenticate.ts'
 import { refusalOf } from '../access/refusal.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { JsonObject } from '../core/json.ts'
 import { formatUsd } from '../core/money.ts'
 import type { UsageRow } from '../ledger/books.ts'
 import { FREE } from '../ledger/ledger.ts'
 import type { Balance, Ledger } from '../ledger/ledger.ts'
+import { requestJson } from '../ledger/usage-json.ts'
 import type { KeyJson } from '../store/key-json.ts'
 import type { Asking } from './asking.ts'
 import type { Reply } from './reply.ts'
@@ -75,27 +75,6 @@ export async function showOwnRequest(
   if (row === undefined || row.keyId !== caller.keyId) {
     throw new GatewayError('not_found', `this key has made no request "${asking.id.slice(0, 100)}"`)
   }
-  await reply.end(JSON.stringify(requestJson(row)))
-}
-
-function requestJson(row: UsageRow): JsonObject {
-  return {
-    id: row.requestId,
-    object: 'tollgate.request',
-    endpoint: row.endpoint,
-    model: row.modelAsked,
-    target: row.provider === null ? null : `${row.provider}/${row.modelServed}`,
-    status: row.status,
-    code: row.errorCode,
-    created_at: new Date(row.at).toISOString(),
-    input_tokens: row.tokens.inputTokens,
-    cached_tokens: row.tokens.cachedTokens,
-    cache_write_tokens: row.tokens.cacheWriteTokens,
-    output_tokens: row.tokens.outputTokens,
-    reasoning_tokens: row.tokens.reasoningTokens,
-    cost: formatUsd(row.costNanodollars),
-    estimated: row.estimated,
-    latency_ms: row.latencyMs,
-    first_token_ms: row.firstTokenMs,
-  }
+  const told = { id: row.requestId, object: 'tollgate.request', ...requestJson(row) }
+  await reply.end(JSON.stringify(told))
 }

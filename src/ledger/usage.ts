@@ -1,20 +1,22 @@
 // What was used: reports from the rollups, and single rows. Reports never read usage rows, so they stay fast however
 // many there are.
-import type { Selectable } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 
+import { firstIdAt } from '../core/ids.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { Store } from '../store/open.ts'
-import type { Tables } from '../store/tables.ts'
 import type { UsageRow } from './books.ts'
 import { toUsageRow } from './rows.ts'
 
+export type UsageGroup = 'key' | 'model' | 'day' | 'hour'
+
 export type UsageQuestion = {
-  readonly keyId?: string
+  readonly keyId?: string | undefined
   /** Whole hours: a moment inside an hour counts the hour. */
   readonly since: number
   readonly until: number
-  /** What rows are grouped by; none = by key, model and day. */
-  readonly by?: 'key' | 'model' | 'day'
+  /** What rows are grouped by. */
+  readonly by: readonly UsageGroup[]
 }
 
 /** Sums; a member that rows were not grouped by is null. */
@@ -23,6 +25,7 @@ export type UsageSums = {
   readonly model: string | null
   /** The first moment of the day (UTC). */
   readonly day: number | null
+  readonly hour: number | null
   readonly requests: number
   readonly errors: number
   readonly inputTokens: number
@@ -43,10 +46,10 @@ const LOOKUPS_MAX = 500
 
 export async function usageReport(store: Store, question: UsageQuestion): Promise<UsageReport> {
   const groups = new Map<string, Sums>()
-  const total = emptySums({ keyId: null, model: null, day: null })
+  const total = emptySums({ keyId: null, model: null, day: null, hour: null })
   for (const stretch of stretches(question)) {
     for (const row of await readRollups(store, stretch, question)) {
-      const group = groupOf(row, question.by)
+      const group = { keyId: row.key_id, model: row.model, day: row.day, hour: row.hour }
       const name = JSON.stringify(group)
       const sums = groups.get(name) ?? emptySums(group)
       groups.set(name, sums)
@@ -54,7 +57,35 @@ export async function usageReport(store: Store, question: UsageQuestion): Promis
       add(total, row)
     }
   }
-  return { rows: [...groups.values()].toSorted(byDayKeyModel), total }
+  return { rows: [...groups.values()].toSorted(byTimeKeyModel), total }
+}
+
+/** What each key cost on each of these days (their first moments, UTC); null = nothing was asked. */
+export async function costsByDay(
+  store: Store,
+  keyIds: readonly string[],
+  days: readonly number[],
+): Promise<ReadonlyMap<string, readonly (Nanodollars | null)[]>> {
+  if (keyIds.length === 0) return new Map()
+  const rows = await store.db
+    .selectFrom('rollups')
+    .select(({ fn }) => [
+      'key_id',
+      'starts_at',
+      fn.sum<Nanodollars>('cost_nanodollars').as('cost_nanodollars'),
+    ])
+    .where('span', '=', 'day')
+    .where('starts_at', 'in', days)
+    .where('key_id', 'in', keyIds)
+    .groupBy(['key_id', 'starts_at'])
+    .execute()
+  const byKey = Map.groupBy(rows, (row) => row.key_id)
+  return new Map(
+    keyIds.map((id) => {
+      const costs = new Map(byKey.get(id)?.map((row) => [row.starts_at, row.cost_nanodollars]))
+      return [id, days.map((day) => costs.get(day) ?? null)]
+    }),
+  )
 }
 
 /** Undefined when there is no such request, or its row is past retention. */
@@ -67,35 +98,93 @@ export async function findUsage(store: Store, requestId: string): Promise<UsageR
   return row && toUsageRow(row)
 }
 
-/** Rows from the newest on; `before` = the request id that the last page ended with. */
-export async function listUsage(
+/** The keys that cost something on these days, the dearest first. */
+export async function dearestKeys(
   store: Store,
-  page: { readonly keyId?: string; readonly before?: string; readonly limit: number },
-): Promise<readonly UsageRow[]> {
-  const { keyId, before } = page
+  days: readonly number[],
+): Promise<readonly string[]> {
   const rows = await store.db
-    .selectFrom('usage')
-    .selectAll()
-    .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId ?? ''))
-    .$if(before !== undefined, (query) => query.where('request_id', '<', before ?? ''))
-    .orderBy('request_id', 'desc')
-    .limit(page.limit)
+    .selectFrom('rollups')
+    .select('key_id')
+    .where('span', '=', 'day')
+    .where('starts_at', 'in', days)
+    .where('cost_nanodollars', '>', 0n)
+    .groupBy('key_id')
+    .orderBy(({ fn }) => fn.sum('cost_nanodollars'), 'desc')
+    .orderBy('key_id')
     .execute()
-  return rows.map(toUsageRow)
+  return rows.map(({ key_id }) => key_id)
+}
+
+export type UsagePage = {
+  readonly keyId?: string | undefined
+  readonly model?: string | undefined
+  readonly outcome?: 'ok' | 'failed' | undefined
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** The request id that the last page ended with. */
+  readonly before?: string | undefined
+  readonly limit: number
+}
+
+/** So many rows are looked through for one page: no index knows models and outcomes. */
+const LOOKED_THROUGH_MAX = 20_000
+
+/** Rows from the newest on. */
+export async function listUsage(store: Store, page: UsagePage): Promise<readonly UsageRow[]> {
+  return (await searchUsage(store, page)).rows
+}
+
+/** `next`: where the next page begins; null = there is nothing more. A page may be short and still have a next. */
+export async function searchUsage(
+  store: Store,
+  page: UsagePage,
+): Promise<{ readonly rows: readonly UsageRow[]; readonly next: string | null }> {
+  const { model, outcome, limit } = page
+  const isFiltered = model !== undefined || outcome !== undefined
+  const lookedAt = inOrder(store, page).limit(isFiltered ? LOOKED_THROUGH_MAX : limit)
+  let query = store.db.selectFrom(lookedAt.as('usage')).selectAll()
+  if (model !== undefined) query = query.where('model_asked', '=', model)
+  if (outcome !== undefined) query = query.where('status', outcome === 'ok' ? '<' : '>=', 400)
+  const rows = await query.orderBy('request_id', 'desc').limit(limit).execute()
+  if (rows.length === limit) {
+    return { rows: rows.map(toUsageRow), next: rows.at(-1)?.request_id ?? null }
+  }
+  const next = isFiltered ? await lastLookedAt(store, page) : null
+  return { rows: rows.map(toUsageRow), next }
+}
+
+function inOrder(store: Store, { keyId, before, since, until }: UsagePage) {
+  const end = until === undefined ? undefined : firstIdAt('req', until)
+  const last = [before, end].filter((id) => id !== undefined).toSorted()[0]
+  let query = store.db.selectFrom('usage').selectAll()
+  if (keyId !== undefined) query = query.where('key_id', '=', keyId)
+  if (since !== undefined) query = query.where('request_id', '>=', firstIdAt('req', since))
+  if (last !== undefined) query = query.where('request_id', '<', last)
+  return query.orderBy('request_id', 'desc')
+}
+
+async function lastLookedAt(store: Store, page: UsagePage): Promise<string | null> {
+  const row = await inOrder(store, page)
+    .clearSelect()
+    .select('request_id')
+    .offset(LOOKED_THROUGH_MAX - 1)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.request_id ?? null
 }
 
 type Sums = { -readonly [Name in keyof UsageSums]: UsageSums[Name] }
-type Group = Pick<UsageSums, 'keyId' | 'model' | 'day'>
-type Rollup = Selectable<Tables['rollups']>
+type Group = Pick<UsageSums, 'keyId' | 'model' | 'day' | 'hour'>
 type Stretch = { readonly span: 'hour' | 'day'; readonly from: number; readonly to: number }
 
-/** Whole days from their own sums, the hours before and after them from theirs. */
-function stretches({ since, until }: UsageQuestion): readonly Stretch[] {
+/** Whole days from their own sums, the hours before and after them from theirs; by hours, all from theirs. */
+function stretches({ since, until, by }: UsageQuestion): readonly Stretch[] {
   const from = Math.floor(since / HOUR_MS) * HOUR_MS
   const to = Math.ceil(until / HOUR_MS) * HOUR_MS
   const firstDay = Math.ceil(from / DAY_MS) * DAY_MS
   const lastDay = Math.floor(to / DAY_MS) * DAY_MS
-  if (firstDay >= lastDay) return [{ span: 'hour', from, to }]
+  if (firstDay >= lastDay || by.includes('hour')) return [{ span: 'hour', from, to }]
   const all: readonly Stretch[] = [
     { span: 'hour', from, to: firstDay },
     { span: 'day', from: firstDay, to: lastDay },
@@ -104,38 +193,73 @@ function stretches({ since, until }: UsageQuestion): readonly Stretch[] {
   return all.filter((stretch) => stretch.from < stretch.to)
 }
 
+type Sum = {
+  readonly key_id: string | null
+  readonly model: string | null
+  readonly day: number | null
+  readonly hour: number | null
+  readonly requests: number
+  readonly errors: number
+  readonly estimated: number
+  readonly input_tokens: number
+  readonly cached_tokens: number
+  readonly cache_write_tokens: number
+  readonly output_tokens: number
+  readonly reasoning_tokens: number
+  readonly cost_nanodollars: Nanodollars
+}
+
 async function readRollups(
   store: Store,
   { span, from, to }: Stretch,
-  { keyId }: UsageQuestion,
-): Promise<readonly Rollup[]> {
-  const rollups = store.db.selectFrom('rollups').selectAll().where('span', '=', span)
+  { keyId, by }: UsageQuestion,
+): Promise<readonly Sum[]> {
   if (keyId === undefined) {
-    return rollups.where('starts_at', '>=', from).where('starts_at', '<', to).execute()
+    return sumRollups(store, by, sql`span = ${span} AND starts_at >= ${from} AND starts_at < ${to}`)
   }
   // One look-up per hour or day instead of reading past the rows of all other keys.
   const stepMs = span === 'hour' ? HOUR_MS : DAY_MS
-  const rows: Rollup[] = []
+  const rows: Sum[] = []
   for (let start = from; start < to; start += stepMs * LOOKUPS_MAX) {
     const end = Math.min(to, start + stepMs * LOOKUPS_MAX)
     const moments = Array.from(
       { length: (end - start) / stepMs },
       (_, step) => start + step * stepMs,
     )
-    rows.push(
-      ...(await rollups.where('starts_at', 'in', moments).where('key_id', '=', keyId).execute()),
-    )
+    const where = sql`span = ${span} AND starts_at IN (${sql.join(moments)}) AND key_id = ${keyId}`
+    rows.push(...(await sumRollups(store, by, where)))
   }
   return rows
 }
 
-function groupOf(row: Rollup, by: UsageQuestion['by']): Group {
-  const has = (what: 'key' | 'model' | 'day'): boolean => by === undefined || by === what
-  return {
-    keyId: has('key') ? row.key_id : null,
-    model: has('model') ? row.model : null,
-    day: has('day') ? Math.floor(row.starts_at / DAY_MS) * DAY_MS : null,
-  }
+const GROUPINGS: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
+  key: sql`key_id`,
+  model: sql`model`,
+  // The sums are of whole numbers, so the rest of the division is dropped.
+  day: sql`starts_at / 86400000 * 86400000`,
+  hour: sql`starts_at`,
+}
+
+/** A refused request is a request, and an error; it never had a row. */
+async function sumRollups(
+  store: Store,
+  by: readonly UsageGroup[],
+  where: RawBuilder<unknown>,
+): Promise<readonly Sum[]> {
+  const column = (group: UsageGroup) => (by.includes(group) ? GROUPINGS[group] : sql`NULL`)
+  const grouped =
+    by.length === 0 ? sql`` : sql`GROUP BY ${sql.join(by.map((group) => GROUPINGS[group]))}`
+  const { rows } = await sql<Sum>`
+    SELECT ${column('key')} AS key_id, ${column('model')} AS model,
+      ${column('day')} AS day, ${column('hour')} AS hour,
+      sum(requests + refused) AS requests, sum(errors + refused) AS errors,
+      sum(estimated) AS estimated, sum(input_tokens) AS input_tokens,
+      sum(cached_tokens) AS cached_tokens, sum(cache_write_tokens) AS cache_write_tokens,
+      sum(output_tokens) AS output_tokens, sum(reasoning_tokens) AS reasoning_tokens,
+      sum(cost_nanodollars) AS cost_nanodollars
+    FROM rollups WHERE ${where} ${grouped}
+    HAVING count(*) > 0`.execute(store.db)
+  return rows
 }
 
 function emptySums(group: Group): Sums {
@@ -153,10 +277,9 @@ function emptySums(group: Group): Sums {
   }
 }
 
-/** A refused request is a request, and an error; it never had a row. */
-function add(sums: Sums, row: Rollup): void {
-  sums.requests += row.requests + row.refused
-  sums.errors += row.errors + row.refused
+function add(sums: Sums, row: Sum): void {
+  sums.requests += row.requests
+  sums.errors += row.errors
   sums.inputTokens += row.input_tokens
   sums.cachedTokens += row.cached_tokens
   sums.cacheWriteTokens += row.cache_write_tokens
@@ -166,9 +289,10 @@ function add(sums: Sums, row: Rollup): void {
   sums.estimated += row.estimated
 }
 
-function byDayKeyModel(a: UsageSums, b: UsageSums): number {
+function byTimeKeyModel(a: UsageSums, b: UsageSums): number {
   return (
     (a.day ?? 0) - (b.day ?? 0) ||
+    (a.hour ?? 0) - (b.hour ?? 0) ||
     compare(a.keyId ?? '', b.keyId ?? '') ||
     compare(a.model ?? '', b.model ?? '')
   )

@@ -45,26 +45,31 @@ export async function seedFrame(store: Store, given: Some<FrameSettings> = {}): 
     .execute()
 }
 
-export async function readFrame(store: Store): Promise<Frame> {
+/** `allocated`: when it is known already; adding it up looks at every key. */
+export async function readFrame(store: Store, allocated?: Nanodollars): Promise<Frame> {
   const row = await store.db
     .selectFrom('accounts')
     .selectAll()
     .where('id', '=', FRAME_ID)
-    .executeTakeFirstOrThrow()
-  const { allocated_nanodollars } = await store.db
-    .selectFrom('accounts')
-    .select(({ fn }) => fn.sum<Nanodollars | null>('limit_nanodollars').as('allocated_nanodollars'))
-    .where('id', '!=', FRAME_ID)
-    .where('status', '!=', 'revoked')
     .executeTakeFirstOrThrow()
   const account = readAccount(store, row)
   return {
     ...account,
     limitNanodollars: account.limitNanodollars ?? 0n,
     remainingNanodollars: account.remainingNanodollars ?? 0n,
-    allocatedNanodollars: allocated_nanodollars ?? 0n,
+    allocatedNanodollars: allocated ?? (await readAllocated(store)),
     version: row.allow_version,
   }
+}
+
+async function readAllocated(store: Store): Promise<Nanodollars> {
+  const { allocated_nanodollars } = await store.db
+    .selectFrom('accounts')
+    .select(({ fn }) => fn.sum<Nanodollars | null>('limit_nanodollars').as('allocated_nanodollars'))
+    .where('id', '!=', FRAME_ID)
+    .where('status', '!=', 'revoked')
+    .executeTakeFirstOrThrow()
+  return allocated_nanodollars ?? 0n
 }
 
 /** `ifVersion`: only if nobody has changed it since it was read. */

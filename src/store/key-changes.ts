@@ -5,6 +5,7 @@ import { sql, type Selectable, type Transaction } from 'kysely'
 import { ENDPOINTS } from '../core/endpoints.ts'
 import { newId } from '../core/ids.ts'
 import { OVERLAP_MS_MAX } from '../core/key-limits.ts'
+import { pieces } from '../core/pieces.ts'
 import { newSecret, type KeyMode } from '../core/secret.ts'
 import { movedPeriodEnd } from './accounts.ts'
 import { recordChange } from './audit.ts'
@@ -303,11 +304,6 @@ function isDuplicateName(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('errcode' in error) return error.errcode === 2067
   return 'constraint' in error && error.constraint === 'keys_live_name'
-}
-
-function pieces<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
-  const count = Math.ceil(items.length / size)
-  return Array.from({ length: count }, (_, n) => items.slice(n * size, (n + 1) * size))
 }
 
 function hasValues(columns: Readonly<Record<string, unknown>>): boolean {

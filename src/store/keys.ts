@@ -2,6 +2,8 @@
 import type { Selectable } from 'kysely'
 
 import type { Endpoint } from '../core/endpoints.ts'
+import type { Nanodollars } from '../core/money.ts'
+import { pieces } from '../core/pieces.ts'
 import type { KeyMode } from '../core/secret.ts'
 import { readAccount, type Account } from './accounts.ts'
 import { StoreError } from './errors.ts'
@@ -119,6 +121,114 @@ export async function listKeys(
   return rows.map((row) =>
     readKey(store, row, modelsByKey.get(row.id)?.map(({ model }) => model) ?? []),
   )
+}
+
+/** These keys, in this order; those that do not exist are left out. */
+export async function findKeys(store: Store, ids: readonly string[]): Promise<readonly Key[]> {
+  if (ids.length === 0) return []
+  const rows = await selectKeys(store).where('keys.id', 'in', ids).execute()
+  const models = await store.db
+    .selectFrom('key_models')
+    .selectAll()
+    .where('key_id', 'in', ids)
+    .orderBy('model')
+    .execute()
+  const modelsByKey = Map.groupBy(models, (row) => row.key_id)
+  const keys = new Map(
+    rows.map((row) => {
+      const names = modelsByKey.get(row.id)?.map(({ model }) => model) ?? []
+      return [row.id, readKey(store, row, names)]
+    }),
+  )
+  return ids.flatMap((id) => keys.get(id) ?? [])
+}
+
+/** The names of these keys, by their ids. */
+export async function keyNames(
+  store: Store,
+  ids: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>()
+  for (const piece of pieces([...new Set(ids)], 500)) {
+    const rows = await store.db
+      .selectFrom('keys')
+      .select(['id', 'name'])
+      .where('id', 'in', piece)
+      .execute()
+    for (const { id, name } of rows) names.set(id, name)
+  }
+  return names
+}
+
+/** How a key's secrets may be shown: the newest, and the one before while it still opens the key. */
+export type ShownSecrets = { readonly masked: string; readonly old: OldSecret | undefined }
+
+export async function shownSecrets(
+  store: Store,
+  keyIds: readonly string[],
+): Promise<ReadonlyMap<string, ShownSecrets>> {
+  if (keyIds.length === 0) return new Map()
+  const now = store.clock.now()
+  const rows = await store.db
+    .selectFrom('secrets')
+    .select(['key_id', 'masked', 'valid_until'])
+    .where('key_id', 'in', keyIds)
+    .where((column) =>
+      column.or([column('valid_until', 'is', null), column('valid_until', '>', now)]),
+    )
+    .execute()
+  return new Map(
+    Array.from(
+      Map.groupBy(rows, (row) => row.key_id),
+      ([id, secrets]) => {
+        const newest = secrets.find(({ valid_until }) => valid_until === null)
+        const old = secrets.find(({ valid_until }) => valid_until !== null)
+        const validUntil = old?.valid_until ?? 0
+        const shown = old === undefined ? undefined : { masked: old.masked, validUntil }
+        return [id, { masked: newest?.masked ?? '', old: shown }]
+      },
+    ),
+  )
+}
+
+/** How many keys, not revoked, may call each model. */
+export async function keysPerModel(store: Store): Promise<ReadonlyMap<string, number>> {
+  const rows = await store.db
+    .selectFrom('key_models')
+    .innerJoin('keys', 'keys.id', 'key_models.key_id')
+    .select(({ fn }) => ['model', fn.countAll<number>().as('count')])
+    .where('keys.revoked_at', 'is', null)
+    .groupBy('model')
+    .execute()
+  return new Map(rows.map(({ model, count }) => [model, count]))
+}
+
+/** Periods that are over, newest first. */
+export type PastPeriod = {
+  readonly startsAt: number
+  readonly endsAt: number
+  readonly limitNanodollars: Nanodollars | null
+  readonly spentNanodollars: Nanodollars
+}
+
+export async function pastPeriods(
+  store: Store,
+  accountId: string,
+  limit: number,
+): Promise<readonly PastPeriod[]> {
+  const rows = await store.db
+    .selectFrom('account_periods')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    startsAt: row.starts_at,
+    endsAt: row.ends_at,
+    limitNanodollars: row.limit_nanodollars,
+    spentNanodollars: row.spent_nanodollars,
+  }))
 }
 
 function selectKeys(store: Store) {

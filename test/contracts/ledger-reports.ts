@@ -135,7 +135,8 @@ export function reports(it: It): void {
     }
     const [keyId = ''] = keys
     const today = Math.floor(systemClock.now() / DAY_MS) * DAY_MS
-    const question = { keyId, since: today - DAY_MS, until: today + 2 * DAY_MS }
+    const by = ['key', 'model', 'day'] as const
+    const question = { keyId, since: today - DAY_MS, until: today + 2 * DAY_MS, by }
     const { rows, total } = await usageReport(desk.store, question)
     assert.deepEqual(
       rows.map((row) => [row.model, row.requests, row.errors, row.estimated, row.costNanodollars]),
@@ -149,13 +150,17 @@ export function reports(it: It): void {
       ...question,
       since: today + 1,
       until: today + DAY_MS - 1,
-      by: 'key',
+      by: ['key'],
     })
     assert.deepEqual(
       hours.rows.map((row) => [row.keyId, row.costNanodollars]),
       [[keyId, 15n]],
     )
-    const all = await usageReport(desk.store, { since: today, until: today + DAY_MS, by: 'model' })
+    const all = await usageReport(desk.store, {
+      since: today,
+      until: today + DAY_MS,
+      by: ['model'],
+    })
     assert.ok(all.rows.find((row) => row.model === 'n')?.requests === 2)
   })
 

@@ -5,6 +5,13 @@ import { route } from './route.ts'
 import { moment } from './values.ts'
 
 export const aboutRoutes = {
+  readOpenApi: route({
+    method: 'GET',
+    path: '/openapi.json',
+    access: 'public',
+    summary: 'This document',
+    answer: z.record(z.string(), z.unknown()),
+  }),
   about: route({
     method: 'GET',
     path: '/about',

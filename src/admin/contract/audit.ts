@@ -37,7 +37,8 @@ export const auditEntry = z.object({
   address: z.string().nullable(),
   /** Such as `key.create` or `frame.change`. */
   action: z.string(),
-  subject: z.enum(AUDIT_SUBJECTS),
+  /** One of AUDIT_SUBJECTS. */
+  subject: z.string(),
   subject_id: z.string(),
   /** As it was called then. */
   subject_name: z.string().nullable(),

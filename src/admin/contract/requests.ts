@@ -48,7 +48,7 @@ export const requestPage = z.object({
   next: z.string().nullable(),
 })
 
-/** Why it cost what it cost. */
+/** Why it cost what it cost: computed again from what the books keep. */
 export const requestDetail = requestRow.extend({
   attempts: z.array(
     z.object({
@@ -59,10 +59,21 @@ export const requestDetail = requestRow.extend({
     }),
   ),
   price_version: z.string().nullable(),
-  lines: z.array(
-    z.object({ what: z.string(), count: z.number(), each: z.string(), usd: z.string() }),
+  /** Counts at USD per million; a fee is USD once. */
+  lines: z.array(z.object({ what: z.string(), count: z.number(), price: z.string() })),
+  recomputed: amount.nullable(),
+  agrees: z.boolean(),
+  why: z.string(),
+  /** What people changed about it. */
+  changes: z.array(
+    z.object({
+      at: moment,
+      actor: z.string(),
+      reason: z.string(),
+      before: amount.nullable(),
+      after: amount.nullable(),
+    }),
   ),
-  explanation: z.string(),
 })
 
 export const requestRoutes = {

@@ -1,0 +1,21 @@
+// The handler of /about.
+import type { HandlersOf } from './call.ts'
+import { contract } from './contract/contract.ts'
+import type { aboutRoutes } from './contract/about.ts'
+import type { AdminParts } from './parts.ts'
+import { openApi } from './openapi.ts'
+import { iso } from './values.ts'
+
+export function aboutHandlers(parts: AdminParts): HandlersOf<typeof aboutRoutes> {
+  return {
+    readOpenApi: async () => openApi(contract, { version: parts.version, url: parts.publicUrl }),
+    about: async ({ address }) => ({
+      version: parts.version,
+      base_url: parts.baseUrl(),
+      now: iso(parts.clock.now()),
+      address,
+      messages_bearer: parts.messagesBearer(),
+      email_available: parts.mailer !== undefined,
+    }),
+  }
+}

@@ -1,0 +1,50 @@
+// The handlers of /frame.
+import { resetSpent, topUp } from '../ledger/by-hand.ts'
+import { readFrame, setFrame } from '../store/frame.ts'
+import { FRAME_ID } from '../store/tables.ts'
+import type { HandlersOf } from './call.ts'
+import type { FrameAnswer, frameRoutes } from './contract/frame.ts'
+import { frameAnswerOf } from './key-answers.ts'
+import { storeOf, type AdminParts } from './parts.ts'
+import { refusingStale } from './stale.ts'
+import { etag, ifMatch, readAmount } from './values.ts'
+
+export function frameHandlers(parts: AdminParts): HandlersOf<typeof frameRoutes> {
+  const { store, clock } = parts
+
+  async function answer(call: { setHeader(name: string, value: string): void }) {
+    const frame = await readFrame(store)
+    call.setHeader('etag', etag(frame.version))
+    return frameAnswerOf(frame, clock.now()) satisfies FrameAnswer
+  }
+
+  return {
+    readFrame: (call) => answer(call),
+    changeFrame: async (call) => {
+      const { budget, period, timezone, week_start } = call.body
+      const ifVersion = ifMatch(call.headers)
+      const change = {
+        limitNanodollars: budget === undefined ? undefined : readAmount('budget', budget),
+        period,
+        timezone,
+        weekStart: week_start,
+        ifVersion,
+      }
+      await refusingStale(store, { subjectId: FRAME_ID, version: ifVersion }, () =>
+        setFrame(storeOf(parts, call), change),
+      )
+      return answer(call)
+    },
+    topUpFrame: async (call) => {
+      const amountNanodollars = readAmount('amount', call.body.amount)
+      const { reason } = call.body
+      await topUp(storeOf(parts, call), { accountId: FRAME_ID, amountNanodollars, reason })
+      return answer(call)
+    },
+    resetFrame: async (call) => {
+      const { reason } = call.body
+      await resetSpent(storeOf(parts, call), { accountId: FRAME_ID, reason })
+      return answer(call)
+    },
+  }
+}

@@ -1,0 +1,23 @@
+// The handlers of everything but people.
+import { aboutHandlers } from './about.ts'
+import { auditHandlers } from './audit.ts'
+import { frameHandlers } from './frame.ts'
+import { keyHandlers } from './keys.ts'
+import { modelHandlers } from './models.ts'
+import type { AdminParts } from './parts.ts'
+import { playgroundHandlers } from './playground.ts'
+import { requestHandlers } from './requests.ts'
+import { usageHandlers } from './usage.ts'
+
+export function adminHandlers(parts: AdminParts) {
+  return {
+    ...aboutHandlers(parts),
+    ...keyHandlers(parts),
+    ...frameHandlers(parts),
+    ...modelHandlers(parts),
+    ...usageHandlers(parts),
+    ...requestHandlers(parts),
+    ...auditHandlers(parts),
+    ...playgroundHandlers(parts),
+  }
+}

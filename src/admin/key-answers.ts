@@ -1,0 +1,137 @@
+// A key and the frame as the admin API shows them: the state that a badge names, its place in the frame, its pace.
+import type { Catalog } from '../catalog/models.ts'
+import type { Nanodollars } from '../core/money.ts'
+import type { Account } from '../store/accounts.ts'
+import type { Frame } from '../store/frame.ts'
+import { frameJson, keyJson } from '../store/key-json.ts'
+import { EXPIRES_SOON_MS, HIGH_PERCENT } from '../store/key-search.ts'
+import type { Key, PastPeriod, ShownSecrets } from '../store/keys.ts'
+import type { FrameAnswer } from './contract/frame.ts'
+import type { KeyDetail, KeyRow, KeyState } from './contract/key.ts'
+import { iso, usd } from './values.ts'
+
+export type KeyAround = {
+  readonly frame: Frame
+  readonly catalog: Catalog
+  readonly secrets: ShownSecrets | undefined
+  readonly now: number
+}
+
+export function keyRowOf(
+  key: Key,
+  around: KeyAround,
+  costs: readonly (Nanodollars | null)[],
+): KeyRow {
+  const total = costs.reduce<Nanodollars>((sum, cost) => sum + (cost ?? 0n), 0n)
+  return {
+    ...shown(key, around),
+    model_count: key.models.length,
+    unavailable_model_count: unavailableModels(key, around.catalog).length,
+    cost_7d: { days: costs.map((cost) => usd(cost)), total: usd(total) },
+  }
+}
+
+export function keyDetailOf(
+  key: Key,
+  around: KeyAround,
+  history: readonly PastPeriod[],
+): KeyDetail {
+  return {
+    ...shown(key, around),
+    models: [...key.models],
+    unavailable_models: unavailableModels(key, around.catalog),
+    period_starts_at: iso(key.periodStartsAt),
+    forecast: forecastOf(key, around.now),
+    history: history.map((past) => ({
+      starts_at: iso(past.startsAt),
+      ends_at: iso(past.endsAt),
+      limit: usd(past.limitNanodollars),
+      spent: usd(past.spentNanodollars),
+    })),
+    revoked_at: iso(key.revokedAt),
+    revoked_reason: key.revokedReason,
+  }
+}
+
+export function frameAnswerOf(frame: Frame, now: number): FrameAnswer {
+  return {
+    ...frameJson(frame),
+    top_up: usd(frame.topUpNanodollars),
+    limit: usd(frame.limitNanodollars + frame.topUpNanodollars),
+    period_starts_at: iso(frame.periodStartsAt),
+    forecast: forecastOf(frame, now),
+    version: String(frame.version),
+  }
+}
+
+/** With a few members that only one key alone shows: the schema of a list leaves them out. */
+function shown(key: Key, { frame, secrets, now }: KeyAround) {
+  const json = keyJson(key)
+  const own = key.remainingNanodollars
+  return {
+    ...json,
+    tags: [...json.tags],
+    permissions: [...json.permissions],
+    created_at: iso(key.createdAt),
+    state: stateOf(key, { frame, secrets, now }),
+    masked: secrets?.masked ?? '',
+    old_secret:
+      secrets?.old === undefined
+        ? null
+        : { masked: secrets.old.masked, valid_until: iso(secrets.old.validUntil) },
+    top_up: usd(key.topUpNanodollars),
+    limit: usd(limitOf(key)),
+    frame_share: share(key.spentNanodollars, frame.limitNanodollars + frame.topUpNanodollars),
+    frame_binds: own === null || frame.remainingNanodollars < own,
+    version: String(key.version),
+  }
+}
+
+/** The first of KEY_STATES that is true. */
+function stateOf(key: Key, { frame, secrets, now }: Omit<KeyAround, 'catalog'>): KeyState {
+  if (key.status !== 'active') return key.status
+  if (frame.remainingNanodollars === 0n) return 'frame_exhausted'
+  if (key.remainingNanodollars === 0n) return 'budget_exhausted'
+  if (secrets?.old !== undefined) return 'rotating'
+  if (key.expiresAt !== null && key.expiresAt <= now + EXPIRES_SOON_MS) return 'expires_soon'
+  return isHigh(key) ? 'budget_high' : 'active'
+}
+
+function isHigh(key: Key): boolean {
+  const limit = limitOf(key)
+  if (limit === null) return false
+  return (key.spentNanodollars + key.heldNanodollars) * 100n >= limit * BigInt(HIGH_PERCENT)
+}
+
+function limitOf(account: Account): Nanodollars | null {
+  const { limitNanodollars: limit, topUpNanodollars: topUp } = account
+  return limit === null ? null : limit + topUp
+}
+
+/** A ratio for people to look at: money itself is never a float. */
+function share(part: Nanodollars, whole: Nanodollars): number {
+  return whole === 0n ? 0 : Number((part * 1_000_000n) / whole) / 1_000_000
+}
+
+function unavailableModels(key: Key, catalog: Catalog): string[] {
+  // A test key's models are played by the sandbox, whether they exist or not.
+  if (key.mode === 'test') return []
+  return key.models.filter((name) => catalog.get(name)?.available !== true)
+}
+
+/** Too short a time says nothing about the pace. */
+const ELAPSED_MS_MIN = 3_600_000
+
+/** At the pace of the period so far. */
+function forecastOf(account: Account, now: number): KeyDetail['forecast'] {
+  const { spentNanodollars: spent, periodStartsAt, resetsAt } = account
+  const elapsed = now - periodStartsAt
+  if (resetsAt === null || spent === 0n || elapsed < ELAPSED_MS_MIN) return null
+  const atReset = (spent * BigInt(resetsAt - periodStartsAt)) / BigInt(elapsed)
+  const limit = limitOf(account)
+  const isEnough = limit === null || atReset <= limit
+  const exhaustedAt = isEnough
+    ? null
+    : Math.max(now, periodStartsAt + Number((limit * BigInt(elapsed)) / spent))
+  return { spent_at_reset: usd(atReset), exhausted_at: iso(exhaustedAt) }
+}

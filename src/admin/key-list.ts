@@ -1,0 +1,157 @@
+// The overview of keys, a page at a time. What has to look at every key is remembered for a moment: the counts above the
+// list, and the order of what the last days cost.
+import { csvText } from '../core/csv.ts'
+import { pieces } from '../core/pieces.ts'
+import { costsByDay, dearestKeys } from '../ledger/usage.ts'
+import { readRevision } from '../store/changes.ts'
+import { readFrame, type Frame } from '../store/frame.ts'
+import {
+  countKeys,
+  countMatching,
+  lastDays,
+  matchingIds,
+  searchKeys,
+  type KeyCounts,
+  type KeyFilter,
+} from '../store/key-search.ts'
+import { findKeys, shownSecrets } from '../store/keys.ts'
+import type { KeyRow } from './contract/key.ts'
+import type { KeyFilters, KeyPage, KeyQuery } from './contract/keys.ts'
+import { frameAnswerOf, keyRowOf } from './key-answers.ts'
+import type { AdminParts } from './parts.ts'
+import { iso } from './values.ts'
+
+const COUNTS_MS_MAX = 5_000
+const RANKING_MS_MAX = 60_000
+const EXPORTED_MAX = 100_000
+const COST_DAYS = 7
+
+type Totals = {
+  readonly at: number
+  readonly revision: number
+  readonly counts: KeyCounts
+  readonly allocatedNanodollars: bigint
+}
+
+export class KeyList {
+  readonly #parts: AdminParts
+  #totals: Totals | undefined
+  #ranking: { readonly at: number; readonly ids: Promise<readonly string[]> } | undefined
+
+  constructor(parts: AdminParts) {
+    this.#parts = parts
+  }
+
+  async page({ sort, order, page, per_page, ...filter }: KeyQuery): Promise<KeyPage> {
+    const { store, clock } = this.#parts
+    const slice = { limit: per_page, offset: (page - 1) * per_page }
+    const ids = await this.#ids({ sort, order, ...filter }, slice)
+    const { counts, frame } = await this.#above()
+    return {
+      keys: await this.#rows(ids, frame),
+      page,
+      per_page,
+      total: knownCount(filter, counts) ?? (await countMatching(store, filter)),
+      counts,
+      frame: frameAnswerOf(frame, clock.now()),
+      as_of: iso(clock.now()),
+    }
+  }
+
+  async csv(filters: KeyFilters): Promise<string> {
+    const frame = await readFrame(this.#parts.store)
+    const ids = await this.#ids(filters, { limit: EXPORTED_MAX, offset: 0 })
+    const lines: (string | number | null)[][] = []
+    for (const piece of pieces(ids, 500)) {
+      const rows = await this.#rows(piece, frame)
+      lines.push(...rows.map((row) => [...EXPORTED.map((name) => row[name]), row.cost_7d.total]))
+    }
+    return csvText([...EXPORTED, 'cost_7d'], lines)
+  }
+
+  #ids(
+    { sort, order, ...filter }: KeyFilters,
+    slice: { readonly limit: number; readonly offset: number },
+  ): Promise<readonly string[]> {
+    if (sort === 'cost_7d') return this.#idsByCost({ order, ...filter }, slice)
+    return searchKeys(this.#parts.store, { filter, sort, order, ...slice })
+  }
+
+  /** Those that cost something in their order, then the others. */
+  async #idsByCost(
+    { order, ...filter }: Omit<KeyFilters, 'sort'>,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+  ): Promise<readonly string[]> {
+    const ranking = await this.#ranked()
+    const ranked = order === 'desc' ? ranking : ranking.toReversed()
+    const end = offset + limit
+    if (isEmpty(filter) && end <= ranked.length) return ranked.slice(offset, end)
+    const all = new Set(await matchingIds(this.#parts.store, filter))
+    const found = ranked.filter((id) => all.delete(id))
+    return [...found, ...all].slice(offset, end)
+  }
+
+  /** The order of a minute ago is told at once, and a new one made for the next who asks. */
+  async #ranked(): Promise<readonly string[]> {
+    const { store, clock } = this.#parts
+    const known = this.#ranking
+    const now = clock.now()
+    if (known !== undefined && now - known.at < RANKING_MS_MAX) return known.ids
+    const next = { at: now, ids: dearestKeys(store, lastDays(now, COST_DAYS)) }
+    next.ids.catch(() => {
+      // Whoever waits for it is told; the next one asks again.
+      if (this.#ranking === next) this.#ranking = undefined
+    })
+    this.#ranking = next
+    return known === undefined ? next.ids : known.ids
+  }
+
+  /** Counted anew after every change that people make, else every few seconds. */
+  async #above(): Promise<{ readonly counts: KeyCounts; readonly frame: Frame }> {
+    const { store, clock } = this.#parts
+    const revision = await readRevision(store)
+    const known = this.#totals
+    const isFresh = known?.revision === revision && clock.now() - known.at < COUNTS_MS_MAX
+    if (isFresh) {
+      const frame = await readFrame(store, known.allocatedNanodollars)
+      return { counts: known.counts, frame }
+    }
+    const counts = await countKeys(store)
+    const frame = await readFrame(store)
+    const { allocatedNanodollars } = frame
+    this.#totals = { at: clock.now(), revision, counts, allocatedNanodollars }
+    return { counts, frame }
+  }
+
+  async #rows(ids: readonly string[], frame: Frame): Promise<KeyRow[]> {
+    const { store, clock, catalog } = this.#parts
+    const now = clock.now()
+    const keys = await findKeys(store, ids)
+    const secrets = await shownSecrets(store, ids)
+    const days = lastDays(now, COST_DAYS)
+    const costs = await costsByDay(store, ids, days)
+    return keys.map((key) => {
+      const around = { frame, catalog: catalog(), secrets: secrets.get(key.id), now }
+      return keyRowOf(key, around, costs.get(key.id) ?? [])
+    })
+  }
+}
+
+const EXPORTED = [
+  ...(['id', 'name', 'mode', 'status', 'state', 'environment', 'owner', 'budget'] as const),
+  ...(['period', 'spent', 'held', 'remaining', 'resets_at', 'model_count'] as const),
+  ...(['rpm', 'tpm', 'concurrency', 'created_at', 'expires_at', 'last_used_at'] as const),
+]
+
+function isEmpty(filter: KeyFilter): boolean {
+  return Object.values(filter).every((value) => value === undefined)
+}
+
+/** What a filter finds when it is one of those that are counted anyway. */
+function knownCount(filter: KeyFilter, counts: KeyCounts): number | undefined {
+  const { status, concern, ...rest } = filter
+  if (!isEmpty(rest)) return undefined
+  if (status === undefined) return concern === undefined ? counts.all : counts[concern]
+  if (concern !== undefined) return undefined
+  return status === 'current' ? counts.all - counts.revoked : counts[status]
+}

@@ -1,0 +1,66 @@
+// Idempotency-Key: a request that is sent twice is done once, and the second is told what the first was answered.
+import { hash } from 'node:crypto'
+
+import { claim, keepAnswer, releaseClaim } from '../store/idempotency.ts'
+import type { Store } from '../store/open.ts'
+import { AdminError, invalidValue } from './error.ts'
+import type { RequestHeaders } from './identity.ts'
+import { toAdminError } from './render-error.ts'
+
+export type Asked = {
+  readonly headers: RequestHeaders
+  readonly personId: string
+  /** The route with everything that was sent to it. */
+  readonly request: unknown
+}
+
+export type Once = { readonly answer: unknown; readonly isRepeated: boolean }
+
+export async function once(store: Store, asked: Asked, run: () => Promise<unknown>): Promise<Once> {
+  const name = nameOf(asked.headers)
+  if (name === undefined) return { answer: await run(), isRepeated: false }
+  const requestHash = hash('sha256', JSON.stringify(asked.request), 'hex')
+  const wanted = { personId: asked.personId, name, requestHash }
+  const claimed = await claim(store, wanted)
+  if (!claimed.claimed) return { answer: firstAnswer(claimed), isRepeated: true }
+  try {
+    const answer = await run()
+    await keepAnswer(store, wanted, JSON.stringify(withoutSecret(answer)))
+    return { answer, isRepeated: false }
+  } catch (thrown) {
+    // After a refusal nothing was done. After a fault nobody knows: then the name stays taken.
+    if (isRefusal(thrown)) await releaseClaim(store, wanted)
+    throw thrown
+  }
+}
+
+const NAME_LENGTH_MAX = 255
+
+function nameOf(headers: RequestHeaders): string | undefined {
+  const name = headers['idempotency-key']
+  if (name === undefined) return undefined
+  if (typeof name === 'string' && name !== '' && name.length <= NAME_LENGTH_MAX) return name
+  throw invalidValue('Idempotency-Key', `it must have 1 to ${NAME_LENGTH_MAX} characters`)
+}
+
+function firstAnswer(first: { readonly answer: string | null; readonly isSame: boolean }): unknown {
+  if (!first.isSame) {
+    const message = 'this Idempotency-Key was used for another request: choose a new one'
+    throw new AdminError('idempotency_conflict', message)
+  }
+  if (first.answer === null) {
+    const message =
+      'the first request with this Idempotency-Key is running, or was cut off: look whether it was done before you send it again under a new one'
+    throw new AdminError('idempotency_conflict', message)
+  }
+  return JSON.parse(first.answer) as unknown
+}
+
+/** A secret is shown once: to whoever got the first answer. */
+function withoutSecret(answer: unknown): unknown {
+  return { ...Object(answer), ...('secret' in Object(answer) ? { secret: null } : {}) } as unknown
+}
+
+function isRefusal(thrown: unknown): boolean {
+  return toAdminError(thrown).status < 500
+}

@@ -1,0 +1,75 @@
+// Calls that people make to try a key or a model: what came of them, and what they cost.
+import { GatewayError } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import { findUsage } from '../ledger/usage.ts'
+import { targetOf } from '../ledger/usage-json.ts'
+import { findKey, type Key } from '../store/keys.ts'
+import type { HandlersOf } from './call.ts'
+import type { CallResult } from './contract/keys.ts'
+import type { playgroundRoutes } from './contract/playground.ts'
+import { invalidValue } from './error.ts'
+import type { AdminParts } from './parts.ts'
+import { runTrial, textOf, type Trial } from './trial.ts'
+import { usd } from './values.ts'
+
+const PLAY_OUTPUT_TOKENS = 4_096
+/** Enough for a model that thinks to say a word. */
+const TEST_OUTPUT_TOKENS = 512
+
+export function playgroundHandlers(parts: AdminParts): HandlersOf<typeof playgroundRoutes> {
+  return {
+    play: async ({ body }) => {
+      const { model, messages, max_tokens = PLAY_OUTPUT_TOKENS, temperature } = body
+      const key = await findKey(parts.store, body.key)
+      return call(parts, { key, model, messages, outputTokensMax: max_tokens, temperature })
+    },
+  }
+}
+
+/** The least that shows whether a key works; the first model of its allowlist unless one is named. */
+export async function testCall(
+  parts: AdminParts,
+  keyId: string,
+  asked: string | undefined,
+): Promise<CallResult> {
+  const key = await findKey(parts.store, keyId)
+  const model = asked ?? firstModel(parts, key)
+  if (model === undefined) {
+    throw invalidValue('model', 'this key may call no model: add one to its allowlist first')
+  }
+  const messages = [{ role: 'user', content: 'Answer with the word "ready".' }] as const
+  return call(parts, { key, model, messages, outputTokensMax: TEST_OUTPUT_TOKENS })
+}
+
+/** One that can be called now, if there is one. */
+export function firstModel({ catalog }: AdminParts, { models }: Key): string | undefined {
+  return models.find((model) => catalog().get(model)?.available === true) ?? models[0]
+}
+
+async function call(parts: AdminParts, trial: Omit<Trial, 'isDryRun'>): Promise<CallResult> {
+  const requestId = newId('req', parts.clock)
+  const startedMs = parts.clock.monotonicMs()
+  const outcome = await runTrial(parts, requestId, { ...trial, isDryRun: false }).catch(refusal)
+  const failed = outcome instanceof GatewayError ? outcome : undefined
+  // A call that was refused has no row.
+  const row = await findUsage(parts.store, requestId)
+  return {
+    request_id: requestId,
+    model: trial.model,
+    passes: failed === undefined,
+    status: failed?.status ?? 200,
+    error: failed === undefined ? null : { code: failed.publicCode, message: failed.message },
+    text: outcome instanceof GatewayError ? null : textOf(outcome),
+    target: row === undefined ? null : targetOf(row),
+    input_tokens: row?.tokens.inputTokens ?? 0,
+    output_tokens: row?.tokens.outputTokens ?? 0,
+    cost: usd(row?.costNanodollars ?? 0n),
+    latency_ms: Math.round(parts.clock.monotonicMs() - startedMs),
+  }
+}
+
+/** What the data plane answers instead of a result is a result here; our own faults are not. */
+export function refusal(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown
+  throw thrown
+}

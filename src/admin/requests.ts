@@ -1,0 +1,56 @@
+// The handlers of /requests: single requests, and why each cost what it cost.
+import type { UsageRow } from '../ledger/books.ts'
+import { explain } from '../ledger/explain.ts'
+import { explanationJson } from '../ledger/explanation-json.ts'
+import { searchUsage } from '../ledger/usage.ts'
+import { requestJson } from '../ledger/usage-json.ts'
+import { findKey, keyNames } from '../store/keys.ts'
+import type { HandlersOf } from './call.ts'
+import type { RequestQuery, RequestRow, requestRoutes } from './contract/requests.ts'
+import type { AdminParts } from './parts.ts'
+import { readMoment, usd } from './values.ts'
+
+export function requestHandlers(parts: AdminParts): HandlersOf<typeof requestRoutes> {
+  const { store } = parts
+  return {
+    listRequests: ({ query }) => listPage(parts, query),
+    readRequest: async ({ params }) => {
+      const explanation = await explain(store, params.id)
+      const { row } = explanation
+      const names = await keyNames(store, [row.keyId])
+      const { attempts, price_version, lines, recomputed, agrees, why, changes } =
+        explanationJson(explanation)
+      const told = { attempts, price_version, lines, recomputed, agrees, why, changes }
+      return { ...rowOf(row, names), ...told }
+    },
+    listKeyRequests: async ({ params, query }) => {
+      const { id: key } = await findKey(store, params.id)
+      return listPage(parts, { ...query, key })
+    },
+  }
+}
+
+async function listPage({ store }: AdminParts, query: RequestQuery) {
+  const { key: keyId, model, outcome, before, limit } = query
+  const since = query.since === undefined ? undefined : readMoment(query.since)
+  const until = query.until === undefined ? undefined : readMoment(query.until)
+  const page = { keyId, model, outcome, since, until, before, limit }
+  const { rows, next } = await searchUsage(store, page)
+  const names = await keyNames(
+    store,
+    rows.map((row) => row.keyId),
+  )
+  return { requests: rows.map((row) => rowOf(row, names)), next }
+}
+
+function rowOf(row: UsageRow, names: ReadonlyMap<string, string>): RequestRow {
+  return {
+    id: row.requestId,
+    key: row.keyId,
+    key_name: names.get(row.keyId) ?? null,
+    ...requestJson(row),
+    state: row.state,
+    held: usd(row.amount),
+    end_user: row.endUser,
+  }
+}

@@ -1,0 +1,41 @@
+// A change that came too late: whoever sent it is told who was faster and what they changed.
+import { changesSince } from '../store/audit.ts'
+import { StoreError } from '../store/errors.ts'
+import { readFrame } from '../store/frame.ts'
+import { findKey } from '../store/keys.ts'
+import type { Store } from '../store/open.ts'
+import { FRAME_ID } from '../store/tables.ts'
+import { AdminError } from './error.ts'
+import { iso } from './values.ts'
+
+/** Runs a change that is based on a version, and explains when that is no longer the newest. */
+export async function refusingStale<Result>(
+  store: Store,
+  read: { readonly subjectId: string; readonly version: number },
+  change: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await change()
+  } catch (thrown) {
+    if (!(thrown instanceof StoreError) || thrown.code !== 'version_conflict') throw thrown
+    const changes = await changesSince(store, read)
+    const message = `${thrown.message}: look at what is there now, and make your change again`
+    throw new AdminError('version_conflict', message, {
+      conflict: {
+        version: await versionOf(store, read.subjectId),
+        changes: changes.map(({ at, actor, action, fields }) => ({
+          at: iso(at),
+          actor,
+          action,
+          fields: [...fields],
+        })),
+      },
+    })
+  }
+}
+
+async function versionOf(store: Store, subjectId: string): Promise<string> {
+  const { version } =
+    subjectId === FRAME_ID ? await readFrame(store) : await findKey(store, subjectId)
+  return String(version)
+}

@@ -1,0 +1,131 @@
+// A request made in the name of a key by a person who does not know its secret: through the gateway's own flow, with every
+// limit of that key, spending from it.
+import { callerOfKey } from '../access/caller.ts'
+import type { Endpoint, Format } from '../core/endpoints.ts'
+import { newSecret } from '../core/secret.ts'
+import { withCurrentKey } from '../exchange/asking.ts'
+import { exchange, type Parts } from '../exchange/exchange.ts'
+import type { Key } from '../store/keys.ts'
+import { codecOf } from '../wire/codecs.ts'
+import { MemoryReply } from './memory-reply.ts'
+import type { AdminParts } from './parts.ts'
+
+export type Trial = {
+  readonly key: Key
+  readonly model: string
+  readonly messages: readonly Turn[]
+  readonly outputTokensMax: number
+  readonly temperature?: number | undefined
+  readonly isDryRun: boolean
+}
+
+export type Turn = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }
+
+export type TrialAnswer = { readonly format: Format; readonly body: unknown }
+
+/** Throws what the data plane would have answered, a GatewayError. */
+export async function runTrial(
+  parts: AdminParts,
+  requestId: string,
+  trial: Trial,
+): Promise<TrialAnswer> {
+  const format = formatOf(parts, trial)
+  const codec = codecOf(format)
+  const flow = flowOf(parts, trial.key.id)
+  const reply = new MemoryReply()
+  // Any secret will do: the flow's look-up leads to this key alone.
+  const secret = newSecret(trial.key.mode)
+  const { family } = codec
+  await withCurrentKey(flow, () =>
+    exchange(
+      flow,
+      {
+        requestId,
+        endpoint: format,
+        codec,
+        credentials: { family, authorization: `Bearer ${secret}`, apiKey: secret },
+        providerHeaders: new Map(),
+        isDryRun: trial.isDryRun,
+        session: undefined,
+        startedMs: parts.clock.monotonicMs(),
+        trace: { requestId },
+        readBody: async () => Buffer.from(JSON.stringify(bodyOf(format, trial))),
+      },
+      reply,
+    ),
+  )
+  return { format, body: reply.body }
+}
+
+/** The endpoint that a program with this key would use for this model; the first one when it may use none. */
+export function formatOf(
+  { catalog }: AdminParts,
+  { key, model }: Pick<Trial, 'key' | 'model'>,
+): Format & Endpoint {
+  if (catalog().get(model)?.kind === 'embedding') return 'embeddings'
+  const formats = ['chat', 'messages', 'responses'] as const
+  return formats.find((format) => key.permissions.includes(format)) ?? 'chat'
+}
+
+/** The answer's own words. */
+export function textOf({ format, body }: TrialAnswer): string | null {
+  switch (format) {
+    case 'embeddings':
+      return null
+    case 'chat':
+      return (body as ChatAnswer).choices[0]?.message.content ?? null
+    case 'messages':
+      return textsOf((body as MessagesAnswer).content)
+    case 'responses':
+      return textsOf((body as ResponsesAnswer).output.flatMap(({ content = [] }) => content))
+  }
+}
+
+type ChatAnswer = {
+  readonly choices: readonly { readonly message: { readonly content: string | null } }[]
+}
+type Texts = readonly { readonly text?: string }[]
+type MessagesAnswer = { readonly content: Texts }
+type ResponsesAnswer = { readonly output: readonly { readonly content?: Texts }[] }
+
+function textsOf(parts: Texts): string {
+  return parts.map(({ text = '' }) => text).join('')
+}
+
+function flowOf({ flow, store, clock }: AdminParts, keyId: string): Parts {
+  const authenticator = {
+    clock,
+    messagesBearer: () => true,
+    findBySecretHash: () => callerOfKey(store, keyId),
+    forget: () => {},
+  }
+  return { ...flow, authenticator }
+}
+
+function bodyOf(format: Format, { model, messages, outputTokensMax, temperature }: Trial): object {
+  const common = { model, ...(temperature === undefined ? {} : { temperature }) }
+  const spoken = messages.filter(({ role }) => role !== 'system')
+  const system = messages.filter(({ role }) => role === 'system')
+  const instructions = system.map(({ content }) => content).join('\n\n')
+  switch (format) {
+    case 'embeddings':
+      return { model, input: messages.map(({ content }) => content) }
+    case 'chat':
+      return { ...common, messages, max_completion_tokens: outputTokensMax }
+    case 'messages':
+      return {
+        ...common,
+        messages: spoken,
+        max_tokens: outputTokensMax,
+        ...(system.length === 0 ? {} : { system: instructions }),
+      }
+    case 'responses':
+      return {
+        ...common,
+        input: spoken,
+        max_output_tokens: outputTokensMax,
+        store: false,
+        ...(system.length === 0 ? {} : { instructions }),
+      }
+  }
+}

@@ -1,0 +1,45 @@
+// Between the values of the contract and those of the store: money, moments, versions.
+import { formatUsd, parseBudget, type Nanodollars } from '../core/money.ts'
+import { AdminError, invalidValue } from './error.ts'
+import type { RequestHeaders } from './identity.ts'
+
+/** Null stays null: there is no such amount. */
+export function usd(amount: Nanodollars): string
+export function usd(amount: Nanodollars | null): string | null
+export function usd(amount: Nanodollars | null): string | null {
+  return amount === null ? null : formatUsd(amount)
+}
+
+export function iso(moment: number): string
+export function iso(moment: number | null): string | null
+export function iso(moment: number | null): string | null {
+  return moment === null ? null : new Date(moment).toISOString()
+}
+
+/** An amount as it was sent; the field is named when it is none. */
+export function readAmount(field: string, text: string): Nanodollars {
+  try {
+    return parseBudget(text)
+  } catch (error) {
+    if (error instanceof RangeError) throw invalidValue(field, error.message)
+    throw error
+  }
+}
+
+export function readMoment(text: string): number {
+  return Date.parse(text)
+}
+
+/** The version that a change is based on: `"7"`, as the ETag of the answer that showed it. */
+export function ifMatch(headers: RequestHeaders): number {
+  const match = /^(?:W\/)?"?(\d{1,15})"?$/.exec(String(headers['if-match'] ?? ''))
+  if (match !== null) return Number(match[1])
+  throw new AdminError(
+    'version_required',
+    'send the version that this change is based on: the ETag of the answer that showed it, as If-Match',
+  )
+}
+
+export function etag(version: number): string {
+  return `"${version}"`
+}

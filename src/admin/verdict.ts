@@ -1,0 +1,109 @@
+// Whether a call with a key would pass now, and every limit that could stop it. Decided by the code that decides about
+// calls: it is a dry run of one.
+import { GatewayError } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import type { Nanodollars } from '../core/money.ts'
+import type { Balance, Balances } from '../ledger/ledger.ts'
+import { usageReport } from '../ledger/usage.ts'
+import { readFrame } from '../store/frame.ts'
+import { findKey, type Key } from '../store/keys.ts'
+import type { Verdict } from './contract/keys.ts'
+import { AdminError } from './error.ts'
+import type { AdminParts } from './parts.ts'
+import { firstModel, refusal } from './playground.ts'
+import { formatOf, runTrial } from './trial.ts'
+import { iso, usd } from './values.ts'
+
+/** A short answer: what stops this stops nearly everything. */
+const OUTPUT_TOKENS = 256
+
+export async function verdictOf(
+  parts: AdminParts,
+  keyId: string,
+  asked: string | undefined,
+): Promise<Verdict> {
+  const key = await findKey(parts.store, keyId)
+  const balances = await parts.flow.ledger.balances(keyId)
+  if (balances === undefined) throw new AdminError('not_found', 'there is no key with this id')
+  const model = asked ?? firstModel(parts, key) ?? ''
+  return {
+    model: model === '' ? null : model,
+    endpoint: formatOf(parts, { key, model }),
+    ...(await forecast(parts, key, model)),
+    key: balanceJson(balances.key),
+    frame: { ...balanceJson(balances.frame), own: usd(await ownPart(parts, key, balances)) },
+    rates: ratesJson(balances),
+  }
+}
+
+type Told = Pick<Verdict, 'passes' | 'blocked_by' | 'worst_case' | 'target'>
+
+async function forecast(parts: AdminParts, key: Key, model: string): Promise<Told> {
+  const messages = [{ role: 'user', content: 'Hello' }] as const
+  const trial = { key, model, messages, outputTokensMax: OUTPUT_TOKENS, isDryRun: true }
+  const outcome = await runTrial(parts, newId('req', parts.clock), trial).catch(refusal)
+  if (outcome instanceof GatewayError) {
+    const { publicCode: code, status, message, details } = outcome
+    const blocked_by = { code, status, message, ...placeOf(details.facts ?? {}) }
+    return { passes: false, blocked_by, worst_case: null, target: null }
+  }
+  const told = outcome.body as DryRun
+  const { passes, worst_case, target } = told
+  if (passes) return { passes, blocked_by: null, worst_case, target }
+  const { code, status, message } = told
+  return { passes, blocked_by: { code, status, message, ...placeOf(told) }, worst_case, target }
+}
+
+/** What exchange/dry-run.ts tells. */
+type DryRun = Facts & {
+  readonly passes: boolean
+  readonly worst_case: string
+  readonly target: string | null
+  readonly code: string
+  readonly status: number
+  readonly message: string
+}
+
+type Facts = { readonly scope?: unknown; readonly resets_at?: unknown }
+
+function placeOf({ scope, resets_at }: Facts) {
+  return {
+    scope: scope === 'key' || scope === 'frame' ? (scope as 'key' | 'frame') : null,
+    resets_at: typeof resets_at === 'string' ? resets_at : null,
+  }
+}
+
+/** This key's part of what is spent in the frame's period: from the sums by hour and day, and never above the whole. */
+async function ownPart(
+  { store, clock }: AdminParts,
+  key: Key,
+  balances: Balances,
+): Promise<Nanodollars> {
+  const { periodStartsAt } = await readFrame(store, 0n)
+  const since = Math.max(periodStartsAt, key.createdAt)
+  const until = clock.now()
+  if (since >= until) return 0n
+  const { total } = await usageReport(store, { keyId: key.id, since, until, by: [] })
+  const { spentNanodollars: whole } = balances.frame
+  return total.costNanodollars < whole ? total.costNanodollars : whole
+}
+
+function balanceJson(balance: Balance): Verdict['key'] {
+  return {
+    limit: usd(balance.limitNanodollars),
+    spent: usd(balance.spentNanodollars),
+    held: usd(balance.heldNanodollars),
+    remaining: usd(balance.remainingNanodollars),
+    resets_at: iso(balance.resetsAt),
+  }
+}
+
+function ratesJson({ requests, tokens, concurrency }: Balances): Verdict['rates'] {
+  const rate = (limited: Balances['requests']) =>
+    limited === null ? null : { limit: limited.limit, remaining: limited.remaining }
+  return {
+    rpm: rate(requests),
+    tpm: rate(tokens),
+    concurrency: { limit: concurrency.limit, in_flight: concurrency.inFlight },
+  }
+}

@@ -1,0 +1,33 @@
+// The JSON form of a model (design 2.1), for the command line and the admin API alike.
+import { formatUsd, type Picodollars } from '../core/money.ts'
+import type { Model } from './models.ts'
+import type { Rates } from './prices.ts'
+
+export function modelJson(model: Model) {
+  return {
+    id: model.id,
+    kind: model.kind,
+    provider: model.targets[0]?.provider ?? null,
+    price: model.price === null ? null : priceJson(model.price.rates),
+    context: model.context,
+    max_output: model.maxOutput,
+    abilities: model.abilities,
+    available: model.available,
+    reason: model.reason,
+  }
+}
+
+function priceJson(rates: Rates) {
+  return {
+    input: perMillion(rates.input),
+    cached: perMillion(rates.cached),
+    cache_write: perMillion(rates.cacheWriteShort),
+    cache_write_long: perMillion(rates.cacheWriteLong),
+    output: perMillion(rates.output),
+  }
+}
+
+/** pico-USD per token is micro-USD per million tokens. */
+export function perMillion(price: Picodollars): string {
+  return formatUsd(price * 1_000n)
+}

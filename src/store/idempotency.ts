@@ -1,0 +1,62 @@
+// Requests that may be sent twice and must be done once: who has claimed a name, and what the first was answered.
+import type { Store } from './open.ts'
+
+const KEPT_MS = 24 * 60 * 60 * 1_000
+
+export type Claim = {
+  readonly personId: string
+  /** What the caller calls this request; unique among their own for a day. */
+  readonly name: string
+  /** Of what was asked: the same name for something else is a mistake. */
+  readonly requestHash: string
+}
+
+export type Claimed =
+  | { readonly claimed: true }
+  /** Null: it is running, or nobody knows what became of it. */
+  | { readonly claimed: false; readonly answer: string | null; readonly isSame: boolean }
+
+export async function claim(store: Store, wanted: Claim): Promise<Claimed> {
+  const { personId: person_id, name, requestHash: request_hash } = wanted
+  const now = store.clock.now()
+  await store.db
+    .deleteFrom('idempotency')
+    .where('created_at', '<', now - KEPT_MS)
+    .execute()
+  const { numInsertedOrUpdatedRows } = await store.db
+    .insertInto('idempotency')
+    .values({ person_id, name, request_hash, answer: null, created_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  if (numInsertedOrUpdatedRows === 1n) return { claimed: true }
+  const row = await rowOf(store, wanted).executeTakeFirst()
+  const isSame = row === undefined || row.request_hash === request_hash
+  return { claimed: false, answer: row?.answer ?? null, isSame }
+}
+
+/** It is done: whoever sends it again gets this answer. */
+export async function keepAnswer(store: Store, made: Claim, answer: string): Promise<void> {
+  await store.db
+    .updateTable('idempotency')
+    .set({ answer })
+    .where('person_id', '=', made.personId)
+    .where('name', '=', made.name)
+    .execute()
+}
+
+/** Nothing was done: the name is free again. */
+export async function releaseClaim(store: Store, made: Claim): Promise<void> {
+  await store.db
+    .deleteFrom('idempotency')
+    .where('person_id', '=', made.personId)
+    .where('name', '=', made.name)
+    .execute()
+}
+
+function rowOf(store: Store, { personId, name }: Claim) {
+  return store.db
+    .selectFrom('idempotency')
+    .selectAll()
+    .where('person_id', '=', personId)
+    .where('name', '=', name)
+}

@@ -1,0 +1,177 @@
+// The admin API on a database of its own, with the gateway's real flow behind it and a role for every caller to choose:
+// what tests of the API share. How people sign in is tested elsewhere.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { LastUse } from '../../src/access/last-use.ts'
+import { Tokenizer } from '../../src/access/tokenizer.ts'
+import { PERMISSIONS, type Permission } from '../../src/admin/contract/permissions.ts'
+import { API_PREFIX } from '../../src/admin/contract/route.ts'
+import { adminHandlers } from '../../src/admin/handlers.ts'
+import type { Identity } from '../../src/admin/identity.ts'
+import type { Mail } from '../../src/admin/mail.ts'
+import type { AdminParts } from '../../src/admin/parts.ts'
+import { makeAdminServer } from '../../src/admin/server.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import type { Parts } from '../../src/exchange/exchange.ts'
+import { openResponses } from '../../src/exchange/open-responses.ts'
+import { Running } from '../../src/exchange/running.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { periodAt } from '../../src/ledger/periods.ts'
+import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
+import { findUsage } from '../../src/ledger/usage.ts'
+import { HttpClient } from '../../src/providers/http.ts'
+import { seedFrame } from '../../src/store/frame.ts'
+import { recordUse } from '../../src/store/key-changes.ts'
+import { keyJson } from '../../src/store/key-json.ts'
+import { findKey } from '../../src/store/keys.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { Supply } from '../../src/supply.ts'
+import type { Log } from '../../src/telemetry/log.ts'
+import type { FreshDatabase } from './store.ts'
+
+export type Json = Readonly<Record<string, unknown>>
+
+export type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The JSON of the answer, as whatever the test expects. */
+  readonly body: Record<string, never>
+}
+
+export type Asked = {
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** All of them unless said otherwise; null = nobody is signed in. */
+  readonly permissions?: readonly Permission[] | null
+  readonly via?: 'session' | 'token'
+}
+
+export type AdminDesk = AsyncDisposable & {
+  readonly store: Store
+  readonly parts: AdminParts
+  /** http://127.0.0.1:PORT */
+  readonly url: string
+  readonly mails: Mail[]
+  call(method: string, path: string, asked?: Asked): Promise<Answer>
+}
+
+const quiet: Log = { info: () => {}, warn: () => {}, error: () => {}, flush: () => {} }
+
+export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
+  await using opened = new AsyncDisposableStack()
+  const database = await fresh()
+  opened.defer(() => database.drop())
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-admin-'))
+  opened.defer(() => rmSync(folder, { recursive: true }))
+  const clock = systemClock
+  const store = await openStore(database.url, {
+    clock,
+    periodAt,
+    workerModules: [LEDGER_WORKER_MODULE],
+  })
+  opened.defer(() => store.close())
+  await seedFrame(store)
+  const config = loadConfig({ env: {}, folder, options: {} })
+  const http = new HttpClient({})
+  opened.defer(() => http.close())
+  const supply = new Supply(config, { http, clock })
+  opened.defer(() => supply.stop())
+  const flow = await flowOf(opened, { store, supply, folder })
+  const mails: Mail[] = []
+  const parts: AdminParts = {
+    ...{ clock, log: quiet, store, flow, version: '0.0.0' },
+    publicUrl: 'https://tollgate.example.com',
+    mailer: { send: async (mail) => void mails.push(mail) },
+    baseUrl: () => 'https://tollgate.example.com',
+    catalog: () => supply.catalog,
+    restsUntil: () => undefined,
+    secretPrefix: () => 'tg',
+    messagesBearer: () => false,
+  }
+  const server = await makeAdminServer({
+    ...parts,
+    identity: byHeader,
+    handlers: adminHandlers(parts),
+  })
+  opened.defer(() => server.close())
+  const listener = createServer((message, response) => {
+    void server.handle(message, response, `req_${message.headers['x-test-id'] ?? 'test'}`)
+  })
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  opened.defer(() => void listener.close())
+  const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
+  const kept = opened.move()
+  return {
+    ...{ store, parts, url, mails },
+    call: (method, path, asked) => call(url + API_PREFIX + path, method, asked),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+async function call(url: string, method: string, asked: Asked = {}): Promise<Answer> {
+  const { body, permissions = PERMISSIONS, via = 'session' } = asked
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(permissions === null ? {} : { 'x-test-permissions': permissions.join(',') }),
+      'x-test-via': via,
+      ...asked.headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+  const read = (isJson ? JSON.parse(text) : {}) as Record<string, never>
+  return { status: response.status, headers: response.headers, text, body: read }
+}
+
+const byHeader: Identity = {
+  find: async ({ headers }) => {
+    const given = headers['x-test-permissions']
+    if (typeof given !== 'string') return undefined
+    const permissions = new Set(PERMISSIONS.filter((each) => given.split(',').includes(each)))
+    const via = headers['x-test-via'] === 'token' ? 'token' : 'session'
+    return { id: 'person_ann', email: 'ann@example.com', name: 'Ann', permissions, via }
+  },
+}
+
+async function flowOf(
+  opened: AsyncDisposableStack,
+  { store, supply, folder }: { store: Store; supply: Supply; folder: string },
+): Promise<Parts> {
+  const clock = systemClock
+  const ledger = await openLedger({
+    store,
+    ...supply.config.ledger,
+    spoolFolder: join(folder, 'spool'),
+    alarm: () => {},
+  })
+  opened.defer(() => ledger.close())
+  const tokenizer = new Tokenizer()
+  opened.defer(() => tokenizer.close())
+  const lastUse = new LastUse(clock, (usedAt) => recordUse(store, usedAt))
+  opened.defer(() => lastUse.stop())
+  const settings = () => supply.config.responses
+  const secret = 'a secret for tests, long enough to be taken'
+  const responses = opened.use(openResponses({ store, log: quiet, secret, settings }))
+  return {
+    ...{ clock, log: quiet, ledger, tokenizer, responses, lastUse, running: new Running() },
+    authenticator: {
+      clock,
+      messagesBearer: () => false,
+      findBySecretHash: async () => undefined,
+      forget: () => {},
+    },
+    catalog: () => supply.catalog,
+    route: supply.route.bind(supply),
+    describeKey: async (keyId) => keyJson(await findKey(store, keyId)),
+    findUsage: (requestId) => findUsage(store, requestId),
+  }
+}
