@@ -1,6 +1,7 @@
 // What becomes of an error on the command line: one line on stderr that says what to do, and an exit code.
 import { CommanderError, InvalidArgumentError } from 'commander'
 
+import { AdminError } from '../admin/error.ts'
 import { ConfigError } from '../config/problems.ts'
 import { StoreError } from '../store/errors.ts'
 import { printError } from './output.ts'
@@ -18,7 +19,9 @@ export class FailureError extends Error {
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof UsageError) return 2
-  if (error instanceof StoreError) return error.code === 'invalid_value' ? 2 : 1
+  if (error instanceof StoreError || error instanceof AdminError) {
+    return error.code === 'invalid_value' ? 2 : 1
+  }
   if (error instanceof ConfigError) {
     return error.problems.every(({ path }) => path.startsWith('--')) ? 2 : 1
   }
@@ -52,7 +55,8 @@ function isForPeople(error: unknown): error is Error {
     error instanceof UsageError ||
     error instanceof FailureError ||
     error instanceof ConfigError ||
-    error instanceof StoreError
+    error instanceof StoreError ||
+    error instanceof AdminError
   )
 }
 

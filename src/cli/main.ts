@@ -24,6 +24,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
     summary: 'show or set the budget frame above all keys',
     load: async () => (await import('./frame.ts')).addFrame,
   },
+  users: {
+    summary: 'invite, list, block and change the people who administer this gateway',
+    load: async () => (await import('./users.ts')).addUsers,
+  },
   usage: {
     summary: 'show requests, tokens and cost',
     load: async () => (await import('./usage.ts')).addUsage,

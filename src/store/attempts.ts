@@ -4,7 +4,10 @@ import { hash } from 'node:crypto'
 
 import type { Queries } from './people.ts'
 
+/** At most an hour long. */
 export type Window = { readonly windowMs: number; readonly now: number }
+
+const KEPT_MS = 2 * 60 * 60 * 1_000
 
 /** Counts one try; the number of tries in this window, this one included. The subject is kept as a hash alone. */
 export async function countAttempt(
@@ -15,7 +18,7 @@ export async function countAttempt(
   const startsAt = now - (now % windowMs)
   await db
     .deleteFrom('attempts')
-    .where('window_starts_at', '<', startsAt - windowMs)
+    .where('window_starts_at', '<', now - KEPT_MS)
     .execute()
   const { count } = await db
     .insertInto('attempts')
@@ -28,6 +31,22 @@ export async function countAttempt(
     .returning('count')
     .executeTakeFirstOrThrow()
   return count
+}
+
+/** Counts a try of what may be done once; false for everyone but the first, for at least one whole window. */
+export async function isFirstAttempt(
+  db: Queries,
+  subject: string,
+  { windowMs, now }: Window,
+): Promise<boolean> {
+  const count = await countAttempt(db, subject, { windowMs, now })
+  const earlier = await db
+    .selectFrom('attempts')
+    .select('count')
+    .where('subject', '=', hashOf(subject))
+    .where('window_starts_at', '=', now - (now % windowMs) - windowMs)
+    .executeTakeFirst()
+  return count === 1 && earlier === undefined
 }
 
 /** Whoever succeeded has not tried in vain. */

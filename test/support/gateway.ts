@@ -17,6 +17,8 @@ export type TestGateway = AsyncDisposable & {
   readonly pid: number
   /** Everything it has written to its log so far. */
   log(): readonly LogLine[]
+  /** The first match in what it has printed, or will print, beside its log. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>
   /** The first log line with this event or request id, once it is there. */
   logged(eventOrId: string): Promise<LogLine>
   /** Runs a command of the command line on the same database; its JSON. Fails when the command does. */
@@ -78,6 +80,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     pid: gateway.pid,
     ended: gateway.ended,
     log,
+    printed: gateway.printed,
     async logged(eventOrId) {
       const pattern = `"(?:event|request_id)":"${eventOrId}".*\n`
       const { index, input } = await gateway.printed(new RegExp(pattern))

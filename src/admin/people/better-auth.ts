@@ -3,7 +3,7 @@
 import { isAPIError } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
 
-import { countAttempt } from '../../store/attempts.ts'
+import { isFirstAttempt } from '../../store/attempts.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
 import {
   ADDRESS_HEADER,
@@ -97,15 +97,19 @@ async function enterCode(
   auth: Auth,
   { visit, code, kind }: CodeGiven,
 ): Promise<SignInOutcome> {
-  const call = { ...asked(visit), body: { code }, returnHeaders: true as const }
-  const challenged = await personChallenged(auth, visit)
+  const cookie = pendingCookie(visit)
+  const call = { ...asked({ ...visit, cookie }), body: { code }, returnHeaders: true as const }
+  const challenged = await personChallenged(auth, cookie)
   try {
     const { headers, response } = await (kind === 'app'
       ? auth.api.verifyTOTP(call)
       : auth.api.verifyBackupCode(call))
     const personId = response.user.id
-    if (kind === 'app' && (await isSecondUse())) {
-      await deleteSessions(store.db, { personId })
+    const window = { windowMs: CODE_MS, now: store.clock.now() }
+    // Whoever has read a code over a shoulder comes second.
+    if (kind === 'app' && !(await isFirstAttempt(store.db, `code ${personId} ${code}`, window))) {
+      const made = await sessionIn(auth, headers)
+      await deleteSessions(store.db, { personId, only: made?.id ?? '' })
       return { outcome: 'refused', personId }
     }
     return { outcome: 'signed-in', personId, cookies: headers.getSetCookie() }
@@ -114,25 +118,27 @@ async function enterCode(
     const isLocked = LOCKED.has(String(error.body?.code))
     return { outcome: isLocked ? 'locked' : 'refused', personId: challenged ?? null }
   }
-
-  /** Whoever has read a code over a shoulder comes second. */
-  async function isSecondUse(): Promise<boolean> {
-    const subject = `code ${challenged} ${code}`
-    const window = { windowMs: CODE_MS, now: store.clock.now() }
-    return (await countAttempt(store.db, subject, window)) > 1
-  }
 }
 
 const LOCKED = new Set(['TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE', 'ACCOUNT_TEMPORARILY_LOCKED'])
 
+/** The session that an answer's cookies open. */
+async function sessionIn({ api }: Auth, answered: Headers) {
+  const cookie = answered.getSetCookie().map((each) => each.split(';', 1)[0])
+  const found = await api.getSession({ headers: new Headers({ cookie: cookie.join('; ') }) })
+  return found?.session
+}
+
 /** Whose password was right in the step before: the cookie names the sign-in, which only its own browser knows. */
-async function personChallenged(auth: Auth, { cookie = '' }: Visit): Promise<string | undefined> {
-  const [, value = ''] = /two_factor=([^;]+)/.exec(cookie) ?? []
-  const signed = decodeURIComponent(value)
-  const identifier = signed.slice(0, signed.lastIndexOf('.'))
-  if (identifier === '') return undefined
+async function personChallenged(auth: Auth, pending: string): Promise<string | undefined> {
+  const [, identifier = ''] = /=([^.]+)\./.exec(pending) ?? []
   const { internalAdapter } = await auth.$context
   return (await internalAdapter.findVerificationValue(identifier))?.value
+}
+
+/** The cookie of a sign-in that waits for its code. Who else is signed in at this browser does not matter then. */
+function pendingCookie({ cookie = '' }: Visit): string {
+  return cookie.split('; ').find((pair) => /^[\w.-]*two_factor=/.test(pair)) ?? ''
 }
 
 function singleSignOn(
@@ -180,10 +186,9 @@ async function finish(
   const location = new URL(headers.get('location') ?? '/', 'http://here')
   const error = location.searchParams.get('error')
   if (error !== null) return { outcome: 'refused', reason: error, cookies }
-  const cookie = cookies.map((each) => each.split(';', 1)[0]).join('; ')
-  const session = await auth.api.getSession(asked({ ...visit, cookie }))
-  if (session === null) return { outcome: 'refused', reason: 'no_session', cookies }
-  return { outcome: 'signed-in', personId: session.user.id, cookies }
+  const session = await sessionIn(auth, headers)
+  if (session === undefined) return { outcome: 'refused', reason: 'no_session', cookies }
+  return { outcome: 'signed-in', personId: session.userId, cookies }
 }
 
 async function discover(options: SignInOptions): Promise<Auth | undefined> {

@@ -9,6 +9,7 @@ import {
   hasPeople,
   insertPerson,
   markJoined,
+  normalEmail,
   updatePerson,
   type Person,
   type Tx,
@@ -123,7 +124,7 @@ export async function useOpenLink(
   given: LinkUse,
 ): Promise<{ readonly email: string }> {
   const link = await findOpenLink(store, given.token)
-  const email = link.person?.email ?? given.email
+  const email = link.person?.email ?? (given.email && normalEmail(given.email))
   if (email === undefined) throw invalidValue('email', 'write your e-mail address')
   const name = given.name ?? link.person?.name ?? ''
   if (name === '') throw invalidValue('name', 'write your name')

@@ -1,10 +1,8 @@
 // People and roles for those who manage them: the handlers of contract/people.ts.
 import { describeError } from '../../telemetry/log.ts'
-import type { HandlersOf } from '../call.ts'
+import type { Call, HandlersOf } from '../call.ts'
 import type { peopleRoutes, SentLink } from '../contract/people.ts'
-import type { Desk } from './desk.ts'
-import { mailFor } from './letters.ts'
-import { linkUrl, makePersonLink, type MadeLink } from './links.ts'
+import type { Route } from '../contract/route.ts'
 import { deskFor, linkBase, type PeopleParts } from './parts.ts'
 import {
   addPerson,
@@ -18,6 +16,7 @@ import {
   unblockPerson,
 } from './people.ts'
 import { answerRoles, changeRole, createRole, removeRole } from './roles.ts'
+import { sendLink, type PersonLinkKind } from './send-link.ts'
 
 export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRoutes> {
   const { db } = parts.store
@@ -26,33 +25,14 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
     readPerson: ({ params }) => answerPerson(db, params.id),
 
     async invitePerson(call) {
-      const desk = deskFor(parts, call)
-      const person = await addPerson(desk, call.body)
-      const base = linkBase(parts, call)
-      return {
-        person,
-        link: await sendLink(parts, { desk, base, id: person.id, kind: 'invitation' }),
-      }
+      const person = await addPerson(deskFor(parts, call), call.body)
+      return { person, link: await send(parts, call, { id: person.id, kind: 'invitation' }) }
     },
 
     changePerson: (call) => changePerson(deskFor(parts, call), call.params.id, call.body),
 
-    inviteAgain: (call) =>
-      sendLink(parts, {
-        desk: deskFor(parts, call),
-        base: linkBase(parts, call),
-        id: call.params.id,
-        kind: 'invitation',
-      }),
-
-    resetPassword: (call) =>
-      sendLink(parts, {
-        desk: deskFor(parts, call),
-        base: linkBase(parts, call),
-        id: call.params.id,
-        kind: 'reset',
-      }),
-
+    inviteAgain: (call) => send(parts, call, { id: call.params.id, kind: 'invitation' }),
+    resetPassword: (call) => send(parts, call, { id: call.params.id, kind: 'reset' }),
     resetTwoFactor: (call) => resetTwoFactor(deskFor(parts, call), call.params.id),
     blockPerson: (call) => blockPerson(deskFor(parts, call), call.params.id),
     unblockPerson: (call) => unblockPerson(deskFor(parts, call), call.params.id),
@@ -78,27 +58,15 @@ export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRout
   }
 }
 
-type Sending = {
-  readonly desk: Desk
-  readonly base: string
-  readonly id: string
-  readonly kind: Exclude<MadeLink['kind'], 'setup'>
+function send(
+  parts: PeopleParts,
+  call: Pick<Call<Manages>, 'person' | 'headers' | 'address' | 'requestId'>,
+  about: { readonly id: string; readonly kind: PersonLinkKind },
+): Promise<SentLink> {
+  const base = linkBase(parts, call)
+  const onMailFailed = (thrown: unknown): void =>
+    parts.log.warn('mail_failed', { cause: describeError(thrown) })
+  return sendLink(deskFor(parts, call), { ...about, base, mailer: parts.mailer, onMailFailed })
 }
 
-/** By mail where there is a way and it works; else whoever made the link passes it on. */
-export async function sendLink(
-  { mailer, log }: Pick<PeopleParts, 'mailer' | 'log'>,
-  { desk, base, id, kind }: Sending,
-): Promise<SentLink> {
-  const link = await makePersonLink(desk, id, kind)
-  const url = linkUrl(link, base)
-  const expires_at = new Date(link.expiresAt).toISOString()
-  if (mailer === undefined) return { mailed: false, url, expires_at }
-  try {
-    await mailer.send(mailFor(link, url))
-    return { mailed: true, url: null, expires_at }
-  } catch (error) {
-    log.warn('mail_failed', { cause: describeError(error) })
-    return { mailed: false, url, expires_at }
-  }
-}
+type Manages = Route & { readonly access: 'people:manage' }

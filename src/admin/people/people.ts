@@ -19,7 +19,8 @@ import {
 } from '../../store/people.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
 import type { PersonAnswer } from '../contract/people.ts'
-import { AdminError } from '../error.ts'
+import { email as emailSchema } from '../contract/sign-in.ts'
+import { AdminError, invalidValue } from '../error.ts'
 import { change, demandRights, type Desk } from './desk.ts'
 import { listRoles, roleById, roleNamed, type Role } from './role-list.ts'
 
@@ -45,6 +46,8 @@ export async function answerPerson(db: Queries, idOrEmail: string): Promise<Pers
 export async function addPerson(desk: Desk, invited: Invited): Promise<PersonAnswer> {
   const { store } = desk
   const email = normalEmail(invited.email)
+  const check = emailSchema.safeParse(email)
+  if (!check.success) throw invalidValue('email', `"${email}" is no e-mail address`)
   const attempt = {
     action: 'person.invite',
     subject: 'person',

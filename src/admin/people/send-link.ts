@@ -1,0 +1,35 @@
+// Gets a one-time link to the person it is for: by mail where there is a way and it works; else whoever made it passes
+// it on.
+import type { SentLink } from '../contract/people.ts'
+import type { LinkKind } from '../contract/sign-in.ts'
+import type { Mailer } from '../mail.ts'
+import type { Desk } from './desk.ts'
+import { mailFor } from './letters.ts'
+import { linkUrl, makePersonLink } from './links.ts'
+
+export type PersonLinkKind = Exclude<LinkKind, 'setup'>
+
+export type Sending = {
+  /** The person's id or address. */
+  readonly id: string
+  readonly kind: PersonLinkKind
+  /** Where the link begins. */
+  readonly base: string
+  readonly mailer: Mailer | undefined
+  readonly onMailFailed: (thrown: unknown) => void
+}
+
+export async function sendLink(desk: Desk, sending: Sending): Promise<SentLink> {
+  const { id, kind, base, mailer, onMailFailed } = sending
+  const link = await makePersonLink(desk, id, kind)
+  const url = linkUrl(link, base)
+  const expires_at = new Date(link.expiresAt).toISOString()
+  if (mailer === undefined) return { mailed: false, url, expires_at }
+  try {
+    await mailer.send(mailFor(link, url))
+    return { mailed: true, url: null, expires_at }
+  } catch (thrown) {
+    onMailFailed(thrown)
+    return { mailed: false, url, expires_at }
+  }
+}

@@ -1,0 +1,215 @@
+// `tollgate users …`: the people who administer this gateway, by the rules of the screens and beside a running server.
+// Whoever may run it is the operator of the machine and holds every right.
+import { text as readAll } from 'node:stream/consumers'
+
+import { Option, type Command } from 'commander'
+
+import { invalidValue } from '../admin/error.ts'
+import { smtpMailer } from '../admin/mail.ts'
+import { operatorDesk } from '../admin/people/desk.ts'
+import { hashPassword, passwordProblem } from '../admin/people/password.ts'
+import {
+  addPerson,
+  answerPeople,
+  answerPerson,
+  blockPerson,
+  changePerson,
+  removePerson,
+  resetTwoFactor,
+  signOutPerson,
+  unblockPerson,
+} from '../admin/people/people.ts'
+import { sendLink, type PersonLinkKind } from '../admin/people/send-link.ts'
+import { adminUrlOf } from '../config/admin-url.ts'
+import type { Config } from '../config/load.ts'
+import type { Store } from '../store/open.ts'
+import { common, readConfig, readPlace, withStore, type CommonOptions } from './context.ts'
+import { demand } from './demand.ts'
+import { printJson, printText, printWarning } from './output.ts'
+import { linkText, personBlock, peopleTable, type PersonJson } from './user-text.ts'
+
+export function addUsers(program: Command): void {
+  const users = program
+    .command('users')
+    .description(
+      'Invite, list, block and change the people who administer this gateway.\n' +
+        'PERSON is an e-mail address or an id, ROLE the name of a role (Administrator, Manager, Viewer or one of your own).',
+    )
+    .usage('COMMAND [options]')
+  addList(users)
+  addCreate(users)
+  addInvite(users)
+  addLinks(users)
+  addRole(users)
+  addSimple(users)
+  addRemove(users)
+}
+
+function addList(users: Command): void {
+  common(users.command('list'))
+    .description('List everyone who may sign in, with role and status.')
+    .action(async (options: CommonOptions) => {
+      await withStore(readPlace(options), async (store) => {
+        const people = await answerPeople(store.db)
+        if (options.json) printJson({ users: people })
+        else printText(peopleTable(people, store.clock.now()))
+      })
+    })
+}
+
+type NewOptions = CommonOptions & {
+  readonly email: string
+  readonly role: string
+  readonly name?: string
+  readonly passwordStdin?: true
+}
+
+function newPersonOptions(command: Command): Command {
+  return demand(common(command), [
+    new Option('--email <address>', 'what the person signs in with'),
+    new Option('--role <role>', 'what the person may do'),
+  ]).option('--name <name>', 'what the person is called; else they say it themselves')
+}
+
+function addCreate(users: Command): void {
+  newPersonOptions(users.command('create'))
+    .description(
+      'Add a person, and print a one-time link with which they choose a password.\nNothing is mailed.',
+    )
+    .option('--password-stdin', 'set the password that standard input says, instead of a link')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ tollgate users create --email ann@example.com --role Administrator
+  $ tollgate users create --email bob@example.com --role Viewer --password-stdin < password.txt`,
+    )
+    .action(async (options: NewOptions) => {
+      const config = readConfig(options)
+      const passwordHash = options.passwordStdin && (await readPassword(options.email))
+      const work = async (store: Store): Promise<void> => {
+        const person = await addPerson(operatorDesk(store), { ...options, passwordHash })
+        if (passwordHash === undefined) {
+          await printLink(store, { config, options, person, kind: 'invitation' })
+        } else printPerson(store, person, options)
+      }
+      await withStore(config, work, { mayCreate: true })
+    })
+}
+
+function addInvite(users: Command): void {
+  newPersonOptions(users.command('invite'))
+    .description(
+      'Invite a person by mail (`admin.smtp`); where no mail can be sent, the link is printed.',
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ tollgate users invite --email bob@example.com --role Manager --name Bob',
+    )
+    .action(async (options: NewOptions) => {
+      const config = readConfig(options)
+      const work = async (store: Store): Promise<void> => {
+        const person = await addPerson(operatorDesk(store), options)
+        await printLink(store, { config, options, person, kind: 'invitation', mayMail: true })
+      }
+      await withStore(config, work, { mayCreate: true })
+    })
+}
+
+function addLinks(users: Command): void {
+  common(users.command('reset-password'))
+    .description('Print a one-time link with which a person chooses a new password.')
+    .argument('<PERSON>', 'e-mail address or id')
+    .action(async (who: string, options: CommonOptions) => {
+      const config = readConfig(options)
+      await withStore(config, async (store) => {
+        const person = await found(store, who)
+        const kind = person.status === 'invited' ? 'invitation' : 'reset'
+        await printLink(store, { config, options, person, kind })
+      })
+    })
+}
+
+function addRole(users: Command): void {
+  common(users.command('role'))
+    .description('Give a person another role.')
+    .argument('<PERSON>', 'e-mail address or id')
+    .argument('<ROLE>', 'name or id of a role')
+    .action(async (who: string, role: string, options: CommonOptions) => {
+      await withStore(readPlace(options), async (store) => {
+        printPerson(store, await changePerson(operatorDesk(store), who, { role }), options)
+      })
+    })
+}
+
+/** The commands that need nothing but the person. */
+function addSimple(users: Command): void {
+  const simple = [
+    ['block', 'Keep a person out, at once, until unblocked.', blockPerson],
+    ['unblock', 'Let a blocked person in again.', unblockPerson],
+    ['sign-out', 'End all sessions and personal access tokens of a person.', signOutPerson],
+    ['reset-two-factor', 'Let a person sign in without codes of an app.', resetTwoFactor],
+  ] as const
+  for (const [command, description, work] of simple) {
+    common(users.command(command))
+      .description(description)
+      .argument('<PERSON>', 'e-mail address or id')
+      .action(async (who: string, options: CommonOptions) => {
+        await withStore(readPlace(options), async (store) => {
+          printPerson(store, await work(operatorDesk(store), who), options)
+        })
+      })
+  }
+}
+
+function addRemove(users: Command): void {
+  common(users.command('remove'))
+    .description('Remove a person for good. What they did stays on record.')
+    .argument('<PERSON>', 'e-mail address or id')
+    .action(async (who: string, options: CommonOptions) => {
+      await withStore(readPlace(options), async (store) => {
+        const person = await found(store, who)
+        await removePerson(operatorDesk(store), person.id)
+        if (options.json) printJson(person)
+        else printText(`Removed ${person.email}.`)
+      })
+    })
+}
+
+function found(store: Store, who: string): Promise<PersonJson> {
+  return answerPerson(store.db, who)
+}
+
+type Linked = {
+  readonly config: Config
+  readonly options: CommonOptions
+  readonly person: PersonJson
+  readonly kind: PersonLinkKind
+  readonly mayMail?: true
+}
+
+async function printLink(store: Store, linked: Linked): Promise<void> {
+  const { config, options, person, kind, mayMail } = linked
+  const { smtp, publicUrl } = config.admin
+  const link = await sendLink(operatorDesk(store), {
+    id: person.id,
+    kind,
+    base: adminUrlOf(config, publicUrl),
+    mailer: mayMail && smtp && smtpMailer(smtp),
+    onMailFailed: (thrown) => printWarning(`the mail was not sent: ${String(thrown)}`),
+  })
+  if (options.json) printJson({ ...person, link })
+  else printText(linkText(person, link, store.clock.now()))
+}
+
+function printPerson(store: Store, person: PersonJson, { json }: CommonOptions): void {
+  if (json) printJson(person)
+  else printText(personBlock(person, store.clock.now()))
+}
+
+async function readPassword(email: string): Promise<string> {
+  const password = (await readAll(process.stdin)).replace(/\r?\n$/, '')
+  const problem = passwordProblem(password, email)
+  if (problem !== undefined) throw invalidValue('password', `the password: ${problem}`)
+  return hashPassword(password)
+}
