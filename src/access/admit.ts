@@ -17,6 +17,8 @@ export type Admission = {
   readonly model: Model
   readonly call: Call
   readonly hold: Reserved
+  /** Whether the hold pays for the searches that targets may run. */
+  readonly maySearch: boolean
   /** What the hold assumes that the model reads. */
   readonly inputTokens: number
   /** The limit that must be sent upstream; undefined where there is no output to pay for. */
@@ -33,6 +35,8 @@ export type AdmissionRequest = {
   texts(): readonly string[]
   /** A target's exact input, where it is known. */
   inputTokensOf(target: Target): number | undefined
+  /** How often it may search the web at a target. */
+  searchesMaxOf(target: Target): number
   /** Told how the limits stand when the request is refused. */
   tell(balances: Balances): void
   /** What the targets' providers count, as far as they tell: a round trip, and only worth it where little is left. */
@@ -45,7 +49,7 @@ export type AdmissionParts = { readonly ledger: Ledger; readonly tokenizer: Toke
 
 export async function admit(parts: AdmissionParts, request: AdmissionRequest): Promise<Admission> {
   const { caller, model, call } = request
-  const { ask, outcome } = await ledgerSays(parts, request, 'reserve')
+  const { ask, outcome, maySearch } = await ledgerSays(parts, request, 'reserve')
   if (!outcome.reserved) {
     if ('balances' in outcome) request.tell(outcome.balances)
     request.closed.throwIfAborted()
@@ -57,6 +61,7 @@ export async function admit(parts: AdmissionParts, request: AdmissionRequest): P
     model,
     call,
     hold: outcome,
+    maySearch,
     inputTokens: ask.estimatedTokens,
     outputTokensMax: outcome.outputTokens > 0 ? outcome.outputTokens : undefined,
   }
@@ -66,40 +71,53 @@ export async function admit(parts: AdmissionParts, request: AdmissionRequest): P
 export type Forecast = {
   readonly worstCaseNanodollars: Nanodollars
   readonly outcome: Reserved | GatewayError
+  readonly maySearch: boolean
 }
 
 export async function forecast(
   parts: AdmissionParts,
   request: AdmissionRequest,
 ): Promise<Forecast> {
-  const { ask, outcome } = await ledgerSays(parts, request, 'dryRun')
+  const { ask, outcome, maySearch } = await ledgerSays(parts, request, 'dryRun')
   const { fixedPicodollars, outputTokenPicodollars, outputTokens } = ask.worstCase
   return {
     worstCaseNanodollars: roundUpToNanodollars(
       fixedPicodollars + outputTokenPicodollars * BigInt(outputTokens),
     ),
     outcome: outcome.reserved ? outcome : refusalOf(request.caller, outcome),
+    maySearch,
   }
 }
 
-/** Asks once with the input bounded by its bytes, and once more with its texts counted when that does not fit. */
+/**
+ * Asks once with the input bounded by its bytes, and once more with its texts counted when that does not fit, and
+ * without searches where a smaller answer would do.
+ */
 async function ledgerSays(
   { ledger, tokenizer }: AdmissionParts,
   request: AdmissionRequest,
   how: 'reserve' | 'dryRun',
-): Promise<{ readonly ask: Ask; readonly outcome: Reserved | Refused }> {
+): Promise<Said> {
   const ask = askOf(request)
   const outcome = await ledger[how](ask)
-  if (outcome.reserved || outcome.reason !== 'recount') return { ask, outcome }
+  if (outcome.reserved || outcome.reason !== 'recount') return { ask, outcome, maySearch: true }
   const [textTokens, countedAt] = await Promise.all([
     tokenizer.count(request.texts()),
     request.countAtTargets(),
   ])
-  const recounted = askOf(request, { textTokens, countedAt })
-  return { ask: recounted, outcome: await ledger[how](recounted) }
+  const maySearch = request.caller.whenTight === 'refuse'
+  const recounted = askOf(request, { textTokens, countedAt, maySearch })
+  return { ask: recounted, outcome: await ledger[how](recounted), maySearch }
+}
+
+type Said = {
+  readonly ask: Ask
+  readonly outcome: Reserved | Refused
+  readonly maySearch: boolean
 }
 
 type Recount = {
+  readonly maySearch: boolean
   /** Undefined when nobody could count them: then their bytes still bound them. */
   readonly textTokens: number | undefined
   readonly countedAt: (target: Target) => number | undefined
@@ -112,6 +130,7 @@ function askOf(request: AdmissionRequest, recount?: Recount): Ask {
     model,
     input: call.input,
     output: call.output,
+    searchesMaxOf: (target) => (recount?.maySearch === false ? 0 : request.searchesMaxOf(target)),
     inputTokensOf: (target) => {
       const exact = request.inputTokensOf(target)
       if (exact !== undefined || recount === undefined) return exact

@@ -80,14 +80,18 @@ function toPrice(data: ModelPrice): Price | undefined {
   )
   const search = data['web_searches_kcount']
   const request = data['requests_kcount']
+  const rates = ratesAbove(data, 0)
+  const heard = data['input_audio_mtok']
+  const audio = typeof heard === 'number' ? pricePerMillion(heard) - rates.input : 0n
   return makePrice({
-    rates: ratesAbove(data, 0),
+    rates,
     tiers: [...thresholds]
       .toSorted((one, other) => one - other)
       .map((start) => ({ aboveInputTokens: start, rates: ratesAbove(data, start + 1) })),
     fees: {
       request: typeof request === 'number' ? perThousand(request) : 0n,
       webSearch: typeof search === 'number' ? perThousand(search) : null,
+      ...(audio > 0n ? { audioToken: audio } : {}),
     },
   })
 }

@@ -32,6 +32,8 @@ export type Fees = {
   readonly request: Picodollars
   /** Per search of a hosted tool; null = no price known, so the tool cannot be offered. */
   readonly webSearch: Picodollars | null
+  /** What a token that was heard costs beyond one that was read; absent = nothing. */
+  readonly audioToken?: Picodollars
 }
 
 export type Cost = {
@@ -41,7 +43,7 @@ export type Cost = {
 }
 
 export type CostLine = {
-  readonly what: keyof Rates | 'request'
+  readonly what: keyof Rates | 'request' | 'webSearch' | 'audioToken'
   readonly count: number
   readonly eachPicodollars: Picodollars
 }
@@ -93,6 +95,21 @@ export function costOf(usage: Usage, price: Price): Cost {
   if (price.fees.request > 0n) add('request', 1, price.fees.request)
   return costOfLines(lines)
 }
+
+/** What is billed beside the tokens: lines of their own, because the usage row has no place for their counts. */
+export function surchargeOf({ webSearches, audioTokens }: Usage, { fees }: Price): Cost {
+  if (webSearches === undefined && audioTokens === undefined) return NO_SURCHARGE
+  const lines: CostLine[] = [
+    { what: 'webSearch', count: webSearches ?? 0, eachPicodollars: fees.webSearch ?? 0n },
+    { what: 'audioToken', count: audioTokens ?? 0, eachPicodollars: fees.audioToken ?? 0n },
+  ]
+  return costOfLines(
+    lines.filter(({ count, eachPicodollars }) => count !== 0 && eachPicodollars !== 0n),
+  )
+}
+
+/** As nearly every request has it. */
+export const NO_SURCHARGE: Cost = { nanodollars: 0n, lines: [] }
 
 export function costOfLines(lines: readonly CostLine[]): Cost {
   let total = 0n

@@ -24,6 +24,8 @@ export type WorstCaseQuestion = {
   readonly output: OutputLimits
   /** A better input figure for a target, where there is one: exact, or recounted. It can only lower the bound. */
   readonly inputTokensOf?: (target: Target) => number | undefined
+  /** How often the request may search the web at a target. */
+  readonly searchesMaxOf?: (target: Target) => number
 }
 
 /** What the ledger needs of a worst case, for the dearest target the request may reach. */
@@ -47,11 +49,17 @@ export function worstCase(question: WorstCaseQuestion): WorstCaseAnswer {
     for (const target of targets) {
       const bound = inputBound(input, model.kind, target)
       const tokens = Math.min(bound, question.inputTokensOf?.(target) ?? bound)
-      const rates = dearestRates(target.price, tokens)
+      const searches = question.searchesMaxOf?.(target) ?? 0
+      // Before each search and after the last, everything is read again, with all that was found.
+      const read = searches === 0 ? tokens : target.context * (searches + 1)
+      const rates = dearestRates(target.price, read)
       inputTokens = Math.max(inputTokens, tokens)
       const isUnasked = target.writesCacheUnasked && input.cacheWrites === 'none'
       const rate = inputRate(rates, isUnasked ? 'short' : input.cacheWrites)
-      fixed = max(fixed, BigInt(tokens) * rate + target.price.fees.request)
+      fixed = max(
+        fixed,
+        BigInt(read) * (rate + heardRate(input, target)) + feesOf(target, searches),
+      )
       perOutputToken = max(perOutputToken, rates.output * choices)
     }
   }
@@ -145,6 +153,15 @@ function dearestRates(price: Price, inputTokens: number): Rates {
     cacheWriteLong: dearest('cacheWriteLong'),
     output: dearest('output'),
   }
+}
+
+/** What input that may be heard costs beyond input that is read. */
+function heardRate({ audio }: InputMeasure, { price }: Target): Picodollars {
+  return audio === true ? (price.fees.audioToken ?? 0n) : 0n
+}
+
+function feesOf({ price: { fees } }: Target, searches: number): Picodollars {
+  return fees.request + BigInt(searches) * (fees.webSearch ?? 0n)
 }
 
 /** Cache writes cost more than plain input, but only where somebody asks for them. */

@@ -94,4 +94,6 @@ const WORDS: Readonly<Record<CostLine['what'], string>> = {
   cacheWriteLong: 'input to a cache, long',
   output: 'output',
   request: 'fee for the request, in USD',
+  webSearch: 'searches of the web, in USD',
+  audioToken: 'input that was heard, in addition',
 }

@@ -10,12 +10,24 @@ export type Call = {
   readonly needs: readonly Ability[]
   /** What is taken out of the request whatever the provider speaks, by the client's name for it. */
   readonly dropped: readonly string[]
+  /** Searches of the web that the provider is to run; they go on only where they have a price. */
+  readonly search?: Search
   /** What keeps a conversation on one target, so that provider caches hit: the client's own key, else its beginning. */
   readonly affinity: string
   /** The client's own labels, recorded with the usage. */
   readonly endUser?: string
   readonly metadata?: Readonly<Record<string, string>>
 }
+
+export type Search = {
+  /** How often at most: the client's limit, else ours. */
+  readonly searchesMax: number
+  /** As `Call.dropped`, where the request may search. */
+  readonly dropped: readonly string[]
+}
+
+/** The limit of searches where the client sets none. */
+export const SEARCHES_MAX = 5
 
 /** How much the model will read, in what bounds it from above (design 2.6). */
 export type InputMeasure = {
@@ -28,6 +40,8 @@ export type InputMeasure = {
   readonly images: number
   /** Something whose size its bytes do not bound (PDF, URL, audio): only the context window does. */
   readonly unbounded: boolean
+  /** Some of it may be sound, which some providers bill at a rate of its own. */
+  readonly audio?: true
   /** Token numbers sent instead of text count one each. */
   readonly tokens: number
   /** Whether the body asks for cache writes, which cost more than plain input, and for how long. */

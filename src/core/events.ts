@@ -60,6 +60,10 @@ export type Usage = {
   /** Everything the model wrote, thinking included. */
   readonly outputTokens: number
   readonly reasoningTokens: number
+  /** Input tokens that were heard, where there were any: some providers bill them apart. */
+  readonly audioTokens?: number
+  /** Searches of the web that the provider ran and bills one by one, where there were any. */
+  readonly webSearches?: number
 }
 
 export type TokenLogprob = {
@@ -88,4 +92,12 @@ export const NO_USAGE: Usage = {
   cacheWriteLongTokens: 0,
   outputTokens: 0,
   reasoningTokens: 0,
+}
+
+/** A count that most usages do not have. */
+export function whereAny<Name extends 'audioTokens' | 'webSearches'>(
+  name: Name,
+  count: number | undefined,
+): Partial<Pick<Usage, Name>> {
+  return count === undefined || count === 0 ? {} : ({ [name]: count } as Pick<Usage, Name>)
 }

@@ -1,7 +1,7 @@
 // What a request is charged: the provider's own count where it is possible, else what was received, and never nothing
 // once a model has begun to work. Pure; `exchange.ts` puts it into the books.
-import { costOf } from '../catalog/prices.ts'
-import type { CostLine, Price } from '../catalog/prices.ts'
+import { costOf, NO_SURCHARGE, surchargeOf } from '../catalog/prices.ts'
+import type { Cost, CostLine, Price } from '../catalog/prices.ts'
 import { likelyInput, likelyTokens } from '../catalog/tokens.ts'
 import type { InputMeasure } from '../core/call.ts'
 import type { Usage } from '../core/events.ts'
@@ -14,6 +14,8 @@ export type Bill = {
   /** Tokens times price; their sum is the cost unless the hold was smaller. */
   readonly lines: readonly CostLine[]
   readonly cost: Nanodollars
+  /** What is billed beside the tokens. */
+  readonly surcharge: Cost
   /** The provider's count was missing or impossible. */
   readonly estimated: boolean
 }
@@ -32,17 +34,25 @@ export type Billed = {
 }
 
 /** Nothing was billed: no provider was asked, or it refused before it began. */
-export const NOTHING: Bill = { usage: NO_USAGE, lines: [], cost: 0n, estimated: false }
+export const NOTHING: Bill = {
+  usage: NO_USAGE,
+  lines: [],
+  cost: 0n,
+  surcharge: NO_SURCHARGE,
+  estimated: false,
+}
 
 export function billOf(billed: Billed): Bill {
   const { meter, price, held } = billed
   if (meter.isComplete && meter.usage !== undefined && isPossible(meter.usage, billed)) {
     const { lines, nanodollars: cost } = costOf(meter.usage, price)
-    return { usage: meter.usage, lines, cost, estimated: false }
+    const surcharge = surchargeOf(meter.usage, price)
+    return { usage: meter.usage, lines, cost, surcharge, estimated: false }
   }
   const usage = estimate(billed)
   const { lines, nanodollars: cost } = costOf(usage, price)
-  return { usage, lines, cost: cost < held ? cost : held, estimated: true }
+  const limited = cost < held ? cost : held
+  return { usage, lines, cost: limited, surcharge: NO_SURCHARGE, estimated: true }
 }
 
 /** What no tokenizer and no provider can count, whatever it says. */
@@ -54,7 +64,8 @@ function isPossible(usage: Usage, { inputTokensPossible, outputTokensMax }: Bill
     usage.outputTokens <= outputTokensMax &&
     usage.cachedTokens + usage.cacheWriteTokens <= usage.inputTokens &&
     usage.cacheWriteLongTokens <= usage.cacheWriteTokens &&
-    usage.reasoningTokens <= usage.outputTokens
+    usage.reasoningTokens <= usage.outputTokens &&
+    (usage.audioTokens ?? 0) <= usage.inputTokens
   )
 }
 

@@ -102,6 +102,7 @@ export class Books {
       return undefined
     }
     const bill = this.#target === undefined ? NOTHING : this.#bill(this.#target, failure)
+    this.#addSurcharge(bill)
     const settlement = this.#settlement(bill, failure)
     trace.inputTokens = bill.usage.inputTokens
     trace.outputTokens = bill.usage.outputTokens
@@ -130,12 +131,20 @@ export class Books {
     return billOf({
       meter: this.#meter,
       price: target.price,
-      inputTokensPossible: target.context * inputs,
+      // All that is found is read again for every search, and after the last.
+      inputTokensPossible: target.context * inputs * (target.searchesMax + 1),
       input: call.input,
       inputTokensMax: inputTokens,
       outputTokensMax: (outputTokensMax ?? 0) * call.output.choices,
       held: hold.amountNanodollars,
     })
+  }
+
+  /** The row has counts of tokens alone: what else is billed stands with the attempt that it was billed for. */
+  #addSurcharge({ surcharge: { lines, nanodollars: cost } }: Bill): void {
+    const answered = this.#attempts.at(-1)
+    if (cost === 0n || answered === undefined) return
+    this.#attempts[this.#attempts.length - 1] = { ...answered, charge: chargeOf({ lines, cost }) }
   }
 
   #settlement(bill: Bill, failure: unknown): Settlement {
@@ -154,7 +163,7 @@ export class Books {
       status: failure instanceof ClientGone ? CLIENT_GONE : (error?.status ?? 200),
       errorCode: failure instanceof ClientGone ? 'client_gone' : (error?.code ?? null),
       tokens: bill.usage,
-      costNanodollars: bill.cost + this.#owed,
+      costNanodollars: bill.cost + bill.surcharge.nanodollars + this.#owed,
       price: this.#target?.price ?? null,
       estimated: bill.estimated || this.#owed > 0n,
       latencyMs: Math.round(this.#nowMs() - startedMs),
@@ -176,7 +185,7 @@ function isUnbilled(failure: unknown): boolean {
   return failure instanceof GatewayError && failure.details.unbilled === true
 }
 
-function chargeOf({ lines, cost }: Bill): AttemptCharge {
+function chargeOf({ lines, cost }: Pick<Bill, 'lines' | 'cost'>): AttemptCharge {
   return {
     lines: lines.map(({ eachPicodollars, ...line }) => ({
       ...line,

@@ -1,5 +1,6 @@
 // What providers themselves say a request is read as. Asking is free, so it needs no hold, but it takes a round trip:
 // only a client that asks for a count, or a request that does not fit otherwise, is worth it.
+import type { AdmissionRequest } from '../access/admit.ts'
 import type { Target } from '../catalog/models.ts'
 import type { Prepared } from './prepare.ts'
 
@@ -22,8 +23,22 @@ export async function countAt(
   }
 }
 
+/** What admission may ask about the targets of a request. */
+export function aboutTargets(
+  prepared: readonly Prepared[],
+  headers: ReadonlyMap<string, string>,
+  closed: AbortSignal,
+): Pick<AdmissionRequest, 'inputTokensOf' | 'searchesMaxOf' | 'countAtTargets'> {
+  const at = (target: Target) => prepared.find((each) => isAt(each, target))
+  return {
+    inputTokensOf: (target) => at(target)?.inputTokens,
+    searchesMaxOf: (target) => at(target)?.searchesMax ?? 0,
+    countAtTargets: () => countAtAll(prepared, headers, closed),
+  }
+}
+
 /** The counts of all targets that tell. */
-export async function countAtAll(
+async function countAtAll(
   prepared: readonly Prepared[],
   headers: ReadonlyMap<string, string>,
   closed: AbortSignal,
@@ -32,6 +47,6 @@ export async function countAtAll(
   return (target) => counts[prepared.findIndex((each) => isAt(each, target))]
 }
 
-export function isAt({ provider, model }: Prepared, target: Target): boolean {
+function isAt({ provider, model }: Prepared, target: Target): boolean {
   return provider.name === target.provider && model === target.model
 }

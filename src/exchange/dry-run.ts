@@ -5,14 +5,15 @@ import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { formatUsd } from '../core/money.ts'
 import type { Prepared } from './prepare.ts'
+import { withoutSearches } from './prepare.ts'
 
 export async function dryRun(
   parts: AdmissionParts,
   request: AdmissionRequest,
   prepared: readonly Prepared[],
 ): Promise<JsonObject> {
-  const { worstCaseNanodollars, outcome } = await forecast(parts, request)
-  const [first] = prepared
+  const { worstCaseNanodollars, outcome, maySearch } = await forecast(parts, request)
+  const [first] = maySearch ? prepared : prepared.map(withoutSearches)
   const told = {
     object: 'tollgate.dry_run',
     model: request.call.model,

@@ -20,11 +20,11 @@ import type { Asking, ListingParts } from './asking.ts'
 import { identify } from './asking.ts'
 import { attempt, refuseWhileAllRest } from './attempt.ts'
 import { Books } from './books.ts'
-import { countAtAll, isAt } from './count-input.ts'
+import { aboutTargets } from './count-input.ts'
 import { dryRun } from './dry-run.ts'
 import type { OwnKeyParts } from './own-key.ts'
 import type { Route } from './prepare.ts'
-import { prepare } from './prepare.ts'
+import { prepare, withoutSearches } from './prepare.ts'
 import { relay } from './relay.ts'
 import type { Reply } from './reply.ts'
 import type { ResponsesState } from './responses-state.ts'
@@ -78,8 +78,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     model,
     call,
     texts: () => textsOf(body.value),
-    inputTokensOf: (target) => prepared.find((each) => isAt(each, target))?.inputTokens,
-    countAtTargets: () => countAtAll(prepared, incoming.providerHeaders, reply.closed),
+    ...aboutTargets(prepared, incoming.providerHeaders, reply.closed),
     tell: (balances) =>
       setBalanceHeaders(reply, balances, { family: codec.family, now: parts.clock.now() }),
     closed: reply.closed,
@@ -101,7 +100,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
       {
         requestId,
         log: parts.log,
-        prepared,
+        prepared: admission.maySearch ? prepared : prepared.map(withoutSearches),
         retries,
         outputTokensMax: admission.outputTokensMax,
         stream: call.stream,

@@ -12,7 +12,7 @@ import type { CanonicalRequest } from '../core/request.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
-import type { Codec } from '../wire/codec.ts'
+import type { Codec, RequestChange } from '../wire/codec.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import type { ChatFormat, TargetFormat } from '../wire/features.ts'
 import { lossesOf } from '../wire/features.ts'
@@ -47,6 +47,10 @@ export type Prepared = Destination & {
   readonly body: JsonObject
   /** The exact input, where the provider can tell before it is asked. */
   readonly inputTokens: number | undefined
+  /** How often it may search the web, which costs something each time. */
+  readonly searchesMax: number
+  /** The same without searches, where they cannot be paid. */
+  readonly withoutSearches?: Prepared
   /** What the target is not told, by the client's names. */
   readonly dropped: readonly string[]
   /** The body to send, with the output limit that the hold pays for. */
@@ -84,6 +88,10 @@ export function prepare(
   throw refusal ?? noDestination(request.call.model)
 }
 
+export function withoutSearches(prepared: Prepared): Prepared {
+  return prepared.withoutSearches ?? prepared
+}
+
 function formatsFor({ codec }: ClientRequest, { provider, model }: Destination) {
   const isEmbedding = EMBEDDING_FORMATS.includes(codec.format)
   return provider
@@ -92,18 +100,28 @@ function formatsFor({ codec }: ClientRequest, { provider, model }: Destination) 
 }
 
 function forward({ codec, body, call }: ClientRequest, destination: Destination): Prepared {
-  const { provider, model } = destination
-  return {
+  const { provider, model, price } = destination
+  const { search } = call
+  const change = (outputTokensMax: number | undefined): RequestChange =>
+    outputTokensMax === undefined ? { model } : { model, outputTokensMax }
+  const plain: Prepared = {
     ...destination,
     format: codec.format,
     body: body.value,
     inputTokens: provider.countInput?.(codec.format, body.value),
+    searchesMax: 0,
     dropped: call.dropped,
+    encode: (outputTokensMax) => codec.forwardRequest(body, change(outputTokensMax)),
+  }
+  if (search === undefined || price.fees.webSearch === null) return plain
+  const { searchesMax, dropped } = search
+  return {
+    ...plain,
+    searchesMax,
+    dropped,
+    withoutSearches: plain,
     encode: (outputTokensMax) =>
-      codec.forwardRequest(
-        body,
-        outputTokensMax === undefined ? { model } : { model, outputTokensMax },
-      ),
+      codec.forwardRequest(body, { ...change(outputTokensMax), searchesMax }),
   }
 }
 
@@ -124,6 +142,7 @@ function translate(
     ...destination,
     body: encoded,
     inputTokens: provider.countInput?.(format, encoded),
+    searchesMax: 0,
     dropped: [...new Set([...call.dropped, ...losses])],
     encode: (outputTokensMax) => {
       const limited =

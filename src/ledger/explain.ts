@@ -49,7 +49,7 @@ export async function explain(store: Store, requestId: string): Promise<Explanat
     lines: computed?.lines ?? [],
     recomputedNanodollars: computed?.nanodollars ?? null,
     agrees,
-    why: why(row, agrees) + (attempts.some(hasCharge) ? AND_FAILED : ''),
+    why: why(row, agrees) + beside(attempts),
     entries: entries.map(({ before_nanodollars, after_nanodollars, ...rest }) => ({
       ...rest,
       before: before_nanodollars,
@@ -68,7 +68,7 @@ async function recompute(store: Store, row: UsageRow): Promise<Cost | null> {
   return figures === undefined ? null : costOf(row.tokens, toPrice(figures))
 }
 
-/** What attempts that were given up may have cost was charged beside the answer. */
+/** What attempts that were given up may have cost, and what was billed beside tokens, was charged beside the answer. */
 function addUp(answer: Cost | null, attempts: readonly Attempt[]): Cost | null {
   const charges = attempts.filter(hasCharge).map(({ charge }) => costOfLines(linesOf(charge)))
   if (answer === null && charges.length === 0) return null
@@ -88,7 +88,16 @@ function linesOf({ lines }: AttemptCharge): readonly CostLine[] {
   return lines.map((line) => ({ ...line, eachPicodollars: BigInt(line.eachPicodollars) }))
 }
 
-const AND_FAILED = '; and the input of attempts that failed, which may be billed'
+/** What was charged beside the answer's tokens, in words. */
+function beside(attempts: readonly Attempt[]): string {
+  const charged = attempts.filter(hasCharge)
+  const hasFailed = charged.some(({ outcome }) => outcome !== 'answered')
+  const hasFees = charged.some(({ outcome }) => outcome === 'answered')
+  return [
+    hasFees ? '; and what the provider bills beside tokens' : '',
+    hasFailed ? '; and the input of attempts that failed, which may be billed' : '',
+  ].join('')
+}
 
 function why(row: UsageRow, agrees: boolean): string {
   switch (row.state) {

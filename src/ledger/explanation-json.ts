@@ -47,5 +47,6 @@ export function explanationJson({ row, ...rest }: Explanation) {
 
 /** USD per million tokens; a fee is what it is once. */
 export function priceOf({ what, eachPicodollars }: CostLine): string {
-  return formatUsd(what === 'request' ? eachPicodollars / 1_000n : eachPicodollars * 1_000n)
+  const isFee = what === 'request' || what === 'webSearch'
+  return formatUsd(isFee ? eachPicodollars / 1_000n : eachPicodollars * 1_000n)
 }

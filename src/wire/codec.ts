@@ -89,6 +89,8 @@ export type RequestChange = {
   readonly model: string
   /** The output limit that the hold pays for; unset = the request has no such limit (embeddings). */
   readonly outputTokensMax?: number
+  /** How many searches of the web the hold pays for; unset = none, and they are taken out. */
+  readonly searchesMax?: number
 }
 
 export type Codec = EdgeCodec & UpstreamCodec & Passthrough

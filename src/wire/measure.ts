@@ -51,6 +51,12 @@ export class Measure {
     this.#sum.unbounded = true
   }
 
+  /** Sound, or something unknown that may be. */
+  audio(): void {
+    this.#sum.unbounded = true
+    this.#sum.audio = true
+  }
+
   tokens(count: number): void {
     this.#sum.tokens += count
   }

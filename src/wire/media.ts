@@ -1,6 +1,7 @@
 // Bytes inside JSON: base64 and the data URLs that carry it. Checked before they travel, because a provider that meets
 // bad base64 answers with something far less clear.
 import { invalidRequest } from '../core/errors.ts'
+import { isObject } from '../core/json.ts'
 import type { Base64Source, UrlSource } from '../core/request.ts'
 import { expectText } from './expect.ts'
 
@@ -36,4 +37,10 @@ export function decodeDataUrl(value: unknown, place: string): Base64Source {
 
 export function encodeUrl(source: Base64Source | UrlSource): string {
   return source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
+}
+
+/** Whether the data of a file part says that it is sound. */
+export function isSound(file: unknown): boolean {
+  const data = isObject(file) ? file['file_data'] : undefined
+  return typeof data === 'string' && data.startsWith('data:audio/')
 }

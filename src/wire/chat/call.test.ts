@@ -60,9 +60,14 @@ test('each part of a request counts as what it is', () => {
       { items: 1, unbounded: true },
     ],
     [
+      'a file that is sound',
+      user([{ type: 'file', file: { file_data: 'data:audio/wav;base64,…' } }]),
+      { items: 1, unbounded: true, audio: true },
+    ],
+    [
       'a part that nobody knows',
       user([video]),
-      { items: 1, unbounded: true, jsonBytes: jsonBytes(video) },
+      { items: 1, unbounded: true, audio: true, jsonBytes: jsonBytes(video) },
     ],
     ['a field that nobody knows', { ...user(''), documents: ['ab'] }, { items: 1, jsonBytes: 6 }],
     ['a message that is none', { model: 'm', messages: ['ab'] }, { items: 1, jsonBytes: 2 }],

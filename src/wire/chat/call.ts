@@ -9,6 +9,7 @@ import { lifetimeOf } from '../cache-lifetime.ts'
 import { affinityOf, countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { typeOf } from '../expect.ts'
 import { Measure } from '../measure.ts'
+import { isSound } from '../media.ts'
 import { refuseFields, refuseFileId } from '../refused-fields.ts'
 import { CHAT_FIELDS } from './fields.ts'
 import { usableTools } from './usable-tools.ts'
@@ -103,10 +104,10 @@ function readPart(part: Json, place: string, { measure, needs, isResult }: Conte
       return measure.image()
     case 'file':
       needs.add('files')
-      return measure.unbounded()
+      return isSound(part['file']) ? measure.audio() : measure.unbounded()
     default:
       measure.json(part)
-      return measure.unbounded()
+      return measure.audio()
   }
 }
 

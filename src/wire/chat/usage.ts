@@ -1,5 +1,6 @@
 // Token counts as chat completions and embeddings spell them: totals that include their parts.
 import type { Usage } from '../../core/events.ts'
+import { whereAny } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isObject, numberOf } from '../../core/json.ts'
 
@@ -36,5 +37,6 @@ export function decodeUsage(usage: JsonObject): Usage | undefined {
     // Others leave thinking out of completion_tokens and count it in the total alone.
     outputTokens: Math.max(written ?? 0, (total ?? 0) - inputTokens),
     reasoningTokens: numberOf(output['reasoning_tokens']) ?? 0,
+    ...whereAny('audioTokens', numberOf(input['audio_tokens'])),
   }
 }

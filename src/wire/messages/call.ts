@@ -8,6 +8,7 @@ import { affinityOf, countOf, modelOf, streamOf } from '../call-fields.ts'
 import { refuseFields } from '../refused-fields.ts'
 import { measureInput } from './input.ts'
 import { removalsFrom } from './removals.ts'
+import { searchesMaxOf } from './search.ts'
 import { promptBeginning, sessionOf } from './session.ts'
 
 export function readCall(body: JsonObject): Call {
@@ -24,6 +25,7 @@ export function readCountCall(body: JsonObject): Call {
   if (!isArray(body['messages'])) throw invalidRequest('messages', 'messages must be a list')
   refuseFields(body)
   const { changes, dropped } = removalsFrom(body)
+  const searchesMax = searchesMaxOf(body)
   const input = measureInput({ ...body, ...changes })
   const thinking = isObject(body['thinking']) ? body['thinking'] : { type: 'disabled' }
   const thinkingTokens = numberOf(thinking['budget_tokens'])
@@ -41,6 +43,9 @@ export function readCountCall(body: JsonObject): Call {
     }),
     needs: thinkingTokens === undefined ? input.needs : [...input.needs, 'reasoning'],
     dropped,
+    ...(searchesMax === 0
+      ? {}
+      : { search: { searchesMax, dropped: removalsFrom(body, { maySearch: true }).dropped } }),
     affinity: affinityOf(sessionOf(endUser), promptBeginning(body)),
     ...defined({ endUser }),
   }

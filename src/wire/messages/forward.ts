@@ -13,10 +13,10 @@ import { encodeEvents } from './events-encode.ts'
 import { removalsFrom } from './removals.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
-  const { outputTokensMax } = change
+  const { outputTokensMax, searchesMax } = change
   const isCapped = outputTokensMax !== undefined && outputTokensMax !== body.value['max_tokens']
   return changeMembers(body, {
-    ...removalsFrom(body.value).changes,
+    ...removalsFrom(body.value, { maySearch: searchesMax !== undefined }).changes,
     ...(body.bytes.includes(SEAL_MARK) ? { messages: withoutForeignThoughts(body.value) } : {}),
     model: change.model,
     ...(isCapped ? { max_tokens: outputTokensMax } : {}),

@@ -1,7 +1,9 @@
 // What is taken out of every messages request, also of one that is passed through: tools that run at the provider,
-// compaction and diagnostics. They cost what no hold covers, or reach what another key left in the shared account.
+// compaction and diagnostics. They cost what no hold covers, or reach what another key left in the shared account. Only
+// searches of the web may stay, where the hold covers them.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
+import { isSearch, withSearchLimit } from './search.ts'
 
 export type Removals = {
   /** The members of the body that change; undefined = the member goes. */
@@ -10,7 +12,7 @@ export type Removals = {
   readonly dropped: readonly string[]
 }
 
-export function removalsFrom(body: JsonObject): Removals {
+export function removalsFrom(body: JsonObject, { maySearch = false } = {}): Removals {
   const changes: Record<string, Json | undefined> = {}
   const dropped: string[] = []
   for (const name of ['compaction', 'diagnostics']) {
@@ -18,7 +20,8 @@ export function removalsFrom(body: JsonObject): Removals {
     changes[name] = undefined
     dropped.push(name)
   }
-  removeHostedTools(body, changes, dropped)
+  const isHosted = maySearch ? (tool: Json) => runsThere(tool) && !isSearch(tool) : runsThere
+  removeTools(body, isHosted, { changes, dropped })
   removeCompactingEdits(body, changes, dropped)
   return { changes, dropped }
 }
@@ -30,20 +33,20 @@ export function isVendorTool(tool: JsonObject): boolean {
 
 const CLIENT_RUN = /^(bash|text_editor|memory|computer|computer_toolset|browser_toolset)_\d+$/
 
-function isHosted(tool: Json): boolean {
+/** Whether the provider runs this tool itself. */
+function runsThere(tool: Json): boolean {
   if (!isObject(tool) || typeof tool['type'] !== 'string') return false
   return tool['type'] !== 'custom' && !isVendorTool(tool)
 }
 
-function removeHostedTools(
-  body: JsonObject,
-  changes: Record<string, Json | undefined>,
-  dropped: string[],
+function removeTools(
+  { tools, tool_choice: choice }: JsonObject,
+  isHosted: (tool: Json) => boolean,
+  { changes, dropped }: { changes: Record<string, Json | undefined>; dropped: string[] },
 ): void {
-  const { tools, tool_choice: choice } = body
-  if (!isArray(tools) || !tools.some(isHosted)) return
+  if (!isArray(tools) || !tools.some(runsThere)) return
   const hosted = tools.filter(isHosted).filter(isObject)
-  const kept = tools.filter((tool) => !isHosted(tool))
+  const kept = tools.filter((tool) => !isHosted(tool)).map(withSearchLimit)
   for (const tool of hosted) dropped.push(`tools.${String(tool['type'])}`)
   // Without its search tool a model could never reach the tools that wait to be found: it gets them at once.
   const isSearchGone = hosted.some((tool) => String(tool['type']).startsWith('tool_search_tool_'))

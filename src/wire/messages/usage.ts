@@ -1,6 +1,7 @@
 // Token counts in the messages way: input excludes what was read from or written to a cache, and a stream tells
 // totals again and again, of which the last one that is not null counts.
 import type { Usage } from '../../core/events.ts'
+import { whereAny } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isObject, numberOf } from '../../core/json.ts'
 
@@ -27,6 +28,9 @@ export function decodeUsage(report: JsonObject, before: Usage): Usage {
   const short = numberOf(creation['ephemeral_5m_input_tokens'])
   const long = numberOf(creation['ephemeral_1h_input_tokens'])
   const written = short === undefined && long === undefined ? undefined : (short ?? 0) + (long ?? 0)
+  const searches = isObject(report['server_tool_use'])
+    ? numberOf(report['server_tool_use']['web_search_requests'])
+    : undefined
   const details = isObject(report['output_tokens_details']) ? report['output_tokens_details'] : {}
   const cachedTokens = numberOf(report['cache_read_input_tokens']) ?? before.cachedTokens
   const cacheWriteTokens =
@@ -41,5 +45,6 @@ export function decodeUsage(report: JsonObject, before: Usage): Usage {
     cacheWriteLongTokens: long ?? before.cacheWriteLongTokens,
     outputTokens: numberOf(report['output_tokens']) ?? before.outputTokens,
     reasoningTokens: numberOf(details['thinking_tokens']) ?? before.reasoningTokens,
+    ...whereAny('webSearches', searches ?? before.webSearches),
   }
 }

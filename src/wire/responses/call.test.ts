@@ -93,6 +93,7 @@ test('responses: what admission learns', () => {
     output: { tokensMax: 50, choices: 1, thinks: true },
     needs: ['tools', 'structured_output'],
     dropped: ['tools.web_search', 'tools.mcp'],
+    search: { searchesMax: 5, dropped: ['tools.mcp'] },
     affinity: 'first\nsecond',
     endUser: 'u',
     metadata: { a: 'b' },

@@ -8,10 +8,11 @@ import { defined, isArray, isObject, stringOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
 import { affinityOf, countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
+import { isSound } from '../media.ts'
 import { refuseFields, refuseFileId } from '../refused-fields.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
 import { itemType } from './item-type.ts'
-import { usableTools } from './tools.ts'
+import { searchesMaxOf, usableTools } from './tools.ts'
 
 export function readCall(body: JsonObject): Call {
   const model = modelOf(body)
@@ -20,6 +21,7 @@ export function readCall(body: JsonObject): Call {
   const walk: Walk = { measure: new Measure(), needs: new Set(), beginning: [] }
   readPrompt(body, walk)
   const { tools, dropped } = usableTools(body)
+  const searchesMax = searchesMaxOf(body)
   for (const tool of tools) readTool(tool, walk)
   readSettings(body, walk)
   const effort = isObject(body['reasoning']) ? body['reasoning']['effort'] : undefined
@@ -34,6 +36,10 @@ export function readCall(body: JsonObject): Call {
     }),
     needs: [...walk.needs],
     dropped,
+    search:
+      searchesMax === 0
+        ? undefined
+        : { searchesMax, dropped: usableTools(body, { maySearch: true }).dropped },
     affinity: affinityOf(body['prompt_cache_key'], walk.beginning),
     endUser: stringOf(body['safety_identifier']) ?? stringOf(body['user']),
     metadata: labelsOf(body['metadata']),
@@ -140,10 +146,10 @@ function readPart(part: JsonObject, place: string, { measure, needs }: Walk): vo
       return measure.image()
     case 'input_file':
       needs.add('files')
-      return measure.unbounded()
+      return isSound(part) ? measure.audio() : measure.unbounded()
     default:
       measure.json(part)
-      return measure.unbounded()
+      return measure.audio()
   }
 }
 

@@ -80,7 +80,7 @@ class AnswerDecoder {
       if (isObject(item)) events.push(...this.#done({ output_index, item }))
     }
     events.push(...this.#close({}))
-    const usage = decodeUsage(response['usage'])
+    const usage = decodeUsage(response)
     this.#isEnded = true
     return [
       ...events,

@@ -21,7 +21,9 @@ import { usableTools } from './tools.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
   const { value } = body
-  const { tools, toolChoice, input: usable, dropped } = usableTools(value)
+  const { searchesMax } = change
+  const maySearch = searchesMax !== undefined
+  const { tools, toolChoice, input: usable, dropped } = usableTools(value, { maySearch })
   const input = readableInput(usable)
   return changeMembers(body, {
     model: change.model,
@@ -30,6 +32,7 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Arra
     ...(change.outputTokensMax === undefined ? {} : { max_output_tokens: change.outputTokensMax }),
     ...(givesEncryptedReasoning(change.model) ? { include: includeOf(value) } : {}),
     ...(input === value['input'] ? {} : { input }),
+    ...(maySearch ? { max_tool_calls: searchesMax } : {}),
     ...(dropped.length === 0
       ? {}
       : { tools: tools.length === 0 ? undefined : tools, tool_choice: toolChoice }),

@@ -1,7 +1,8 @@
-// The tools of a responses request: which of them the provider would run itself (those are taken out), and the flat
-// names under which other formats know the tools that a namespace holds.
+// The tools of a responses request: which of them the provider would run itself (those are taken out, but for searches
+// of the web where the hold covers them), and the flat names under which other formats know the tools that a namespace holds.
 import { createHash } from 'node:crypto'
 
+import { SEARCHES_MAX } from '../../core/call.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
 
@@ -15,16 +16,31 @@ export type UsableTools = {
 }
 
 /** The request's tools without those that run at the provider, whose price no hold covers. */
-export function usableTools(body: JsonObject): UsableTools {
+export function usableTools(body: JsonObject, { maySearch = false } = {}): UsableTools {
+  const isGone = maySearch ? (tool: Json) => isHosted(tool) && !isSearch(tool) : isHosted
   const given = isArray(body['tools']) ? body['tools'] : []
   const { input, brought } = usableInput(body['input'])
-  const dropped = new Set([...given, ...brought].filter(isHosted).map(nameOf))
-  const tools = given.filter((tool) => !isHosted(tool))
+  const dropped = new Set([...given.filter(isGone), ...brought.filter(isHosted)].map(nameOf))
+  const tools = given.filter((tool) => !isGone(tool))
+  const usable = [...tools, ...brought.filter((tool) => !isHosted(tool))]
   const choice = body['tool_choice'] ?? undefined
-  const toolChoice = dropped.size === 0 ? choice : usableChoice(choice, [...tools, ...brought])
+  const toolChoice = dropped.size === 0 ? choice : usableChoice(choice, usable)
   // To be told "as you like" about tools that are gone is to be told nothing.
   if (toolChoice !== choice && choice !== 'auto' && choice !== 'none') dropped.add('tool_choice')
   return { tools, toolChoice, input, dropped: [...dropped] }
+}
+
+/** How often a request may search the web at most; 0 = it does not ask for searches. */
+export function searchesMaxOf({ tools, max_tool_calls: calls }: JsonObject): number {
+  if (!isArray(tools) || !tools.some(isSearch)) return 0
+  return typeof calls === 'number' && Number.isSafeInteger(calls) && calls > 0
+    ? calls
+    : SEARCHES_MAX
+}
+
+/** The search whose price is known; its preview is billed otherwise, by model and by how much it reads. */
+function isSearch(tool: Json): boolean {
+  return typeOf(tool) === 'web_search' || typeOf(tool) === 'web_search_2025_08_26'
 }
 
 /** The same input when no item brings a hosted tool along, and all tools that items bring. */
@@ -74,8 +90,7 @@ function nameOf(tool: Json): string {
   return `tools.${typeOf(tool)}`
 }
 
-function usableChoice(choice: Json | undefined, tools: readonly Json[]): Json | undefined {
-  const usable = tools.filter((tool) => !isHosted(tool))
+function usableChoice(choice: Json | undefined, usable: readonly Json[]): Json | undefined {
   if (usable.length === 0) return undefined
   if (!isObject(choice)) return choice
   const types = new Set(['function', 'custom', 'namespace', ...usable.map(typeOf)])

@@ -1,8 +1,8 @@
 // Token counts as the responses format counts them: totals include their parts.
 import type { Usage } from '../../core/events.ts'
-import { NO_USAGE } from '../../core/events.ts'
-import type { JsonObject } from '../../core/json.ts'
-import { isObject, numberOf } from '../../core/json.ts'
+import { NO_USAGE, whereAny } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, numberOf } from '../../core/json.ts'
 
 export function encodeUsage(usage: Usage): JsonObject {
   const { cacheWriteTokens, cacheWriteLongTokens } = usage
@@ -28,8 +28,8 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** Undefined when the provider reported none. */
-export function decodeUsage(usage: unknown): Usage | undefined {
+/** Of a whole response; undefined when the provider reported none. */
+export function decodeUsage({ usage, output }: JsonObject): Usage | undefined {
   if (!isObject(usage)) return undefined
   const inputTokens = numberOf(usage['input_tokens'])
   const outputTokens = numberOf(usage['output_tokens'])
@@ -44,7 +44,14 @@ export function decodeUsage(usage: unknown): Usage | undefined {
     cacheWriteLongTokens: numberOf(lifetimes['ttl_12h_tokens']) ?? 0,
     outputTokens: outputTokens ?? 0,
     reasoningTokens: numberOf(objectIn(usage, 'output_tokens_details')['reasoning_tokens']) ?? 0,
+    ...whereAny('webSearches', isArray(output) ? output.filter(isSearch).length : 0),
   }
+}
+
+/** Pages that are opened or looked through afterwards belong to the search that found them. */
+function isSearch(item: Json): boolean {
+  if (!isObject(item) || item['type'] !== 'web_search_call') return false
+  return (objectIn(item, 'action')['type'] ?? 'search') === 'search'
 }
 
 function objectIn(parent: JsonObject, name: string): JsonObject {

@@ -1,0 +1,23 @@
+// Searches of the web that a provider of the messages format runs itself: the one hosted tool that has a price.
+import { SEARCHES_MAX } from '../../core/call.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
+
+export function isSearch(tool: Json): tool is JsonObject {
+  return isObject(tool) && /^web_search_\d+$/.test(String(tool['type']))
+}
+
+/** How often a request may search at most; 0 = it does not ask for searches. */
+export function searchesMaxOf({ tools }: JsonObject): number {
+  const searches = isArray(tools) ? tools.filter(isSearch) : []
+  return searches.reduce((sum, tool) => sum + usesMaxOf(tool), 0)
+}
+
+/** No search goes out without a limit, or no hold would cover it. */
+export function withSearchLimit(tool: Json): Json {
+  return isSearch(tool) ? { ...tool, max_uses: usesMaxOf(tool) } : tool
+}
+
+function usesMaxOf({ max_uses: uses }: JsonObject): number {
+  return typeof uses === 'number' && Number.isSafeInteger(uses) && uses > 0 ? uses : SEARCHES_MAX
+}
