@@ -10,6 +10,7 @@ type CopyButtonProps = {
   /** What is copied, for those who do not see what stands beside the button. */
   readonly label: string
   readonly variant?: 'default' | 'filled' | 'subtle'
+  readonly size?: 'compact-sm' | 'sm'
   /** Selects the text on the page, so that Ctrl+C works when copying failed. */
   readonly onFailure?: () => void
   readonly onCopied?: () => void
@@ -21,6 +22,7 @@ export function CopyButton({
   text,
   label,
   variant = 'default',
+  size = 'compact-sm',
   onFailure,
   onCopied,
 }: CopyButtonProps) {
@@ -43,7 +45,7 @@ export function CopyButton({
     <>
       <Button
         variant={variant}
-        size="compact-sm"
+        size={size}
         leftSection={outcome === 'copied' ? <CheckIcon /> : <CopyIcon />}
         aria-label={outcome === 'copied' ? t('copy.copied') : t('copy.copyWhat', { what: label })}
         onClick={() => void copy()}

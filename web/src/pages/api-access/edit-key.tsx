@@ -1,3 +1,118 @@
+// Edit a key: what will change is shown before it is saved, and nobody's change is overwritten unseen.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { KeyDetail } from '../../../../src/admin/contract/key.ts'
+import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import { ApiError, call } from '../../api.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Notice } from '../../parts/notice.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { keyQuery } from '../../queries.ts'
+import { ChangeList } from './form/change-list.tsx'
+import { changeLines } from './form/changes.ts'
+import { ConflictDialog } from './form/conflict-dialog.tsx'
+import { keyChangeOf, valuesOf } from './form/form-values.ts'
+import type { KeyChange } from './form/form-values.ts'
+import { KeyForm } from './form/key-form.tsx'
+import { LeaveQuestion } from './form/leave-question.tsx'
+import { useKeyForm } from './form/use-key-form.ts'
+import { useRefreshKeys } from './key-in-brief.ts'
+
+const route = getRouteApi('/app/settings/api-access/$id/edit')
+
 export function EditKeyPage() {
-  return null
+  const { t } = useTranslation()
+  const { id } = route.useParams()
+  // The form starts from one version; figures that move meanwhile must not reset what was typed.
+  const key = useQuery({ ...keyQuery(id), refetchInterval: false, refetchOnWindowFocus: false })
+  return (
+    <>
+      <PageHeader title={key.data ? t('keyForm.editTitle', { name: key.data.name }) : id} />
+      {key.isPending && <Loading lines={4} height={120} />}
+      {key.error && !key.data && (
+        <ErrorAlert
+          title={t('detail.failed')}
+          error={key.error}
+          onRetry={() => void key.refetch()}
+        />
+      )}
+      {key.data?.status === 'revoked' && <Notice tone="bad">{t('keyForm.revoked')}</Notice>}
+      {key.data && key.data.status !== 'revoked' && (
+        <EditKeyForm key={key.data.version} original={key.data} />
+      )}
+    </>
+  )
+}
+
+function EditKeyForm({ original }: { readonly original: KeyDetail }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const refresh = useRefreshKeys()
+  const state = useKeyForm(valuesOf(original))
+  const [change, setChange] = useState<KeyChange>()
+  const { id } = original
+  const back = () => navigate({ to: '/settings/api-access/$id', params: { id } })
+  const save = useMutation({
+    mutationFn: ({ body, version }: { readonly body: KeyChange; readonly version: string }) =>
+      call(keyRoutes.changeKey, { params: { id }, body, ifMatch: version }),
+    onSuccess: async () => {
+      state.form.resetDirty()
+      await refresh()
+      await back()
+    },
+    onError: (error) => {
+      if (state.refuse(error)) setChange(undefined)
+    },
+  })
+  const review = () =>
+    state.submit((values) => {
+      save.reset()
+      setChange(keyChangeOf(original, values, Date.now()))
+    })
+  const lines = change ? changeLines(original, change, { t, format }) : []
+  const conflict = save.error instanceof ApiError ? save.error.conflict : undefined
+  const reload = () => client.invalidateQueries({ queryKey: keyQuery(id).queryKey })
+  return (
+    <>
+      <LeaveQuestion isDirty={state.form.isDirty() && !save.isSuccess} />
+      <KeyForm
+        state={state}
+        isNew={false}
+        action={t('keyForm.review')}
+        isPending={false}
+        onSubmit={review}
+        onCancel={() => void back()}
+      />
+      {change && !conflict && (
+        <ConfirmDialog
+          title={t('keyForm.confirmTitle')}
+          action={t('keyForm.save')}
+          isReady={lines.length > 0}
+          isPending={save.isPending}
+          error={save.error}
+          onConfirm={() => save.mutate({ body: change, version: original.version })}
+          onCancel={() => setChange(undefined)}
+        >
+          {lines.length === 0 ? <p>{t('keyForm.noChange')}</p> : <ChangeList lines={lines} />}
+        </ConfirmDialog>
+      )}
+      {change && conflict && (
+        <ConflictDialog
+          conflict={conflict}
+          mine={lines}
+          isPending={save.isPending}
+          onReload={() => void reload()}
+          onApply={() => save.mutate({ body: change, version: conflict.version })}
+          onClose={() => setChange(undefined)}
+        />
+      )}
+    </>
+  )
 }

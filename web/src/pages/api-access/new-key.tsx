@@ -1,3 +1,105 @@
+// Create a key; afterwards its secret is shown, once, and then its own page.
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import { ApiError, call, newIdempotencyKey } from '../../api.ts'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { frameQuery, keyQuery } from '../../queries.ts'
+import { emptyValues, newKeyOf, valuesOf } from './form/form-values.ts'
+import type { KeyFormValues, NewKey } from './form/form-values.ts'
+import { KeyForm } from './form/key-form.tsx'
+import { LeaveQuestion } from './form/leave-question.tsx'
+import { useKeyForm } from './form/use-key-form.ts'
+import { useRefreshKeys } from './key-in-brief.ts'
+import type { NewKeySearch } from './new-key-search.ts'
+import { SecretDialog } from './secret/secret-dialog.tsx'
+
+const route = getRouteApi('/app/settings/api-access/new')
+
 export function NewKeyPage() {
-  return null
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const frame = useQuery({ ...frameQuery, refetchInterval: false })
+  const model = useQuery({
+    ...keyQuery(search.from ?? ''),
+    enabled: search.from !== undefined,
+    refetchInterval: false,
+  })
+  const isReady = !frame.isLoading && !model.isLoading
+  const start = model.data
+    ? { ...valuesOf(model.data), name: '' }
+    : emptyValues(frame.data?.timezone ?? 'UTC')
+  return (
+    <>
+      <PageHeader title={t('keyForm.createTitle')} about={t('keyForm.createAbout')} />
+      {isReady ? (
+        <NewKeyForm start={prefilled(start, search)} />
+      ) : (
+        <Loading lines={4} height={120} />
+      )}
+    </>
+  )
+}
+
+function prefilled(values: KeyFormValues, search: NewKeySearch): KeyFormValues {
+  const { from: _from, ...given } = search
+  const said = Object.entries(given).filter(([, value]) => value !== undefined)
+  return { ...values, ...Object.fromEntries(said) }
+}
+
+function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const refresh = useRefreshKeys()
+  const state = useKeyForm(start)
+  const attempt = useAttempt()
+  const create = useMutation({
+    mutationFn: (body: NewKey) =>
+      call(keyRoutes.createKey, { body, idempotencyKey: attempt.keyFor(body) }),
+    onSuccess: refresh,
+    onError: (error) => state.refuse(error),
+    // The secret leaves the memory with this page.
+    gcTime: 0,
+  })
+  const finish = () => {
+    if (create.data)
+      void navigate({ to: '/settings/api-access/$id', params: { id: create.data.id } })
+  }
+  const isNamed = create.error instanceof ApiError && create.error.problems.length > 0
+  return (
+    <>
+      <LeaveQuestion isDirty={state.form.isDirty() && !create.data} />
+      <KeyForm
+        state={state}
+        isNew
+        action={t('overview.create')}
+        isPending={create.isPending}
+        onSubmit={() => state.submit((values) => create.mutate(newKeyOf(values, Date.now())))}
+        onCancel={() => void navigate({ to: '/settings/api-access' })}
+        failure={
+          create.error &&
+          !isNamed && <ErrorAlert title={t('keyForm.notCreated')} error={create.error} />
+        }
+      />
+      {create.data && <SecretDialog created={create.data} reason="created" onClose={finish} />}
+    </>
+  )
+}
+
+/** One Idempotency-Key for every try to create the same key: after a lost answer nothing is created twice. */
+function useAttempt() {
+  const [last, setLast] = useState({ body: '', key: '' })
+  return {
+    keyFor(body: NewKey): string {
+      const text = JSON.stringify(body)
+      if (text === last.body) return last.key
+      const next = { body: text, key: newIdempotencyKey() }
+      setLast(next)
+      return next.key
+    },
+  }
 }

@@ -23,26 +23,26 @@ export function SecretField({ secret }: { readonly secret: string }) {
         data-autofocus
         onFocus={({ currentTarget }) => currentTarget.select()}
       />
-      <Button
-        variant="default"
-        size="compact-sm"
-        mt="xl"
-        leftSection={<EyeIcon />}
-        onClick={() => setShown(!isShown)}
-      >
-        {isShown ? t('secret.hide') : t('secret.show')}
-      </Button>
       <div>
         <CopyButton
           text={secret}
           label={t('secret.what')}
           variant="filled"
+          size="sm"
           onFailure={() => {
             setShown(true)
             field.current?.select()
           }}
         />
       </div>
+      <Button
+        variant="default"
+        size="sm"
+        leftSection={<EyeIcon />}
+        onClick={() => setShown(!isShown)}
+      >
+        {isShown ? t('secret.hide') : t('secret.show')}
+      </Button>
     </div>
   )
 }

@@ -10,6 +10,7 @@ import { ErrorAlert } from '../../../parts/error-alert.tsx'
 import { PlayIcon } from '../../../parts/icons.tsx'
 import { Notice } from '../../../parts/notice.tsx'
 import { useRefreshKeys } from '../key-in-brief.ts'
+import styles from './secret-dialog.module.css'
 
 export function TestCall({ id }: { readonly id: string }) {
   const { t } = useTranslation()
@@ -28,7 +29,7 @@ export function TestCall({ id }: { readonly id: string }) {
       >
         {t('testCall.run')}
       </Button>
-      <div aria-live="polite">
+      <div aria-live="polite" className={styles['result']}>
         {test.data && <TestResult result={test.data} />}
         {test.error && <ErrorAlert title={t('testCall.notMade')} error={test.error} />}
       </div>

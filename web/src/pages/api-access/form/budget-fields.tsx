@@ -1,0 +1,133 @@
+// The key's own budget: how much, for how long, and when it truly begins anew.
+import { NativeSelect, Radio, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { periodAt } from '../../../../../src/ledger/periods.ts'
+import type { FrameAnswer } from '../../../../../src/admin/contract/frame.ts'
+import { isMore, readAmount } from '../../../amounts.ts'
+import { useFormat } from '../../../i18n/use-format.ts'
+import { useNow } from '../../../i18n/use-now.ts'
+import { Notice } from '../../../parts/notice.tsx'
+import { frameQuery } from '../../../queries.ts'
+import type { FieldsProps } from './field-props.ts'
+import { PERIODS } from './form-values.ts'
+import type { KeyFormValues } from './form-values.ts'
+import styles from './key-form.module.css'
+import { fieldId } from './use-key-form.ts'
+
+export function BudgetFields({ form }: FieldsProps) {
+  const { t } = useTranslation()
+  const frame = useQuery(frameQuery)
+  const { hasOwnLimit } = form.values
+  return (
+    <Stack>
+      <Switch
+        id={fieldId('hasOwnLimit')}
+        label={t('keyForm.field.hasOwnLimit')}
+        description={t('keyForm.hint.hasOwnLimit')}
+        {...form.getInputProps('hasOwnLimit', { type: 'checkbox' })}
+      />
+      <div className={styles['pair']}>
+        {hasOwnLimit && (
+          <TextInput
+            id={fieldId('budget')}
+            label={t('keyForm.field.budget')}
+            leftSection="$"
+            inputMode="decimal"
+            required
+            autoComplete="off"
+            {...form.getInputProps('budget')}
+          />
+        )}
+        <NativeSelect
+          id={fieldId('period')}
+          label={t('keyForm.field.period')}
+          data={PERIODS.map((value) => ({ value, label: t(`period.${value}`) }))}
+          {...form.getInputProps('period')}
+        />
+      </div>
+      <ResetHint values={form.values} />
+      {frame.data && <FrameWarning values={form.values} frame={frame.data} />}
+      <Calendar form={form} />
+      {hasOwnLimit && (
+        <Radio.Group
+          label={t('keyForm.field.when_tight')}
+          description={t('keyForm.hint.when_tight')}
+          {...form.getInputProps('when_tight')}
+        >
+          <Stack gap="xs" mt="xs">
+            <Radio value="cap" label={t('keyForm.whenTight.cap')} />
+            <Radio value="refuse" label={t('keyForm.whenTight.refuse')} />
+          </Stack>
+        </Radio.Group>
+      )}
+    </Stack>
+  )
+}
+
+/** Computed by the gateway's own rule, so that it is what will happen. */
+function ResetHint({ values }: { readonly values: KeyFormValues }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  const { period, timezone, week_start: weekStart } = values
+  const { endsAt } = periodAt({ period, timezone, weekStart }, now)
+  if (endsAt === null) return <p className={styles['hint']}>{t('keyForm.hint.neverResets')}</p>
+  const moment = new Date(endsAt).toISOString()
+  return (
+    <p className={styles['hint']}>
+      {t('keyForm.hint.resets', {
+        local: format.dateTimeIn(moment, timezone),
+        utc: format.dateTimeIn(moment, 'UTC'),
+      })}
+    </p>
+  )
+}
+
+type FrameWarningProps = { readonly values: KeyFormValues; readonly frame: FrameAnswer }
+
+/** More than the frame can give is allowed, but worth knowing. */
+function FrameWarning({ values, frame }: FrameWarningProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const amount = values.hasOwnLimit ? readAmount(values.budget) : undefined
+  if (amount === undefined || !isMore(amount, frame.remaining)) return null
+  return (
+    <Notice tone="warn">
+      {isMore(amount, frame.limit)
+        ? t('keyForm.hint.overFrame', { limit: format.money(frame.limit) })
+        : t('keyForm.hint.overFrameLeft', { left: format.money(frame.remaining) })}
+    </Notice>
+  )
+}
+
+const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
+
+/** Taken over from the frame, so it is seldom touched. */
+function Calendar({ form }: FieldsProps) {
+  const { t } = useTranslation()
+  return (
+    <details className={styles['more']}>
+      <summary>{t('keyForm.calendar', { timezone: form.values.timezone })}</summary>
+      <div className={styles['pair']}>
+        <Select
+          id={fieldId('timezone')}
+          label={t('keyForm.field.timezone')}
+          searchable
+          allowDeselect={false}
+          data={timezones}
+          {...form.getInputProps('timezone')}
+        />
+        <NativeSelect
+          id={fieldId('week_start')}
+          label={t('keyForm.field.week_start')}
+          data={(['mon', 'sun'] as const).map((value) => ({
+            value,
+            label: t(`keyForm.weekStart.${value}`),
+          }))}
+          {...form.getInputProps('week_start')}
+        />
+      </div>
+    </details>
+  )
+}

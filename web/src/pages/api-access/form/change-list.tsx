@@ -1,0 +1,28 @@
+// Changes, one below the other: the field, what it was, what it becomes.
+import { useTranslation } from 'react-i18next'
+import type { ChangeLine } from './changes.ts'
+import styles from './change-list.module.css'
+
+export function ChangeList({ lines }: { readonly lines: readonly ChangeLine[] }) {
+  const { t } = useTranslation()
+  return (
+    <dl className={styles['list']}>
+      {lines.map(({ field, label, before, after }) => (
+        <div key={field}>
+          <dt>{label}</dt>
+          <dd>
+            <del>
+              <span className="visually-hidden">{t('changes.before')}: </span>
+              {before}
+            </del>{' '}
+            <span aria-hidden="true">→</span>{' '}
+            <ins>
+              <span className="visually-hidden">{t('changes.after')}: </span>
+              {after}
+            </ins>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

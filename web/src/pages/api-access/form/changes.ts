@@ -1,0 +1,66 @@
+// What a change of a key comes to, in words: one line per field, before and after.
+import type { TFunction } from 'i18next'
+import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
+import type { Format } from '../../../i18n/format.ts'
+import type { KeyChange } from './form-values.ts'
+
+export type ChangeLine = {
+  readonly field: string
+  readonly label: string
+  readonly before: string
+  readonly after: string
+}
+
+export type Words = { readonly t: TFunction; readonly format: Format }
+
+export function changeLines(
+  key: KeyDetail,
+  change: KeyChange,
+  words: Words,
+): readonly ChangeLine[] {
+  return Object.entries(change).map(([field, after]) => ({
+    field,
+    label: labelOf(field, words),
+    ...pairOf(field, key[field as keyof KeyDetail], { after, words }),
+  }))
+}
+
+/** One change as the record of changes and the gateway's conflicts tell it. */
+export function recordedLine(
+  recorded: { readonly field: string; readonly before?: unknown; readonly after?: unknown },
+  words: Words,
+): ChangeLine {
+  const { field, before, after } = recorded
+  return { field, label: labelOf(field, words), ...pairOf(field, before, { after, words }) }
+}
+
+function labelOf(field: string, { t }: Words): string {
+  return t(`keyField.${field}` as 'keyField.name', { defaultValue: field })
+}
+
+/** Of a list only what came and what went: the rest would hide it. */
+function pairOf(
+  field: string,
+  before: unknown,
+  { after, words }: { readonly after: unknown; readonly words: Words },
+): Pick<ChangeLine, 'before' | 'after'> {
+  if (!Array.isArray(before) || !Array.isArray(after))
+    return { before: wordOf(field, before, words), after: wordOf(field, after, words) }
+  const gone = before.filter((item) => !after.includes(item)).map((item) => `−${item}`)
+  const come = after.filter((item) => !before.includes(item)).map((item) => `+${item}`)
+  return {
+    before: words.t('changes.entries', { count: before.length }),
+    after: [...come, ...gone].join(', '),
+  }
+}
+
+function wordOf(field: string, value: unknown, { t, format }: Words): string {
+  if (value === null || value === undefined || value === '') return t('changes.nothing')
+  if (Array.isArray(value)) return value.length === 0 ? t('changes.nothing') : value.join(', ')
+  if (typeof value === 'number') return format.number(value)
+  if (typeof value !== 'string') return JSON.stringify(value)
+  if (['budget', 'limit', 'top_up', 'spent', 'amount'].includes(field)) return format.money(value)
+  if (/_at$/.test(field)) return format.dateTime(value)
+  if (field === 'period') return t(`period.${value}` as 'period.day', { defaultValue: value })
+  return value
+}

@@ -1,0 +1,57 @@
+// Somebody changed the key meanwhile: says who and what, and lets the reader start from theirs or put the own changes on
+// top. Only the fields that the reader changed are sent, so the others' stay.
+import { Button, Group, Modal, Stack } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import type { Conflict } from '../../../../../src/admin/contract/errors.ts'
+import { useFormat } from '../../../i18n/use-format.ts'
+import { Notice } from '../../../parts/notice.tsx'
+import { ChangeList } from './change-list.tsx'
+import { recordedLine } from './changes.ts'
+import type { ChangeLine } from './changes.ts'
+
+type ConflictDialogProps = {
+  readonly conflict: Conflict
+  readonly mine: readonly ChangeLine[]
+  readonly isPending: boolean
+  readonly onReload: () => void
+  readonly onApply: () => void
+  readonly onClose: () => void
+}
+
+export function ConflictDialog(props: ConflictDialogProps) {
+  const { conflict, mine, isPending, onReload, onApply, onClose } = props
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t('conflict.title')}
+      closeButtonProps={{ 'aria-label': t('dialog.close') }}
+    >
+      <Stack>
+        <Notice tone="warn" announce>
+          {t('conflict.about')}
+        </Notice>
+        {conflict.changes.map(({ at, actor, fields }) => (
+          <section key={at + actor}>
+            <h3>{t('conflict.theirs', { actor, when: format.dateTime(at) })}</h3>
+            <ChangeList lines={fields.map((field) => recordedLine(field, { t, format }))} />
+          </section>
+        ))}
+        <section>
+          <h3>{t('conflict.mine')}</h3>
+          <ChangeList lines={mine} />
+        </section>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onReload}>
+            {t('conflict.reload')}
+          </Button>
+          <Button loading={isPending} onClick={onApply}>
+            {t('conflict.apply')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,47 @@
+// Takes over the models of another key.
+import { Select } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { keyQuery, keysQuery } from '../../../queries.ts'
+import { keyQueryOf } from '../overview-search.ts'
+import styles from './key-form.module.css'
+
+const offered = 20
+
+export function CopyFromKey({ onAdd }: { readonly onAdd: (ids: readonly string[]) => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const [text, setText] = useState('')
+  const [search] = useDebouncedValue(text, 250)
+  const [isOpen, setOpen] = useState(false)
+  const keys = useQuery({
+    ...keysQuery({ ...keyQueryOf({ search: search || undefined }), per_page: offered }),
+    enabled: isOpen,
+    refetchInterval: false,
+  })
+  const take = async (id: string | null) => {
+    if (id) onAdd((await client.fetchQuery(keyQuery(id))).models)
+  }
+  return (
+    <details
+      className={styles['more']}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary>{t('picker.copyFrom')}</summary>
+      <Select
+        label={t('picker.copyFromLabel')}
+        searchable
+        value={null}
+        searchValue={text}
+        onSearchChange={setText}
+        onChange={(id) => void take(id)}
+        // The gateway has found them already.
+        filter={({ options }) => options}
+        nothingFoundMessage={keys.isFetching ? t('loading') : t('overview.noMatch')}
+        data={(keys.data?.keys ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+      />
+    </details>
+  )
+}

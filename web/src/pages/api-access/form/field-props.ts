@@ -1,0 +1,5 @@
+// What every group of fields is given.
+import type { UseFormReturnType } from '@mantine/form'
+import type { KeyFormValues } from './form-values.ts'
+
+export type FieldsProps = { readonly form: UseFormReturnType<KeyFormValues> }

@@ -1,0 +1,100 @@
+// The way of a key through the form: what nobody touched stays as it was, and only what was touched is sent.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
+import { emptyValues, expiryOf, keyChangeOf, newKeyOf, readCount, valuesOf } from './form-values.ts'
+
+const now = Date.UTC(2026, 10, 15, 12)
+
+const key: KeyDetail = {
+  id: 'key_00000000000000000000000001',
+  name: 'billing production',
+  mode: 'live',
+  status: 'active',
+  state: 'active',
+  masked: 'tg_live_…x7Qd',
+  old_secret: null,
+  environment: 'production',
+  owner: null,
+  tags: ['eu', 'finance'],
+  permissions: ['models', 'chat'],
+  budget: '100.00',
+  top_up: '0',
+  limit: '100.00',
+  period: 'month',
+  timezone: 'Europe/Berlin',
+  week_start: 'mon',
+  spent: '0',
+  held: '0',
+  remaining: '100',
+  resets_at: null,
+  frame_share: 0,
+  frame_binds: false,
+  rpm: 60,
+  tpm: null,
+  concurrency: null,
+  created_at: '2026-11-01T00:00:00Z',
+  expires_at: '2027-02-15T12:34:56Z',
+  last_used_at: null,
+  version: '3',
+  description: null,
+  models: ['b', 'a'],
+  unavailable_models: [],
+  when_tight: 'cap',
+  period_starts_at: null,
+  forecast: null,
+  history: [],
+  revoked_at: null,
+  revoked_reason: null,
+}
+
+test('a key that nobody touched is not changed', () => {
+  assert.deepEqual(keyChangeOf(key, valuesOf(key), now), {})
+})
+
+test('other ways of writing the same are no change', () => {
+  const values = { ...valuesOf(key), budget: '100', models: ['a', 'b'], tags: ['finance', 'eu'] }
+  assert.deepEqual(keyChangeOf(key, values, now), {})
+})
+
+test('only what differs is sent', () => {
+  const values = { ...valuesOf(key), budget: '150,5', rpm: '', owner: ' ann@example.com ' }
+  assert.deepEqual(keyChangeOf(key, values, now), {
+    budget: '150.5',
+    rpm: null,
+    owner: 'ann@example.com',
+  })
+})
+
+test('no own limit is null, whatever amount was typed before', () => {
+  const values = { ...valuesOf(key), hasOwnLimit: false }
+  assert.deepEqual(keyChangeOf(key, values, now), { budget: null })
+})
+
+test('a new key has everything', () => {
+  const values = { ...emptyValues('UTC'), name: ' demo ', models: ['sandbox-chat'], budget: '1' }
+  const created = newKeyOf(values, now)
+  assert.equal(created.name, 'demo')
+  assert.equal(created.budget, '1')
+  assert.equal(created.owner, null)
+  assert.equal(created.mode, 'live')
+  assert.equal(created.expires_at, null)
+})
+
+test('a lifetime counts from now, a date lasts until its end', () => {
+  assert.equal(expiryOf({ lifetime: '7', lastDay: '' }, now), '2026-11-22T12:00:00.000Z')
+  const end = new Date(expiryOf({ lifetime: 'date', lastDay: '2027-01-31' }, now) ?? '')
+  assert.equal(end.getHours(), 23)
+  assert.equal(end.getDate(), 31)
+  assert.equal(expiryOf({ lifetime: 'date', lastDay: '' }, now), null)
+})
+
+for (const [typed, count] of [
+  ['60', 60],
+  ['100 000', 100_000],
+  ['100.000', 100_000],
+  ['0', undefined],
+  ['-5', undefined],
+  ['many', undefined],
+] as const)
+  test(`"${typed}" is ${count ?? 'no count'}`, () => assert.equal(readCount(typed), count))

@@ -1,0 +1,154 @@
+// What the form of a key holds while somebody types, and the way from and to what the gateway reads. Pure.
+import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
+import type { Endpoint } from '../../../../../src/core/endpoints.ts'
+import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
+import type { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
+import type { BodyOf } from '../../../../../src/admin/contract/route.ts'
+import { isSame, readAmount } from '../../../amounts.ts'
+
+export type Lifetime = 'never' | '7' | '30' | '90' | '365' | 'date'
+export const LIFETIMES: readonly Lifetime[] = ['never', '7', '30', '90', '365', 'date']
+export const PERIODS = ['day', 'week', 'month', 'year', 'never'] as const
+
+export type KeyFormValues = {
+  readonly name: string
+  readonly description: string
+  readonly owner: string
+  readonly environment: string
+  readonly tags: string[]
+  readonly mode: 'live' | 'test'
+  readonly models: string[]
+  readonly hasOwnLimit: boolean
+  readonly budget: string
+  readonly period: KeyDetail['period']
+  readonly timezone: string
+  readonly week_start: KeyDetail['week_start']
+  readonly when_tight: KeyDetail['when_tight']
+  readonly rpm: string
+  readonly tpm: string
+  readonly concurrency: string
+  readonly permissions: Endpoint[]
+  readonly lifetime: Lifetime
+  /** The last day, in the reader's own zone; counts when `lifetime` is `date`. */
+  readonly lastDay: string
+}
+
+export type NewKey = BodyOf<typeof keyRoutes.createKey>
+export type KeyChange = BodyOf<typeof keyRoutes.changeKey>
+
+/** A new key, before anybody has typed. */
+export const emptyValues = (timezone: string): KeyFormValues => ({
+  name: '',
+  description: '',
+  owner: '',
+  environment: 'production',
+  tags: [],
+  mode: 'live',
+  models: [],
+  hasOwnLimit: true,
+  budget: '',
+  period: 'month',
+  timezone,
+  week_start: 'mon',
+  when_tight: 'cap',
+  rpm: '',
+  tpm: '',
+  concurrency: '',
+  permissions: [...ENDPOINTS],
+  lifetime: 'never',
+  lastDay: '',
+})
+
+export function valuesOf(key: KeyDetail): KeyFormValues {
+  return {
+    name: key.name,
+    description: key.description ?? '',
+    owner: key.owner ?? '',
+    environment: key.environment ?? '',
+    tags: [...key.tags],
+    mode: key.mode,
+    models: [...key.models],
+    hasOwnLimit: key.budget !== null,
+    budget: key.budget ?? '',
+    period: key.period,
+    timezone: key.timezone,
+    week_start: key.week_start,
+    when_tight: key.when_tight,
+    rpm: key.rpm === null ? '' : String(key.rpm),
+    tpm: key.tpm === null ? '' : String(key.tpm),
+    concurrency: key.concurrency === null ? '' : String(key.concurrency),
+    permissions: [...key.permissions],
+    lifetime: key.expires_at === null ? 'never' : 'date',
+    lastDay: key.expires_at === null ? '' : dayOf(new Date(key.expires_at)),
+  }
+}
+
+/** The whole key as the gateway reads it. The values must have passed `problemsOf`. */
+export function newKeyOf(values: KeyFormValues, now: number): NewKey {
+  return { ...settingsOf(values, now), mode: values.mode }
+}
+
+/** Only what differs, so that changes of two people to different fields do not undo each other. */
+export function keyChangeOf(key: KeyDetail, values: KeyFormValues, now: number): KeyChange {
+  const wanted = settingsOf(values, now)
+  const before = valuesOf(key)
+  const isKept = (name: keyof typeof wanted): boolean => {
+    if (name === 'budget') return isSame(key.budget, wanted.budget)
+    if (name === 'expires_at')
+      return before.lifetime === values.lifetime && before.lastDay === values.lastDay
+    return JSON.stringify(comparable(wanted[name])) === JSON.stringify(comparable(key[name]))
+  }
+  return Object.fromEntries(
+    Object.entries(wanted).filter(([name]) => !isKept(name as keyof typeof wanted)),
+  )
+}
+
+/** The order of a list means nothing. */
+function comparable(value: unknown): unknown {
+  return Array.isArray(value) ? value.toSorted() : value
+}
+
+function settingsOf(values: KeyFormValues, now: number) {
+  const text = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim())
+  const rate = (typed: string): number | null => readCount(typed) ?? null
+  return {
+    name: values.name.trim(),
+    description: text(values.description),
+    owner: text(values.owner),
+    environment: text(values.environment),
+    tags: values.tags,
+    models: values.models,
+    permissions: values.permissions,
+    budget: values.hasOwnLimit ? (readAmount(values.budget) ?? null) : null,
+    period: values.period,
+    timezone: values.timezone,
+    week_start: values.week_start,
+    when_tight: values.when_tight,
+    rpm: rate(values.rpm),
+    tpm: rate(values.tpm),
+    concurrency: rate(values.concurrency),
+    expires_at: expiryOf(values, now),
+  }
+}
+
+/** The moment from which the key no longer works: the end of its last day. */
+export function expiryOf(
+  { lifetime, lastDay }: Pick<KeyFormValues, 'lifetime' | 'lastDay'>,
+  now: number,
+): string | null {
+  if (lifetime === 'never') return null
+  if (lifetime !== 'date') return new Date(now + Number(lifetime) * 86_400_000).toISOString()
+  const end = new Date(`${lastDay}T23:59:59`)
+  return Number.isNaN(end.getTime()) ? null : end.toISOString()
+}
+
+/** A whole number from 1 on, with or without separators; undefined when it is none. */
+export function readCount(typed: string): number | undefined {
+  const digits = typed.replace(/[\s.,_']/g, '')
+  return /^[1-9]\d{0,12}$/.test(digits) ? Number(digits) : undefined
+}
+
+function dayOf(moment: Date): string {
+  const pad = (part: number): string => String(part).padStart(2, '0')
+  return `${moment.getFullYear()}-${pad(moment.getMonth() + 1)}-${pad(moment.getDate())}`
+}

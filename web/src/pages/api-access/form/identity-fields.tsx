@@ -1,0 +1,79 @@
+// Whose key it is and what for: understandable without knowing the secret.
+import {
+  Autocomplete,
+  SegmentedControl,
+  Stack,
+  TagsInput,
+  TextInput,
+  Textarea,
+} from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { NAME_LENGTH_MAX } from '../../../../../src/core/key-limits.ts'
+import type { FieldsProps } from './field-props.ts'
+import styles from './key-form.module.css'
+import { fieldId } from './use-key-form.ts'
+
+const environments = ['production', 'staging', 'development']
+
+export function IdentityFields({ form, isNew }: FieldsProps & { readonly isNew: boolean }) {
+  const { t } = useTranslation()
+  return (
+    <Stack>
+      <TextInput
+        id={fieldId('name')}
+        label={t('keyForm.field.name')}
+        description={t('keyForm.hint.name')}
+        required
+        maxLength={NAME_LENGTH_MAX}
+        autoComplete="off"
+        {...form.getInputProps('name')}
+      />
+      <div className={styles['pair']}>
+        <TextInput
+          id={fieldId('owner')}
+          label={t('keyForm.field.owner')}
+          placeholder="payments@example.com"
+          autoComplete="off"
+          {...form.getInputProps('owner')}
+        />
+        <Autocomplete
+          id={fieldId('environment')}
+          label={t('keyForm.field.environment')}
+          data={environments}
+          {...form.getInputProps('environment')}
+        />
+      </div>
+      <Textarea
+        id={fieldId('description')}
+        label={t('keyForm.field.description')}
+        autosize
+        minRows={2}
+        {...form.getInputProps('description')}
+      />
+      <TagsInput
+        id={fieldId('tags')}
+        label={t('keyForm.field.tags')}
+        description={t('keyForm.hint.tags')}
+        {...form.getInputProps('tags')}
+      />
+      {isNew && <ModeField form={form} />}
+    </Stack>
+  )
+}
+
+function ModeField({ form }: FieldsProps) {
+  const { t } = useTranslation()
+  return (
+    <div>
+      <SegmentedControl
+        aria-label={t('keyForm.field.mode')}
+        data={[
+          { value: 'live', label: t('keyForm.mode.live') },
+          { value: 'test', label: t('keyForm.mode.test') },
+        ]}
+        {...form.getInputProps('mode')}
+      />
+      <p className={styles['hint']}>{t(`keyForm.modeHint.${form.values.mode}`)}</p>
+    </div>
+  )
+}

@@ -1,0 +1,42 @@
+// Until when the key works; the date that follows from the choice stands below it.
+import { NativeSelect, TextInput } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../../i18n/use-format.ts'
+import { useNow } from '../../../i18n/use-now.ts'
+import type { FieldsProps } from './field-props.ts'
+import { expiryOf, LIFETIMES } from './form-values.ts'
+import styles from './key-form.module.css'
+import { fieldId } from './use-key-form.ts'
+
+export function LifetimeFields({ form }: FieldsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  const expiry = expiryOf(form.values, now)
+  return (
+    <>
+      <div className={styles['pair']}>
+        <NativeSelect
+          id={fieldId('lifetime')}
+          label={t('keyForm.field.lifetime')}
+          data={LIFETIMES.map((value) => ({ value, label: t(`keyForm.lifetime.${value}`) }))}
+          {...form.getInputProps('lifetime')}
+        />
+        {form.values.lifetime === 'date' && (
+          <TextInput
+            id={fieldId('lastDay')}
+            label={t('keyForm.field.lastDay')}
+            type="date"
+            required
+            {...form.getInputProps('lastDay')}
+          />
+        )}
+      </div>
+      <p className={styles['hint']}>
+        {expiry === null
+          ? t('keyForm.hint.neverExpires')
+          : t('keyForm.hint.expires', { moment: format.dateTime(expiry) })}
+      </p>
+    </>
+  )
+}

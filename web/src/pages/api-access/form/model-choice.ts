@@ -1,0 +1,50 @@
+// Finding models among many: by text, kind and ability, in groups by provider. Pure.
+import type { Ability } from '../../../../../src/core/endpoints.ts'
+import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
+
+export type ModelFilter = {
+  readonly text: string
+  readonly kind: ModelAnswer['kind'] | ''
+  readonly ability: Ability | ''
+}
+
+export const noFilter: ModelFilter = { text: '', kind: '', ability: '' }
+
+export function matchingModels(
+  models: readonly ModelAnswer[],
+  { text, kind, ability }: ModelFilter,
+): readonly ModelAnswer[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  return models.filter((model) => {
+    const name = `${model.id} ${model.provider ?? ''}`.toLowerCase()
+    return (
+      words.every((word) => name.includes(word)) &&
+      (kind === '' || model.kind === kind) &&
+      (ability === '' || model.abilities[ability] === true)
+    )
+  })
+}
+
+export type ModelGroup = {
+  readonly provider: string
+  readonly models: readonly ModelAnswer[]
+}
+
+export function groupedByProvider(models: readonly ModelAnswer[]): readonly ModelGroup[] {
+  const groups = Map.groupBy(models, ({ provider }) => provider ?? '–')
+  return [...groups]
+    .map(([provider, members]) => ({ provider, models: members }))
+    .toSorted((one, other) => one.provider.localeCompare(other.provider))
+}
+
+/** Names as somebody pastes them: with commas, spaces or lines between them, quoted or not. */
+export function readPastedModels(
+  pasted: string,
+  known: ReadonlySet<string>,
+): { readonly found: readonly string[]; readonly unknown: readonly string[] } {
+  const names = [...new Set(pasted.split(/[\s,;"'[\]]+/).filter(Boolean))]
+  return {
+    found: names.filter((name) => known.has(name)),
+    unknown: names.filter((name) => !known.has(name)),
+  }
+}

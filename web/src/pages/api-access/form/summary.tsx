@@ -1,0 +1,105 @@
+// The key in words, as it will be: what it may call, how much it may spend, how fast, until when.
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
+import { readAmount } from '../../../amounts.ts'
+import { useFormat } from '../../../i18n/use-format.ts'
+import { useNow } from '../../../i18n/use-now.ts'
+import { ClockIcon, CubeIcon, GaugeIcon, KeyIcon, ShieldIcon } from '../../../parts/icons.tsx'
+import { frameQuery, modelsQuery } from '../../../queries.ts'
+import { useRateWords } from '../rate-words.ts'
+import { expiryOf, readCount } from './form-values.ts'
+import type { KeyFormValues } from './form-values.ts'
+import styles from './key-form.module.css'
+
+export function Summary({ values }: { readonly values: KeyFormValues }) {
+  const { t } = useTranslation()
+  const rates = useRateWords()({
+    rpm: readCount(values.rpm) ?? null,
+    tpm: readCount(values.tpm) ?? null,
+    concurrency: readCount(values.concurrency) ?? null,
+  })
+  const all = values.permissions.length === ENDPOINTS.length
+  return (
+    <aside className={`card ${styles['rail']}`} aria-labelledby="summary-title">
+      <h2 id="summary-title">{values.name.trim() || t('keyForm.summary.title')}</h2>
+      <ul>
+        <Line icon={<CubeIcon />} isWarning={values.models.length === 0}>
+          <ModelWords values={values} />
+        </Line>
+        <Line icon={<GaugeIcon />} isWarning={!values.hasOwnLimit}>
+          <BudgetWords values={values} />
+        </Line>
+        <Line icon={<KeyIcon />}>{rates ?? t('rates.none')}</Line>
+        <Line icon={<ShieldIcon />}>
+          {all
+            ? t('permissions.all')
+            : t('permissions.some', { count: values.permissions.length, of: ENDPOINTS.length })}
+        </Line>
+        <Line icon={<ClockIcon />}>
+          <ExpiryWords values={values} />
+        </Line>
+      </ul>
+    </aside>
+  )
+}
+
+type LineProps = {
+  readonly icon: ReactNode
+  readonly isWarning?: boolean
+  readonly children: ReactNode
+}
+
+function Line({ icon, isWarning = false, children }: LineProps) {
+  return (
+    <li data-tone={isWarning ? 'warn' : undefined}>
+      {icon}
+      <span>{children}</span>
+    </li>
+  )
+}
+
+type WordsProps = { readonly values: KeyFormValues }
+
+function ModelWords({ values: { models, mode } }: WordsProps) {
+  const { t } = useTranslation()
+  const catalogue = useQuery(modelsQuery)
+  if (models.length === 0) return <>{t('keyForm.summary.noModels')}</>
+  const providers = new Set(
+    (catalogue.data ?? []).filter(({ id }) => models.includes(id)).map(({ provider }) => provider),
+  )
+  const words = t('keyForm.summary.models', {
+    models: t('models.count', { count: models.length }),
+    providers: t('keyForm.summary.providers', { count: providers.size }),
+  })
+  return <>{mode === 'test' ? `${words} ${t('keyForm.summary.test')}` : words}</>
+}
+
+function BudgetWords({ values }: WordsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const frame = useQuery(frameQuery)
+  const left = frame.data && t('keyForm.summary.left', { left: format.money(frame.data.remaining) })
+  if (!values.hasOwnLimit) return <>{`${t('keyForm.summary.noLimit')} ${left ?? ''}`}</>
+  const amount = readAmount(values.budget)
+  if (amount === undefined) return <>{t('keyForm.summary.noBudget')}</>
+  const words = t('keyForm.summary.budget', {
+    amount: format.money(amount),
+    period: t(`periodShort.${values.period}`),
+  })
+  return <>{`${words} ${left ?? ''}`}</>
+}
+
+function ExpiryWords({ values }: WordsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const expiry = expiryOf(values, useNow())
+  return (
+    <>
+      {expiry === null
+        ? t('keyForm.summary.neverExpires')
+        : t('keyForm.summary.expires', { date: format.date(expiry) })}
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+// The state of a key's form: values, what is wrong with them, and how often it was refused.
+import { useForm } from '@mantine/form'
+import type { UseFormReturnType } from '@mantine/form'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { ApiError } from '../../../api.ts'
+import type { FieldError } from '../../../parts/form-error-summary.tsx'
+import type { KeyFormValues } from './form-values.ts'
+import { problemsOf } from './problems.ts'
+import type { Field } from './problems.ts'
+
+export type KeyForm = {
+  readonly form: UseFormReturnType<KeyFormValues>
+  /** For the summary above the form. */
+  readonly errors: readonly FieldError[]
+  readonly attempt: number
+  /** Checks the values and goes on if they are good. */
+  readonly submit: (onGood: (values: KeyFormValues) => void) => void
+  /** Puts the gateway's refusal beside the fields it names; false when it names none. */
+  readonly refuse: (error: Error) => boolean
+}
+
+export const fieldId = (field: Field): string => `key-${field}`
+
+export function useKeyForm(initialValues: KeyFormValues): KeyForm {
+  const { t } = useTranslation()
+  const [attempt, setAttempt] = useState(0)
+  const form = useForm<KeyFormValues>({
+    initialValues,
+    validate: (values) => problemsOf(values, t, Date.now()),
+    validateInputOnBlur: true,
+  })
+  return {
+    form,
+    errors: Object.entries(form.errors).map(([name, message]) => ({
+      fieldId: fieldId(name as Field),
+      label: t(`keyForm.field.${name as Field}`),
+      message: String(message),
+    })),
+    attempt,
+    submit: (onGood) => {
+      if (form.validate().hasErrors) setAttempt(attempt + 1)
+      else onGood(form.values)
+    },
+    refuse: (error) => {
+      const problems = error instanceof ApiError ? error.problems : []
+      const known = problems
+        .map(({ field, message }) => [formField(field), message] as const)
+        .filter(([field]) => field in form.values)
+      if (known.length === 0) return false
+      form.setErrors(Object.fromEntries(known))
+      setAttempt(attempt + 1)
+      return true
+    },
+  }
+}
+
+/** `models.3` is about the models; the expiry is a day here. */
+function formField(path: string): string {
+  const [field = ''] = path.split('.')
+  return field === 'expires_at' ? 'lastDay' : field
+}
