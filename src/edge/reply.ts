@@ -11,6 +11,8 @@ import type { KeepAlive } from './keep-alive.ts'
 
 /** A client that takes nothing for this long is cut: it holds a provider's stream and memory. */
 const BLOCKED_MS_MAX = 60_000
+/** How long a provider is still listened to when a client leaves a stream: cutting off the usage must not pay. */
+const LINGER_MS = 500
 
 export class HttpReply implements Reply {
   readonly #response: ServerResponse
@@ -20,7 +22,8 @@ export class HttpReply implements Reply {
   readonly #closed = Promise.withResolvers<void>()
   /** Made when somebody asks for it: most refusals need none. */
   #closing: AbortController | undefined
-  #isGone = false
+  #gone: ClientGone | undefined
+  #isLingering = false
   #voice: StreamVoice | undefined
   #hasBegun = false
   #lastWriteMs = 0
@@ -32,16 +35,19 @@ export class HttpReply implements Reply {
     this.#keepAlive = keepAlive
     response.on('close', () => {
       keepAlive.remove(this)
-      this.#isGone = !response.writableFinished
-      if (this.#isGone) this.#closing?.abort(new ClientGone())
+      if (!response.writableFinished) this.#leave()
       this.#closed.resolve()
     })
   }
 
   get closed(): AbortSignal {
     this.#closing ??= new AbortController()
-    if (this.#isGone) this.#closing.abort(new ClientGone())
+    if (this.#gone !== undefined && !this.#isLingering) this.#closing.abort(this.#gone)
     return this.#closing.signal
+  }
+
+  get gone(): ClientGone | undefined {
+    return this.#gone
   }
 
   cut(why: GatewayError): void {
@@ -54,7 +60,7 @@ export class HttpReply implements Reply {
   }
 
   get status(): number {
-    return this.#isGone ? CLIENT_CLOSED_REQUEST : this.#response.statusCode
+    return this.#gone === undefined ? this.#response.statusCode : CLIENT_CLOSED_REQUEST
   }
 
   setHeader(name: string, value: string): void {
@@ -77,7 +83,7 @@ export class HttpReply implements Reply {
   }
 
   write(event: string): Promise<void> {
-    if (this.#response.destroyed) return Promise.reject(new ClientGone())
+    if (this.#response.destroyed) return this.#isLingering ? DONE : Promise.reject(new ClientGone())
     this.#hasBegun = true
     return this.#writeNow(event) ? DONE : this.#room()
   }
@@ -127,6 +133,17 @@ export class HttpReply implements Reply {
     }
   }
 
+  #leave(): void {
+    const gone = new ClientGone()
+    this.#gone = gone
+    if (!this.#hasBegun) return this.#closing?.abort(gone)
+    this.#isLingering = true
+    setTimeout(() => {
+      this.#isLingering = false
+      this.#closing?.abort(gone)
+    }, LINGER_MS).unref()
+  }
+
   /** False = the client has no room for more. */
   #writeNow(text: string): boolean {
     this.#sendStreamHead()
@@ -160,7 +177,7 @@ export class HttpReply implements Reply {
     const settle = (): void => {
       response.off('drain', settle)
       response.off('close', settle)
-      if (response.destroyed) reject(new ClientGone())
+      if (response.destroyed && !this.#isLingering) reject(new ClientGone())
       else resolve()
     }
     response.on('drain', settle)

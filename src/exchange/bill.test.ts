@@ -41,6 +41,7 @@ function billed(usage: Partial<Usage> | undefined, more: Partial<Billed> = {}): 
     },
     inputTokensMax: 900,
     outputTokensMax: 500,
+    unseenMs: 0,
     held: 10_000_000n,
     ...more,
   }
@@ -98,4 +99,13 @@ test('a stream that was cut pays for what came, and for the input', () => {
     [bill.usage.inputTokens, bill.usage.outputTokens, bill.estimated],
     [120, 100, true],
   )
+})
+
+test('thoughts that nobody saw are estimated by the time they took, up to the limit', () => {
+  const outputTokensOf = (unseenMs: number): number => {
+    const meter = new Meter()
+    meter.see({ type: 'text-delta', choice: 0, block: 0, text: 'x'.repeat(300) }, () => 0)
+    return billOf(billed(undefined, { meter, unseenMs })).usage.outputTokens
+  }
+  assert.deepEqual([0, 2_000, 60_000].map(outputTokensOf), [100, 400, 500])
 })

@@ -30,6 +30,8 @@ export type Billed = {
   readonly inputTokensMax: number
   /** The most that could be written: the limit that was sent, times the choices. */
   readonly outputTokensMax: number
+  /** How long a model that thinks was at work unseen, where its client cut it off; else 0. */
+  readonly unseenMs: number
   readonly held: Nanodollars
 }
 
@@ -69,10 +71,13 @@ function isPossible(usage: Usage, { inputTokensPossible, outputTokensMax }: Bill
   )
 }
 
+/** Thoughts that nobody sees are billed too, and a client that cuts its streams would have them for nothing. */
+const THOUGHTS_PER_MS = 0.15
+
 /** What came of a model's work, counted here. A part the provider did count is believed where it is larger. */
-function estimate({ meter, input, inputTokensMax, outputTokensMax }: Billed): Usage {
+function estimate({ meter, input, inputTokensMax, outputTokensMax, unseenMs }: Billed): Usage {
   const read = likelyInput(input, likelyTokens(input.textBytes + input.jsonBytes))
-  const written = likelyTokens(meter.outputBytes)
+  const written = likelyTokens(meter.outputBytes) + Math.ceil(unseenMs * THOUGHTS_PER_MS)
   const told = meter.usage
   const toldInput = told !== undefined && isCount(told.inputTokens) ? told.inputTokens : 0
   const toldOutput = told !== undefined && isCount(told.outputTokens) ? told.outputTokens : 0

@@ -136,6 +136,8 @@ export class Books {
       input: call.input,
       inputTokensMax: inputTokens,
       outputTokensMax: (outputTokensMax ?? 0) * call.output.choices,
+      unseenMs:
+        failure instanceof ClientGone && isThinking(this.#entry.admission) ? this.#silentMs() : 0,
       held: hold.amountNanodollars,
     })
   }
@@ -174,11 +176,19 @@ export class Books {
     }
   }
 
+  #silentMs(): number {
+    return (this.#meter.firstOutputMs ?? this.#nowMs()) - this.#dispatchedMs
+  }
+
   readonly #nowMs = (): number => this.#clock.monotonicMs()
 }
 
 /** The status the books show for a request whose client went away; nobody was there to receive one. */
 const CLIENT_GONE = 499
+
+function isThinking({ model, call }: Admission): boolean {
+  return call.output.thinks || model.abilities.reasoning === true
+}
 
 /** A provider that took a request and then fell silent may have worked on it: only what it turned away is free. */
 function isUnbilled(failure: unknown): boolean {

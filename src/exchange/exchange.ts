@@ -111,12 +111,12 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
       (answer) => relay(answer, reply, { codec, context, stream: call.stream, books }),
     )
     // The cost is in the books before the client can see the end.
-    const settled = await books.settle()
+    const settled = await books.settle(reply.gone)
     await remember(ending)
     setSettledHeaders(reply, settled, request.tell)
     await reply.end(ending)
   } catch (thrown) {
-    const failure = reply.closed.aborted ? reply.closed.reason : thrown
+    const failure = reply.gone ?? (reply.closed.aborted ? reply.closed.reason : thrown)
     const settled = await books.settle(failure)
     request.tell(settled?.balances ?? admission.hold.balances)
     throw settled === undefined || settled.costNanodollars === 0n ? failure : paidFor(failure)

@@ -3,8 +3,13 @@ import type { GatewayError } from '../core/errors.ts'
 import type { SseEvent } from '../wire/sse.ts'
 
 export interface Reply {
-  /** Aborted when the answer will not be completed: with a ClientGone when the client has left, else with why it was cut. */
+  /**
+   * Aborted when the answer will not be completed: with a ClientGone when the client has left, else with why it was cut.
+   * Who leaves in the middle of a stream has left a moment later: what the provider counted often follows its last word.
+   */
   readonly closed: AbortSignal
+  /** Set as soon as the client has left. */
+  readonly gone: ClientGone | undefined
   /** Ends the work on the answer, for the reason that its client is then told. */
   cut(why: GatewayError): void
   /** Whether the client has been sent any part of an answer. A head and keep-alives are none. */
@@ -17,7 +22,7 @@ export interface Reply {
    * then on errors are told in the stream's voice, too.
    */
   beginStream(voice: StreamVoice): void
-  /** Sends one event. Resolves when the client has room for more; rejects when it has gone. */
+  /** Sends one event. Resolves when the client has room for more; rejects once the answer is closed. */
   write(event: string): Promise<void>
   /** Sends the end: the last events of a stream that has begun, or a whole JSON answer with status 200. */
   end(last: Uint8Array | string): Promise<void>
