@@ -9,6 +9,7 @@ import type { AdminServer } from './admin/server.ts'
 import { loadCaller } from './access/caller.ts'
 import { KeyDirectory } from './access/directory.ts'
 import { LastUse } from './access/last-use.ts'
+import { RaisedBounds } from './access/raised-bounds.ts'
 import { Tokenizer } from './access/tokenizer.ts'
 import { adminUrlOf } from './config/admin-url.ts'
 import type { Config } from './config/load.ts'
@@ -106,6 +107,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     ledger,
     tokenizer,
+    raisedBounds: new RaisedBounds(),
     running,
     responses,
     lastUse,

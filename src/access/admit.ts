@@ -9,6 +9,7 @@ import { roundUpToNanodollars } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { Ask, Balances, Ledger, Refused, Reserved } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
+import type { RaisedBounds } from './raised-bounds.ts'
 import { refusalOf } from './refusal.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
@@ -45,7 +46,11 @@ export type AdmissionRequest = {
   readonly closed: AbortSignal
 }
 
-export type AdmissionParts = { readonly ledger: Ledger; readonly tokenizer: Tokenizer }
+export type AdmissionParts = {
+  readonly ledger: Ledger
+  readonly tokenizer: Tokenizer
+  readonly raisedBounds: RaisedBounds
+}
 
 export async function admit(parts: AdmissionParts, request: AdmissionRequest): Promise<Admission> {
   const { caller, model, call } = request
@@ -94,11 +99,11 @@ export async function forecast(
  * without searches where a smaller answer would do.
  */
 async function ledgerSays(
-  { ledger, tokenizer }: AdmissionParts,
+  { ledger, tokenizer, raisedBounds }: AdmissionParts,
   request: AdmissionRequest,
   how: 'reserve' | 'dryRun',
 ): Promise<Said> {
-  const ask = askOf(request)
+  const ask = askOf(request, raisedBounds)
   const outcome = await ledger[how](ask)
   if (outcome.reserved || outcome.reason !== 'recount') return { ask, outcome, maySearch: true }
   const [textTokens, countedAt] = await Promise.all([
@@ -106,7 +111,7 @@ async function ledgerSays(
     request.countAtTargets(),
   ])
   const maySearch = request.caller.whenTight === 'refuse'
-  const recounted = askOf(request, { textTokens, countedAt, maySearch })
+  const recounted = askOf(request, raisedBounds, { textTokens, countedAt, maySearch })
   return { ask: recounted, outcome: await ledger[how](recounted), maySearch }
 }
 
@@ -124,13 +129,14 @@ type Recount = {
 }
 
 /** What is asked of the ledger: with the input bounded by its bytes, or by its texts once they are counted. */
-function askOf(request: AdmissionRequest, recount?: Recount): Ask {
+function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: Recount): Ask {
   const { caller, model, call } = request
   const costs = worstCase({
     model,
     input: call.input,
     output: call.output,
     searchesMaxOf: (target) => (recount?.maySearch === false ? 0 : request.searchesMaxOf(target)),
+    raiseOf: (target) => raisedBounds.factorOf(target),
     inputTokensOf: (target) => {
       const exact = request.inputTokensOf(target)
       if (exact !== undefined || recount === undefined) return exact

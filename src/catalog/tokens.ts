@@ -26,6 +26,8 @@ export type WorstCaseQuestion = {
   readonly inputTokensOf?: (target: Target) => number | undefined
   /** How often the request may search the web at a target. */
   readonly searchesMaxOf?: (target: Target) => number
+  /** How many times its bound a target was found to need. */
+  readonly raiseOf?: (target: Target) => number
 }
 
 /** What the ledger needs of a worst case, for the dearest target the request may reach. */
@@ -48,7 +50,9 @@ export function worstCase(question: WorstCaseQuestion): WorstCaseAnswer {
   for (const targets of [model.targets, model.fallbacks]) {
     for (const target of targets) {
       const bound = inputBound(input, model.kind, target)
-      const tokens = Math.min(bound, question.inputTokensOf?.(target) ?? bound)
+      const least = Math.min(bound, question.inputTokensOf?.(target) ?? bound)
+      const raised = Math.ceil(least * (question.raiseOf?.(target) ?? 1))
+      const tokens = Math.min(raised, inputMost(input, model.kind, target))
       const searches = question.searchesMaxOf?.(target) ?? 0
       // Before each search and after the last, everything is read again, with all that was found.
       const read = searches === 0 ? tokens : target.context * (searches + 1)
@@ -78,8 +82,7 @@ type Window = Pick<Target, 'context' | 'imageTokens'>
 
 /** The most tokens a provider can count for what the request contains. */
 export function inputBound(input: InputMeasure, kind: ModelKind, window: Window): number {
-  // An embedding request carries many inputs, and each may fill the window.
-  const most = window.context * (kind === 'embedding' ? Math.max(1, input.items) : 1)
+  const most = inputMost(input, kind, window)
   if (input.unbounded) return most
   const bound =
     input.textBytes * TOKENS_PER_TEXT_BYTE +
@@ -89,6 +92,11 @@ export function inputBound(input: InputMeasure, kind: ModelKind, window: Window)
     input.tokens +
     TOKENS_PER_REQUEST
   return Math.min(bound, most)
+}
+
+/** An embedding request carries many inputs, and each may fill the window. */
+function inputMost(input: InputMeasure, kind: ModelKind, { context }: Window): number {
+  return context * (kind === 'embedding' ? Math.max(1, input.items) : 1)
 }
 
 /** Tokenizers differ from the one that counted; half as much again was above all that were compared. */

@@ -57,6 +57,12 @@ export function billOf(billed: Billed): Bill {
   return { usage, lines, cost: limited, surcharge: NO_SURCHARGE, estimated: true }
 }
 
+/** What a request can still cost once the provider has told what it read. */
+export function mostOf({ meter, price, outputTokensMax }: Billed): Nanodollars | undefined {
+  if (meter.usage === undefined) return undefined
+  return costOf({ ...meter.usage, outputTokens: outputTokensMax }, price).nanodollars
+}
+
 /** What no tokenizer and no provider can count, whatever it says. */
 function isPossible(usage: Usage, { inputTokensPossible, outputTokensMax }: Billed): boolean {
   const counts = Object.values(usage)

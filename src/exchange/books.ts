@@ -1,15 +1,26 @@
 // The bookkeeping of one exchange: which target was called, what it delivered, and the one settlement at the end.
 // Between the hold and that settlement nothing else may decide what a request costs.
 import type { Admission } from '../access/admit.ts'
+import type { RaisedBounds } from '../access/raised-bounds.ts'
+import { costOf } from '../catalog/prices.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
+import { NO_USAGE } from '../core/events.ts'
 import { formatUsd } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
-import type { Attempt, AttemptCharge, Ledger, Settled, Settlement } from '../ledger/ledger.ts'
-import type { Bill } from './bill.ts'
-import { billOf, NOTHING } from './bill.ts'
+import type {
+  Attempt,
+  AttemptCharge,
+  Ledger,
+  Reserved,
+  Settled,
+  Settlement,
+} from '../ledger/ledger.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Bill, Billed } from './bill.ts'
+import { billOf, mostOf, NOTHING } from './bill.ts'
 import { Meter } from './meter.ts'
 import type { Prepared } from './prepare.ts'
 import { ClientGone } from './reply.ts'
@@ -23,7 +34,18 @@ export type Entry = {
   readonly trace: Trace
 }
 
+export type BooksParts = {
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly log: Log
+  readonly raisedBounds: RaisedBounds
+}
+
+/** A hold is worth lowering where budgets pay for fewer than so many like it. */
+const TIGHT_BELOW = 8n
+
 export class Books {
+  readonly #parts: BooksParts
   readonly #ledger: Ledger
   readonly #clock: Clock
   readonly #entry: Entry
@@ -33,9 +55,11 @@ export class Books {
   #meter = new Meter()
   #target: Prepared | undefined
   #dispatchedMs = 0
+  #isTrimmed = false
   #settled: Promise<Settled | undefined> | undefined
 
-  constructor(parts: { readonly ledger: Ledger; readonly clock: Clock }, entry: Entry) {
+  constructor(parts: BooksParts, entry: Entry) {
+    this.#parts = parts
     this.#ledger = parts.ledger
     this.#clock = parts.clock
     this.#entry = entry
@@ -51,6 +75,7 @@ export class Books {
 
   see(event: CanonicalEvent): void {
     this.#meter.see(event, this.#nowMs)
+    if (event.type === 'text-delta' && !this.#isTrimmed) this.#trim()
   }
 
   /** Whether the target has said anything that a client would read. */
@@ -110,7 +135,9 @@ export class Books {
     trace.attempts = this.#attempts.length
     if (settlement.estimated) trace.estimated = true
     try {
-      return await this.#ledger.settle(settlement)
+      const settled = await this.#ledger.settle(settlement)
+      if (settled.overrunNanodollars > 0n) this.#reportOverrun(settled)
+      return settled
     } catch (cause) {
       // Neither the database nor the spool took it: the hold stays, and an answer that is not in the books is not given.
       throw new GatewayError(
@@ -124,11 +151,51 @@ export class Books {
     }
   }
 
+  /**
+   * Some providers tell what they have read before they write: then others may have the rest of the hold. Not before the
+   * first content, until which a dearer target may take over; and only where somebody may be waiting for it.
+   */
+  #trim(): void {
+    const { hold } = this.#entry.admission
+    if (this.#target === undefined || this.#meter.usage === undefined) return
+    this.#isTrimmed = true
+    if (!isTight(hold)) return
+    const most = mostOf(this.#billed(this.#target, undefined))
+    if (most === undefined || most + this.#owed >= hold.amountNanodollars) return
+    this.#ledger.trim(hold.holdId, most + this.#owed).catch(() => {
+      // What is held too much is freed by the settlement.
+    })
+  }
+
+  /** The provider counted more than any request like this was thought to need: someone should know, and the next is held for more. */
+  #reportOverrun({ costNanodollars, overrunNanodollars }: Settled): void {
+    const { requestId, admission } = this.#entry
+    const target = this.#target
+    this.#parts.log.error('overrun', {
+      request_id: requestId,
+      target: target && nameOf(target),
+      cost: formatUsd(costNanodollars),
+      overrun: formatUsd(overrunNanodollars),
+      message: 'the provider billed more than was held: the input bound of this target is raised',
+    })
+    if (target === undefined) return
+    const { nanodollars } = costOf(
+      { ...NO_USAGE, inputTokens: admission.inputTokens },
+      target.price,
+    )
+    const times = nanodollars === 0n ? 1 : 1 + Number(overrunNanodollars) / Number(nanodollars)
+    this.#parts.raisedBounds.raise(nameOf(target), times)
+  }
+
   #bill(target: Prepared, failure: unknown): Bill {
     if (isUnbilled(failure) && !this.#meter.hasOutput) return NOTHING
+    return billOf(this.#billed(target, failure))
+  }
+
+  #billed(target: Prepared, failure: unknown): Billed {
     const { call, model, inputTokens, outputTokensMax, hold } = this.#entry.admission
     const inputs = model.kind === 'embedding' ? Math.max(1, call.input.items) : 1
-    return billOf({
+    return {
       meter: this.#meter,
       price: target.price,
       // All that is found is read again for every search, and after the last.
@@ -139,7 +206,7 @@ export class Books {
       unseenMs:
         failure instanceof ClientGone && isThinking(this.#entry.admission) ? this.#silentMs() : 0,
       held: hold.amountNanodollars,
-    })
+    }
   }
 
   /** The row has counts of tokens alone: what else is billed stands with the attempt that it was billed for. */
@@ -185,6 +252,12 @@ export class Books {
 
 /** The status the books show for a request whose client went away; nobody was there to receive one. */
 const CLIENT_GONE = 499
+
+function isTight({ amountNanodollars, balances }: Reserved): boolean {
+  return [balances.key, balances.frame].some(
+    ({ remainingNanodollars: left }) => left !== null && left < amountNanodollars * TIGHT_BELOW,
+  )
+}
 
 function isThinking({ model, call }: Admission): boolean {
   return call.output.thinks || model.abilities.reasoning === true

@@ -4,6 +4,7 @@ import type { AdmissionRequest } from '../access/admit.ts'
 import { admit } from '../access/admit.ts'
 import type { Caller } from '../access/caller.ts'
 import { permitModel } from '../access/permit.ts'
+import type { RaisedBounds } from '../access/raised-bounds.ts'
 import type { Tokenizer } from '../access/tokenizer.ts'
 import type { Model } from '../catalog/models.ts'
 import type { Clock } from '../core/clock.ts'
@@ -37,6 +38,7 @@ export type Parts = ListingParts &
     readonly clock: Clock
     readonly log: Log
     readonly tokenizer: Tokenizer
+    readonly raisedBounds: RaisedBounds
     readonly running: Running
     readonly responses: ResponsesState
     /** Where this caller's request may go, in order; what has the same affinity goes the same way. */
