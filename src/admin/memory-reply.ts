@@ -4,6 +4,7 @@ import type { Reply } from '../exchange/reply.ts'
 
 export class MemoryReply implements Reply {
   readonly #gone = new AbortController()
+  readonly gone = undefined
   readonly closed = this.#gone.signal
   hasBegun = false
   #body = ''

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { LastUse } from '../../src/access/last-use.ts'
+import { RaisedBounds } from '../../src/access/raised-bounds.ts'
 import { Tokenizer } from '../../src/access/tokenizer.ts'
 import { PERMISSIONS, type Permission } from '../../src/admin/contract/permissions.ts'
 import { API_PREFIX } from '../../src/admin/contract/route.ts'
@@ -163,6 +164,7 @@ async function flowOf(
   const responses = opened.use(openResponses({ store, log: quiet, secret, settings }))
   return {
     ...{ clock, log: quiet, ledger, tokenizer, responses, lastUse, running: new Running() },
+    raisedBounds: new RaisedBounds(),
     authenticator: {
       clock,
       messagesBearer: () => false,
