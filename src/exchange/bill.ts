@@ -60,7 +60,8 @@ export function billOf(billed: Billed): Bill {
 /** What a request can still cost once the provider has told what it read. */
 export function mostOf({ meter, price, outputTokensMax }: Billed): Nanodollars | undefined {
   if (meter.usage === undefined) return undefined
-  return costOf({ ...meter.usage, outputTokens: outputTokensMax }, price).nanodollars
+  const usage = { ...meter.usage, outputTokens: outputTokensMax }
+  return costOf(usage, price).nanodollars + surchargeOf(usage, price).nanodollars
 }
 
 /** What no tokenizer and no provider can count, whatever it says. */

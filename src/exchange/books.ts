@@ -153,13 +153,14 @@ export class Books {
 
   /**
    * Some providers tell what they have read before they write: then others may have the rest of the hold. Not before the
-   * first content, until which a dearer target may take over; and only where somebody may be waiting for it.
+   * first content, until which a dearer target may take over; not where a search makes it read again; and only where
+   * somebody may be waiting for it.
    */
   #trim(): void {
     const { hold } = this.#entry.admission
     if (this.#target === undefined || this.#meter.usage === undefined) return
     this.#isTrimmed = true
-    if (!isTight(hold)) return
+    if (!isTight(hold) || this.#target.searchesMax > 0) return
     const most = mostOf(this.#billed(this.#target, undefined))
     if (most === undefined || most + this.#owed >= hold.amountNanodollars) return
     this.#ledger.trim(hold.holdId, most + this.#owed).catch(() => {
