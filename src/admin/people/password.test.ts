@@ -1,0 +1,43 @@
+// Passwords: argon2id as others write it, and what a new one must be.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { hashPassword, passwordProblem, verifyPassword } from './password.ts'
+
+test('a hash says how it was made, is salted, and opens to its password alone', async () => {
+  const password = 'correct horse battery'
+  const [one, other] = await Promise.all([hashPassword(password), hashPassword(password)])
+  assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
+  assert.notEqual(one, other)
+  assert.ok(await verifyPassword(password, one))
+  assert.ok(!(await verifyPassword(`${password} `, one)))
+  assert.ok(!(await verifyPassword('', one)))
+})
+
+test('a hash that another program made is verified with its own parameters', async () => {
+  // From the reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1
+  const hash =
+    '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+  assert.ok(await verifyPassword('password', hash))
+  assert.ok(!(await verifyPassword('Password', hash)))
+})
+
+test('the same letters typed as other bytes are the same password', async () => {
+  const hash = await hashPassword('grüner Käse 12')
+  assert.ok(await verifyPassword('gru\u0308ner Ka\u0308se 12', hash))
+})
+
+test('what is no hash opens to nothing', async () => {
+  for (const hash of ['', 'password', '$argon2i$v=19$m=8,t=1,p=1$c29tZXNhbHQ$aaaa', '$2b$10$x'])
+    assert.ok(!(await verifyPassword('password', hash)), hash)
+})
+
+test('a new password is long and not the address', () => {
+  const problem = (password: string) => passwordProblem(password, 'ann.longname@example.com')
+  assert.match(problem('short') ?? '', /at least 12/)
+  assert.match(problem('x'.repeat(201)) ?? '', /at most 200/)
+  assert.match(problem('abababababababab') ?? '', /more different/)
+  assert.match(problem('Ann.Longname@Example.com') ?? '', /no password/)
+  assert.equal(problem('correct horse battery'), undefined)
+  assert.equal(problem('🐎🐎🔋🔋📎📎✅✅🎈🎈🧀🧀'), undefined)
+})

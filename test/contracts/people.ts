@@ -1,0 +1,270 @@
+// What holds for people and roles on any database, whoever asks: rights, the last manager, links that work once, and
+// tries that are counted together.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+
+import type { Permission } from '../../src/admin/contract/permissions.ts'
+import { AdminError } from '../../src/admin/error.ts'
+import { operatorDesk, type Desk } from '../../src/admin/people/desk.ts'
+import { limitTries, signInTries, takeTriesBack } from '../../src/admin/people/limits.ts'
+import { makePersonLink, makeSetupLink, useOpenLink } from '../../src/admin/people/links.ts'
+import {
+  addPerson,
+  answerPeople,
+  answerPerson,
+  blockPerson,
+  changePerson,
+  removePerson,
+  resetTwoFactor,
+  signOutPerson,
+} from '../../src/admin/people/people.ts'
+import { answerRoles, changeRole, createRole, removeRole } from '../../src/admin/people/roles.ts'
+import { listAudit } from '../../src/store/audit.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import type { Clock } from '../../src/core/clock.ts'
+import { periodAt, type FreshDatabase } from '../support/store.ts'
+
+const PASSWORD = 'correct horse battery'
+
+/** Goes on whenever it is looked at, so that records have an order. */
+function tickingClock(): Clock & { at: number } {
+  return {
+    at: Date.UTC(2026, 9, 15, 12),
+    now() {
+      return this.at++
+    },
+    monotonicMs: () => 0,
+  }
+}
+
+export function peopleContract(fresh: FreshDatabase): void {
+  let database: Awaited<ReturnType<FreshDatabase>>
+  let store: Store
+  let operator: Desk
+  const clock = tickingClock()
+
+  before(async () => {
+    database = await fresh()
+    store = await openStore(database.url, { clock, periodAt })
+    operator = operatorDesk(store)
+  })
+  after(async () => {
+    await store.close()
+    await database.drop()
+  })
+
+  const add = (email: string, role: string) =>
+    addPerson(operator, { email, role, passwordHash: 'a hash' })
+  const deskOf = async (email: string, rights: readonly Permission[]): Promise<Desk> => ({
+    store,
+    personId: (await answerPerson(store.db, email)).id,
+    rights: new Set(rights),
+  })
+  const refuses = (code: string, work: Promise<unknown>) =>
+    assert.rejects(work, (error: unknown) => {
+      assert.ok(error instanceof AdminError, String(error))
+      assert.equal(error.code, code, error.message)
+      assert.doesNotMatch(error.message, /\n/)
+      return true
+    })
+  const lastRecord = async () => (await listAudit(store, { limit: 1 }))[0]
+
+  test('of several links for the first administrator one makes one', async () => {
+    const tokens = [await makeSetupLink(store), await makeSetupLink(store)]
+    const results = await Promise.allSettled(
+      [...tokens, ...tokens].map((token = '', index) =>
+        useOpenLink(store, {
+          token,
+          email: `first${index}@example.com`,
+          name: 'F',
+          password: PASSWORD,
+        }),
+      ),
+    )
+    assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+    const people = await answerPeople(store.db)
+    assert.deepEqual(
+      people.map(({ role, status }) => [role.name, status]),
+      [['Administrator', 'active']],
+    )
+    assert.equal(await makeSetupLink(store), undefined)
+    await add('ann@example.com', 'administrator')
+    await removePerson(operator, people[0]?.email ?? '')
+  })
+
+  describe('the last manager', () => {
+    test('cannot be demoted, blocked or removed, by the operator neither', async () => {
+      const ann = 'ann@example.com'
+      await refuses('last_manager', changePerson(operator, ann, { role: 'Viewer' }))
+      await refuses('last_manager', changePerson(operator, ann, { role: 'Manager' }))
+      await refuses('last_manager', blockPerson(operator, ann))
+      await refuses('last_manager', removePerson(operator, ann))
+      assert.equal((await answerPerson(store.db, 'ann@example.com')).role.name, 'Administrator')
+      const record = await lastRecord()
+      assert.deepEqual([record?.action, record?.outcome], ['person.remove', 'refused'])
+    })
+
+    test('is not somebody who was only invited, or is blocked', async () => {
+      await addPerson(operator, { email: 'invited@example.com', role: 'Administrator' })
+      await refuses('last_manager', blockPerson(operator, 'ann@example.com'))
+      await add('blocked@example.com', 'Administrator')
+      await blockPerson(operator, 'blocked@example.com')
+      await refuses('last_manager', removePerson(operator, 'ann@example.com'))
+      await removePerson(operator, 'blocked@example.com')
+      await removePerson(operator, 'invited@example.com')
+    })
+
+    test('keeps the rights of a role that nobody else has', async () => {
+      const { id } = await createRole(operator, {
+        name: 'Chief',
+        permissions: ['people:manage', 'configuration:manage'],
+      })
+      await changePerson(operator, 'ann@example.com', { role: 'chief' })
+      await refuses('last_manager', changeRole(operator, id, { permissions: ['people:manage'] }))
+      await refuses('wrong_state', removeRole(operator, id))
+      await changePerson(operator, 'ann@example.com', { role: 'Administrator' })
+      await removeRole(operator, id)
+    })
+
+    test('remains when two remove each other at the same moment', async () => {
+      const rights: Permission[] = ['people:manage', 'configuration:manage']
+      const { id } = await createRole(operator, { name: 'Twin', permissions: rights })
+      await add('bob@example.com', id)
+      await changePerson(operator, 'ann@example.com', { role: id })
+      const ann = await deskOf('ann@example.com', rights)
+      const bob = await deskOf('bob@example.com', rights)
+      const results = await Promise.allSettled([
+        removePerson(ann, 'bob@example.com'),
+        removePerson(bob, 'ann@example.com'),
+      ])
+      assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+      const [left, ...more] = await answerPeople(store.db)
+      assert.equal(more.length, 0)
+      await changePerson(operator, left?.id ?? '', { role: 'Administrator' })
+      await removeRole(operator, id)
+      if (left?.email === 'ann@example.com') return
+      await add('ann@example.com', 'Administrator')
+      await removePerson(operator, left?.id ?? '')
+    })
+  })
+
+  describe('somebody who manages people and holds nothing else', () => {
+    let desk: Desk
+    before(async () => {
+      const rights: Permission[] = ['people:manage', 'usage:read']
+      await createRole(operator, { name: 'Host', permissions: rights })
+      await add('host@example.com', 'Host')
+      desk = await deskOf('host@example.com', rights)
+    })
+
+    test('gives no right that they do not hold', async () => {
+      await refuses('not_permitted', addPerson(desk, { email: 'x@example.com', role: 'Manager' }))
+      await refuses('not_permitted', changePerson(desk, 'host@example.com', { role: 'Viewer' }))
+      await refuses(
+        'not_permitted',
+        createRole(desk, { name: 'More', permissions: ['usage:read', 'audit:read'] }),
+      )
+      const { id } = await createRole(desk, { name: 'Reader', permissions: ['usage:read'] })
+      await refuses('not_permitted', changeRole(desk, id, { permissions: ['audit:read'] }))
+      await addPerson(desk, { email: 'guest@example.com', role: id })
+      assert.ok(!(await answerPeople(store.db)).some(({ email }) => email === 'x@example.com'))
+      const roles = await answerRoles(store.db)
+      assert.ok(!roles.some(({ name }) => name === 'More'))
+      assert.equal(roles.find(({ name }) => name === 'Reader')?.people, 1)
+    })
+
+    test('touches nobody who holds more: a reset link would be a way to it', async () => {
+      const ann = 'ann@example.com'
+      for (const work of [
+        () => changePerson(desk, ann, { name: 'Mine' }),
+        () => changePerson(desk, ann, { role: 'Reader' }),
+        () => makePersonLink(desk, ann, 'reset'),
+        () => resetTwoFactor(desk, ann),
+        () => signOutPerson(desk, ann),
+        () => blockPerson(desk, ann),
+        () => removePerson(desk, ann),
+      ])
+        await refuses('not_permitted', work())
+      const record = await lastRecord()
+      assert.deepEqual(
+        [record?.action, record?.outcome, record?.subjectId],
+        ['person.remove', 'refused', ann],
+      )
+      await makePersonLink(desk, 'guest@example.com', 'invitation')
+    })
+
+    test('cannot block or remove themselves', async () => {
+      await refuses('wrong_state', blockPerson(desk, 'host@example.com'))
+      await refuses('wrong_state', removePerson(desk, 'host@example.com'))
+    })
+  })
+
+  describe('roles', () => {
+    test('that are built in stay as they are', async () => {
+      for (const id of ['administrator', 'manager', 'viewer']) {
+        await refuses('wrong_state', changeRole(operator, id, { permissions: [] }))
+        await refuses('wrong_state', removeRole(operator, id))
+      }
+      await refuses('not_found', removeRole(operator, 'role_unknown'))
+    })
+
+    test('have names of their own', async () => {
+      for (const name of ['VIEWER', 'reader', 'Ｒeader'])
+        await refuses('duplicate_name', createRole(operator, { name, permissions: [] }))
+      const reader = (await answerRoles(store.db)).find(({ name }) => name === 'Reader')
+      await refuses('duplicate_name', changeRole(operator, reader?.id ?? '', { name: 'host' }))
+    })
+
+    test('change what their people may do', async () => {
+      const role = (await answerRoles(store.db)).find(({ name }) => name === 'Reader')
+      const changed = await changeRole(operator, role?.id ?? '', { permissions: ['audit:read'] })
+      assert.deepEqual([changed.name, changed.permissions], ['Reader', ['audit:read']])
+      const record = await lastRecord()
+      assert.deepEqual(record?.fields, [
+        { field: 'permissions', before: ['usage:read'], after: ['audit:read'] },
+      ])
+    })
+  })
+
+  test('a link works for one of many who use it at once', async () => {
+    const { token } = await makePersonLink(operator, 'guest@example.com', 'invitation')
+    const use = () => useOpenLink(store, { token, name: 'Guest', password: PASSWORD })
+    const results = await Promise.allSettled([use(), use(), use(), use()])
+    assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+    assert.equal((await answerPerson(store.db, 'guest@example.com')).status, 'active')
+  })
+
+  test('a link dies with its time', async () => {
+    const { token } = await makePersonLink(operator, 'guest@example.com', 'reset')
+    clock.at += 24 * 60 * 60 * 1_000
+    await refuses('link_expired', useOpenLink(store, { token, password: PASSWORD }))
+  })
+
+  test('tries at one account from one place are counted together, and taken back', async () => {
+    const tries = signInTries('ann@example.com', '203.0.113.8')
+    await Promise.all(Array.from({ length: 9 }, () => limitTries(store, tries)))
+    await limitTries(store, tries)
+    await takeTriesBack(store, tries)
+    await limitTries(store, tries)
+    await refuses('too_many_attempts', limitTries(store, tries))
+    assert.equal((await lastRecord())?.action, 'person.sign_in')
+    const { id } = (await lastRecord()) ?? {}
+    await refuses('too_many_attempts', limitTries(store, tries))
+    assert.equal((await lastRecord())?.id, id, 'only the first of them is recorded')
+    // Somebody elsewhere is not kept out, nor is another account kept out here.
+    await limitTries(store, signInTries('ann@example.com', '203.0.113.9'))
+    await limitTries(store, signInTries('bob@example.com', '203.0.113.8'))
+    clock.at += 15 * 60 * 1_000
+    await limitTries(store, tries)
+  })
+
+  test('all addresses of one IPv6 network are one place', async () => {
+    for (let index = 0; index < 10; index++)
+      await limitTries(store, signInTries('ann@example.com', `2001:db8:1:2::${index}`))
+    await refuses(
+      'too_many_attempts',
+      limitTries(store, signInTries('ann@example.com', '2001:db8:1:2:3:4:5:6')),
+    )
+    await limitTries(store, signInTries('ann@example.com', '2001:db8:1:3::1'))
+  })
+}
