@@ -9,6 +9,8 @@ export type AdminErrorDetails = {
   readonly permission?: Permission
   readonly conflict?: Conflict
   readonly retryAfterSeconds?: number
+  /** Whoever refused it has recorded it in better words than the server could. */
+  readonly isRecorded?: true
   /** For the log alone. */
   readonly cause?: unknown
 }

@@ -28,14 +28,18 @@ export type Refused = {
 
 export async function recordRefused(store: Store, refused: Refused): Promise<void> {
   const { route, params, error } = refused
-  if (!RECORDED.includes(error.code)) return
+  if (!RECORDED.includes(error.code) || error.details.isRecorded) return
   const id: unknown = Object(params)['id']
   await recordRefusal(inTheNameOf(store, authorOf(refused)), {
-    action: `${route.method} ${route.path}`,
+    action: nameOf(route),
     subject: subjectOf(route),
     subjectId: typeof id === 'string' ? id : '',
     reason: error.message,
   })
+}
+
+export function nameOf({ method, path }: Route): string {
+  return `${method} ${path}`
 }
 
 /** By the first word of the path. */

@@ -15,7 +15,8 @@ import { AdminError } from './error.ts'
 import { guard } from './guard.ts'
 import type { Identity, Person } from './identity.ts'
 import { once } from './once.ts'
-import { recordRefused } from './refusals.ts'
+import { recordStranger } from './people/strangers.ts'
+import { nameOf, recordRefused } from './refusals.ts'
 import { errorJson, toAdminError } from './render-error.ts'
 
 export type AdminServerOptions = {
@@ -184,9 +185,12 @@ async function sendError(reply: FastifyReply, failed: Failed): Promise<FastifyRe
 async function record({ request, options }: Failed, error: AdminError): Promise<void> {
   const { id: requestId, ip: address, person, params } = request
   const route = request.routeOptions.config?.described
-  if (person === undefined || route === undefined) return
-  const refused = { route, params, person, address, requestId, error }
-  await recordRefused(options.store, refused).catch((thrown: unknown) => {
+  if (route === undefined) return
+  const recording =
+    person === undefined
+      ? recordStranger(options.store, { action: nameOf(route), address, requestId, error })
+      : recordRefused(options.store, { route, params, person, address, requestId, error })
+  await recording.catch((thrown: unknown) => {
     options.log.error('refusal_not_recorded', { cause: describeError(thrown) })
   })
 }

@@ -1,10 +1,10 @@
 // Where people and roles are changed: in whose name, with which rights, and by the rules that hold for everyone, whether
 // they come by the screens, by a script or by the command line.
-import { recordRefusal, type AuditSubject } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
 import { changePeople, countActive, type Tx } from '../../store/people.ts'
 import { PERMISSIONS, type Permission } from '../contract/permissions.ts'
 import { AdminError } from '../error.ts'
+import { refusal, type Attempt } from './refuse.ts'
 import { listRoles, type Role } from './role-list.ts'
 
 export type Desk = {
@@ -18,14 +18,6 @@ export type Desk = {
 /** Whoever runs commands on the machine could as well change the database. */
 export function operatorDesk(store: Store): Desk {
   return { store, personId: null, rights: new Set(PERMISSIONS) }
-}
-
-export type Attempt = {
-  readonly action: string
-  readonly subject: AuditSubject
-  /** An id, or what was given in its place. */
-  readonly subjectId: string
-  readonly subjectName?: string | null
 }
 
 /**
@@ -49,10 +41,8 @@ export async function change<Result>(
       return result
     })
   } catch (error) {
-    if (error instanceof AdminError && error.code !== 'not_found') {
-      await recordRefusal(store, { ...attempt, reason: error.message })
-    }
-    throw error
+    if (!(error instanceof AdminError) || error.code === 'not_found') throw error
+    throw await refusal(store, attempt, error)
   }
 }
 

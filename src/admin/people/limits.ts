@@ -12,6 +12,7 @@ const WINDOW_MS = 15 * 60 * 1_000
 
 /** Of one address at one account few, so that nobody else can keep its owner out; of all together more. */
 const TRIES_MAX = { address: 60, account: 100, 'account from address': 10, person: 10, link: 30 }
+const RECORDED_MAX = 10
 type Kind = keyof typeof TRIES_MAX
 
 export type Tried = { readonly kind: Kind; readonly who: string }
@@ -55,6 +56,13 @@ export async function limitTries(store: Store, tries: readonly Tried[]): Promise
 export async function takeTriesBack(store: Store, tries: readonly Tried[]): Promise<void> {
   const window = { windowMs: WINDOW_MS, now: store.clock.now() }
   for (const { kind, who } of tries) await takeAttemptBack(store.db, `${kind} ${who}`, window)
+}
+
+/** Whether a refusal of somebody unknown at this place is still news. */
+export async function isRecordWorthy(store: Store, address: string): Promise<boolean> {
+  const window = { windowMs: WINDOW_MS, now: store.clock.now() }
+  const count = await countAttempt(store.db, `refused ${networkOf(address)}`, window)
+  return count <= RECORDED_MAX
 }
 
 function tooMany(waitMs: number): AdminError {

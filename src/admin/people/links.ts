@@ -1,6 +1,6 @@
 // One-time links: who gets one, how it reaches them, and what it does when it is used.
 import { newId } from '../../core/ids.ts'
-import { recordChange, recordRefusal, type Author, inTheNameOf } from '../../store/audit.ts'
+import { inTheNameOf, recordChange } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
 import { setPassword } from '../../store/passwords.ts'
 import {
@@ -21,6 +21,7 @@ import { AdminError, invalidValue } from '../error.ts'
 import { change, type Desk } from './desk.ts'
 import { hashPassword, passwordProblem } from './password.ts'
 import { manageable, subjectOf } from './people.ts'
+import { refusal } from './refuse.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
@@ -93,14 +94,9 @@ export async function findOpenLink(store: Store, token: string): Promise<OpenLin
     if (!isTooLate) return { ...link, person }
   }
   const error = LINK_REFUSALS[state === 'open' ? 'used' : state]()
-  await recordRefusal(store, {
-    action: 'person.use_link',
-    subject: 'person',
-    subjectId: person?.id ?? '',
-    subjectName: person?.email ?? null,
-    reason: error.message,
-  })
-  throw error
+  const subjectName = person?.email ?? null
+  const subject = { subject: 'person', subjectId: person?.id ?? '', subjectName } as const
+  throw await refusal(store, { action: 'person.use_link', ...subject }, error)
 }
 
 const LINK_REFUSALS = {
@@ -131,8 +127,7 @@ export async function useOpenLink(
   const problem = passwordProblem(given.password, email)
   if (problem !== undefined) throw invalidValue('password', problem)
   const hash = await hashPassword(given.password)
-  const author: Author = { ...store.author, actor: email }
-  const named = inTheNameOf(store, author)
+  const named = inTheNameOf(store, { ...store.author, actor: email })
   await changePeople(named, async (tx) => {
     const isFirst = await useLink(tx, given.token, store.clock.now())
     if (!isFirst) throw LINK_REFUSALS.used()

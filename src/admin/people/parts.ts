@@ -5,7 +5,9 @@ import type { Log } from '../../telemetry/log.ts'
 import { AdminError } from '../error.ts'
 import type { Person, RequestHeaders } from '../identity.ts'
 import type { Mailer } from '../mail.ts'
+import { authorOf } from '../parts.ts'
 import type { Desk } from './desk.ts'
+import { strangerAt } from './strangers.ts'
 import type { SignIn, Visit } from './sign-in.ts'
 
 export type PeopleParts = {
@@ -32,12 +34,8 @@ type Caller = {
 /** The database in the name of whoever calls. */
 export function storeFor({ store }: PeopleParts, call: Caller): Store {
   const { person, address, requestId } = call
-  return inTheNameOf(store, {
-    actor: person?.email ?? 'not signed in',
-    source: person?.via === 'token' ? 'api' : 'ui',
-    address,
-    requestId,
-  })
+  if (person !== undefined) return inTheNameOf(store, authorOf({ person, address, requestId }))
+  return inTheNameOf(store, strangerAt(address, requestId))
 }
 
 export function deskFor(parts: PeopleParts, call: Caller & { readonly person: Person }): Desk {

@@ -5,7 +5,7 @@ import {
   listAccessTokens,
 } from '../../store/access-tokens.ts'
 import type { AccessToken } from '../../store/access-tokens.ts'
-import { recordChange, recordRefusal } from '../../store/audit.ts'
+import { recordChange } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
 import type { Tx } from '../../store/people.ts'
 import type { HandlersOf } from '../call.ts'
@@ -13,6 +13,7 @@ import { PERMISSIONS } from '../contract/permissions.ts'
 import { TOKEN_DAYS_MAX, type profileRoutes } from '../contract/profile.ts'
 import { AdminError, invalidValue } from '../error.ts'
 import { demandBrowser, storeFor, type PeopleParts } from './parts.ts'
+import { refusal } from './refuse.ts'
 
 export function tokenHandlers(
   parts: PeopleParts,
@@ -31,11 +32,9 @@ export function tokenHandlers(
       const missing = permissions?.find((permission) => !person.permissions.has(permission))
       if (missing !== undefined) {
         const message = `your role lacks the permission "${missing}", so a token of yours cannot have it`
-        await recordRefusal(store, {
-          ...{ action: 'token.create', subject: 'token', subjectId: '', subjectName: name },
-          reason: message,
-        })
-        throw new AdminError('not_permitted', message, { permission: missing })
+        const attempt = { action: 'token.create', subject: 'token', subjectId: '' } as const
+        const error = new AdminError('not_permitted', message, { permission: missing })
+        throw await refusal(store, { ...attempt, subjectName: name }, error)
       }
       const expiresAt = expiryOf(body.expires_at, store.clock.now())
       return store.db.transaction().execute(async (tx) => {

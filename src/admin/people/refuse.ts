@@ -1,0 +1,22 @@
+// Refusals go on record with what was tried, by whom and why; nothing of it happened.
+import { recordRefusal, type AuditSubject } from '../../store/audit.ts'
+import type { Store } from '../../store/open.ts'
+import { AdminError } from '../error.ts'
+
+export type Attempt = {
+  readonly action: string
+  readonly subject: AuditSubject
+  /** An id, or what was given in its place. */
+  readonly subjectId: string
+  readonly subjectName?: string | null
+}
+
+/** The same error, recorded: to be thrown. */
+export async function refusal(
+  store: Store,
+  attempt: Attempt,
+  error: AdminError,
+): Promise<AdminError> {
+  await recordRefusal(store, { ...attempt, reason: error.message })
+  return new AdminError(error.code, error.message, { ...error.details, isRecorded: true })
+}
