@@ -32,7 +32,7 @@ export type Account = {
   periodStartsAt: number
   periodEndsAt: number | null
   /** The last minute's admissions; kept only for keys with a rate limit. */
-  readonly rateWindow: RateWindow
+  rateWindow: RateWindow
 }
 
 /** A hold that is open. Closed ones live on as usage rows under the same id. */

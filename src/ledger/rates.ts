@@ -37,6 +37,26 @@ export function unpackWindow(packed: string, now: number): RateWindow {
   return window
 }
 
+/** The same window at a later time, without what is too old by then. */
+export function ageWindow(window: RateWindow, now: number): RateWindow {
+  const { seconds } = window
+  const current = Math.floor(now / 1000)
+  const newest = seconds.at(-1)
+  if (newest === undefined) return window
+  // The clock was set back.
+  if (newest.second > current) return unpackWindow(packWindow(window), now)
+  window.isRedated = false
+  let old = 0
+  for (const second of seconds) {
+    if (second.second > current - WINDOW_SECONDS) break
+    window.requests -= second.requests
+    window.tokens -= second.tokens
+    old += 1
+  }
+  if (old > 0) seconds.splice(0, old)
+  return window
+}
+
 /** As text that grows with activity: each second as its distance from the one before, requests, tokens. */
 export function packWindow(window: RateWindow): string {
   let packed = ''

@@ -6,6 +6,7 @@ import { FRAME_ID } from '../store/tables.ts'
 import type { Account, Batch, BatchResult, Hold, Page, UsageRow, Writes } from './books.ts'
 import { packResult, unpackBatch, type PackedBatch, type PackedResult } from './crossing.ts'
 import { decide, keyOf, knownHoldOf } from './decide.ts'
+import { KnownBooks } from './known-books.ts'
 import {
   ACCOUNT_CHANGE_COLUMNS,
   ACCOUNT_COLUMNS,
@@ -29,6 +30,13 @@ import {
 /** Loaded by the SQLite thread (store/sqlite-worker.ts). */
 export const handlers: WorkerHandlers = { 'ledger.batch': handle }
 
+/** Called by that thread when something else than a batch may have changed the books, or a batch was rolled back. */
+export function onForeignWrite(): void {
+  known.forget()
+}
+
+const known = new KnownBooks()
+
 /** The connection, by the name its owner has for it. */
 type Connection = Parameters<WorkerHandler>[0]
 
@@ -37,12 +45,13 @@ function handle(db: Connection, packed: PackedBatch): PackedResult {
 }
 
 function runBatch(statements: Statements, batch: Batch): BatchResult {
-  if (batch.nodeId !== null && statements.liveNode.get(batch.nodeId) === undefined) {
-    return { live: false }
-  }
+  // Another process may have written since the last batch.
+  known.assumeVersion(statements.version.get()?.['data_version'])
+  if (batch.nodeId !== null && !isLive(statements, batch.nodeId)) return { live: false }
   const page = readPage(statements, batch)
   const { outcomes, balances, writes } = decide(batch, page)
   write(statements, writes)
+  known.remember(page.accounts, writes)
   for (const price of batch.prices) statements.insertPrice.run(price.version, price.figures)
   return { live: true, now: page.now, outcomes, balances }
 }
@@ -67,6 +76,7 @@ function prepare(db: Connection) {
   const [, ...columns] = ACCOUNT_CHANGE_COLUMNS
   const statement = (sql: string) => db.prepare(sql)
   return {
+    version: statement('PRAGMA data_version'),
     liveNode: statement("SELECT id FROM nodes WHERE id = ? AND status = 'live'"),
     account: statement(`SELECT ${ACCOUNT_COLUMNS.join(', ')} FROM accounts WHERE id = ?`),
     hold: statement(`SELECT ${HOLD_COLUMNS.join(', ')} FROM holds WHERE id = ?`),
@@ -96,24 +106,43 @@ function prepare(db: Connection) {
   }
 }
 
+function isLive(statements: Statements, nodeId: number): boolean {
+  if (known.liveNode === nodeId) return true
+  if (statements.liveNode.get(nodeId) === undefined) return false
+  known.liveNode = nodeId
+  return true
+}
+
 function readPage(statements: Statements, batch: Batch): Page {
   const now = systemClock.now()
   const accounts: Account[] = []
-  for (const id of new Set([...batch.items.map(keyOf), FRAME_ID])) {
-    const row = statements.account.get(id)
-    if (row !== undefined) accounts.push(toAccount(row, now))
+  const ids = new Set<string>([FRAME_ID])
+  for (const item of batch.items) ids.add(keyOf(item))
+  for (const id of ids) {
+    const account = known.account(id, now) ?? readAccount(statements, id, now)
+    if (account !== undefined) accounts.push(account)
   }
   const holds: Hold[] = []
   const usage: UsageRow[] = []
   for (const item of batch.items) {
     const id = knownHoldOf(item, batch.isRetry)
     if (id === undefined) continue
+    const remembered = known.holds.get(id)
+    if (remembered !== undefined) {
+      holds.push(remembered)
+      continue
+    }
     const hold = statements.hold.get(id)
     const closed = hold === undefined ? statements.usage.get(id) : undefined
     if (hold !== undefined) holds.push(toHold(hold))
     if (closed !== undefined) usage.push(toUsageRow(closed))
   }
   return { now, accounts, holds, usage }
+}
+
+function readAccount(statements: Statements, id: string, now: number): Account | undefined {
+  const row = statements.account.get(id)
+  return row === undefined ? undefined : toAccount(row, now)
 }
 
 function write(statements: Statements, writes: Writes): void {

@@ -20,26 +20,33 @@ type Reservation = Pick<
 
 /** A settlement in the form of the books. Texts and counts may be what no database stores: that must not fail a charge. */
 export function toCharge(settlement: Settlement): Charge {
-  const { price, tags, attempts, ...rest } = settlement
+  const { tokens, firstTokenMs } = settlement
   return {
-    ...rest,
-    modelAsked: storable(rest.modelAsked),
-    modelServed: rest.modelServed && storable(rest.modelServed),
-    errorCode: rest.errorCode && storable(rest.errorCode),
-    endUser: rest.endUser && storable(rest.endUser),
+    holdId: settlement.holdId,
+    requestId: settlement.requestId,
+    keyId: settlement.keyId,
+    endpoint: settlement.endpoint,
+    modelAsked: storable(settlement.modelAsked),
+    modelServed: settlement.modelServed && storable(settlement.modelServed),
+    provider: settlement.provider,
+    status: settlement.status,
+    errorCode: settlement.errorCode && storable(settlement.errorCode),
     tokens: {
-      inputTokens: count(rest.tokens.inputTokens),
-      cachedTokens: count(rest.tokens.cachedTokens),
-      cacheWriteTokens: count(rest.tokens.cacheWriteTokens),
-      cacheWriteLongTokens: count(rest.tokens.cacheWriteLongTokens),
-      outputTokens: count(rest.tokens.outputTokens),
-      reasoningTokens: count(rest.tokens.reasoningTokens),
+      inputTokens: count(tokens.inputTokens),
+      cachedTokens: count(tokens.cachedTokens),
+      cacheWriteTokens: count(tokens.cacheWriteTokens),
+      cacheWriteLongTokens: count(tokens.cacheWriteLongTokens),
+      outputTokens: count(tokens.outputTokens),
+      reasoningTokens: count(tokens.reasoningTokens),
     },
-    latencyMs: count(Math.round(rest.latencyMs)),
-    firstTokenMs: rest.firstTokenMs === null ? null : count(Math.round(rest.firstTokenMs)),
-    priceVersion: price && price.version,
-    tags: JSON.stringify(fewAndShort(tags)),
-    attempts: JSON.stringify(attempts),
+    costNanodollars: settlement.costNanodollars,
+    priceVersion: settlement.price && settlement.price.version,
+    estimated: settlement.estimated,
+    latencyMs: count(Math.round(settlement.latencyMs)),
+    firstTokenMs: firstTokenMs === null ? null : count(Math.round(firstTokenMs)),
+    endUser: settlement.endUser && storable(settlement.endUser),
+    tags: JSON.stringify(fewAndShort(settlement.tags)),
+    attempts: JSON.stringify(settlement.attempts),
   }
 }
 

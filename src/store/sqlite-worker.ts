@@ -8,7 +8,7 @@ import { systemClock } from '../core/clock.ts'
 
 export type WorkerOptions = {
   readonly path: string
-  /** Modules that export `handlers: WorkerHandlers`. */
+  /** Modules that export `handlers: WorkerHandlers`, and `onForeignWrite` when they remember what they wrote. */
   readonly modules: readonly string[]
 }
 
@@ -18,6 +18,12 @@ export type WorkerOptions = {
  */
 export type WorkerHandler = (db: DatabaseSync, argument: never) => unknown
 export type WorkerHandlers = Readonly<Record<string, WorkerHandler>>
+
+type WorkerModule = {
+  readonly handlers: WorkerHandlers
+  /** Something else than its handlers may have written, or what a handler wrote was rolled back. */
+  readonly onForeignWrite?: () => void
+}
 
 export type SqlValue = null | number | bigint | string | Uint8Array
 
@@ -63,6 +69,7 @@ const BUSY_DEADLINE_MS = 10_000
 const STATEMENTS_MAX = 500
 
 const statements = new Map<string, StatementSync>()
+const foreignWriteListeners: (() => void)[] = []
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 function main(): void {
@@ -96,7 +103,8 @@ async function open(options: WorkerOptions): Promise<{
 }> {
   const handlers = new Map<string, WorkerHandler>()
   for (const url of options.modules) {
-    const module = (await import(url)) as { handlers: WorkerHandlers }
+    const module = (await import(url)) as WorkerModule
+    if (module.onForeignWrite !== undefined) foreignWriteListeners.push(module.onForeignWrite)
     for (const [name, handler] of Object.entries(module.handlers)) handlers.set(name, handler)
   }
   const db = new DatabaseSync(options.path, { readBigInts: true })
@@ -112,6 +120,7 @@ function reply(
   try {
     switch (request.type) {
       case 'query':
+        if (!READ.test(request.sql)) announceForeignWrite()
         return { value: whenFree(() => query(db, request)) }
       case 'begin':
         return { value: begin(db) }
@@ -163,8 +172,15 @@ function call(
     return value
   } catch (error) {
     rollback(db)
+    announceForeignWrite()
     throw error
   }
+}
+
+const READ = /^\s*(?:select|pragma)\b/i
+
+function announceForeignWrite(): void {
+  for (const listener of foreignWriteListeners) listener()
 }
 
 /** IMMEDIATE takes the write lock at once: a transaction that read first could not wait for it later. */
