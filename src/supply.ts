@@ -102,7 +102,7 @@ export class Supply {
     if (provider === undefined) return []
     const destination = {
       ...{ provider, model, price, context, timeouts, why },
-      ...(role === 'fallback' ? { outputTokensMax: target.maxOutput } : {}),
+      ...(role === 'fallback' ? { outputTokensMax: target.maxOutput, lacks: target.lacks } : {}),
     }
     // Whoever steers the sandbox into a failure wants that failure, and nobody else is to feel it.
     if (name === SANDBOX) return [destination]

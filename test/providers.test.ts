@@ -295,6 +295,11 @@ const CASES: readonly ProviderCase[] = [
       answer: { totalTokens: 12 },
       tokens: 12,
     },
+    lists: {
+      path: '/v1beta1/publishers/google/models?pageSize=1000',
+      answer: { publisherModels: [{ name: 'publishers/google/models/gemini-2.5-flash' }] },
+      names: ['gemini-2.5-flash'],
+    },
     error: {
       body: { error: { code: 400, message: 'too long', status: 'INVALID_ARGUMENT' } },
       message: 'too long',
@@ -357,6 +362,14 @@ const CASES: readonly ProviderCase[] = [
         },
       },
     ],
+    lists: {
+      path: '/foundation-models',
+      answer: {
+        modelSummaries: [{ modelId: 'amazon.nova-lite-v1:0' }],
+        inferenceProfileSummaries: [{ inferenceProfileId: 'eu.amazon.nova-lite-v1:0' }],
+      },
+      names: ['amazon.nova-lite-v1:0', 'eu.amazon.nova-lite-v1:0'],
+    },
     error: { body: { message: 'too long' }, message: 'too long' },
   },
 ]

@@ -2,8 +2,9 @@
 // facts know. Pure: the time and the price data are given, so the same parts make the same catalogue.
 import { ABILITIES } from '../core/endpoints.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
-import { factsOf, IMAGE_TOKENS_MAX, mainModels, UNKNOWN_ABILITIES } from './facts.ts'
-import type { Vendor } from './facts.ts'
+import { factsOf, mainModels } from './facts.ts'
+import { IMAGE_TOKENS_MAX, UNKNOWN_ABILITIES } from './main-models.ts'
+import type { Vendor } from './main-models.ts'
 import type { Abilities, Catalog, Model, ModelEntry, Target, TargetEntry } from './models.ts'
 import type { Timeouts } from './models.ts'
 import { priceListOf } from './price-data.ts'
@@ -64,7 +65,8 @@ export function buildCatalog(parts: CatalogParts): Catalog {
     parts,
     entries: new Map(entries.map((entry) => [entry.id, entry])),
     knownOf: (reference) => {
-      const name = `${reference.provider}/${reference.model}`
+      const { provider, model, isList } = reference
+      const name = `${provider}/${model}${isList ? ' by list' : ''}`
       const found = known.get(name) ?? knownOf(parts, reference)
       known.set(name, found)
       return found
@@ -86,7 +88,10 @@ type Context = {
   readonly knownOf: (reference: Reference) => Known
 }
 
-type Reference = Pick<TargetEntry, 'provider' | 'model'>
+type Reference = Pick<TargetEntry, 'provider' | 'model'> & {
+  /** The provider is none that is configured, but a price list by that name. */
+  readonly isList?: true
+}
 
 function sandboxEntry({ id }: SandboxModel): ModelEntry {
   return entryFor(id, SANDBOX)
@@ -169,6 +174,7 @@ function resolveTarget(
     price,
     context: window,
     maxOutput: maxOutput ?? 0,
+    lacks: own ? [] : ABILITIES.filter((ability) => known.abilities[ability] === false),
     imageTokens: known.imageTokens,
     writesCacheUnasked: provider?.writesCacheUnasked ?? false,
     timeouts: {
@@ -204,7 +210,8 @@ function priceLike(context: Context, entry: ModelEntry, seen: Set<string>): Pric
   const slash = name.indexOf('/')
   if (slash < 0) return undefined
   const reference = { provider: name.slice(0, slash), model: name.slice(slash + 1) }
-  return context.knownOf(reference).price
+  // It may name a price list, such as openai/gpt-5: no provider is called so, or one that is somewhere else.
+  return context.knownOf(reference).price ?? context.knownOf({ ...reference, isList: true }).price
 }
 
 type Known = {
@@ -224,9 +231,9 @@ function knownOf(parts: CatalogParts, reference: Reference): Known {
     return { abilities: UNKNOWN_ABILITIES, ...model, imageTokens: IMAGE_TOKENS_MAX }
   }
   const provider = parts.providers.find(({ name }) => name === reference.provider)
-  // A price_like may name a price list by its kind, such as openai/gpt-5, without that provider being configured.
-  const list =
-    provider === undefined ? priceListOf({ kind: reference.provider }) : provider.priceList
+  const list = reference.isList
+    ? priceListOf({ kind: reference.provider })
+    : (provider?.priceList ?? null)
   const priced =
     list === null ? undefined : parts.prices({ list, model: reference.model, now: parts.now })
   const facts = factsOf(reference.model)

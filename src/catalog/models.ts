@@ -40,6 +40,8 @@ export type Target = {
   readonly price: Price
   readonly context: number
   readonly maxOutput: number
+  /** What a fallback is known not to be able to; of targets, the model's own abilities tell. */
+  readonly lacks: readonly Ability[]
   /** The most tokens it counts for one image. */
   readonly imageTokens: number
   /** It may write its cache, and bill for that, although the request did not ask. */

@@ -169,6 +169,7 @@ function target(rates: Partial<Rates>, tier?: readonly [number, Partial<Rates>])
     context: 100_000,
     maxOutput: 4_096,
     imageTokens: 1_000,
+    lacks: [],
     writesCacheUnasked: false,
     timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
   }

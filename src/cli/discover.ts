@@ -16,7 +16,7 @@ type Offer = {
   readonly id: string
   /** The public names it is offered under already. */
   readonly models: readonly string[]
-  /** What a configuration would have to add: price, max_output; nothing when all is known. */
+  /** What a configuration would have to add: price, context, max_output; nothing when all is known. */
   readonly missing: readonly string[]
 }
 
@@ -59,14 +59,19 @@ async function ask(settings: Provider): Promise<readonly string[]> {
 
 function offerOf(id: string, settings: Provider, catalog: Catalog): Offer {
   const list = priceListOf(settings)
-  const isPriced =
-    list !== null && bundledPrices({ list, model: id, now: systemClock.now() }) !== undefined
+  const priced =
+    list === null ? undefined : bundledPrices({ list, model: id, now: systemClock.now() })
+  const facts = factsOf(id)
   const serves = ({ provider, model }: { provider: string; model: string }): boolean =>
     provider === settings.name && model === id
   return {
     id,
     models: catalog.list().flatMap((model) => (model.targets.some(serves) ? model.id : [])),
-    missing: [...(isPriced ? [] : ['price']), ...(factsOf(id) === undefined ? ['max_output'] : [])],
+    missing: [
+      ...(priced === undefined ? ['price'] : []),
+      ...((facts?.context ?? priced?.context ?? null) === null ? ['context'] : []),
+      ...(facts === undefined ? ['max_output'] : []),
+    ],
   }
 }
 

@@ -4,7 +4,7 @@
 import type { Timeouts } from '../catalog/models.ts'
 import type { Price } from '../catalog/prices.ts'
 import type { Call } from '../core/call.ts'
-import type { UpstreamFormat } from '../core/endpoints.ts'
+import type { Ability, UpstreamFormat } from '../core/endpoints.ts'
 import { EMBEDDING_FORMATS } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -28,6 +28,8 @@ export type Destination = {
   readonly timeouts: Timeouts
   /** Set for a fallback, which may write less than the model whose place it takes. */
   readonly outputTokensMax?: number
+  /** Set for a fallback, which may be able to less, too. */
+  readonly lacks?: readonly Ability[]
   /** Why it stands where it stands among the destinations. */
   readonly why: string
   /** Absent where failures are part of the play, as in the sandbox. */
@@ -72,6 +74,7 @@ export function prepare(
   let refusal: unknown
   const prepared: Prepared[] = []
   for (const destination of destinations) {
+    if (request.call.needs.some((ability) => destination.lacks?.includes(ability))) continue
     const formats = formatsFor(request, destination)
     try {
       if (formats.includes(request.codec.format)) {

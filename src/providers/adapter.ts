@@ -2,7 +2,7 @@
 // file, and no other file knows its settings; `adapters.ts` lists them.
 import { z } from 'zod'
 
-import type { Vendor } from '../catalog/facts.ts'
+import type { Vendor } from '../catalog/main-models.ts'
 import type { Clock } from '../core/clock.ts'
 import { httpUrl, wait } from '../core/units.ts'
 import { isForbiddenHost } from './addresses.ts'

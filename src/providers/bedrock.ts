@@ -7,11 +7,13 @@ import { join } from 'node:path'
 import { AwsV4Signer } from 'aws4fetch'
 import { z } from 'zod'
 
+import { isArray, isObject, stringOf } from '../core/json.ts'
 import { text } from '../core/units.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
 import { claudeAnswer, converseAnswer } from './bedrock-answer.ts'
+import { fetchJson } from './fetch-json.ts'
 import { Keys } from './keys.ts'
 import type { Provider } from './provider.ts'
 
@@ -78,8 +80,31 @@ function bedrockProvider(settings: Named<Settings>, { http, clock }: AdapterTool
       })
       return isClaude(model) ? claudeAnswer(answer, stream) : converseAnswer(answer, stream)
     },
+    listModels: async (signal) => {
+      const control = settings.baseUrl === undefined ? host.replace('-runtime', '') : base
+      const names: string[] = []
+      for (const { path, list, name } of LISTS) {
+        const url = new URL(control + path)
+        const headers = await signed(settings, { url, key: keys.next() })
+        const { [list]: entries } = await fetchJson(http, { url, method: 'GET', headers }, signal)
+        for (const entry of isArray(entries) ? entries : []) {
+          if (isObject(entry)) names.push(stringOf(entry[name]) ?? '')
+        }
+      }
+      return names.filter((name) => name !== '').toSorted()
+    },
   }
 }
+
+/** Models by their own names, and by those under which a group of regions serves them. */
+const LISTS = [
+  { path: '/foundation-models', list: 'modelSummaries', name: 'modelId' },
+  {
+    path: '/inference-profiles?maxResults=1000',
+    list: 'inferenceProfileSummaries',
+    name: 'inferenceProfileId',
+  },
+]
 
 /** `eu.anthropic.claude-…`, or the same inside the address of an inference profile. */
 function isClaude(model: string): boolean {
@@ -100,13 +125,16 @@ function asClaudeTakesIt(body: Uint8Array): Uint8Array {
   })
 }
 
+type Signed = {
+  readonly url: URL
+  /** Without one, something is only asked for. */
+  readonly body?: Uint8Array
+  readonly key: string | undefined
+}
+
 async function signed(
   settings: Settings,
-  {
-    url,
-    body,
-    key,
-  }: { readonly url: URL; readonly body: Uint8Array; readonly key?: string | undefined },
+  { url, body, key }: Signed,
 ): Promise<Record<string, string>> {
   const type = { 'content-type': 'application/json' }
   if (key !== undefined) return { ...type, authorization: `Bearer ${key}` }
@@ -117,10 +145,10 @@ async function signed(
     ...credentials,
     service: 'bedrock',
     region: settings.region,
-    method: 'POST',
+    method: body === undefined ? 'GET' : 'POST',
     url: url.href,
     headers: type,
-    body: Buffer.from(body),
+    ...(body === undefined ? {} : { body: Buffer.from(body) }),
   })
   const { headers } = await signer.sign()
   return Object.fromEntries(headers)

@@ -3,10 +3,11 @@
 import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
-import { isArray, isObject, numberOf, stringOf } from '../core/json.ts'
+import { numberOf } from '../core/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
 import { fetchJson } from './fetch-json.ts'
+import { namesIn } from './list-models.ts'
 import { Keys } from './keys.ts'
 import type { Provider } from './provider.ts'
 
@@ -67,10 +68,7 @@ function geminiProvider(settings: Settings, { http, clock }: AdapterTools): Prov
       const url = new URL(`${base}/models?pageSize=1000`)
       const headers = headersFor(keys.next())
       const { models } = await fetchJson(http, { url, method: 'GET', headers }, signal)
-      return (isArray(models) ? models : [])
-        .flatMap((model) => (isObject(model) ? (stringOf(model['name']) ?? []) : []))
-        .map((name) => name.replace(/^models\//, ''))
-        .toSorted()
+      return namesIn(models)
     },
   }
 }

@@ -1,5 +1,7 @@
-// The list of models a provider offers, as OpenAI and Anthropic both give it: `{ data: [{ id }] }`.
+// The list of models a provider offers, as OpenAI and Anthropic both give it, `{ data: [{ id }] }`, and as Google does,
+// `[{ name }]` with the whole path of each.
 import { isArray, isObject, stringOf } from '../core/json.ts'
+import type { Json } from '../core/json.ts'
 import { failed, fetchJson } from './fetch-json.ts'
 import type { HttpClient } from './http.ts'
 
@@ -12,4 +14,12 @@ export async function listModels(
   const { data } = await fetchJson(http, { ...call, method: 'GET' }, signal)
   if (!isArray(data)) throw failed('it answered something else than a list of models')
   return data.flatMap((model) => (isObject(model) ? (stringOf(model['id']) ?? []) : [])).toSorted()
+}
+
+/** The last part of each name, in alphabetical order. */
+export function namesIn(models: Json | undefined): readonly string[] {
+  return (isArray(models) ? models : [])
+    .flatMap((model) => (isObject(model) ? (stringOf(model['name']) ?? []) : []))
+    .map((name) => name.replace(/^.*\//, ''))
+    .toSorted()
 }

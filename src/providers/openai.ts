@@ -1,6 +1,7 @@
 // OpenAI and everything that speaks its formats: chat completions, responses, embeddings.
 import { z } from 'zod'
 
+import { VENDORS } from '../catalog/main-models.ts'
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { oneOf, text } from '../core/units.ts'
 import type { AdapterTools, Named } from './adapter.ts'
@@ -54,7 +55,8 @@ export const openai = defineAdapter({
   kind: 'openai',
   settings,
   variable: 'OPENAI_API_KEY',
-  vendor: (settings) => (isOpenAi(settings) ? 'openai' : null),
+  vendor: ({ baseUrl, preset = 'openai' }) =>
+    baseUrl === undefined ? (VENDORS.find((vendor) => vendor === preset) ?? null) : null,
   // OpenAI keeps prompts of its own accord, and its newer models bill for the writing.
   writesCacheUnasked: isOpenAi,
   missing: (settings) => {

@@ -10,6 +10,7 @@ import { changeMembers, readJsonBody } from '../wire/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { COMMON, defineAdapter, providerUrl } from './adapter.ts'
 import { failed, fetchJson } from './fetch-json.ts'
+import { namesIn } from './list-models.ts'
 import type { Provider } from './provider.ts'
 import { Tokens } from './token.ts'
 
@@ -91,6 +92,13 @@ function vertexProvider(settings: Named<Settings>, tools: AdapterTools): Provide
         signal,
       )
       return numberOf(counted['totalTokens'])
+    },
+    listModels: async (signal) => {
+      const url = new URL(`${baseOf(settings)}/v1beta1/publishers/google/models?pageSize=1000`)
+      const project = { 'x-goog-user-project': settings.project }
+      const headers = { ...headersFor(await tokens.current()), ...project }
+      const { publisherModels } = await fetchJson(http, { url, method: 'GET', headers }, signal)
+      return namesIn(publisherModels)
     },
   }
 }

@@ -75,10 +75,6 @@ export class Breaker {
   #fail({ failed: reason, retryAfterSeconds }: Failure): void {
     this.#failuresInARow += 1
     this.#failuresLeft += 1
-    if (this.#failuresLeft >= FAILURES_MAX) {
-      this.#failuresLeft = 0
-      this.#shakyUntilMs = this.#in(SHAKY_MS)
-    }
     const isProbe = this.#rest !== undefined
     if (isProbe) this.#restMs = Math.min(this.#restMs * 2, REST_MS_MAX)
     if (retryAfterSeconds !== undefined) {
@@ -86,12 +82,16 @@ export class Breaker {
       this.#restAs({ untilMs: this.#in(ms), reason, asked: true })
     } else if (isProbe || this.#failuresInARow >= FAILURES_MAX) {
       this.#restAs({ untilMs: this.#in(this.#restMs), reason, asked: false })
+    } else if (this.#failuresLeft >= FAILURES_MAX) {
+      this.#failuresLeft = 0
+      this.#shakyUntilMs = this.#in(SHAKY_MS)
     }
   }
 
   #restAs(rest: Rest): void {
     this.#rest = rest
     this.#era += 1
+    this.#failuresLeft = 0
   }
 
   #in(ms: number): number {

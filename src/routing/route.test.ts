@@ -90,6 +90,7 @@ function targetOf(name: string, weight: number): Target {
     context: 1,
     maxOutput: 1,
     imageTokens: 1,
+    lacks: [],
     writesCacheUnasked: false,
     timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
   }

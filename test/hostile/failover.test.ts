@@ -52,12 +52,21 @@ const equal: Record<string, Behaviour> = {
   'equal-c': BEHAVIOURS.answers,
 }
 
+/** Three of ten requests fail, never two in a row. */
+const brownout: Behaviour = (socket, request) => {
+  const isBad = [0, 3, 6].includes(upstream.asked('brownout') % 10)
+  return BEHAVIOURS[isBad ? 'says-500' : 'answers'](socket, request)
+}
+
 before(async () => {
   upstream = opened.use(
     await startUpstream(
       new Proxy<Record<string, Behaviour>>(
         {},
-        { get: (_, name: string) => equal[name] ?? BEHAVIOURS[baseOf(name)] },
+        {
+          get: (_, name: string) =>
+            name === 'brownout' ? brownout : (equal[name] ?? BEHAVIOURS[baseOf(name)]),
+        },
       ),
     ),
   )
@@ -72,6 +81,7 @@ before(async () => {
     'then-resets-after-silence':
       'targets: [hostile/resets-after-silence], fallbacks: [hostile/answers]',
     tight: fallback('hangs', '-tight'),
+    brownout: 'targets: [hostile/brownout], fallbacks: [hostile/answers]',
   }
   const config = [
     'sandbox: false',
@@ -134,6 +144,18 @@ test('with one of two targets failing before its first content, requests succeed
   t.diagnostic(`${served.length} of ${REQUESTS} served, p99 ${p99.toFixed()} ms`)
   assert.ok(served.length >= REQUESTS * 0.999, failed.slice(0, 5).join('\n'))
   assert.equal(await outputTokensOf('with-'), served.length * 7, 'no output is charged twice')
+})
+
+test('a target that fails more often than requests may be sent again harms nobody', async () => {
+  let left = 2_000
+  await Promise.all(
+    Array.from({ length: AT_A_TIME }, async () => {
+      while (left-- > 0) {
+        const { status, text } = await stage.ask('brownout', { content: `request ${left}` })
+        assert.equal(status, 200, text)
+      }
+    }),
+  )
 })
 
 test('failures after the first content end in an error, and the target is left alone', async () => {

@@ -9,10 +9,17 @@ export function embed(input: string | readonly number[], dimensions: number): re
   sums[0] = 0.01
   if (typeof input === 'string') pushText(sums, input)
   else pushTokens(sums, input)
+  return unit(sums)
+}
+
+/** By index: two thousand vectors may be asked for at once, and iterators would take half a second for them. */
+function unit(sums: Float64Array): readonly number[] {
   let square = 0
-  for (const sum of sums) square += sum * sum
+  for (let index = 0; index < sums.length; index++) square += (sums[index] ?? 0) ** 2
   const length = Math.sqrt(square)
-  return [...sums].map((sum) => sum / length)
+  const vector: number[] = []
+  for (let index = 0; index < sums.length; index++) vector.push((sums[index] ?? 0) / length)
+  return vector
 }
 
 function pushText(sums: Float64Array, text: string): void {
