@@ -7,6 +7,7 @@ import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import { twoFactor } from 'better-auth/plugins/two-factor'
 
 import { newId, type IdPrefix } from '../../core/ids.ts'
+import { inTheNameOf, recordChange } from '../../store/audit.ts'
 import { findPerson, markJoined } from '../../store/people.ts'
 import type { Store } from '../../store/open.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -151,6 +152,7 @@ function cookieSettings(publicUrl: string) {
 
 function hooks(store: Store) {
   return {
+    user: { create: { after: (person: NewPerson) => recordNewcomer(store, person) } },
     session: {
       create: {
         before: async ({ userId }: { userId: string }) => {
@@ -171,6 +173,24 @@ function hooks(store: Store) {
       },
     },
   }
+}
+
+type NewPerson = { readonly id: string; readonly email: string; readonly name: string }
+
+/** Whom single sign-on let in without an invitation. */
+async function recordNewcomer(store: Store, { id, email, name }: NewPerson): Promise<void> {
+  const author = { actor: email, source: 'ui', address: null, requestId: null } as const
+  const change = {
+    action: 'person.join',
+    subject: 'person',
+    subjectId: id,
+    subjectName: email,
+    reason: 'single sign-on',
+    before: null,
+    after: { email, name },
+  } as const
+  const named = inTheNameOf(store, author)
+  await store.db.transaction().execute((tx) => recordChange(named, tx, change))
 }
 
 function derivedSecret(secret: string): string {

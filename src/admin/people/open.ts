@@ -5,6 +5,7 @@ import type { HandlersOf } from '../call.ts'
 import type { peopleRoutes } from '../contract/people.ts'
 import type { profileRoutes } from '../contract/profile.ts'
 import type { signInRoutes } from '../contract/sign-in.ts'
+import { AdminError } from '../error.ts'
 import type { Identity } from '../identity.ts'
 import type { Mailer } from '../mail.ts'
 import { personFinder } from './find-person.ts'
@@ -48,7 +49,11 @@ export function openPeople(options: PeopleOptions): People {
     ...options,
     singleSignOnName: oidc?.name,
     signIn: () => {
-      signIn ??= loadSignIn(options)
+      signIn ??= loadSignIn(options).catch((thrown: unknown) => {
+        // What failed once may work the next time: a database that was away is back.
+        signIn = undefined
+        throw thrown
+      })
       return signIn
     },
   }
@@ -65,9 +70,18 @@ export function openPeople(options: PeopleOptions): People {
 
 async function loadSignIn(options: PeopleOptions): Promise<SignIn> {
   const { betterAuthSignIn } = await import('./better-auth.ts')
-  const { oidc, store } = options
-  if (oidc === undefined) return betterAuthSignIn({ ...options, oidc })
-  // By its id, so that renaming a role harms nobody.
-  const roleId = oidc.role && roleNamed(await listRoles(store.db), oidc.role).id
-  return betterAuthSignIn({ ...options, oidc: { ...oidc, roleId } })
+  const { oidc } = options
+  const roleId = oidc?.role === undefined ? undefined : await roleIdOf(options, oidc.role)
+  return betterAuthSignIn({ ...options, oidc: oidc && { ...oidc, roleId } })
+}
+
+/** By its id, so that renaming a role harms nobody. One that is not there lets nobody in uninvited. */
+async function roleIdOf({ store, log }: PeopleOptions, name: string): Promise<string | undefined> {
+  try {
+    return roleNamed(await listRoles(store.db), name).id
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error
+    log.error('single_sign_on_role_unknown', { message: `admin.oidc.role: ${error.message}` })
+    return undefined
+  }
 }

@@ -1,0 +1,228 @@
+// Single sign-on against a real provider: who may come, who may not, and what must never count as proof.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+
+import { systemClock } from '../../src/core/clock.ts'
+import { openStore } from '../../src/store/open.ts'
+import { Browser } from '../support/browser.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { CLIENT, startOidcProvider, type OidcProvider } from '../support/oidc.ts'
+import { freshSqlite, periodAt } from '../support/store.ts'
+
+const config = ({ issuer }: OidcProvider, more = '') => `
+admin:
+  oidc: { issuer: "${issuer}", client_id: ${CLIENT.id}, client_secret: "${CLIENT.secret}", name: Acme${more} }
+`
+
+/** Goes to the provider and comes back, as a browser would; where it ends. */
+async function signOn(browser: Browser, change = (back: URL) => back): Promise<string> {
+  const started = await browser.post('/sso/start')
+  assert.equal(started.status, 200, JSON.stringify(started.json))
+  // The browser comes back from another site, and has to bring this one along.
+  assert.match(
+    started.headers.getSetCookie()[0] ?? '',
+    /^tollgate\.state=.*HttpOnly; SameSite=Lax$/,
+  )
+  const atProvider = await fetch(started.json.location, { redirect: 'manual' })
+  const back = change(new URL(atProvider.headers.get('location') ?? ''))
+  assert.equal(back.origin, browser.url)
+  const path = back.pathname.replace('/admin/api/v1', '') + back.search
+  const ended = await browser.get(path)
+  assert.equal(ended.status, 303)
+  return ended.headers.get('location') ?? ''
+}
+
+const somebody = { sub: 'a1', email: 'ann@example.com', email_verified: true, name: 'Ann' }
+
+describe('single sign-on of invited people', () => {
+  let provider: OidcProvider
+  let gateway: TestGateway
+  let database: Awaited<ReturnType<typeof freshSqlite>>
+  before(async () => {
+    database = await freshSqlite()
+    provider = await startOidcProvider()
+    gateway = await startGateway({ database: database.url, config: config(provider) })
+    await gateway.tollgate('users', 'create', '--email', 'ann@example.com', '--role', 'Manager')
+  })
+  after(async () => {
+    await gateway.stop()
+    await provider[Symbol.asyncDispose]()
+    await database.drop()
+  })
+
+  test('the page knows the name of it', async () => {
+    const { json } = await new Browser(gateway.url).get('/session')
+    assert.deepEqual(json.single_sign_on, { name: 'Acme' })
+  })
+
+  test('whoever was invited comes in, and is the same person the next time', async () => {
+    provider.person = somebody
+    const ids = []
+    for (const _ of [1, 2]) {
+      const ann = new Browser(gateway.url)
+      assert.equal(await signOn(ann), '/')
+      const { person } = (await ann.get('/session')).json
+      assert.deepEqual([person.email, person.role.name], ['ann@example.com', 'Manager'])
+      ids.push(person.id)
+    }
+    assert.equal(ids[0], ids[1])
+    // Even when the address at the provider changes: the identity is the subject, not the address.
+    provider.person = { ...somebody, email: 'ann.new@example.com' }
+    const renamed = new Browser(gateway.url)
+    assert.equal(await signOn(renamed), '/')
+    assert.equal((await renamed.get('/session')).json.person.id, ids[0])
+  })
+
+  test('nothing of the tokens at the provider is kept', async () => {
+    const store = await openStore(database.url, { clock: systemClock, periodAt })
+    const rows = await store.db
+      .selectFrom('person_accounts')
+      .select(['account_id', 'access_token', 'refresh_token', 'id_token'])
+      .where('provider_id', '=', 'oidc')
+      .execute()
+    await store.close()
+    const nothing = { access_token: null, refresh_token: null, id_token: null }
+    assert.deepEqual(rows, [{ account_id: 'a1', ...nothing }])
+  })
+
+  const refused = async (expected: string, browser = new Browser(gateway.url)): Promise<void> => {
+    assert.equal(await signOn(browser), `/sign-in?error=${expected}`)
+    assert.equal((await browser.get('/session')).json.person, null)
+  }
+
+  test('whoever was not invited does not', async () => {
+    provider.person = { ...somebody, sub: 'e1', email: 'eve@example.com' }
+    await refused('not_invited')
+    const { users } = await gateway.tollgate('users', 'list')
+    assert.equal((users as unknown[]).length, 1)
+  })
+
+  test('an address that the provider has not verified is nobody’s', async () => {
+    await gateway.tollgate('users', 'create', '--email', 'bob@example.com', '--role', 'Viewer')
+    provider.person = { sub: 'b1', email: 'bob@example.com', email_verified: false, name: 'Bob' }
+    await refused('email_not_verified')
+    provider.person = { sub: 'b1', email: 'bob@example.com', name: 'Bob' }
+    await refused('email_not_verified')
+  })
+
+  test('whoever is blocked stays out', async () => {
+    await gateway.tollgate('users', 'create', '--email', 'zoe@example.com', '--role', 'Viewer')
+    provider.person = { ...somebody, sub: 'z1', email: 'zoe@example.com' }
+    assert.equal(await signOn(new Browser(gateway.url)), '/')
+    await gateway.tollgate('users', 'block', 'zoe@example.com')
+    await refused('blocked')
+  })
+
+  test('tokens that prove nothing are refused', async () => {
+    provider.person = somebody
+    for (const forged of [
+      { iss: 'https://elsewhere.example' },
+      { aud: 'another client' },
+      { exp: 1 },
+      { nonce: 'of another sign-in' },
+    ]) {
+      provider.forged = forged
+      await refused('failed')
+    }
+    provider.forged = {}
+    provider.isSignedWrongly = true
+    await refused('failed')
+    provider.isSignedWrongly = false
+  })
+
+  test('a return that this browser did not set out for is refused', async () => {
+    provider.person = somebody
+    const victim = new Browser(gateway.url)
+    // Somebody else's code, to sign the victim in as somebody else.
+    const thief = new Browser(gateway.url)
+    const started = await thief.post('/sso/start')
+    const atProvider = await fetch(started.json.location, { redirect: 'manual' })
+    const back = new URL(atProvider.headers.get('location') ?? '')
+    const path = back.pathname.replace('/admin/api/v1', '') + back.search
+    const ended = await victim.get(path)
+    assert.equal(ended.headers.get('location'), '/sign-in?error=failed')
+    assert.equal((await victim.get('/session')).json.person, null)
+    const altered = (url: URL) => {
+      url.searchParams.set('state', 'made-up')
+      return url
+    }
+    assert.equal(await signOn(new Browser(gateway.url), altered), '/sign-in?error=failed')
+    const cancelled = (url: URL) => {
+      url.searchParams.delete('code')
+      url.searchParams.set('error', 'access_denied')
+      return url
+    }
+    assert.equal(await signOn(new Browser(gateway.url), cancelled), '/sign-in?error=failed')
+  })
+
+  test('a return works once', async () => {
+    provider.person = somebody
+    const ann = new Browser(gateway.url)
+    assert.equal(await signOn(ann), '/')
+    const last = provider.returned.at(-1) ?? new URL(gateway.url)
+    const copy = ann.stolen()
+    const path = last.pathname.replace('/admin/api/v1', '') + last.search
+    assert.equal((await copy.get(path)).headers.get('location'), '/sign-in?error=failed')
+  })
+
+  test('what was refused is on record', async () => {
+    const ann = new Browser(gateway.url)
+    provider.person = somebody
+    assert.equal(await signOn(ann), '/')
+    const { json } = await ann.get('/audit?outcome=refused&action=person.sign_in')
+    assert.ok(json.entries.length >= 10, JSON.stringify(json))
+    assert.match(json.entries[0].reason, /^single sign-on: /)
+  })
+})
+
+test('with a role, people come without an invitation and get that role', async () => {
+  await using provider = await startOidcProvider()
+  await using gateway = await startGateway({
+    config: config(provider, ', role: Viewer, trust_email: true'),
+  })
+  // Whatever else the provider says about them: rights are given here.
+  const claims = { roleId: 'administrator', role_id: 'administrator', role: 'administrator' }
+  provider.person = { sub: 'n1', email: 'new@example.com', name: 'New', ...claims }
+  const browser = new Browser(gateway.url)
+  assert.equal(await signOn(browser), '/')
+  const { person } = (await browser.get('/session')).json
+  assert.deepEqual(
+    [person.email, person.role.name, person.name],
+    ['new@example.com', 'Viewer', 'New'],
+  )
+})
+
+test('a role that is not there lets nobody in uninvited, and keeps nobody out', async () => {
+  await using provider = await startOidcProvider()
+  await using gateway = await startGateway({ config: config(provider, ', role: Nobodys') })
+  provider.person = somebody
+  assert.equal(await signOn(new Browser(gateway.url)), '/sign-in?error=not_invited')
+  const line = await gateway.logged('single_sign_on_role_unknown')
+  assert.match(String(line['message']), /^admin\.oidc\.role: there is no role "Nobodys"/)
+})
+
+test('a provider that is away keeps nobody from signing in with a password', async () => {
+  const provider = await startOidcProvider()
+  const port = Number(new URL(provider.issuer).port)
+  await provider[Symbol.asyncDispose]()
+  await using gateway = await startGateway({ config: config(provider) })
+  const browser = new Browser(gateway.url)
+  const away = await browser.post('/sso/start')
+  assert.deepEqual([away.status, away.json.error.code], [503, 'unavailable'])
+  const wrong = await browser.post('/session', {
+    email: 'ann@example.com',
+    password: 'no such one',
+  })
+  assert.equal(wrong.status, 401)
+  // It is found as soon as it is back.
+  await using back = await startOidcProvider(port)
+  assert.equal(back.issuer, provider.issuer)
+  assert.equal((await browser.post('/sso/start')).status, 200)
+})
+
+test('without single sign-on there is none', async () => {
+  await using gateway = await startGateway()
+  const browser = new Browser(gateway.url)
+  assert.equal((await browser.post('/sso/start')).status, 404)
+  assert.equal((await browser.get('/sso/callback/oidc?code=1&state=2')).status, 404)
+})
