@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { setTimeout as timeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
+import { alertSender } from './admin/alerts/sender.ts'
+import { AlertWatch } from './admin/alerts/watch.ts'
+import { smtpMailer } from './admin/mail.ts'
 import { onDemand } from './admin/on-demand.ts'
+import type { AdminOptions } from './admin/open.ts'
 import type { AdminServer } from './admin/server.ts'
 import { loadCaller } from './access/caller.ts'
 import { KeyDirectory } from './access/directory.ts'
@@ -87,6 +91,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     alarm: (message) => log.error('ledger_alarm', { message }),
   })
   opened.defer(() => ledger.close())
+  const { smtp } = config.admin
+  const mailer = smtp && smtpMailer(smtp)
+  const sender = alertSender({ clock, http, mailer, secret: secretOf(config) })
+  const alerts = new AlertWatch({ store, log, sender })
+  opened.defer(() => alerts.stop())
   const running = new Running()
   const directory = new KeyDirectory((hash) => loadCaller(store, hash))
   const lastUse = new LastUse(clock, (usedAt) => recordUse(store, usedAt))
@@ -105,7 +114,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const parts: Parts = {
     clock,
     log,
-    ledger,
+    ledger: alerts.watching(ledger),
     tokenizer,
     raisedBounds: new RaisedBounds(),
     running,
@@ -117,27 +126,35 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     describeKey: async (keyId) => keyJson(await findKey(store, keyId)),
     findUsage: (requestId) => findUsage(store, requestId),
   }
-  const admin = onDemand(() => openAdminPlane({ parts, store, supply }, url))
+  const admin = onDemand(() =>
+    openAdminPlane({ parts, store, supply, mailer, alerts: sender }, url),
+  )
   opened.defer(() => admin.close())
   const { edges, url } = await listen({ parts, store, admin }, { config, log })
   return { url, close: closing(edges, opened.move(), { config, log }) }
 }
 
+type AdminPlaneParts = Pick<AdminOptions, 'mailer' | 'alerts'> & {
+  readonly parts: Parts
+  readonly store: Store
+  readonly supply: Supply
+}
+
 /** On SQLite with a thread of its own: a list of all keys must not keep a request of the data plane waiting. */
 async function openAdminPlane(
-  { parts, store, supply }: { parts: Parts; store: Store; supply: Supply },
+  { parts, store, supply, ...rest }: AdminPlaneParts,
   url: string,
 ): Promise<AdminServer> {
   const { openAdmin } = await import('./admin/open.ts')
   const { config } = supply
-  const { publicUrlIsWritten, oidc, smtp } = config.admin
+  const { publicUrlIsWritten, oidc } = config.admin
   const { clock, log, catalog } = parts
   const publicUrl = adminUrlOf(config, url)
   const options = { clock, periodAt, workerModules: [LEDGER_WORKER_MODULE] }
   const own = store.kind === 'sqlite' ? await openStore(config.database, options) : store
   const server = await openAdmin({
     ...{ clock, log, catalog, flow: parts, store: own },
-    ...{ publicUrl, publicUrlIsWritten, oidc, smtp },
+    ...{ ...rest, publicUrl, publicUrlIsWritten, oidc },
     version: version(),
     secret: secretOf(config),
     baseUrl: () => (config.admin.listen === 'same' ? publicUrl : url),

@@ -1,4 +1,5 @@
 // The handlers of everything but people.
+import { alertHandlers } from './alerts/handlers.ts'
 import { aboutHandlers } from './about.ts'
 import { auditHandlers } from './audit.ts'
 import { frameHandlers } from './frame.ts'
@@ -18,6 +19,7 @@ export function adminHandlers(parts: AdminParts) {
     ...usageHandlers(parts),
     ...requestHandlers(parts),
     ...auditHandlers(parts),
+    ...alertHandlers(parts),
     ...playgroundHandlers(parts),
   }
 }

@@ -2,6 +2,7 @@
 // list, and the order of what the last days cost.
 import { csvText } from '../core/csv.ts'
 import { pieces } from '../core/pieces.ts'
+import { masksOf } from '../core/secret.ts'
 import { costsByDay, dearestKeys } from '../ledger/usage.ts'
 import { readRevision } from '../store/changes.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
@@ -42,10 +43,11 @@ export class KeyList {
     this.#parts = parts
   }
 
-  async page({ sort, order, page, per_page, ...filter }: KeyQuery): Promise<KeyPage> {
+  async page({ page, per_page, ...filters }: KeyQuery): Promise<KeyPage> {
     const { store, clock } = this.#parts
     const slice = { limit: per_page, offset: (page - 1) * per_page }
-    const ids = await this.#ids({ sort, order, ...filter }, slice)
+    const ids = await this.#ids(filters, slice)
+    const filter = this.#filter(filters)
     const { counts, frame } = await this.#above()
     return {
       keys: await this.#rows(ids, frame),
@@ -70,16 +72,24 @@ export class KeyList {
   }
 
   #ids(
-    { sort, order, ...filter }: KeyFilters,
+    filters: KeyFilters,
     slice: { readonly limit: number; readonly offset: number },
   ): Promise<readonly string[]> {
+    const { sort, order } = filters
+    const filter = this.#filter(filters)
     if (sort === 'cost_7d') return this.#idsByCost({ order, ...filter }, slice)
     return searchKeys(this.#parts.store, { filter, sort, order, ...slice })
   }
 
+  /** In the words of the store, with the secrets that a search may mean. */
+  #filter({ sort: _sort, order: _order, ...filter }: KeyFilters): KeyFilter {
+    if (filter.search === undefined) return filter
+    return { ...filter, masks: masksOf(filter.search.trim(), this.#parts.secretPrefix()) }
+  }
+
   /** Those that cost something in their order, then the others. */
   async #idsByCost(
-    { order, ...filter }: Omit<KeyFilters, 'sort'>,
+    { order, ...filter }: KeyFilter & { readonly order: 'asc' | 'desc' },
     { limit, offset }: { readonly limit: number; readonly offset: number },
   ): Promise<readonly string[]> {
     const ranking = await this.#ranked()

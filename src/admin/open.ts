@@ -2,18 +2,14 @@
 // nobody looks at should start fast and stay small.
 import type { Handlers } from './call.ts'
 import { adminHandlers } from './handlers.ts'
-import { smtpMailer, type SmtpSettings } from './mail.ts'
 import type { AdminParts } from './parts.ts'
 import { openPeople, type PeopleOptions } from './people/open.ts'
 import { makeAdminServer, type AdminServer } from './server.ts'
 
-export type AdminOptions = Omit<AdminParts & PeopleOptions, 'mailer'> & {
-  readonly smtp: SmtpSettings | undefined
-}
+export type AdminOptions = AdminParts & PeopleOptions
 
-export function openAdmin(options: AdminOptions): Promise<AdminServer> {
-  const parts = { ...options, mailer: options.smtp && smtpMailer(options.smtp) }
+export function openAdmin(parts: AdminOptions): Promise<AdminServer> {
   const { identity, handlers } = openPeople(parts)
-  const all = { ...adminHandlers(parts), ...handlers } satisfies Partial<Handlers>
+  const all = { ...adminHandlers(parts), ...handlers } satisfies Handlers
   return makeAdminServer({ ...parts, identity, handlers: all })
 }

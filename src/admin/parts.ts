@@ -5,6 +5,7 @@ import type { Parts } from '../exchange/exchange.ts'
 import { inTheNameOf, type Author } from '../store/audit.ts'
 import type { Store } from '../store/open.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { AlertSender } from './alerts/sender.ts'
 import type { Person } from './identity.ts'
 import type { Mailer } from './mail.ts'
 
@@ -18,6 +19,8 @@ export type AdminParts = {
   /** Where people reach the interface. */
   readonly publicUrl: string
   readonly version: string
+  /** For a sample alert, and for what webhooks are signed with. */
+  readonly alerts: AlertSender
   /** Undefined: no SMTP server is configured. */
   readonly mailer: Mailer | undefined
   /** Where programs reach the data plane. */

@@ -38,6 +38,7 @@ function ofStore(thrown: StoreError): AdminError {
       return new AdminError('not_found', 'there is no key with this id')
     case 'unknown_hold':
     case 'unknown_request':
+    case 'unknown_destination':
       return new AdminError('not_found', message)
     case 'duplicate_name':
       return new AdminError('duplicate_name', message, { field: 'name' })

@@ -42,6 +42,12 @@ export function maskSecret(secret: string): string {
   return `${secret.slice(0, secret.lastIndexOf('_') + 1)}…${secret.slice(-4)}`
 }
 
+/** How secrets that end so would be shown: what to look for when somebody knows the last characters. */
+export function masksOf(ending: string, prefix = 'tg'): readonly string[] {
+  if (!/[0-9A-Za-z]{4}$/.test(ending)) return []
+  return ['live', 'test'].map((mode) => maskSecret(`${prefix}_${mode}_${ending.slice(-4)}`))
+}
+
 function randomSecret(start: string): string {
   const number = BigInt(`0x${randomBytes(32).toString('hex')}`)
   const body = start + base62(number, RANDOM_DIGITS)

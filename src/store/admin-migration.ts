@@ -40,7 +40,6 @@ export const ADMIN_STATEMENTS: readonly Statement[] = [
     id TEXT PRIMARY KEY,
     kind TEXT NOT NULL CHECK (kind IN ('webhook', 'email')),
     address TEXT NOT NULL,
-    secret TEXT,
     enabled INTEGER NOT NULL,
     created_at INTEGER NOT NULL
   ) STRICT`,

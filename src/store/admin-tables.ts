@@ -48,8 +48,6 @@ export type AlertDestinationsTable = {
   id: string
   kind: 'webhook' | 'email'
   address: string
-  /** What webhooks are signed with. */
-  secret: string | null
   enabled: number
   created_at: number
 }

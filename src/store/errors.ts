@@ -16,6 +16,7 @@ export type StoreErrorCode =
   | 'unknown_key'
   | 'unknown_hold'
   | 'unknown_request'
+  | 'unknown_destination'
   | 'duplicate_name'
   /** The key's state does not allow this change. */
   | 'wrong_state'

@@ -21,6 +21,8 @@ export type KeyConcern =
 
 export type KeyFilter = {
   readonly search?: string | undefined
+  /** How a secret would be shown that the search may mean. */
+  readonly masks?: readonly string[] | undefined
   /** `current` = all but revoked ones. */
   readonly status?: 'current' | 'active' | 'paused' | 'expired' | 'revoked' | undefined
   readonly concern?: KeyConcern | undefined
@@ -123,7 +125,9 @@ function matching(store: Store, filter: KeyFilter) {
   const now = store.clock.now()
   const { search, status, concern, owner, environment, mode, tag, model } = filter
   let query = store.db.selectFrom('keys').innerJoin('accounts', 'accounts.id', 'keys.id')
-  if (search !== undefined && search !== '') query = query.where((at) => isFound(at, search))
+  if (search !== undefined && search !== '') {
+    query = query.where((at) => isFound(at, search, filter.masks ?? []))
+  }
   if (status !== undefined) query = query.where(hasStatus(status, now))
   if (concern !== undefined) {
     query = query.where('keys.revoked_at', 'is', null).where(CONCERNS[concern](now))
@@ -141,23 +145,17 @@ function matching(store: Store, filter: KeyFilter) {
   return query
 }
 
-/** In the name, the owner, the id, or the last characters of a secret. */
-function isFound(at: Place, text: string) {
-  const ending = text.trim().slice(-4)
-  const masks = ['live', 'test'].map((mode) => `%\\_${mode}\\_…${escaped(ending)}`)
-  const [live = '', test = ''] = masks
-  return at.or([
-    contains('keys.name', text.trim()),
-    contains('keys.owner', text.trim()),
-    at('keys.id', '=', text.trim()),
-    at('keys.id', 'in', (inner) =>
-      inner
-        .selectFrom('secrets')
-        .select('key_id')
-        .where(sql<SqlBool>`masked LIKE ${live} ESCAPE '\\' OR masked LIKE ${test} ESCAPE '\\'`)
-        .where(sql<SqlBool>`${ending.length} = 4`),
-    ),
-  ])
+/** In the name, the owner, the id, or as a secret is shown. */
+function isFound(at: Place, search: string, masks: readonly string[]) {
+  const text = search.trim()
+  const found = [
+    contains('keys.name', text),
+    contains('keys.owner', text),
+    at('keys.id', '=', text),
+  ]
+  if (masks.length === 0) return at.or(found)
+  const keyIds = at.selectFrom('secrets').select('key_id').where('masked', 'in', masks)
+  return at.or([...found, at('keys.id', 'in', keyIds)])
 }
 
 function contains(column: 'keys.name' | 'keys.owner' | 'keys.tags', text: string) {

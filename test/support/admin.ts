@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { LastUse } from '../../src/access/last-use.ts'
 import { RaisedBounds } from '../../src/access/raised-bounds.ts'
 import { Tokenizer } from '../../src/access/tokenizer.ts'
+import { alertSender } from '../../src/admin/alerts/sender.ts'
 import { PERMISSIONS, type Permission } from '../../src/admin/contract/permissions.ts'
 import { API_PREFIX } from '../../src/admin/contract/route.ts'
 import { adminHandlers } from '../../src/admin/handlers.ts'
@@ -62,6 +63,7 @@ export type AdminDesk = AsyncDisposable & {
   call(method: string, path: string, asked?: Asked): Promise<Answer>
 }
 
+const SECRET = 'a secret for tests, long enough to be taken'
 const quiet: Log = { info: () => {}, warn: () => {}, error: () => {}, flush: () => {} }
 
 export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
@@ -85,10 +87,12 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
   opened.defer(() => supply.stop())
   const flow = await flowOf(opened, { store, supply, folder })
   const mails: Mail[] = []
+  const mailer = { send: async (mail: Mail) => void mails.push(mail) }
+  const alerts = alertSender({ clock, http, mailer, secret: SECRET })
   const parts: AdminParts = {
+    ...{ mailer, alerts },
     ...{ clock, log: quiet, store, flow, version: '0.0.0' },
     publicUrl: 'https://tollgate.example.com',
-    mailer: { send: async (mail) => void mails.push(mail) },
     baseUrl: () => 'https://tollgate.example.com',
     catalog: () => supply.catalog,
     restsUntil: () => undefined,
@@ -160,8 +164,7 @@ async function flowOf(
   const lastUse = new LastUse(clock, (usedAt) => recordUse(store, usedAt))
   opened.defer(() => lastUse.stop())
   const settings = () => supply.config.responses
-  const secret = 'a secret for tests, long enough to be taken'
-  const responses = opened.use(openResponses({ store, log: quiet, secret, settings }))
+  const responses = opened.use(openResponses({ store, log: quiet, secret: SECRET, settings }))
   return {
     ...{ clock, log: quiet, ledger, tokenizer, responses, lastUse, running: new Running() },
     raisedBounds: new RaisedBounds(),

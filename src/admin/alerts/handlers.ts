@@ -1,0 +1,132 @@
+// The handlers of alerts: when they are given, whom they reach, and what was sent.
+import {
+  addDestination,
+  deleteDestination,
+  findDestination,
+  listDestinations,
+  switchDestination,
+  type Destination,
+} from '../../store/alert-destinations.ts'
+import { readAlertRules, setAlertRule, USUAL_THRESHOLDS } from '../../store/alert-rules.ts'
+import { lastAlerts, listDeliveries, type Alert, type Delivery } from '../../store/alerts.ts'
+import { findKey } from '../../store/keys.ts'
+import { FRAME_ID } from '../../store/tables.ts'
+import type { HandlersOf } from '../call.ts'
+import type {
+  AlertAnswer,
+  alertRoutes,
+  DeliveryAnswer,
+  DestinationAnswer,
+} from '../contract/alerts.ts'
+import { storeOf, type AdminParts } from '../parts.ts'
+import { iso, usd } from '../values.ts'
+
+export function alertHandlers(parts: AdminParts): HandlersOf<typeof alertRoutes> {
+  const { store, clock, alerts } = parts
+
+  async function ruleOf(accountId: string) {
+    const own = (await readAlertRules(store, accountId)).get(accountId)
+    return {
+      thresholds: [...(own ?? USUAL_THRESHOLDS)],
+      own: own !== undefined,
+      alerts: (await lastAlerts(store, accountId)).map(alertAnswer),
+    }
+  }
+
+  return {
+    listDestinations: async () => ({
+      destinations: (await listDestinations(store)).map(destinationAnswer),
+      email_available: parts.mailer !== undefined,
+    }),
+    createDestination: async (call) => {
+      const { body } = call
+      const address = body.kind === 'webhook' ? body.url : body.to
+      const added = await addDestination(storeOf(parts, call), { kind: body.kind, address })
+      const secret = added.kind === 'webhook' ? alerts.secretOf(added.id) : null
+      return { ...destinationAnswer(added), secret }
+    },
+    changeDestination: async (call) => {
+      const { params, body } = call
+      const changed = await switchDestination(storeOf(parts, call), params.id, body.enabled)
+      return destinationAnswer(changed)
+    },
+    deleteDestination: async (call) => {
+      await deleteDestination(storeOf(parts, call), call.params.id)
+      return { done: true }
+    },
+    testDestination: async ({ params }) => {
+      const destination = await findDestination(store, params.id)
+      try {
+        return { delivered: true, result: await alerts.send(destination, sample(clock.now())) }
+      } catch (thrown) {
+        const result = thrown instanceof Error ? thrown.message : String(thrown)
+        return { delivered: false, result }
+      }
+    },
+    listDeliveries: async ({ query }) => {
+      const found = await listDeliveries(store, query)
+      const next = found.length < query.limit ? null : (found.at(-1)?.id ?? null)
+      return { deliveries: found.map(deliveryAnswer), next }
+    },
+    readKeyAlerts: async ({ params }) => ruleOf((await findKey(store, params.id)).id),
+    changeKeyAlerts: async (call) => {
+      const key = await findKey(store, call.params.id)
+      await setAlertRule(storeOf(parts, call), key, call.body.thresholds)
+      return ruleOf(key.id)
+    },
+    readFrameAlerts: () => ruleOf(FRAME_ID),
+    changeFrameAlerts: async (call) => {
+      const frame = { id: FRAME_ID, name: null }
+      await setAlertRule(storeOf(parts, call), frame, call.body.thresholds)
+      return ruleOf(FRAME_ID)
+    },
+  }
+}
+
+/** What a test sends: nobody can mistake it for a real one. */
+function sample(now: number): Alert {
+  return {
+    id: 'alert_sample',
+    at: now,
+    accountId: 'key_sample',
+    accountName: 'sample (this is a test)',
+    threshold: 80,
+    spentNanodollars: 8_000_000_000n,
+    limitNanodollars: 10_000_000_000n,
+    resetsAt: null,
+  }
+}
+
+function destinationAnswer(destination: Destination): DestinationAnswer {
+  const { id, kind, address, enabled, createdAt } = destination
+  return { id, kind, address, enabled, created_at: iso(createdAt) }
+}
+
+function alertAnswer(alert: Alert): AlertAnswer {
+  const isFrame = alert.accountId === FRAME_ID
+  return {
+    id: alert.id,
+    at: iso(alert.at),
+    scope: isFrame ? 'frame' : 'key',
+    key: isFrame ? null : alert.accountId,
+    key_name: alert.accountName,
+    threshold: alert.threshold,
+    spent: usd(alert.spentNanodollars),
+    limit: usd(alert.limitNanodollars),
+    resets_at: iso(alert.resetsAt),
+  }
+}
+
+function deliveryAnswer(delivery: Delivery): DeliveryAnswer {
+  return {
+    id: delivery.id,
+    alert: alertAnswer(delivery.alert),
+    destination: delivery.destinationId,
+    address: delivery.address,
+    state: delivery.state,
+    attempts: delivery.attempts,
+    last_attempt_at: iso(delivery.lastAttemptAt),
+    next_attempt_at: iso(delivery.nextAttemptAt),
+    result: delivery.result,
+  }
+}

@@ -1,0 +1,108 @@
+// One attempt to tell somebody of an alert: a signed webhook or a mail. Whether and when there is another is not decided
+// here.
+import { createHmac } from 'node:crypto'
+
+import type { Clock } from '../../core/clock.ts'
+import { formatUsd } from '../../core/money.ts'
+import type { HttpClient } from '../../providers/http.ts'
+import type { Destination } from '../../store/alert-destinations.ts'
+import type { Alert } from '../../store/alerts.ts'
+import { FRAME_ID } from '../../store/tables.ts'
+import type { Mailer } from '../mail.ts'
+
+export type AlertSender = {
+  /** What the receiver answered, in a word. Throws when it did not take it. */
+  send(destination: Destination, alert: Alert): Promise<string>
+  /** What the webhooks to a destination are signed with. */
+  secretOf(destinationId: string): string
+}
+
+export type SenderParts = {
+  readonly clock: Clock
+  readonly http: HttpClient
+  readonly mailer: Mailer | undefined
+  /** TOLLGATE_SECRET: the secret of each webhook follows from it, so that none is stored. */
+  readonly secret: string
+}
+
+const TIMEOUTS = { connectMs: 5_000, firstByteMs: 10_000, idleMs: 10_000, totalMs: 15_000 }
+
+export function alertSender(parts: SenderParts): AlertSender {
+  const secretOf = (id: string): string =>
+    `whsec_${createHmac('sha256', parts.secret).update(`webhook ${id}`).digest('base64url')}`
+  return {
+    secretOf,
+    send: (destination, alert) =>
+      destination.kind === 'email'
+        ? sendMail(parts, destination, alert)
+        : sendWebhook(parts, { ...destination, secret: secretOf(destination.id) }, alert),
+  }
+}
+
+/** `tollgate-signature: t=SECONDS,v1=HEX`: the HMAC-SHA-256 of `SECONDS.BODY` under the destination's secret. */
+async function sendWebhook(
+  { http, clock }: SenderParts,
+  { address, secret }: { readonly address: string; readonly secret: string },
+  alert: Alert,
+): Promise<string> {
+  const body = JSON.stringify(alertJson(alert))
+  const seconds = Math.floor(clock.now() / 1_000)
+  const signature = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
+  const { status, body: answer } = await http.send(
+    {
+      method: 'POST',
+      url: new URL(address),
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'tollgate',
+        'tollgate-signature': `t=${seconds},v1=${signature}`,
+      },
+      body: Buffer.from(body),
+      timeouts: TIMEOUTS,
+    },
+    AbortSignal.timeout(TIMEOUTS.totalMs),
+  )
+  for await (const _ of answer) {
+    // What it says besides its status interests nobody, but must be read for the connection to be used again.
+  }
+  if (status >= 200 && status < 300) return `answered ${status}`
+  throw new Error(`answered ${status}`)
+}
+
+async function sendMail(
+  { mailer }: SenderParts,
+  { address }: Destination,
+  alert: Alert,
+): Promise<string> {
+  if (mailer === undefined) throw new Error('no SMTP server is configured: set admin.smtp')
+  const { threshold, spentNanodollars, limitNanodollars, resetsAt } = alert
+  const what = alert.accountId === FRAME_ID ? 'The frame above all keys' : nameOf(alert)
+  const until =
+    resetsAt === null ? '' : ` The budget starts anew on ${new Date(resetsAt).toUTCString()}.`
+  await mailer.send({
+    to: address,
+    subject: `Tollgate: ${what} has spent ${threshold} % of its budget`,
+    text: `${what} has spent ${formatUsd(spentNanodollars)} of ${formatUsd(limitNanodollars)} USD.${until}\n`,
+  })
+  return 'taken by the mail server'
+}
+
+/** A name is text that somebody chose: in a subject it must stay on its line. */
+function nameOf({ accountName, accountId }: Alert): string {
+  return `The key "${(accountName ?? accountId).replaceAll(/\s+/g, ' ')}"`
+}
+
+function alertJson(alert: Alert) {
+  const isFrame = alert.accountId === FRAME_ID
+  return {
+    id: alert.id,
+    type: 'budget.threshold_reached',
+    created_at: new Date(alert.at).toISOString(),
+    scope: isFrame ? 'frame' : 'key',
+    key: isFrame ? null : { id: alert.accountId, name: alert.accountName },
+    threshold: alert.threshold,
+    spent: formatUsd(alert.spentNanodollars),
+    limit: formatUsd(alert.limitNanodollars),
+    resets_at: alert.resetsAt === null ? null : new Date(alert.resetsAt).toISOString(),
+  }
+}

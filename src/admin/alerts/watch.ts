@@ -1,0 +1,145 @@
+// Notices when an account has reached a part of its budget, and sees to it that alerts are given and delivered. A request
+// does no more for it than leave its balances behind; everything else happens on a timer.
+import { FRAME_ID } from '../../store/tables.ts'
+import type { Balance, Balances, Ledger } from '../../ledger/ledger.ts'
+import {
+  percentSpent,
+  reached,
+  readAlertRules,
+  USUAL_THRESHOLDS,
+  type AlertRules,
+} from '../../store/alert-rules.ts'
+import { findDestination } from '../../store/alert-destinations.ts'
+import {
+  claimDelivery,
+  dueDeliveries,
+  finishDelivery,
+  giveAlerts,
+  type Delivery,
+} from '../../store/alerts.ts'
+import type { Store } from '../../store/open.ts'
+import { describeError, type Log } from '../../telemetry/log.ts'
+import type { AlertSender } from './sender.ts'
+
+const LOOK_EVERY_MS = 2_000
+const SECOND_MS = 1_000
+/** How long after each attempt the next one is made; after the last the delivery has failed. */
+const RETRY_MS = [30, 120, 600, 1_800, 3_600, 10_800, 21_600].map((seconds) => seconds * SECOND_MS)
+const REMEMBERED_MAX = 100_000
+const NOTICED_AT_ONCE = 500
+
+export type WatchParts = {
+  readonly store: Store
+  readonly log: Log
+  readonly sender: AlertSender
+}
+
+export class AlertWatch {
+  readonly #parts: WatchParts
+  readonly #timer: NodeJS.Timeout
+  /** Accounts that have reached something since the last look. */
+  readonly #noticed = new Set<string>()
+  /** The highest threshold that each account was noticed at, in the period that ends then. */
+  readonly #remembered = new Map<
+    string,
+    { readonly percent: number; readonly resetsAt: number | null }
+  >()
+  #rules: AlertRules = new Map()
+  #looking: Promise<void> | undefined
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts
+    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS)
+    this.#timer.unref()
+  }
+
+  /** The same ledger, whose settlements are noticed here. */
+  watching(ledger: Ledger): Ledger {
+    return {
+      reserve: (ask) => ledger.reserve(ask),
+      dryRun: (ask) => ledger.dryRun(ask),
+      trim: (holdId, amount) => ledger.trim(holdId, amount),
+      extend: (holdId, extra) => ledger.extend(holdId, extra),
+      settle: async (settlement) => {
+        const settled = await ledger.settle(settlement)
+        if (settled.balances !== undefined) this.notice(settlement.keyId, settled.balances)
+        return settled
+      },
+      void: (holdId, reason) => ledger.void(holdId, reason),
+      balances: (keyId) => ledger.balances(keyId),
+      countRefused: (keyId, model) => ledger.countRefused(keyId, model),
+      close: () => ledger.close(),
+    }
+  }
+
+  notice(keyId: string, { key, frame }: Balances): void {
+    this.#noticeOne(keyId, key)
+    this.#noticeOne(FRAME_ID, frame)
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#looking
+  }
+
+  /** Gives what was noticed and delivers what is due. One at a time: an outage must not pile up looks. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look()
+      .catch((thrown: unknown) => {
+        this.#parts.log.warn('alerts_delayed', { cause: describeError(thrown) })
+      })
+      .finally(() => {
+        this.#looking = undefined
+      })
+    return this.#looking
+  }
+
+  #noticeOne(accountId: string, balance: Balance): void {
+    const { limitNanodollars: limit, spentNanodollars: spent, resetsAt } = balance
+    if (limit === null) return
+    const thresholds = this.#rules.get(accountId) ?? USUAL_THRESHOLDS
+    const percent = reached(thresholds, percentSpent(spent, limit)).at(-1)
+    if (percent === undefined) return
+    const known = this.#remembered.get(accountId)
+    if (known?.resetsAt === resetsAt && known.percent >= percent) return
+    if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear()
+    this.#remembered.set(accountId, { percent, resetsAt })
+    this.#noticed.add(accountId)
+  }
+
+  async #look(): Promise<void> {
+    const { store } = this.#parts
+    this.#rules = await readAlertRules(store)
+    await this.#give()
+    for (const delivery of await dueDeliveries(store)) await this.#deliver(delivery)
+  }
+
+  async #give(): Promise<void> {
+    const noticed = [...this.#noticed].slice(0, NOTICED_AT_ONCE)
+    // Before they are looked at: whoever reaches more meanwhile is noticed again.
+    for (const id of noticed) this.#noticed.delete(id)
+    try {
+      await giveAlerts(this.#parts.store, noticed)
+    } catch (thrown) {
+      for (const id of noticed) this.#noticed.add(id)
+      throw thrown
+    }
+  }
+
+  async #deliver(delivery: Delivery): Promise<void> {
+    const { store, sender } = this.#parts
+    const retryMs = RETRY_MS[delivery.attempts]
+    // If this node dies on the way, another one tries again when this attempt would have failed.
+    const next = store.clock.now() + (retryMs ?? SECOND_MS)
+    if (!(await claimDelivery(store, delivery, next))) return
+    try {
+      const destination = await findDestination(store, delivery.destinationId)
+      const result = await sender.send(destination, delivery.alert)
+      await finishDelivery(store, delivery.id, { state: 'delivered', result })
+    } catch (thrown) {
+      const result = thrown instanceof Error ? thrown.message : String(thrown)
+      const state = retryMs === undefined ? 'failed' : 'waiting'
+      await finishDelivery(store, delivery.id, { state, result: result.slice(0, 500) })
+    }
+  }
+}

@@ -1,0 +1,218 @@
+// Alerts that were given, each once per account, period and threshold whatever node noticed first, and their way to
+// whoever is to hear of them.
+import type { Selectable, Transaction } from 'kysely'
+
+import { newId } from '../core/ids.ts'
+import type { AlertDeliveriesTable, AlertsTable } from './admin-tables.ts'
+import { readAccount } from './accounts.ts'
+import { percentSpent, reached, readAlertRules, USUAL_THRESHOLDS } from './alert-rules.ts'
+import type { Store } from './open.ts'
+import { FRAME_ID, type Tables } from './tables.ts'
+
+export type Alert = {
+  readonly id: string
+  readonly at: number
+  readonly accountId: string
+  /** The key's name when it was given; null for the frame. */
+  readonly accountName: string | null
+  readonly threshold: number
+  readonly spentNanodollars: bigint
+  readonly limitNanodollars: bigint
+  readonly resetsAt: number | null
+}
+
+/** Gives what these accounts have reached and nobody has given yet. */
+export async function giveAlerts(store: Store, accountIds: readonly string[]): Promise<void> {
+  if (accountIds.length === 0) return
+  const rules = await readAlertRules(store)
+  const rows = await store.db
+    .selectFrom('accounts')
+    .leftJoin('keys', 'keys.id', 'accounts.id')
+    .selectAll('accounts')
+    .select('keys.name')
+    .where('accounts.id', 'in', accountIds)
+    .execute()
+  for (const row of rows) {
+    const account = readAccount(store, row)
+    const { limitNanodollars, topUpNanodollars, spentNanodollars: spent, resetsAt } = account
+    if (limitNanodollars === null) continue
+    const limit = limitNanodollars + topUpNanodollars
+    const thresholds = reached(rules.get(row.id) ?? USUAL_THRESHOLDS, percentSpent(spent, limit))
+    await store.db.transaction().execute((tx) =>
+      giveOne(store, tx, {
+        thresholds,
+        alert: {
+          at: store.clock.now(),
+          account_id: row.id,
+          account_name: row.name,
+          period_seq: row.period_seq,
+          spent_nanodollars: spent,
+          limit_nanodollars: limit,
+          resets_at: resetsAt,
+        },
+      }),
+    )
+  }
+}
+
+type Reached = {
+  readonly thresholds: readonly number[]
+  readonly alert: Omit<AlertsTable, 'id' | 'threshold'>
+}
+
+/** Of several thresholds that were passed at once only the highest is told; the others count as given. */
+async function giveOne(
+  store: Store,
+  tx: Transaction<Tables>,
+  { thresholds, alert }: Reached,
+): Promise<void> {
+  let highest: string | undefined
+  for (const threshold of thresholds) {
+    const id = newId('alert', store.clock)
+    const given = await tx
+      .insertInto('alerts')
+      .values({ ...alert, id, threshold })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('id')
+      .executeTakeFirst()
+    if (given !== undefined) highest = id
+  }
+  if (highest === undefined) return
+  const destinations = await tx
+    .selectFrom('alert_destinations')
+    .select(['id', 'address'])
+    .where('enabled', '=', 1)
+    .execute()
+  for (const { id, address } of destinations) {
+    await tx
+      .insertInto('alert_deliveries')
+      .values({
+        id: newId('dlv', store.clock),
+        alert_id: highest,
+        destination_id: id,
+        address,
+        state: 'waiting',
+        attempts: 0,
+        next_attempt_at: alert.at,
+      })
+      .execute()
+  }
+}
+
+/** The last ones of an account, newest first. */
+export async function lastAlerts(store: Store, accountId: string): Promise<readonly Alert[]> {
+  const rows = await store.db
+    .selectFrom('alerts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('period_seq', 'desc')
+    .orderBy('threshold', 'desc')
+    .limit(10)
+    .execute()
+  return rows.map(alertOf)
+}
+
+export type Delivery = {
+  readonly id: string
+  readonly alert: Alert
+  readonly destinationId: string
+  readonly address: string
+  readonly state: AlertDeliveriesTable['state']
+  readonly attempts: number
+  readonly lastAttemptAt: number | null
+  readonly nextAttemptAt: number | null
+  readonly result: string | null
+}
+
+/** Newest first. */
+export async function listDeliveries(
+  store: Store,
+  page: { readonly before?: string | undefined; readonly limit: number },
+): Promise<readonly Delivery[]> {
+  let query = selectDeliveries(store)
+  if (page.before !== undefined) query = query.where('alert_deliveries.id', '<', page.before)
+  const rows = await query.orderBy('alert_deliveries.id', 'desc').limit(page.limit).execute()
+  return rows.map(deliveryOf)
+}
+
+/** What is due now; whoever sends one claims it first. */
+export async function dueDeliveries(store: Store): Promise<readonly Delivery[]> {
+  const rows = await selectDeliveries(store)
+    .where('alert_deliveries.state', '=', 'waiting')
+    .where('alert_deliveries.next_attempt_at', '<=', store.clock.now())
+    .orderBy('alert_deliveries.next_attempt_at')
+    .limit(50)
+    .execute()
+  return rows.map(deliveryOf)
+}
+
+/** True for one node alone: it makes this attempt, and another is made at `nextAttemptAt` unless it says otherwise. */
+export async function claimDelivery(
+  store: Store,
+  { id, attempts }: Delivery,
+  nextAttemptAt: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await store.db
+    .updateTable('alert_deliveries')
+    .set({
+      attempts: attempts + 1,
+      last_attempt_at: store.clock.now(),
+      next_attempt_at: nextAttemptAt,
+    })
+    .where('id', '=', id)
+    .where('state', '=', 'waiting')
+    .where('attempts', '=', attempts)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows === 1n
+}
+
+export async function finishDelivery(
+  store: Store,
+  id: string,
+  { state, result }: Pick<AlertDeliveriesTable, 'state' | 'result'>,
+): Promise<void> {
+  await store.db
+    .updateTable('alert_deliveries')
+    .set({ state, result, ...(state === 'waiting' ? {} : { next_attempt_at: null }) })
+    .where('id', '=', id)
+    .execute()
+}
+
+function selectDeliveries(store: Store) {
+  return store.db
+    .selectFrom('alert_deliveries')
+    .innerJoin('alerts', 'alerts.id', 'alert_deliveries.alert_id')
+    .selectAll('alerts')
+    .selectAll('alert_deliveries')
+    .select('alerts.id as given_id')
+}
+
+type DeliveryRow = Selectable<AlertsTable> &
+  Selectable<AlertDeliveriesTable> & { readonly given_id: string }
+
+function deliveryOf(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    alert: alertOf({ ...row, id: row.given_id }),
+    destinationId: row.destination_id,
+    address: row.address,
+    state: row.state,
+    attempts: row.attempts,
+    lastAttemptAt: row.last_attempt_at,
+    nextAttemptAt: row.next_attempt_at,
+    result: row.result,
+  }
+}
+
+function alertOf(row: Selectable<AlertsTable>): Alert {
+  return {
+    id: row.id,
+    at: row.at,
+    accountId: row.account_id,
+    accountName: row.account_id === FRAME_ID ? null : row.account_name,
+    threshold: row.threshold,
+    spentNanodollars: row.spent_nanodollars,
+    limitNanodollars: row.limit_nanodollars,
+    resetsAt: row.resets_at,
+  }
+}
