@@ -1,5 +1,5 @@
 // The overview of keys, a page at a time. What has to look at every key is remembered for a moment: the counts above the
-// list, and the order of what the last days cost.
+// list, and the orders that no column of a key has.
 import { csvText } from '../core/csv.ts'
 import { pieces } from '../core/pieces.ts'
 import { masksOf } from '../core/secret.ts'
@@ -9,6 +9,7 @@ import { readFrame, type Frame } from '../store/frame.ts'
 import {
   countKeys,
   countMatching,
+  keysByModelCount,
   lastDays,
   matchingIds,
   searchKeys,
@@ -34,10 +35,14 @@ type Totals = {
   readonly allocatedNanodollars: bigint
 }
 
+/** Orders that take longer to make than a page may take. */
+type Ranked = 'cost_7d' | 'models'
+type Ranking = { readonly at: number; readonly ids: Promise<readonly string[]> }
+
 export class KeyList {
   readonly #parts: AdminParts
   #totals: Totals | undefined
-  #ranking: { readonly at: number; readonly ids: Promise<readonly string[]> } | undefined
+  readonly #rankings = new Map<Ranked, Ranking>()
 
   constructor(parts: AdminParts) {
     this.#parts = parts
@@ -71,13 +76,15 @@ export class KeyList {
     return csvText([...EXPORTED, 'cost_7d'], lines)
   }
 
-  #ids(
+  async #ids(
     filters: KeyFilters,
     slice: { readonly limit: number; readonly offset: number },
   ): Promise<readonly string[]> {
     const { sort, order } = filters
     const filter = this.#filter(filters)
-    if (sort === 'cost_7d') return this.#idsByCost({ order, ...filter }, slice)
+    if (sort === 'cost_7d' || sort === 'models') {
+      return this.#idsByRank(await this.#ranked(sort, order), filter, slice)
+    }
     return searchKeys(this.#parts.store, { filter, sort, order, ...slice })
   }
 
@@ -87,13 +94,12 @@ export class KeyList {
     return { ...filter, masks: masksOf(filter.search.trim(), this.#parts.secretPrefix()) }
   }
 
-  /** Those that cost something in their order, then the others. */
-  async #idsByCost(
-    { order, ...filter }: KeyFilter & { readonly order: 'asc' | 'desc' },
+  /** Those with a rank in their order, then the others. */
+  async #idsByRank(
+    ranked: readonly string[],
+    filter: KeyFilter,
     { limit, offset }: { readonly limit: number; readonly offset: number },
   ): Promise<readonly string[]> {
-    const ranking = await this.#ranked()
-    const ranked = order === 'desc' ? ranking : ranking.toReversed()
     const end = offset + limit
     if (isEmpty(filter) && end <= ranked.length) return ranked.slice(offset, end)
     const all = new Set(await matchingIds(this.#parts.store, filter))
@@ -102,18 +108,21 @@ export class KeyList {
   }
 
   /** The order of a minute ago is told at once, and a new one made for the next who asks. */
-  async #ranked(): Promise<readonly string[]> {
+  async #ranked(sort: Ranked, order: 'asc' | 'desc'): Promise<readonly string[]> {
     const { store, clock } = this.#parts
-    const known = this.#ranking
     const now = clock.now()
-    if (known !== undefined && now - known.at < RANKING_MS_MAX) return known.ids
-    const next = { at: now, ids: dearestKeys(store, lastDays(now, COST_DAYS)) }
-    next.ids.catch(() => {
+    let ranking = this.#rankings.get(sort)
+    if (ranking === undefined || now - ranking.at >= RANKING_MS_MAX) {
+      const ids =
+        sort === 'models' ? keysByModelCount(store) : dearestKeys(store, lastDays(now, COST_DAYS))
+      const next = { at: now, ids }
+      this.#rankings.set(sort, next)
       // Whoever waits for it is told; the next one asks again.
-      if (this.#ranking === next) this.#ranking = undefined
-    })
-    this.#ranking = next
-    return known === undefined ? next.ids : known.ids
+      ids.catch(() => this.#rankings.delete(sort))
+      ranking ??= next
+    }
+    const ids = await ranking.ids
+    return order === 'desc' ? ids : ids.toReversed()
   }
 
   /** Counted anew after every change that people make, else every few seconds. */

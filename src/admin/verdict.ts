@@ -29,7 +29,7 @@ export async function verdictOf(
   return {
     model: model === '' ? null : model,
     endpoint: formatOf(parts, { key, model }),
-    ...(await forecast(parts, key, model)),
+    ...(model === '' ? noModel() : await forecast(parts, key, model)),
     key: balanceJson(balances.key),
     frame: { ...balanceJson(balances.frame), own: usd(await ownPart(parts, key, balances)) },
     rates: ratesJson(balances),
@@ -38,20 +38,31 @@ export async function verdictOf(
 
 type Told = Pick<Verdict, 'passes' | 'blocked_by' | 'worst_case' | 'target'>
 
+/** There is no call to rehearse. */
+function noModel(): Told {
+  const error = new GatewayError(
+    'model_not_allowed',
+    'this key may call no model: add one to its allowlist',
+  )
+  return { passes: false, blocked_by: blockedBy(error), worst_case: null, target: null }
+}
+
 async function forecast(parts: AdminParts, key: Key, model: string): Promise<Told> {
   const messages = [{ role: 'user', content: 'Hello' }] as const
   const trial = { key, model, messages, outputTokensMax: OUTPUT_TOKENS, isDryRun: true }
   const outcome = await runTrial(parts, newId('req', parts.clock), trial).catch(refusal)
   if (outcome instanceof GatewayError) {
-    const { publicCode: code, status, message, details } = outcome
-    const blocked_by = { code, status, message, ...placeOf(details.facts ?? {}) }
-    return { passes: false, blocked_by, worst_case: null, target: null }
+    return { passes: false, blocked_by: blockedBy(outcome), worst_case: null, target: null }
   }
   const told = outcome.body as DryRun
   const { passes, worst_case, target } = told
   if (passes) return { passes, blocked_by: null, worst_case, target }
   const { code, status, message } = told
   return { passes, blocked_by: { code, status, message, ...placeOf(told) }, worst_case, target }
+}
+
+function blockedBy({ publicCode: code, status, message, details }: GatewayError) {
+  return { code, status, message, ...placeOf(details.facts ?? {}) }
 }
 
 /** What exchange/dry-run.ts tells. */

@@ -70,6 +70,11 @@ export const ADMIN_STATEMENTS: readonly Statement[] = [
   "CREATE INDEX alert_deliveries_waiting ON alert_deliveries (next_attempt_at) WHERE state = 'waiting'",
   // What the list of keys is sorted by and searched for.
   'CREATE INDEX keys_name ON keys (name)',
-  'CREATE INDEX keys_last_used_at ON keys (last_used_at)',
+  // In the order of the list: PostgreSQL reads an index backwards only with its NULLs at the other end.
+  {
+    only: 'postgres',
+    sql: 'CREATE INDEX keys_last_used_at ON keys (last_used_at DESC NULLS LAST)',
+  },
+  { only: 'sqlite', sql: 'CREATE INDEX keys_last_used_at ON keys (last_used_at)' },
   'CREATE INDEX secrets_masked ON secrets (masked)',
 ]

@@ -39,7 +39,6 @@ export type KeySort =
   | 'percent'
   | 'spent'
   | 'share'
-  | 'models'
   | 'last_used_at'
   | 'expires_at'
   | 'owner'
@@ -55,12 +54,13 @@ export type KeySearch = {
 
 /** The ids of one page, in order. */
 export async function searchKeys(store: Store, search: KeySearch): Promise<readonly string[]> {
-  const by = sortExpression(search.sort, store.clock.now())
+  const { by, isAlwaysThere = false } = sortOf(search.sort, store.clock.now())
   const direction = search.order === 'asc' ? sql`ASC` : sql`DESC`
+  // What has no such value is of no interest in either order.
+  const order = isAlwaysThere ? direction : sql`${direction} NULLS LAST`
   const rows = await matching(store, search.filter)
     .select('keys.id')
-    // What has no such value is of no interest in either order.
-    .orderBy(sql`${by} ${direction} NULLS LAST`)
+    .orderBy(sql`${by} ${order}`)
     .orderBy('keys.id')
     .limit(search.limit)
     .offset(search.offset)
@@ -72,6 +72,18 @@ export async function searchKeys(store: Store, search: KeySearch): Promise<reado
 export async function matchingIds(store: Store, filter: KeyFilter): Promise<readonly string[]> {
   const rows = await matching(store, filter).select('keys.id').orderBy('keys.id').execute()
   return rows.map(({ id }) => id)
+}
+
+/** The keys that may call any model, those with the longest allowlist first. */
+export async function keysByModelCount(store: Store): Promise<readonly string[]> {
+  const rows = await store.db
+    .selectFrom('key_models')
+    .select('key_id')
+    .groupBy('key_id')
+    .orderBy(({ fn }) => fn.countAll(), 'desc')
+    .orderBy('key_id')
+    .execute()
+  return rows.map(({ key_id }) => key_id)
 }
 
 export async function countMatching(store: Store, filter: KeyFilter): Promise<number> {
@@ -207,28 +219,28 @@ const CONCERNS: Readonly<Record<KeyConcern, (now: number) => RawBuilder<SqlBool>
   over_80_percent: isHigh,
 }
 
-function sortExpression(sort: KeySort, now: number): RawBuilder<unknown> {
+type Sort = { readonly by: RawBuilder<unknown>; readonly isAlwaysThere?: boolean }
+
+function sortOf(sort: KeySort, now: number): Sort {
   switch (sort) {
     case 'name':
-      return sql`keys.name`
-    case 'owner':
-      return sql`keys.owner`
-    case 'last_used_at':
-      return sql`keys.last_used_at`
+      return { by: sql`keys.name`, isAlwaysThere: true }
     case 'created_at':
       // Ids sort by time.
-      return sql`keys.id`
+      return { by: sql`keys.id`, isAlwaysThere: true }
+    case 'owner':
+      return { by: sql`keys.owner` }
+    case 'last_used_at':
+      return { by: sql`keys.last_used_at` }
     case 'expires_at':
-      return sql`accounts.expires_at`
+      return { by: sql`accounts.expires_at` }
     case 'spent':
     case 'share':
-      return used(now)
+      return { by: used(now) }
     case 'percent':
-      return sql`CAST(${used(now)} AS DOUBLE PRECISION) / nullif(${limit}, 0)`
+      return { by: sql`CAST(${used(now)} AS DOUBLE PRECISION) / nullif(${limit}, 0)` }
     case 'state':
-      return statePriority(now)
-    case 'models':
-      return sql`(SELECT count(*) FROM key_models WHERE key_models.key_id = keys.id)`
+      return { by: statePriority(now) }
   }
 }
 

@@ -98,13 +98,14 @@ export class AlertWatch {
     const { limitNanodollars: limit, spentNanodollars: spent, resetsAt } = balance
     if (limit === null) return
     const thresholds = this.#rules.get(accountId) ?? USUAL_THRESHOLDS
-    const percent = reached(thresholds, percentSpent(spent, limit)).at(-1)
-    if (percent === undefined) return
+    const percent = reached(thresholds, percentSpent(spent, limit)).at(-1) ?? 0
     const known = this.#remembered.get(accountId)
-    if (known?.resetsAt === resetsAt && known.percent >= percent) return
+    const before = known?.resetsAt === resetsAt ? known.percent : 0
+    if (percent === before) return
     if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear()
     this.#remembered.set(accountId, { percent, resetsAt })
-    this.#noticed.add(accountId)
+    // It is less after a reset, a top-up or a higher limit: then the same threshold can be reached again.
+    if (percent > before) this.#noticed.add(accountId)
   }
 
   async #look(): Promise<void> {

@@ -1,0 +1,19 @@
+// The admin API on both databases. How people sign in is tested elsewhere: here every caller has the rights it says.
+import { describe } from 'node:test'
+
+import { adminAccessContract } from './contracts/admin-access.ts'
+import { adminAlertsContract } from './contracts/admin-alerts.ts'
+import { adminKeysContract } from './contracts/admin-keys.ts'
+import { adminListsContract } from './contracts/admin-lists.ts'
+import { freshDatabase } from './support/postgres.ts'
+import { freshSqlite } from './support/store.ts'
+
+for (const [name, fresh] of [
+  ['SQLite', freshSqlite],
+  ['PostgreSQL', freshDatabase],
+] as const) {
+  describe(`access to the admin API on ${name}`, () => adminAccessContract(fresh))
+  describe(`keys by the admin API on ${name}`, () => adminKeysContract(fresh))
+  describe(`alerts of the admin API on ${name}`, () => adminAlertsContract(fresh))
+  describe(`lists of the admin API on ${name}`, () => adminListsContract(fresh))
+}

@@ -1,0 +1,198 @@
+// What the admin API promises about alerts: given once, signed, tried again, on record. Run by test/admin.test.ts.
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+
+import { AlertWatch } from '../../src/admin/alerts/watch.ts'
+import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
+import type { FreshDatabase } from '../support/store.ts'
+
+type Received = { readonly headers: IncomingHttpHeaders; readonly body: string }
+
+export function adminAlertsContract(fresh: FreshDatabase): void {
+  let desk: AdminDesk
+  let watches: readonly AlertWatch[] = []
+  let url = ''
+  /** What the receiver of webhooks answers next. */
+  let status = 200
+  const received: Received[] = []
+  const receiver = createServer((message, response) => {
+    const chunks: Buffer[] = []
+    message.on('data', (chunk: Buffer) => chunks.push(chunk))
+    message.on('end', () => {
+      received.push({ headers: message.headers, body: Buffer.concat(chunks).toString() })
+      response.writeHead(status).end()
+    })
+  })
+
+  before(async () => {
+    desk = await openAdminDesk(fresh)
+    const { store, log, alerts: sender } = desk.parts
+    // Two nodes of one database.
+    watches = [new AlertWatch({ store, log, sender }), new AlertWatch({ store, log, sender })]
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  })
+  after(async () => {
+    for (const watch of watches) await watch.stop()
+    receiver.close()
+    await desk[Symbol.asyncDispose]()
+  })
+
+  /** Spends through a key until so many percent are gone, and lets both nodes see it. */
+  const spendAndLook = async (keyId: string): Promise<void> => {
+    const { body } = await desk.call('POST', `/keys/${keyId}/test`, { body: {} })
+    assert.equal(body['passes'], true)
+    const balances = await desk.parts.flow.ledger.balances(keyId)
+    assert.ok(balances)
+    for (const watch of watches) watch.notice(keyId, balances)
+    await Promise.all(watches.map((watch) => watch.look()))
+  }
+  const deliveries = async (): Promise<Json[]> =>
+    (await desk.call('GET', '/alerts/deliveries')).body['deliveries'] as unknown as Json[]
+  const alertsOf = async (keyId: string): Promise<Json[]> =>
+    (await desk.call('GET', `/keys/${keyId}/alerts`)).body['alerts'] as unknown as Json[]
+  const newKey = async (name: string): Promise<string> => {
+    // A test call costs 0.000012 USD, and its worst case must fit as well.
+    const body = { name, models: ['sandbox-chat'], budget: '0.0011' }
+    return (await desk.call('POST', '/keys', { body })).body['id'] ?? ''
+  }
+
+  describe('alerts', () => {
+    let secret = ''
+    let destination = ''
+
+    test('a destination is added, with the secret that signs, shown once', async () => {
+      const { status: made, body } = await desk.call('POST', '/alerts/destinations', {
+        body: { kind: 'webhook', url },
+      })
+      assert.equal(made, 201)
+      secret = body['secret'] ?? ''
+      destination = body['id'] ?? ''
+      assert.match(secret, /^whsec_/)
+      const { text } = await desk.call('GET', '/alerts/destinations')
+      assert.equal(text.includes(secret), false)
+    })
+
+    for (const body of [
+      { kind: 'webhook', url: 'ftp://example.com' },
+      { kind: 'webhook', url: 'nonsense' },
+      { kind: 'email', to: 'nobody' },
+      { kind: 'pigeon' },
+    ])
+      test(`${JSON.stringify(body)} is no destination`, async () => {
+        assert.equal((await desk.call('POST', '/alerts/destinations', { body })).status, 400)
+      })
+
+    test('a threshold that is passed is told once, whichever node saw it, and the hook can check it', async () => {
+      const id = await newKey('alerting')
+      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1, 90] } })
+      for (const watch of watches) await watch.look()
+      await spendAndLook(id)
+      await spendAndLook(id)
+      assert.equal(received.length, 1)
+      const [hook] = received
+      const [, seconds = '', signature = ''] =
+        /^t=(\d+),v1=([0-9a-f]+)$/.exec(String(hook?.headers['tollgate-signature'])) ?? []
+      const expected = createHmac('sha256', secret).update(`${seconds}.${hook?.body}`)
+      assert.equal(signature, expected.digest('hex'))
+      assert.partialDeepStrictEqual(JSON.parse(hook?.body ?? ''), {
+        type: 'budget.threshold_reached',
+        scope: 'key',
+        key: { id, name: 'alerting' },
+        threshold: 1,
+        limit: '0.0011',
+      })
+      assert.equal((await alertsOf(id)).length, 1)
+      assert.partialDeepStrictEqual((await deliveries())[0], { state: 'delivered', attempts: 1 })
+    })
+
+    test('of several thresholds that are passed at once only the highest is told', async () => {
+      const id = await newKey('jumping')
+      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      for (const watch of watches) await watch.look()
+      const count = received.length
+      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1, 2, 3, 1] } })
+      await desk.call('POST', `/keys/${id}/test`, { body: {} })
+      await desk.call('POST', `/keys/${id}/test`, { body: {} })
+      await spendAndLook(id)
+      assert.equal(received.length, count + 1)
+      assert.equal((JSON.parse(received.at(-1)?.body ?? '') as Json)['threshold'], 3)
+      assert.equal((await alertsOf(id)).length, 3)
+    })
+
+    test('a new period gives them anew', async () => {
+      const id = await newKey('renewed')
+      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      for (const watch of watches) await watch.look()
+      await spendAndLook(id)
+      await desk.call('POST', `/keys/${id}/reset-spend`, { body: { reason: 'a test' } })
+      const empty = await desk.parts.flow.ledger.balances(id)
+      assert.ok(empty)
+      for (const watch of watches) watch.notice(id, empty)
+      await spendAndLook(id)
+      assert.equal((await alertsOf(id)).length, 2)
+    })
+
+    test('a hook that fails is tried again later, and what it said is kept', async () => {
+      status = 500
+      const id = await newKey('failing')
+      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      for (const watch of watches) await watch.look()
+      await spendAndLook(id)
+      status = 200
+      const [delivery] = await deliveries()
+      assert.partialDeepStrictEqual(delivery, {
+        state: 'waiting',
+        attempts: 1,
+        result: 'answered 500',
+      })
+      assert.ok(Date.parse(String(delivery?.['next_attempt_at'])) > Date.now())
+    })
+
+    test('mail reaches who is to be reached', async () => {
+      const body = { kind: 'email', to: 'ops@example.com' }
+      await desk.call('POST', '/alerts/destinations', { body })
+      const id = await newKey('mailed\nSubject: fake')
+      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      for (const watch of watches) await watch.look()
+      await spendAndLook(id)
+      assert.equal(desk.mails.length, 1)
+      assert.equal(desk.mails[0]?.to, 'ops@example.com')
+      assert.doesNotMatch(desk.mails[0]?.subject ?? '', /\n/)
+    })
+
+    test('no thresholds, no alerts; and the usual ones when they are taken away', async () => {
+      const id = await newKey('silent')
+      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [] } })
+      for (const watch of watches) await watch.look()
+      await spendAndLook(id)
+      assert.deepEqual(await alertsOf(id), [])
+      const { body } = await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: null } })
+      assert.deepEqual([body['thresholds'], body['own']], [[50, 80, 100], false])
+    })
+
+    test('a destination is tried, switched off and removed, all on record', async () => {
+      const { body: tried } = await desk.call('POST', `/alerts/destinations/${destination}/test`)
+      assert.deepEqual(tried, { delivered: true, result: 'answered 200' })
+      await desk.call('PATCH', `/alerts/destinations/${destination}`, { body: { enabled: false } })
+      await desk.call('DELETE', `/alerts/destinations/${destination}`)
+      const gone = await desk.call('DELETE', `/alerts/destinations/${destination}`)
+      assert.equal(gone.status, 404)
+      const { body } = await desk.call('GET', `/audit?subject_id=${destination}`)
+      const actions = (body['entries'] as unknown as { action: string }[]).map((one) => one.action)
+      assert.deepEqual(actions, ['alert.delete', 'alert.change', 'alert.create'])
+    })
+
+    test('an address of a cloud’s metadata service is never called', async () => {
+      const { body } = await desk.call('POST', '/alerts/destinations', {
+        body: { kind: 'webhook', url: 'http://169.254.169.254/latest' },
+      })
+      const { body: tried } = await desk.call('POST', `/alerts/destinations/${body['id']}/test`)
+      assert.equal(tried['delivered'], false)
+      await desk.call('DELETE', `/alerts/destinations/${body['id']}`)
+    })
+  })
+}

@@ -1,0 +1,299 @@
+// What the admin API promises about keys, whichever database is below: run by test/admin.test.ts.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+
+import { isWellFormedSecret } from '../../src/core/secret.ts'
+import { openAdminDesk, type AdminDesk, type Answer } from '../support/admin.ts'
+import type { FreshDatabase } from '../support/store.ts'
+
+/** Each has broken an interface somewhere. */
+const NASTY = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "Robert'); DROP TABLE keys;--",
+  '=HYPERLINK("http://example.com")',
+  '{{7*7}}${7*7}',
+  '../../etc/passwd',
+  'ﷺ𝕏Z̵͇̈a̶lgo 😀👩‍👩‍👧',
+  '%00%0d%0a',
+  'null',
+  '-1',
+  'a'.repeat(200),
+]
+
+export function adminKeysContract(fresh: FreshDatabase): void {
+  let desk: AdminDesk
+  before(async () => {
+    desk = await openAdminDesk(fresh)
+  })
+  after(() => desk[Symbol.asyncDispose]())
+
+  const create = async (name: string, more: object = {}): Promise<Answer> =>
+    desk.call('POST', '/keys', { body: { name, models: ['sandbox-chat'], budget: '5', ...more } })
+  const idOf = async (name: string, more: object = {}): Promise<string> => {
+    const { status, body, text } = await create(name, more)
+    assert.equal(status, 201, text)
+    return body['id'] ?? ''
+  }
+  const change = (id: string, body: object, version: number): Promise<Answer> =>
+    desk.call('PATCH', `/keys/${id}`, { body, headers: { 'if-match': `"${version}"` } })
+
+  describe('creating', () => {
+    test('the secret is in the first answer and in no other', async () => {
+      const { status, body, headers } = await create('first', { tags: ['a'], owner: 'Ann' })
+      assert.equal(status, 201)
+      assert.ok(isWellFormedSecret(body['secret'] ?? ''))
+      assert.equal(headers.get('cache-control'), 'no-store')
+      assert.equal(headers.get('etag'), '"1"')
+      const again = await desk.call('GET', `/keys/${body['id']}`)
+      assert.equal(again.text.includes(String(body['secret'])), false)
+      assert.equal(again.body['masked'], `tg_live_…${String(body['secret']).slice(-4)}`)
+    })
+
+    test('sent twice under one Idempotency-Key it is done once, and the secret not shown again', async () => {
+      const headers = { 'idempotency-key': 'create-once' }
+      const body = { name: 'once', models: [], budget: null }
+      const first = await desk.call('POST', '/keys', { body, headers })
+      const second = await desk.call('POST', '/keys', { body, headers })
+      assert.deepEqual([first.status, second.status], [201, 201])
+      assert.equal(second.headers.get('idempotency-replayed'), 'true')
+      assert.deepEqual(second.body, { ...first.body, secret: null })
+      const other = await desk.call('POST', '/keys', { body: { ...body, name: 'other' }, headers })
+      assert.equal(other.status, 409)
+      assert.equal(other.body['error']?.['code'], 'idempotency_conflict')
+    })
+
+    test('of many that are sent at once under one Idempotency-Key one is done', async () => {
+      const headers = { 'idempotency-key': 'top-up-once' }
+      const id = await idOf('topped-up')
+      const body = { amount: '1', reason: 'a test' }
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => desk.call('POST', `/keys/${id}/top-up`, { body, headers })),
+      )
+      assert.ok(answers.every(({ status }) => status === 200 || status === 409))
+      const { body: key } = await desk.call('GET', `/keys/${id}`)
+      assert.equal(key['top_up'], '1')
+    })
+
+    test('a refused request leaves its Idempotency-Key free', async () => {
+      const headers = { 'idempotency-key': 'refused-first' }
+      const refused = await desk.call('POST', '/keys', {
+        body: { name: 'once', models: [], budget: '1' },
+        headers,
+      })
+      assert.equal(refused.body['error']?.['code'], 'duplicate_name')
+      const done = await desk.call('POST', '/keys', {
+        body: { name: 'renamed', models: [], budget: '1' },
+        headers,
+      })
+      assert.equal(done.status, 201)
+    })
+
+    test('every problem is told at once, beside its field', async () => {
+      const { status, body } = await desk.call('POST', '/keys', {
+        body: { name: 5, budget: '1,50', rpm: 0, period: 'hour', colour: 'red' },
+      })
+      assert.equal(status, 400)
+      const error = body['error'] as unknown as { problems: { field: string }[] }
+      assert.deepEqual(
+        new Set(error.problems.map(({ field }) => field)),
+        new Set(['name', 'models', 'budget', 'rpm', 'period', 'colour']),
+      )
+    })
+
+    for (const [field, value] of [
+      ['budget', '9000001'],
+      ['timezone', 'Mars/Olympus'],
+      ['expires_at', '2001-01-01T00:00:00Z'],
+      ['name', '   '],
+    ] as const)
+      test(`${field}: what the store refuses names the field`, async () => {
+        const { status, body } = await create('unused', { [field]: value })
+        assert.equal(status, 400)
+        assert.equal(body['error']?.['field'], field)
+      })
+
+    for (const text of NASTY)
+      test(`a name is only text: ${JSON.stringify(text).slice(0, 40)}`, async () => {
+        const { status, body } = await create(text, { owner: text, tags: [text] })
+        assert.equal(status, 201)
+        // What cannot be seen is not kept.
+        const shown = text.normalize('NFC').replaceAll('\u200d', '')
+        assert.equal(body['name'], shown)
+        const found = await desk.call('GET', `/keys?search=${encodeURIComponent(shown)}`)
+        const names = (found.body['keys'] as unknown as { name: string }[]).map(({ name }) => name)
+        assert.ok(names.includes(shown))
+        const tagged = await desk.call('GET', `/keys?tag=${encodeURIComponent(shown)}`)
+        assert.equal(tagged.body['total'], 1)
+        const csv = await desk.call('GET', '/keys.csv')
+        assert.match(csv.headers.get('content-type') ?? '', /^text\/csv/)
+        assert.doesNotMatch(csv.text, /^=|,=/m)
+      })
+  })
+
+  describe('changing', () => {
+    test('a change needs the version it is based on', async () => {
+      const id = await idOf('versioned')
+      const without = await desk.call('PATCH', `/keys/${id}`, { body: { budget: '6' } })
+      assert.equal(without.status, 428)
+      const changed = await change(id, { budget: '6' }, 1)
+      assert.equal(changed.status, 200)
+      assert.equal(changed.headers.get('etag'), '"2"')
+      const late = await change(id, { budget: '7' }, 1)
+      assert.equal(late.status, 412)
+      assert.deepEqual(late.body['error']?.['conflict']?.['version'], '2')
+      const changes = late.body['error']?.['conflict']?.['changes'] as unknown as object[]
+      assert.equal(changes.length, 1)
+      assert.partialDeepStrictEqual(changes[0], {
+        actor: 'ann@example.com',
+        fields: [{ field: 'budget', before: '5', after: '6' }],
+      })
+      const { body } = await desk.call('GET', `/keys/${id}`)
+      assert.equal(body['budget'], '6')
+    })
+
+    test('of two who save at once, one is told', async () => {
+      const id = await idOf('raced')
+      const both = await Promise.all([
+        change(id, { budget: '6' }, 1),
+        change(id, { budget: '7' }, 1),
+      ])
+      assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 412])
+    })
+
+    test('what a change does not name stays, and null takes a value away', async () => {
+      const id = await idOf('partial', {
+        rpm: 60,
+        owner: 'Ann',
+        expires_at: '2099-01-01T00:00:00+02:00',
+      })
+      const { body } = await change(id, { rpm: null, add_models: ['other'] }, 1)
+      assert.deepEqual(
+        [body['rpm'], body['owner'], body['models'], body['expires_at']],
+        [null, 'Ann', ['other', 'sandbox-chat'], '2098-12-31T22:00:00.000Z'],
+      )
+      assert.deepEqual(body['unavailable_models'], ['other'])
+    })
+
+    test('a key is paused, resumed, rotated and revoked', async () => {
+      const id = await idOf('lively')
+      const act = async (action: string, body?: object) =>
+        (await desk.call('POST', `/keys/${id}/${action}`, { body })).body
+      assert.equal((await act('pause'))['state'], 'paused')
+      assert.equal((await act('resume'))['state'], 'active')
+      const rotated = await act('rotate', { overlap_seconds: 3_600 })
+      assert.ok(isWellFormedSecret(rotated['secret'] ?? ''))
+      assert.equal(rotated['state'], 'rotating')
+      assert.equal((await act('end-overlap'))['old_secret'], null)
+      const revoked = await act('revoke', { reason: 'leaked' })
+      assert.deepEqual([revoked['state'], revoked['revoked_reason']], ['revoked', 'leaked'])
+      const late = await desk.call('POST', `/keys/${id}/resume`)
+      assert.deepEqual([late.status, late.body['error']?.['code']], [409, 'wrong_state'])
+    })
+
+    test('of many, each succeeds or fails alone', async () => {
+      const ids = [await idOf('bulk-1', { tags: ['x'] }), await idOf('bulk-2')]
+      await desk.call('POST', `/keys/${ids[1]}/revoke`, { body: { reason: 'gone' } })
+      const missing = 'key_00000000000000000000000000'
+      const settings = { budget: '1', add_tags: ['y'], remove_tags: ['x'] }
+      const { body } = await desk.call('POST', '/keys/bulk', {
+        body: { ids: [...ids, missing], change: { action: 'update', settings } },
+      })
+      const results = body['results'] as unknown as { error: { code: string } | null }[]
+      assert.deepEqual(
+        results.map(({ error }) => error?.code ?? null),
+        [null, 'wrong_state', 'not_found'],
+      )
+      const { body: key } = await desk.call('GET', `/keys/${ids[0]}`)
+      assert.deepEqual([key['budget'], key['tags']], ['1', ['y']])
+    })
+
+    test('an unknown key is not found, and a name is no id', async () => {
+      const missing = await desk.call('GET', '/keys/key_00000000000000000000000000')
+      assert.deepEqual([missing.status, missing.body['error']?.['code']], [404, 'not_found'])
+      const named = await desk.call('GET', '/keys/lively')
+      assert.deepEqual([named.status, named.body['error']?.['field']], [400, 'id'])
+    })
+  })
+
+  describe('limits and calls', () => {
+    test('a call through the key spends from it, and can be explained', async () => {
+      const id = await idOf('tried')
+      const { body: call } = await desk.call('POST', `/keys/${id}/test`, { body: {} })
+      assert.deepEqual([call['passes'], call['text']], [true, 'ready'])
+      const { body: key } = await desk.call('GET', `/keys/${id}`)
+      assert.equal(key['spent'], call['cost'])
+      const { body: row } = await desk.call('GET', `/requests/${call['request_id']}`)
+      assert.deepEqual([row['cost'], row['agrees'], row['key_name']], [call['cost'], true, 'tried'])
+      const { body: usage } = await desk.call('GET', `/keys/${id}/usage`)
+      assert.equal(usage['total']?.['cost'], call['cost'])
+      const { body: limits } = await desk.call('GET', `/keys/${id}/limits`)
+      assert.equal(limits['frame']?.['own'], call['cost'])
+    })
+
+    test('the playground speaks through whatever endpoint the key may use', async () => {
+      for (const permission of ['chat', 'messages', 'responses']) {
+        const key = await idOf(`plays-${permission}`, { permissions: [permission] })
+        const messages = [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: 'Answer with the word "ready".' },
+        ]
+        const body = { key, model: 'sandbox-chat', messages, max_tokens: 100 }
+        const { body: played } = await desk.call('POST', '/playground', { body })
+        assert.deepEqual([played['passes'], played['text']], [true, 'ready'], permission)
+      }
+    })
+
+    for (const [name, settings, code, scope] of [
+      ['broke', { budget: '0' }, 'key_budget_exceeded', 'key'],
+      ['modelless', { models: [] }, 'model_not_allowed', null],
+      ['mute', { permissions: ['models'] }, 'endpoint_not_allowed', null],
+    ] as const)
+      test(`the verdict names what blocks: ${code}`, async () => {
+        const id = await idOf(name, settings)
+        const { body } = await desk.call('GET', `/keys/${id}/limits`)
+        assert.equal(body['passes'], false)
+        assert.equal(body['blocked_by']?.['code'], code)
+        assert.equal(body['blocked_by']?.['scope'], scope)
+      })
+
+    test('the verdict follows the key and the frame', async () => {
+      const id = await idOf('judged')
+      const blocked = async () =>
+        (await desk.call('GET', `/keys/${id}/limits`)).body['blocked_by']?.['code'] ?? null
+      assert.equal(await blocked(), null)
+      await desk.call('POST', `/keys/${id}/pause`)
+      assert.equal(await blocked(), 'paused_api_key')
+      await desk.call('POST', `/keys/${id}/resume`)
+      const { body: frame } = await desk.call('GET', '/frame')
+      const headers = (version: string) => ({ 'if-match': `"${version}"` })
+      const set = (budget: string, version: string) =>
+        desk.call('PUT', '/frame', { body: { budget }, headers: headers(version) })
+      const { body: empty } = await set('0', frame['version'] ?? '')
+      assert.equal(await blocked(), 'frame_budget_exceeded')
+      const { body: key } = await desk.call('GET', `/keys/${id}`)
+      assert.deepEqual([key['state'], key['frame_binds']], ['frame_exhausted', true])
+      assert.equal((await set('50', frame['version'] ?? '')).status, 412)
+      assert.equal((await set('100', empty['version'] ?? '')).status, 200)
+      assert.equal(await blocked(), null)
+    })
+
+    test('money is added and spending begun anew, with a reason', async () => {
+      const id = await idOf('refilled', { budget: '0.000001' })
+      const nothing = await desk.call('POST', `/keys/${id}/top-up`, {
+        body: { amount: '1', reason: '' },
+      })
+      assert.equal(nothing.body['error']?.['field'], 'reason')
+      const { body: topped } = await desk.call('POST', `/keys/${id}/top-up`, {
+        body: { amount: '1', reason: 'launch day' },
+      })
+      assert.deepEqual([topped['top_up'], topped['limit']], ['1', '1.000001'])
+      await desk.call('POST', `/keys/${id}/test`, { body: {} })
+      const { body: reset } = await desk.call('POST', `/keys/${id}/reset-spend`, {
+        body: { reason: 'provider refunded' },
+      })
+      assert.equal(reset['spent'], '0')
+      assert.equal((reset['history'] as unknown as object[]).length, 1)
+    })
+  })
+}

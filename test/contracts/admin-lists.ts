@@ -1,0 +1,263 @@
+// What the admin API promises about its lists and its record, whichever database is below: run by test/admin.test.ts.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+
+import { KEY_SORTS } from '../../src/admin/contract/keys.ts'
+import { pauseKey, recordUse } from '../../src/store/key-changes.ts'
+import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
+import type { FreshDatabase } from '../support/store.ts'
+
+const DAY_MS = 86_400_000
+
+export function adminListsContract(fresh: FreshDatabase): void {
+  let desk: AdminDesk
+  const ids: Record<string, string> = {}
+
+  const listed = async (query: string): Promise<{ names: string[]; page: Json }> => {
+    const { status, body, text } = await desk.call('GET', `/keys?${query}`)
+    assert.equal(status, 200, text)
+    const keys = body['keys'] as unknown as { name: string }[]
+    return { names: keys.map(({ name }) => name), page: body }
+  }
+
+  before(async () => {
+    desk = await openAdminDesk(fresh)
+    const soon = new Date(Date.now() + 3 * DAY_MS).toISOString()
+    const keys = [
+      { name: 'alpha', budget: '10', owner: 'ann', environment: 'production', tags: ['web'] },
+      { name: 'beta', budget: null, owner: 'bob', models: ['sandbox-chat', 'sandbox-reasoner'] },
+      { name: 'gamma', budget: '0.00002', expires_at: soon, mode: 'test' },
+      { name: 'delta', budget: '7' },
+    ]
+    for (const key of keys) {
+      const { body } = await desk.call('POST', '/keys', {
+        body: { models: ['sandbox-chat'], ...key },
+      })
+      ids[key.name] = body['id'] ?? ''
+    }
+    await desk.call('POST', `/keys/${ids['alpha']}/test`, { body: {} })
+    await desk.call('POST', `/keys/${ids['delta']}/revoke`, { body: { reason: 'over' } })
+    const now = Date.now()
+    await recordUse(
+      desk.store,
+      new Map([
+        [ids['beta'] ?? '', now - 1_000],
+        [ids['alpha'] ?? '', now],
+      ]),
+    )
+  })
+  after(() => desk[Symbol.asyncDispose]())
+
+  describe('keys', () => {
+    test('the last used come first, and those never used last', async () => {
+      assert.deepEqual((await listed('')).names.slice(0, 2), ['alpha', 'beta'])
+      assert.deepEqual((await listed('order=asc')).names.slice(0, 2), ['beta', 'alpha'])
+    })
+
+    test('a page is a part of the whole, in the same order', async () => {
+      const all = (await listed('sort=name&order=asc')).names
+      assert.deepEqual(all, ['alpha', 'beta', 'delta', 'gamma'])
+      const second = await listed('sort=name&order=asc&per_page=3&page=2')
+      assert.deepEqual(second.names, ['gamma'])
+      assert.equal(second.page['total'], 4)
+    })
+
+    for (const sort of KEY_SORTS)
+      test(`sorted by ${sort} every key is there once, in both orders`, async () => {
+        for (const order of ['asc', 'desc']) {
+          const { names } = await listed(`sort=${sort}&order=${order}`)
+          assert.deepEqual(names.toSorted(), ['alpha', 'beta', 'delta', 'gamma'])
+        }
+      })
+
+    test('sorted by cost the dearest comes first, also within a filter', async () => {
+      assert.equal((await listed('sort=cost_7d')).names[0], 'alpha')
+      assert.equal((await listed('sort=cost_7d&status=current&per_page=1')).names[0], 'alpha')
+    })
+
+    for (const [query, expected] of [
+      ['status=revoked', ['delta']],
+      ['status=current', ['alpha', 'beta', 'gamma']],
+      ['status=active', ['alpha', 'beta', 'gamma']],
+      ['concern=no_own_limit', ['beta']],
+      ['concern=never_expires', ['alpha', 'beta']],
+      ['concern=expiring_7_days', ['gamma']],
+      ['concern=unused_90_days', []],
+      ['concern=over_80_percent', []],
+      ['owner=ann', ['alpha']],
+      ['environment=production', ['alpha']],
+      ['mode=test', ['gamma']],
+      ['tag=web', ['alpha']],
+      ['tag=we', []],
+      ['model=sandbox-reasoner', ['beta']],
+      ['search=ALPH', ['alpha']],
+      ['search=bob', ['beta']],
+      ['search=100%25', []],
+      ['search=_lpha', []],
+      ['search=a&status=current&mode=live', ['alpha', 'beta']],
+    ] as const)
+      test(`${query} finds ${expected.join(', ') || 'nothing'}`, async () => {
+        const { names, page } = await listed(`sort=name&order=asc&${query}`)
+        assert.deepEqual(names, expected)
+        assert.equal(page['total'], expected.length)
+      })
+
+    test('the end of a secret finds its key, and so does the id', async () => {
+      const { body } = await desk.call('GET', `/keys/${ids['beta']}`)
+      const ending = String(body['masked']).slice(-4)
+      assert.deepEqual((await listed(`search=${ending}&owner=bob`)).names, ['beta'])
+      assert.deepEqual((await listed(`search=${ids['beta']}`)).names, ['beta'])
+    })
+
+    test('the counts are those of the filters', async () => {
+      const { page } = await listed('')
+      const counts = page['counts'] as Record<string, number>
+      for (const status of ['active', 'paused', 'expired', 'revoked'])
+        assert.equal((await listed(`status=${status}`)).page['total'], counts[status], status)
+      assert.equal(counts['all'], 4)
+    })
+
+    test('a change is counted at once, whoever made it', async () => {
+      await listed('')
+      await pauseKey(desk.store, 'beta')
+      const { page } = await listed('status=paused')
+      assert.equal((page['counts'] as Record<string, number>)['paused'], 1)
+      await desk.call('POST', `/keys/${ids['beta']}/resume`)
+    })
+
+    test('the last seven days are there, and a day without requests is not zero', async () => {
+      const { page } = await listed('search=alpha')
+      const [key] = page['keys'] as { cost_7d: { days: (string | null)[]; total: string } }[]
+      assert.equal(key?.cost_7d.days.length, 7)
+      assert.deepEqual(key?.cost_7d.days.slice(0, 6), Array(6).fill(null))
+      assert.equal(key?.cost_7d.days[6], key?.cost_7d.total)
+    })
+  })
+
+  describe('usage, requests, models', () => {
+    test('usage adds up however it is grouped', async () => {
+      const totals = new Set<string>()
+      for (const by of ['key', 'model', 'day', 'hour', 'day,model', 'key,model,day']) {
+        const { body } = await desk.call('GET', `/usage?by=${by}`)
+        totals.add(body['total']?.['cost'] ?? '')
+      }
+      assert.equal(totals.size, 1)
+      const csv = await desk.call('GET', '/usage.csv?by=key')
+      assert.match(csv.text, /^key,key_name,model,day,hour,requests/)
+      assert.match(csv.text, /,alpha,/)
+    })
+
+    for (const query of [
+      'by=week',
+      'since=yesterday',
+      'since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z',
+    ])
+      test(`a question that makes no sense is refused: ${query}`, async () => {
+        assert.equal((await desk.call('GET', `/usage?${query}`)).status, 400)
+      })
+
+    test('requests are found by key, model and outcome, a page at a time', async () => {
+      await desk.call('POST', `/keys/${ids['alpha']}/test`, { body: {} })
+      const { body: first } = await desk.call('GET', '/requests?limit=1')
+      assert.equal((first['requests'] as unknown as object[]).length, 1)
+      const { body: second } = await desk.call('GET', `/requests?limit=5&before=${first['next']}`)
+      assert.equal((second['requests'] as unknown as object[]).length, 1)
+      for (const [query, count] of [
+        ['outcome=ok', 2],
+        ['outcome=failed', 0],
+        ['model=sandbox-chat', 2],
+        ['model=other', 0],
+        [`key=${ids['beta']}`, 0],
+      ] as const) {
+        const { body } = await desk.call('GET', `/requests?${query}`)
+        assert.equal((body['requests'] as unknown as object[]).length, count, query)
+        assert.equal(body['next'], null)
+      }
+    })
+
+    test('models tell their price, their health and how many keys may call them', async () => {
+      const { body } = await desk.call('GET', '/models')
+      const models = body['models'] as unknown as { id: string }[]
+      assert.partialDeepStrictEqual(
+        models.find(({ id }) => id === 'sandbox-chat'),
+        { provider: 'sandbox', health: 'up', key_count: 3, price: { input: '1', output: '2' } },
+      )
+    })
+  })
+
+  describe('the record', () => {
+    type Entry = {
+      action: string
+      actor: string
+      outcome: string
+      source: string
+      fields: object[]
+    }
+    const entries = async (query: string): Promise<Entry[]> =>
+      (await desk.call('GET', `/audit?${query}`)).body['entries'] as unknown as Entry[]
+
+    test('every change is there with what was before and after', async () => {
+      const id = ids['alpha'] ?? ''
+      const { body } = await desk.call('GET', `/keys/${id}`)
+      const headers = { 'if-match': `"${body['version']}"` }
+      await desk.call('PATCH', `/keys/${id}`, {
+        body: { budget: '11', rpm: 5 },
+        headers,
+        via: 'token',
+      })
+      await desk.call('POST', `/keys/${id}/top-up`, { body: { amount: '2', reason: 'launch' } })
+      const [topUp, change] = await entries(`subject_id=${id}&limit=2`)
+      assert.partialDeepStrictEqual(change, {
+        action: 'key.change',
+        actor: 'ann@example.com',
+        source: 'api',
+        address: '127.0.0.1',
+        outcome: 'done',
+        fields: [
+          { field: 'budget', before: '10', after: '11' },
+          { field: 'rpm', before: null, after: 5 },
+        ],
+      })
+      assert.partialDeepStrictEqual(topUp, {
+        action: 'key.top_up',
+        source: 'ui',
+        reason: 'launch',
+        fields: [{ field: 'top_up', before: '0', after: '2' }],
+      })
+    })
+
+    test('what was refused is there, and changed nothing', async () => {
+      const id = ids['alpha'] ?? ''
+      const permissions = ['configuration:read'] as const
+      const body = { reason: 'because' }
+      const { status } = await desk.call('POST', `/keys/${id}/revoke`, { body, permissions })
+      assert.equal(status, 403)
+      const [refused] = await entries(`subject_id=${id}&outcome=refused`)
+      assert.partialDeepStrictEqual(refused, {
+        action: 'POST /keys/:id/revoke',
+        outcome: 'refused',
+      })
+      assert.equal((await desk.call('GET', `/keys/${id}`)).body['status'], 'active')
+    })
+
+    test('no secret is on record', async () => {
+      const { body: created } = await desk.call('POST', '/keys', {
+        body: { name: 'discreet', models: [], budget: '1' },
+      })
+      const { text } = await desk.call('GET', '/audit?limit=200')
+      assert.equal(text.includes(String(created['secret'])), false)
+    })
+
+    test('it is read a page at a time, and as a spreadsheet', async () => {
+      const first = (await desk.call('GET', '/audit?limit=3')).body
+      const second = await entries(`limit=200&before=${first['next']}`)
+      const all = await entries('limit=200')
+      assert.equal(second.length + 3, all.length)
+      const { text } = await desk.call('GET', '/audit.csv?action=key.create')
+      assert.equal(text.split('\n').length, 6)
+      const { body: activity } = await desk.call('GET', `/keys/${ids['beta']}/activity`)
+      const actions = (activity['entries'] as unknown as Entry[]).map(({ action }) => action)
+      assert.deepEqual(actions, ['key.resume', 'key.pause', 'key.create'])
+    })
+  })
+}
