@@ -6,7 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
 import type { Dispatcher } from 'undici'
 
-const upstream = new Pool(process.env['UPSTREAM'] ?? '', { connections: 8_192, pipelining: 1 })
+const whole = poolOf('UPSTREAM')
+const streams = poolOf('UPSTREAM_OF_STREAMS')
+
+function poolOf(name: string): Pool {
+  return new Pool(process.env[name] ?? '', { connections: 8_192, pipelining: 1 })
+}
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
@@ -25,7 +30,7 @@ async function pass(
   response: ServerResponse,
 ): Promise<void> {
   const asked = JSON.parse(body.toString()) as { readonly stream?: boolean }
-  const answer = await upstream.request({
+  const answer = await (asked.stream === true ? streams : whole).request({
     method: 'POST',
     path: request.url ?? '/',
     headers: { 'content-type': 'application/json', authorization: 'Bearer none' },

@@ -1,27 +1,37 @@
-// The upstream and the bare proxy, started.
+// The upstreams and the bare proxy, started.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { GATEWAY_CORE, LOAD_CORE, start } from '../processes.ts'
 import type { Running } from '../processes.ts'
+import { findNginx, startNginx } from './nginx.ts'
+
+export type Upstreams = {
+  /** For answers in one piece: nginx where it is installed. */
+  readonly whole: Running
+  /** For streams, which nginx cannot write event by event. */
+  readonly streams: Running
+}
 
 const READY = /listening on (\S+)/
 
-export function startUpstream(folder: string): Promise<Running> {
-  return start({
+export async function startUpstreams(folder: string): Promise<Upstreams> {
+  const streams = await start({
     name: 'upstream',
     command: [process.execPath, fileOf('upstream.ts')],
     core: LOAD_CORE,
     logFile: join(folder, 'upstream.log'),
     ready: READY,
   })
+  const nginx = findNginx()
+  return { whole: nginx === undefined ? streams : await startNginx(folder, nginx), streams }
 }
 
-export function startBareProxy(folder: string, upstream: string): Promise<Running> {
+export function startBareProxy(folder: string, { whole, streams }: Upstreams): Promise<Running> {
   return start({
     name: 'bare proxy',
     command: [process.execPath, fileOf('bare-proxy.ts')],
     core: GATEWAY_CORE,
-    env: { UPSTREAM: upstream },
+    env: { UPSTREAM: whole.url, UPSTREAM_OF_STREAMS: streams.url },
     logFile: join(folder, 'bare-proxy.log'),
     ready: READY,
   })

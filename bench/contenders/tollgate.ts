@@ -11,6 +11,7 @@ import { createKey } from '../../src/store/key-changes.ts'
 import { openStore } from '../../src/store/open.ts'
 import { GATEWAY_CORE, start } from '../processes.ts'
 import type { Running } from '../processes.ts'
+import type { Upstreams } from './servers.ts'
 
 export type Tollgate = Running & {
   /** Secrets of keys that may do everything the benchmark asks for. */
@@ -22,13 +23,18 @@ export type Tollgate = Running & {
 export type TollgateOptions = {
   readonly name: string
   readonly folder: string
-  readonly upstream: string
+  readonly upstreams: Upstreams
   readonly database?: string
   /** More words for node, before the program. */
   readonly nodeArgs?: readonly string[]
 }
 
-export const MODELS = { chat: 'bench-chat', slow: 'bench-slow', embedding: 'bench-embedding' }
+export const MODELS = {
+  chat: 'bench-chat',
+  stream: 'bench-stream',
+  slow: 'bench-slow',
+  embedding: 'bench-embedding',
+}
 const KEYS = 10
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/tollgate.mjs', import.meta.url))
@@ -38,7 +44,7 @@ export async function startTollgate(options: TollgateOptions): Promise<Tollgate>
   mkdirSync(folder, { recursive: true })
   const database = options.database ?? `sqlite:${join(folder, 'tollgate.db')}`
   const configFile = join(folder, 'tollgate.yaml')
-  writeFileSync(configFile, configOf(options.upstream))
+  writeFileSync(configFile, configOf(options.upstreams))
   const secrets = await makeKeys(database)
   const running = await start({
     name: options.name,
@@ -55,16 +61,18 @@ export async function startTollgate(options: TollgateOptions): Promise<Tollgate>
   return { ...running, ...secrets }
 }
 
-function configOf(upstream: string): string {
+function configOf({ whole, streams }: Upstreams): string {
   const facts = 'price: { input: 0.05, output: 0.40 }, context: 131072'
   return `
 frame: { budget: 9000000 }
 providers:
-  local: { kind: openai, base_url: "${upstream}/v1", api: chat, api_key: none }
+  whole: { kind: openai, base_url: "${whole.url}/v1", api: chat, api_key: none }
+  streams: { kind: openai, base_url: "${streams.url}/v1", api: chat, api_key: none }
 models:
-  ${MODELS.chat}: { targets: [local/constant], ${facts}, max_output: 8192 }
-  ${MODELS.slow}: { targets: [local/slow], ${facts}, max_output: 8192 }
-  ${MODELS.embedding}: { kind: embedding, targets: [local/constant], ${facts} }
+  ${MODELS.chat}: { targets: [whole/constant], ${facts}, max_output: 8192 }
+  ${MODELS.stream}: { targets: [streams/constant], ${facts}, max_output: 8192 }
+  ${MODELS.slow}: { targets: [streams/slow], ${facts}, max_output: 8192 }
+  ${MODELS.embedding}: { kind: embedding, targets: [whole/constant], ${facts} }
 `
 }
 

@@ -1,5 +1,5 @@
 // The provider behind every contender: constant answers over bare sockets, so cheap that it is never the bottleneck.
-// What it answers follows from the path and from `"stream":true` in the body; it understands nothing else.
+// What it answers follows from the path, from `"stream":true` and from a model whose name ends in `slow`.
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { CHAT_ANSWER, CHAT_EVENTS, EMBEDDING_ANSWER, SLOW_EVENT } from './answers.ts'
@@ -33,7 +33,7 @@ function requestLength(bytes: Buffer): number {
 
 function answer(socket: Socket, request: Buffer): void {
   if (request.includes('"stream":true')) {
-    if (request.includes('"model":"slow"')) streamSlowly(socket)
+    if (request.includes('slow"')) streamSlowly(socket)
     else stream(socket)
   } else if (request.includes('/embeddings ')) socket.write(EMBEDDING)
   else socket.write(CHAT)

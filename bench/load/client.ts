@@ -1,0 +1,90 @@
+// A load generator over bare sockets: `client.ts URL CONNECTIONS SECONDS` sends the requests of the file in
+// BENCH_REQUESTS in turn, each connection its next one when the last answer is complete, and prints what came of it as
+// JSON. Knows as much of HTTP/1.1 as the contenders write.
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import type { Counted } from './load.ts'
+
+const [url = '', connections = '1', seconds = '1'] = process.argv.slice(2)
+const { hostname, port } = new URL(url)
+const requests = readFileSync(process.env['BENCH_REQUESTS'] ?? '', 'utf8').split('\0')
+const latenciesUs: number[] = []
+const firstEventsUs: number[] = []
+let turn = 0
+let refused = 0
+let broken = 0
+
+const from = performance.now()
+const until = from + Number(seconds) * 1000
+await Promise.all(Array.from({ length: Number(connections) }, send))
+const counted: Counted = {
+  requests: latenciesUs.length,
+  durationUs: (performance.now() - from) * 1000,
+  refused,
+  broken,
+  p50Us: percentile(latenciesUs, 0.5),
+  p99Us: percentile(latenciesUs, 0.99),
+  ...(firstEventsUs.length > 0 ? { firstEventUs: percentile(firstEventsUs, 0.5) } : {}),
+}
+console.log(JSON.stringify(counted))
+
+/** One connection, until the time is up. */
+function send(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  let read: ReturnType<typeof ask> | undefined
+  const next = (): void => {
+    read = performance.now() < until ? ask(socket) : undefined
+    if (read === undefined) socket.destroy()
+  }
+  socket.on('connect', next)
+  socket.on('data', (chunk: Buffer) => {
+    if (read?.(chunk) === true) next()
+  })
+  socket.on('error', () => socket.destroy())
+  socket.on('close', () => {
+    if (read !== undefined || socket.bytesWritten === 0) broken++
+    resolve()
+  })
+  return promise
+}
+
+/** Sends a request; what it returns takes the answer's bytes and says when it is complete. */
+function ask(socket: Socket): (chunk: Buffer) => boolean {
+  const sentMs = performance.now()
+  let head = ''
+  let bodyBytes = 0
+  let length: number | undefined
+  let tail = ''
+  let isFirstEventSeen = false
+  socket.write(requests[turn++ % requests.length] ?? '')
+  return (chunk) => {
+    const piece = chunk.toString('latin1')
+    if (length === undefined) {
+      head += piece
+      const headEnd = head.indexOf('\r\n\r\n')
+      if (headEnd < 0) return false
+      length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? Infinity)
+      bodyBytes = head.length - headEnd - 4
+      tail = head.slice(-7)
+      if (Number(head.slice(9, 12)) >= 400) refused++
+    } else {
+      bodyBytes += piece.length
+      tail = (tail + piece).slice(-7)
+    }
+    if (!isFirstEventSeen && (piece.includes('data: ') || head.includes('\ndata: '))) {
+      isFirstEventSeen = true
+      firstEventsUs.push((performance.now() - sentMs) * 1000)
+    }
+    // Without a length the body comes in chunks, and the last one is empty.
+    const isComplete = length === Infinity ? tail === '\r\n0\r\n\r\n' : bodyBytes >= length
+    if (isComplete) latenciesUs.push((performance.now() - sentMs) * 1000)
+    return isComplete
+  }
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  return Math.round(sorted[Math.floor(sorted.length * share)] ?? 0)
+}

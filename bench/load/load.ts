@@ -1,0 +1,94 @@
+// Load on a contender, and what came of it: by wrk where it is installed, else by a client on Node (client.ts), which
+// also sees what wrk does not: when the first event of a stream arrives.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { cpuNs, LOAD_CORE } from '../processes.ts'
+
+export type Load = {
+  readonly url: string
+  /** The process whose processor time counts. */
+  readonly pid: number
+  /** As they go over the wire; sent in turn. */
+  readonly requests: readonly string[]
+  readonly connections: number
+  readonly seconds: number
+  /** Measures the time to the first event too. */
+  readonly untilFirstEvent?: boolean
+}
+
+export type Measured = {
+  readonly requests: number
+  readonly perSecond: number
+  readonly p50Us: number
+  readonly p99Us: number
+  /** Half of the first events came within this; only when asked for. */
+  readonly firstEventUs?: number
+  /** Processor time of the contender per request, all threads together. */
+  readonly cpuUs: number
+  /** How much of one core the contender used: far below 1, something else was the bottleneck. */
+  readonly coreShare: number
+  /** The share of answers with a status of 400 or more. */
+  readonly refusedShare: number
+}
+
+/** What both clients print, as the last line. */
+export type Counted = {
+  readonly requests: number
+  readonly durationUs: number
+  readonly refused: number
+  readonly broken: number
+  readonly p50Us: number
+  readonly p99Us: number
+  readonly firstEventUs?: number
+}
+
+const isWrkInstalled = spawnSync('wrk', ['--version']).error === undefined
+export const loadProgram = isWrkInstalled ? 'wrk' : 'a client on Node'
+
+export async function runLoad(load: Load, folder: string): Promise<Measured> {
+  const file = join(folder, 'requests')
+  writeFileSync(file, load.requests.join('\0'))
+  const command =
+    isWrkInstalled && load.untilFirstEvent !== true ? wrkCommand(load) : clientCommand(load)
+  const before = cpuNs(load.pid)
+  const child = spawn('taskset', ['--cpu-list', String(LOAD_CORE), ...command], {
+    env: { ...process.env, BENCH_REQUESTS: file },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [printed] = await Promise.all([text(child.stdout), once(child, 'close')])
+  const cpu = cpuNs(load.pid) - before
+  const lastLine = printed.trimEnd().split('\n').at(-1) ?? ''
+  if (!lastLine.startsWith('{')) throw new Error(`${command[0]} failed: ${printed.slice(-500)}`)
+  const counted = JSON.parse(lastLine) as Counted
+  if (counted.requests === 0 || counted.broken > 0) {
+    throw new Error(`broke ${counted.broken} of ${counted.requests} requests`)
+  }
+  const { requests, p50Us, p99Us, firstEventUs } = counted
+  return {
+    requests,
+    perSecond: requests / (counted.durationUs / 1e6),
+    p50Us,
+    p99Us,
+    ...(firstEventUs === undefined ? {} : { firstEventUs }),
+    cpuUs: cpu / 1000 / requests,
+    coreShare: cpu / 1000 / counted.durationUs,
+    refusedShare: counted.refused / requests,
+  }
+}
+
+const SCRIPT = fileURLToPath(new URL('./requests.lua', import.meta.url))
+const CLIENT = fileURLToPath(new URL('./client.ts', import.meta.url))
+
+function wrkCommand({ url, connections, seconds }: Load): readonly string[] {
+  return ['wrk', '--threads', '1', '--connections', String(connections)]
+    .concat(['--duration', `${Math.ceil(seconds)}s`, '--timeout', '20s'])
+    .concat(['--script', SCRIPT, url])
+}
+
+function clientCommand({ url, connections, seconds }: Load): readonly string[] {
+  return [process.execPath, CLIENT, url, String(connections), String(seconds)]
+}

@@ -1,0 +1,93 @@
+// Contenders measured in turn, several times each: what the machine does meanwhile meets all of them alike.
+import type { Contender } from './contenders/contender.ts'
+import { share } from './effort.ts'
+import type { Measured } from './load/load.ts'
+import { runLoad } from './load/load.ts'
+import { requestsOf } from './workloads.ts'
+import type { Way, Workload } from './workloads.ts'
+
+export const ROUND_SECONDS = share(3)
+
+/** The rounds of one contender at one workload, or why there are none. */
+export type Rounds = readonly Measured[] | { readonly failed: string }
+
+export function isMeasured(rounds: Rounds | undefined): rounds is readonly Measured[] {
+  return Array.isArray(rounds)
+}
+
+export type Course = {
+  readonly rounds: number
+  readonly seconds: number
+  /** Before the first round, so that its code is compiled and its connections are open. */
+  readonly warmSeconds: number
+}
+
+/** By contender; one without this workload is left out, one that fails at it is not asked again. */
+export async function measure(
+  contenders: readonly Contender[],
+  workload: Workload,
+  { folder, rounds, seconds, warmSeconds }: Course & { readonly folder: string },
+): Promise<ReadonlyMap<string, Rounds>> {
+  const runners = contenders.flatMap((contender) => {
+    const way = contender.wayOf(workload)
+    return way === undefined ? [] : [{ contender, way, measured: [] as Measured[], failed: '' }]
+  })
+  for (let round = 0; round <= rounds; round++) {
+    for (const runner of runners.filter(({ failed }) => failed === '')) {
+      const duration = round === 0 ? warmSeconds : seconds
+      if (duration === 0) continue
+      try {
+        const load = loadOf(runner.contender, workload, { ...runner.way, seconds: duration })
+        const measured = await runLoad(load, folder)
+        refuseWrongAnswers(workload, measured)
+        if (round > 0) runner.measured.push(measured)
+      } catch (error) {
+        runner.failed = error instanceof Error ? error.message : String(error)
+      }
+    }
+  }
+  return new Map(
+    runners.map(({ contender, measured, failed }) => [
+      contender.name,
+      failed === '' ? measured : { failed },
+    ]),
+  )
+}
+
+/** By work done and not by the clock alone: V8 compiles what has run often, and Tollgate is more code than a proxy. */
+export async function warmUp(
+  contender: Contender,
+  workload: Workload,
+  { folder, requests, secondsMax }: WarmUp,
+): Promise<void> {
+  const way = contender.wayOf(workload)
+  if (way === undefined) return
+  let done = 0
+  for (let spent = 0; done < requests && spent < secondsMax; spent += ROUND_SECONDS) {
+    const load = loadOf(contender, workload, { ...way, seconds: ROUND_SECONDS })
+    done += (await runLoad(load, folder)).requests
+  }
+}
+
+export type WarmUp = {
+  readonly folder: string
+  readonly requests: number
+  readonly secondsMax: number
+}
+
+function loadOf(
+  { pid }: Contender,
+  workload: Workload,
+  way: Way & { readonly seconds: number },
+): Parameters<typeof runLoad>[0] {
+  const { connections, untilFirstEvent = false } = workload
+  const requests = requestsOf(workload, way)
+  return { url: way.url, pid, requests, connections, seconds: way.seconds, untilFirstEvent }
+}
+
+function refuseWrongAnswers({ refusal }: Workload, { refusedShare }: Measured): void {
+  const wanted = refusal === undefined ? 0 : 1
+  if (refusedShare === wanted) return
+  const answers = refusal === undefined ? 'were refused' : 'were refused, and all should be'
+  throw new Error(`${(refusedShare * 100).toFixed(0)} % of the requests ${answers}`)
+}
