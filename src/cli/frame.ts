@@ -37,23 +37,26 @@ export function addFrame(program: Command): void {
     .addOption(periodOption('when it starts anew'))
     .option('--timezone <zone>', 'whose midnight counts')
     .addOption(weekStartOption())
+    .option('--reason <text>', 'why, for the record')
     .addHelpText(
       'after',
       '\nExample:\n  $ tollgate frame set --budget 2500 --period month --timezone Europe/Berlin',
     )
     .action(async (options: FrameOptions & CommonOptions) => {
-      const { budget, period, timezone, weekStart } = options
+      const { budget, period, timezone, weekStart, reason } = options
       const change = { limitNanodollars: budget, period, timezone, weekStart }
       if (Object.values(change).every((value) => value === undefined)) {
         throw new UsageError('nothing to change: say what, as in --budget 2500')
       }
       const work = async (store: Store): Promise<void> =>
-        printFrame(store, await setFrame(store, change), options)
+        printFrame(store, await setFrame(store, { ...change, reason }), options)
       await withStore(readPlace(options), work, { mayCreate: true })
     })
 }
 
-type FrameOptions = { readonly budget?: bigint } & Partial<Omit<FrameSettings, 'limitNanodollars'>>
+type FrameOptions = { readonly budget?: bigint; readonly reason?: string } & Partial<
+  Omit<FrameSettings, 'limitNanodollars'>
+>
 
 function printFrame(store: Store, frame: Frame, options: CommonOptions): void {
   if (options.json) printJson(frameJson(frame))

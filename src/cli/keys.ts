@@ -133,6 +133,7 @@ function addUpdate(keys: Command): void {
     .option('--add-models <a,b>', 'models to allow as well', readList)
     .option('--remove-models <a,b>', 'models to allow no longer', readList)
     .option('--budget <usd>', BUDGET, argument(readBudget))
+    .option('--reason <text>', 'why, for the record')
   settingsOptions(command, 'changed')
     .addHelpText(
       'after',
@@ -148,10 +149,11 @@ type UpdateOptions = CommonOptions &
   SettingsOptions & {
     readonly addModels?: readonly string[]
     readonly removeModels?: readonly string[]
+    readonly reason?: string
   }
 
 async function update(name: string, options: UpdateOptions): Promise<void> {
-  const { models, addModels, removeModels } = options
+  const { models, addModels, removeModels, reason } = options
   const change = { ...settingsOf(options), addModels, removeModels }
   if (Object.values(change).every((value) => value === undefined)) {
     throw new UsageError('nothing to change: say what, as in --budget 80 (--help lists it all)')
@@ -163,7 +165,7 @@ async function update(name: string, options: UpdateOptions): Promise<void> {
   }
   const config = readConfig(options)
   await withStore(config, async (store) => {
-    const key = await updateKey(store, name, change)
+    const key = await updateKey(store, name, { ...change, reason })
     await noteUnknownModels(config, [...(models ?? []), ...(addModels ?? [])])
     await printKey(store, key, options)
   })

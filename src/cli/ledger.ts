@@ -2,23 +2,31 @@
 
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
-import { formatUsd, parseUsd } from '../core/money.ts'
-import { adjustHold, listOrphans, type Orphan } from '../ledger/by-hand.ts'
+import { formatUsd, parseBudget, parseUsd } from '../core/money.ts'
+import { adjustHold, listOrphans, resetSpent, topUp, type Orphan } from '../ledger/by-hand.ts'
 import { LEDGER_WORKER_MODULE } from '../ledger/sqlite-runner.ts'
 import { OPEN_HOLD, verifyLedger, VIOLATIONS_MAX, type Violation } from '../ledger/verify.ts'
+import { readFrame } from '../store/frame.ts'
+import { frameJson, keyJson } from '../store/key-json.ts'
+import { findKey, findOldSecret } from '../store/keys.ts'
+import type { Store } from '../store/open.ts'
+import { FRAME_ID } from '../store/tables.ts'
 import { common, readPlace, withStore, type CommonOptions } from './context.ts'
 import { demand } from './demand.ts'
 import { argument } from './failure.ts'
+import { frameText, keyBlock } from './key-text.ts'
 import { exactTime, printJson, printText, table, usd } from './output.ts'
 
 export function addLedger(program: Command): void {
   const ledger = program
     .command('ledger')
-    .description('Check that the books balance, list orphans and correct what they were charged.')
+    .description('Check that the books balance, list orphans, and change by hand what is in them.')
     .usage('COMMAND [options]')
   addVerify(ledger)
   addOrphans(ledger)
   addAdjust(ledger)
+  addTopUp(ledger)
+  addReset(ledger)
 }
 
 function addVerify(ledger: Command): void {
@@ -52,8 +60,7 @@ function addOrphans(ledger: Command): void {
 
 function addAdjust(ledger: Command): void {
   const cost = new Option('--cost <usd>', 'what it really cost').argParser(argument(parseUsd))
-  const reason = new Option('--reason <text>', 'why, for the record')
-  demand(common(ledger.command('adjust')), [cost, reason])
+  demand(common(ledger.command('adjust')), [cost, reasonOption()])
     .description('Set what a closed hold is charged. The reason stays in the books.')
     .argument('<HOLD>', 'its number, as `ledger orphans` and `explain` show it', readHold)
     .addHelpText(
@@ -80,6 +87,72 @@ function addAdjust(ledger: Command): void {
           printText(`Hold ${holdId} was charged ${usd(before)} and is charged ${usd(after)} now.`)
       },
     )
+}
+
+function addTopUp(ledger: Command): void {
+  const amount = new Option('--amount <usd>', 'how much more may be spent').argParser(
+    argument(parseBudget),
+  )
+  demand(common(ledger.command('top-up')), [amount, reasonOption()])
+    .description('Let a key or the frame spend more until its period ends. The budget stays.')
+    .argument('<ACCOUNT>', ACCOUNT)
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ tollgate ledger top-up shop-production --amount 25 --reason "sale until Friday"',
+    )
+    .action(async (account: string, options: ReasonedOptions & { readonly amount: bigint }) => {
+      const { amount: amountNanodollars, reason } = options
+      await byHand(account, options, (store, accountId) =>
+        topUp(store, { accountId, amountNanodollars, reason }),
+      )
+    })
+}
+
+function addReset(ledger: Command): void {
+  demand(common(ledger.command('reset')), [reasonOption()])
+    .description(
+      'Start the period of a key or of the frame anew, now: nothing is spent in it yet.\n' +
+        'It ends when it would have ended, and what was spent before stays in the books.',
+    )
+    .argument('<ACCOUNT>', ACCOUNT)
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ tollgate ledger reset shop-production --reason "a loop in our own test"',
+    )
+    .action(async (account: string, options: ReasonedOptions) => {
+      const { reason } = options
+      await byHand(account, options, (store, accountId) => resetSpent(store, { accountId, reason }))
+    })
+}
+
+const ACCOUNT = 'id or name of a key, or `frame`'
+type ReasonedOptions = CommonOptions & { readonly reason: string }
+
+function reasonOption(): Option {
+  return new Option('--reason <text>', 'why, for the record')
+}
+
+/** Does it, and shows how the account stands then. A key that is named like the frame is meant by its id. */
+async function byHand(
+  account: string,
+  options: CommonOptions,
+  change: (store: Store, accountId: string) => Promise<void>,
+): Promise<void> {
+  const work = async (store: Store): Promise<void> => {
+    if (account === FRAME_ID) {
+      await change(store, FRAME_ID)
+      const frame = await readFrame(store)
+      if (options.json) printJson(frameJson(frame))
+      else printText(frameText(frame, store.clock.now()))
+      return
+    }
+    const { id } = await findKey(store, account)
+    await change(store, id)
+    const key = await findKey(store, id)
+    if (options.json) printJson(keyJson(key))
+    else printText(keyBlock(key, store.clock.now(), await findOldSecret(store, id)))
+  }
+  await withStore(readPlace(options), work, { workerModules: [LEDGER_WORKER_MODULE] })
 }
 
 function readHold(text: string): number {

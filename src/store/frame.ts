@@ -6,7 +6,7 @@ import { recordChange } from './audit.ts'
 import { movedPeriodEnd, readAccount, type Account, type PeriodRule } from './accounts.ts'
 import { bumpRevision } from './changes.ts'
 import { refuseStale } from './errors.ts'
-import { checkSettings, type Some } from './key-settings.ts'
+import { checkReason, checkSettings, type Some } from './key-settings.ts'
 import type { Store } from './open.ts'
 import { FRAME_ID, type AccountsTable } from './tables.ts'
 
@@ -72,12 +72,19 @@ async function readAllocated(store: Store): Promise<Nanodollars> {
   return allocated_nanodollars ?? 0n
 }
 
-/** `ifVersion`: only if nobody has changed it since it was read. */
+export type FrameChange = Some<FrameSettings> & {
+  /** Only if nobody has changed the frame since this version was read. */
+  readonly ifVersion?: number | undefined
+  /** Why, for the record. */
+  readonly reason?: string | undefined
+}
+
 export async function setFrame(
   store: Store,
-  { ifVersion, ...change }: Some<FrameSettings> & { readonly ifVersion?: number | undefined },
+  { ifVersion, reason: given, ...change }: FrameChange,
 ): Promise<Frame> {
   const settings = checkSettings(change)
+  const reason = given === undefined ? null : checkReason(given)
   await store.db.transaction().execute(async (tx) => {
     const account = await tx
       .updateTable('accounts')
@@ -101,7 +108,7 @@ export async function setFrame(
       .executeTakeFirstOrThrow()
     const [before, after] = [settingsJson(account), settingsJson(changed)]
     const subject = { action: 'frame.change', subject: 'frame', subjectId: FRAME_ID } as const
-    await recordChange(store, tx, { ...subject, version, before, after })
+    await recordChange(store, tx, { ...subject, reason, version, before, after })
     await bumpRevision(store, tx)
   })
   return readFrame(store)

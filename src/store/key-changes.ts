@@ -32,6 +32,8 @@ export type KeyChange = Some<KeySettings> & {
   readonly removeTags?: readonly string[] | undefined
   /** Only if nobody has changed the key since this version was read. */
   readonly ifVersion?: number | undefined
+  /** Why, for the record. */
+  readonly reason?: string | undefined
 }
 
 /** The secret leaves the store here and in rotateKey, and never again. */
@@ -95,13 +97,14 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
 
 export async function updateKey(store: Store, idOrName: string, change: KeyChange): Promise<Key> {
   const { models, addModels = [], removeModels = [], ...others } = change
-  const { addTags = [], removeTags = [], ifVersion, ...rest } = others
+  const { addTags = [], removeTags = [], ifVersion, reason, ...rest } = others
   const settings = checkSettings(rest)
+  const why = reason === undefined ? undefined : checkReason(reason)
   checkExpiry(store, settings.expiresAt)
   return refusingDuplicates(settings.name, () =>
     changeKey(
       store,
-      { key: idOrName, action: 'key.change', ifVersion },
+      { key: idOrName, action: 'key.change', ifVersion, reason: why },
       async (tx, account, key) => {
         const kept = (settings.tags ?? key.tags).filter((tag) => !removeTags.includes(tag))
         const { tags } = checkSettings({ tags: [...kept, ...addTags] })
@@ -256,7 +259,7 @@ type About = {
   /** Its id or name. */
   readonly key: string
   readonly action: `key.${string}`
-  readonly reason?: string
+  readonly reason?: string | undefined
   readonly ifVersion?: number | undefined
 }
 
