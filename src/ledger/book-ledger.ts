@@ -176,9 +176,11 @@ export class BookLedger implements Ledger {
     } catch (error) {
       const { spool } = this.#parts
       if (!(error instanceof Unavailable) || spool === undefined) throw error
-      await spool.append({ charge, price })
       // The writer goes on trying for as long as this process lives; the spool is for the next one.
-      this.#charge({ charge, price }, Infinity).then(
+      const trying = this.#charge({ charge, price }, Infinity)
+      trying.catch(() => {})
+      await spool.append({ charge, price })
+      trying.then(
         () => spool.done(),
         () => {},
       )

@@ -14,6 +14,7 @@ import {
   leaveNodes,
   nodesOfDeadProcesses,
 } from './nodes.ts'
+import { Patrol } from './patrol.ts'
 import { purgeUsage } from './retention.ts'
 import { verifyOpenBooks } from './verify.ts'
 import { Watch } from './watch.ts'
@@ -39,6 +40,7 @@ const PURGE_PAGES_MAX = 20
 export class Keeper {
   readonly #options: KeeperOptions
   readonly #watch: Watch
+  readonly #patrol: Patrol
   #sweptAt: number
   #timer: NodeJS.Timeout | undefined
   #round: Promise<void> = Promise.resolve()
@@ -49,6 +51,7 @@ export class Keeper {
   constructor(options: KeeperOptions) {
     this.#options = options
     this.#watch = new Watch(options.deadAfterMs)
+    this.#patrol = new Patrol(options.store)
     this.#sweptAt = options.store.clock.monotonicMs()
   }
 
@@ -143,7 +146,9 @@ export class Keeper {
   }
 
   async #verify(): Promise<void> {
-    for (const { check, account, expected, found } of await verifyOpenBooks(this.#options.store)) {
+    const open = await verifyOpenBooks(this.#options.store)
+    const walked = await this.#patrol.look()
+    for (const { check, account, expected, found } of [...open, ...walked]) {
       this.#options.alarm(
         `the books do not balance: ${check} of ${account} is ${found} and should be ${expected}; run \`tollgate ledger verify\``,
       )

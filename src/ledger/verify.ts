@@ -19,7 +19,8 @@ export type VerifyOptions = {
   readonly quiescent?: boolean
 }
 
-type Finding = {
+/** A row that breaks an invariant, as the database tells it. */
+export type Finding = {
   readonly check_name: string
   readonly account_id: string
   readonly period_seq: number | null
@@ -55,7 +56,7 @@ export async function verifyOpenBooks(store: Store): Promise<readonly Violation[
   return rows.map(toViolation)
 }
 
-function toViolation(row: Finding): Violation {
+export function toViolation(row: Finding): Violation {
   return {
     check: row.check_name,
     account: row.account_id,

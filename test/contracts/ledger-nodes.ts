@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+import { sql } from 'kysely'
 
 import { adjustHold, listOrphans } from '../../src/ledger/by-hand.ts'
 import { openLedger } from '../../src/ledger/open.ts'
@@ -13,7 +16,8 @@ import { runnerFor } from '../../src/ledger/runner.ts'
 import { Spool } from '../../src/ledger/spool.ts'
 import { toCharge } from '../../src/ledger/usage-row.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { ask, Desk, granted, settlement, type Database } from './ledger-desk.ts'
+import { FRAME_ID } from '../../src/store/tables.ts'
+import { ask, Desk, granted, settlement, spend, type Database } from './ledger-desk.ts'
 
 /** Never beats, and takes nobody for dead. */
 const DEAF = { beatMs: 3_600_000, deadAfterMs: 3_600_000 }
@@ -148,7 +152,67 @@ export function ledgerNodesContract(
       await node.close()
       rmSync(folder, { recursive: true })
     })
+
+    for (const [what, column] of [
+      ['held', 'held_nanodollars'],
+      ['spent', 'spent_nanodollars'],
+      ['in_flight', 'in_flight'],
+    ] as const)
+      it(`a key whose ${what} is wrong is found by running nodes`, async (desk) => {
+        const keys = await Promise.all([1, 2, 3].map(() => desk.key(10_000n)))
+        for (const key of keys) await spend(desk.ledger, ask(key, 100))
+        await found(desk, { what, column, accountId: keys[1] ?? '' })
+      })
+
+    it('a frame that has not spent what its keys have is found by running nodes', (desk) =>
+      found(desk, { what: 'spent', column: 'spent_nanodollars', accountId: FRAME_ID }))
+
+    it('a settlement that neither database nor spool takes reaches the books later', async (desk) => {
+      const key = await desk.key(10_000n)
+      // A folder cannot be made inside a file.
+      const spoolFolder = fileURLToPath(import.meta.url)
+      const node = await openLedger({ store: desk.store, ...DEAF, spoolFolder })
+      const asks = [ask(key, 1000), ask(key, 1000)]
+      const holds = await Promise.all(asks.map(async (asked) => granted(await node.reserve(asked))))
+      const release = await (await opened).lock()
+      // The second comes while the first is on its way, so no try of it is under way when its time is up.
+      const settled = holds.map(async (hold, index) => {
+        await sleep(index * 100)
+        return node.settle(settlement(asks[index] ?? ask(key, 1), hold, { costNanodollars: 400n }))
+      })
+      const answers = await Promise.allSettled(settled)
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        ['rejected', 'rejected'],
+      )
+      await release()
+      await until(async () => (await desk.account(key)).held_nanodollars === 0n)
+      assert.equal((await desk.account(key)).spent_nanodollars, 800n)
+      await node.close()
+    })
   })
+}
+
+type Corruption = {
+  readonly what: string
+  readonly column: 'held_nanodollars' | 'spent_nanodollars' | 'in_flight'
+  readonly accountId: string
+}
+
+/** Falsifies an account by one, until a node has said so. */
+async function found(desk: Desk, { what, column, accountId }: Corruption): Promise<void> {
+  const alarms: string[] = []
+  const alarm = (message: string): void => void alarms.push(message)
+  const node = await openLedger({ ...DEAF, store: desk.store, beatMs: 20, sweepMs: 20, alarm })
+  const falsify = (by: number) =>
+    sql`UPDATE accounts SET ${sql.ref(column)} = ${sql.ref(column)} + ${sql.lit(by)}
+      WHERE id = ${accountId}`.execute(desk.store.db)
+  await falsify(1)
+  const isSaid = (message: string): boolean =>
+    message.startsWith(`the books do not balance: ${what} of ${accountId} is`)
+  await until(async () => alarms.some(isSaid))
+  await falsify(-1)
+  await node.close()
 }
 
 /** Looks until it is so; a test that never gets there is ended by the runner's own limit. */
