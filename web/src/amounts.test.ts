@@ -1,7 +1,7 @@
 // Money that people type and money that is compared: exact, whatever its size.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isMore, isSame, minus, readAmount } from './amounts.ts'
+import { isMore, isSame, minus, readAmount, sumOf } from './amounts.ts'
 
 for (const [typed, read] of [
   ['12.50', '12.50'],
@@ -22,6 +22,11 @@ test('differences are exact', () => {
   assert.equal(minus('2450', '2000'), '450')
   assert.equal(minus('9000000.000000002', '9000000.000000001'), '0.000000001')
   assert.equal(minus('1', '2'), '0')
+})
+
+test('sums are exact', () => {
+  assert.equal(sumOf(['0.1', '0.2', '1000000.000000001']), '1000000.300000001')
+  assert.equal(sumOf([]), '0')
 })
 
 test('comparisons are exact', () => {

@@ -16,6 +16,10 @@ export function minus(amount: string, other: string): string {
   return written(left < 0n ? 0n : left)
 }
 
+export function sumOf(amounts: readonly string[]): string {
+  return written(amounts.reduce((sum, amount) => sum + nanodollars(amount), 0n))
+}
+
 export function isMore(amount: string, other: string): boolean {
   return nanodollars(amount) > nanodollars(other)
 }

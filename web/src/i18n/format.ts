@@ -9,6 +9,8 @@ export type Format = {
   /** 0.415 as "42 %" or "42%". */
   percent(ratio: number): string
   date(moment: string): string
+  /** A day of the calendar, `2026-11-15`, which is the same day in every zone. */
+  day(day: string): string
   dateTime(moment: string): string
   /** As dateTime, in a zone of its own, which it names. */
   dateTimeIn(moment: string, timezone: string): string
@@ -23,6 +25,7 @@ export function formatFor(locale: string): Format {
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
   const smallPercent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+  const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
   const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
   const list = new Intl.ListFormat(locale, { type: 'conjunction' })
   return {
@@ -31,6 +34,7 @@ export function formatFor(locale: string): Format {
     compact: (value) => compact.format(value),
     percent: (ratio) => (ratio > 0 && ratio < 0.1 ? smallPercent : percent).format(ratio),
     date: (moment) => date.format(new Date(moment)),
+    day: (text) => day.format(new Date(text)),
     dateTime: (moment) => dateTime.format(new Date(moment)),
     dateTimeIn: (moment, timeZone) => {
       const zoned = new Intl.DateTimeFormat(locale, {

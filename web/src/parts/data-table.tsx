@@ -40,12 +40,12 @@ export type DataTableProps<Row, Key extends string> = {
   readonly isDense?: boolean
   /** How many rows to draw while the first ones load. */
   readonly expectedRows?: number
-  /** A last row of totals. */
-  readonly footer?: ReactNode
+  /** A last row of totals: what stands in the column of this id. */
+  readonly total?: (column: string) => ReactNode
 }
 
 export function DataTable<Row, Key extends string>(props: DataTableProps<Row, Key>) {
-  const { caption, columns, rows, rowKey, isSelected, isFetching = false, footer } = props
+  const { caption, columns, rows, rowKey, isSelected, isFetching = false, total } = props
   const { isDense = false } = props
   const { t } = useTranslation()
   return (
@@ -72,7 +72,7 @@ export function DataTable<Row, Key extends string>(props: DataTableProps<Row, Ke
               </tr>
             ))}
           </tbody>
-          {footer && <tfoot role="rowgroup">{footer}</tfoot>}
+          {total && <TotalRow columns={columns} total={total} />}
         </table>
       </div>
       <span role="status" className="visually-hidden">
@@ -126,13 +126,12 @@ function nextSort<Row, Key extends string>(
   return { by, order: sort.order === 'asc' ? 'desc' : 'asc' }
 }
 
-function BodyCell<Row, Key extends string>({
-  column,
-  row,
-}: {
-  readonly column: Column<Row, Key>
+type BodyCellProps<Row> = {
+  readonly column: Pick<Column<Row>, 'id' | 'header' | 'align' | 'card' | 'cell' | 'isRowHeader'>
   readonly row: Row
-}) {
+}
+
+function BodyCell<Row>({ column, row }: BodyCellProps<Row>) {
   const content = (
     <>
       {!column.card && <span className={styles['label']}>{column.header}</span>}
@@ -148,6 +147,26 @@ function BodyCell<Row, Key extends string>({
     <td role="cell" {...attributes}>
       {content}
     </td>
+  )
+}
+
+type TotalRowProps<Row, Key extends string> = Pick<DataTableProps<Row, Key>, 'columns'> & {
+  readonly total: (column: string) => ReactNode
+}
+
+function TotalRow<Row, Key extends string>({ columns, total }: TotalRowProps<Row, Key>) {
+  return (
+    <tfoot role="rowgroup">
+      <tr role="row">
+        {columns.map((column) => (
+          <BodyCell
+            key={column.id}
+            column={{ ...column, cell: () => total(column.id) }}
+            row={undefined}
+          />
+        ))}
+      </tr>
+    </tfoot>
   )
 }
 

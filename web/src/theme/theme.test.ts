@@ -7,7 +7,8 @@ type Name = keyof typeof tokens.light
 
 const grounds: readonly Name[] = ['ground', 'raised', 'sunken']
 const texts: readonly Name[] = ['text', 'muted', 'accent', 'good', 'warn', 'bad']
-const drawn: readonly Name[] = ['line-strong', 'held', 'others', 'accent', 'good', 'warn', 'bad']
+const drawn = ['line-strong', 'held', 'others', 'accent', 'good', 'warn', 'bad'] as const
+const series = ['series-1', 'series-2', 'series-3', 'series-4', 'series-5', 'series-6'] as const
 const tints: readonly (readonly [Name, Name])[] = [
   ['good', 'good-ground'],
   ['warn', 'warn-ground'],
@@ -24,7 +25,7 @@ for (const [scheme, colours] of Object.entries(tokens))
     const pairs = [
       ...texts.flatMap((text) => grounds.map((ground) => [text, ground, 4.5] as const)),
       ...tints.map(([text, ground]) => [text, ground, 4.5] as const),
-      ...drawn.flatMap((line) => (['raised'] as const).map((ground) => [line, ground, 3] as const)),
+      ...[...drawn, ...series].map((line) => [line, 'raised', 3] as const),
     ]
     for (const [front, back, least] of pairs)
       test(`${front} on ${back} has ${least}:1`, () => {

@@ -24,6 +24,12 @@ export const tokens = {
     'warn-ground': '#fcefd9',
     bad: '#b3261e',
     'bad-ground': '#fbe8e6',
+    'series-1': '#0b646a',
+    'series-2': '#c2410c',
+    'series-3': '#5b4bb5',
+    'series-4': '#7a8b00',
+    'series-5': '#b0307a',
+    'series-6': '#7c8894',
   },
   dark: {
     ground: '#11161a',
@@ -44,6 +50,12 @@ export const tokens = {
     'warn-ground': '#32260f',
     bad: '#ff948a',
     'bad-ground': '#381a17',
+    'series-1': '#63c6cc',
+    'series-2': '#ff8f4a',
+    'series-3': '#a99bf5',
+    'series-4': '#bccb45',
+    'series-5': '#f08bc3',
+    'series-6': '#85909b',
   },
 } as const
 

@@ -1,22 +1,12 @@
 // The state of a key's page as it stands in the address.
 import { z } from 'zod'
+import { METRICS } from '../../../usage/usage-figures.ts'
 
 export const TABS = ['usage', 'requests', 'models', 'settings', 'activity'] as const
 export type Tab = (typeof TABS)[number]
 
 export const RANGES = ['24h', '7d', '30d', 'period'] as const
 export type Range = (typeof RANGES)[number]
-
-export const METRICS = [
-  'cost',
-  'requests',
-  'errors',
-  'input_tokens',
-  'output_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-] as const
-export type Metric = (typeof METRICS)[number]
 
 export const detailSearch = z.object({
   tab: z.enum(TABS).optional().catch(undefined),

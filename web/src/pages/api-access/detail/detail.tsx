@@ -1,3 +1,124 @@
+// One key: whether a call would pass now, what is spent of its budget and of the frame's, and everything known of it.
+import { Stack, Tabs } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
+import { ApiError } from '../../../api.ts'
+import { ErrorAlert } from '../../../parts/error-alert.tsx'
+import { Loading } from '../../../parts/loading.tsx'
+import { keyQuery } from '../../../queries.ts'
+import { useSession } from '../../../session.ts'
+import { NotFoundPage } from '../../not-found.tsx'
+import { KeyDialogs } from '../dialogs/key-dialogs.tsx'
+import type { KeyAction } from '../dialogs/key-dialogs.tsx'
+import { ActivityTab } from './activity-tab.tsx'
+import { Budgets } from './budgets.tsx'
+import { DetailHeader } from './detail-header.tsx'
+import { TABS } from './detail-search.ts'
+import type { DetailSearch, Tab } from './detail-search.ts'
+import { ModelsTab } from './models-tab.tsx'
+import { RequestsTab } from './requests-tab.tsx'
+import { SettingsTab } from './settings-tab.tsx'
+import { Verdict } from './verdict.tsx'
+
+const route = getRouteApi('/app/settings/api-access/$id/')
+const UsageTab = lazy(async () => ({ default: (await import('./usage-tab.tsx')).UsageTab }))
+
 export function DetailPage() {
-  return null
+  const { t } = useTranslation()
+  const { id } = route.useParams()
+  const key = useQuery(keyQuery(id))
+  const isUnknown = key.error instanceof ApiError && [400, 404].includes(key.error.status)
+  if (isUnknown) return <NotFoundPage />
+  if (key.error && !key.data)
+    return (
+      <ErrorAlert title={t('detail.failed')} error={key.error} onRetry={() => void key.refetch()} />
+    )
+  if (!key.data) return <Loading lines={4} height={110} />
+  return <Detail detail={key.data} />
+}
+
+function Detail({ detail }: { readonly detail: KeyDetail }) {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const [action, setAction] = useState<KeyAction>()
+  const change = (next: Partial<DetailSearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
+  return (
+    <>
+      <DetailHeader detail={detail} onAction={setAction} />
+      <Stack gap="lg">
+        <Verdict detail={detail} search={search} onChange={change} />
+        <Budgets detail={detail} />
+        <DetailTabs detail={detail} search={search} onChange={change} />
+      </Stack>
+      {action && (
+        <KeyDialogs
+          action={action}
+          keyInBrief={detail}
+          onAction={setAction}
+          onClose={() => setAction(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+export type TabProps = {
+  readonly detail: KeyDetail
+  readonly search: DetailSearch
+  readonly onChange: (change: Partial<DetailSearch>) => void
+}
+
+const permissions = {
+  usage: 'usage:read',
+  requests: 'requests:read',
+  models: 'configuration:read',
+  settings: 'configuration:read',
+  activity: 'audit:read',
+} as const satisfies Record<Tab, string>
+
+function DetailTabs(props: TabProps) {
+  const { search, onChange } = props
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const offered = TABS.filter((tab) => may(permissions[tab]))
+  const shown = offered.find((tab) => tab === search.tab) ?? offered[0] ?? 'models'
+  return (
+    <Tabs
+      value={shown}
+      onChange={(value) => onChange({ tab: TABS.find((tab) => tab === value) })}
+      keepMounted={false}
+    >
+      <Tabs.List aria-label={t('detail.tabs')}>
+        {offered.map((tab) => (
+          <Tabs.Tab key={tab} value={tab}>
+            {t(`detail.tab.${tab}`)}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value={shown} pt="lg">
+        <Suspense fallback={<Loading lines={1} height={240} />}>
+          <TabContent tab={shown} {...props} />
+        </Suspense>
+      </Tabs.Panel>
+    </Tabs>
+  )
+}
+
+function TabContent({ tab, ...props }: TabProps & { readonly tab: Tab }) {
+  switch (tab) {
+    case 'usage':
+      return <UsageTab {...props} />
+    case 'requests':
+      return <RequestsTab {...props} />
+    case 'models':
+      return <ModelsTab {...props} />
+    case 'settings':
+      return <SettingsTab {...props} />
+    case 'activity':
+      return <ActivityTab {...props} />
+  }
 }

@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next'
 import type { Conflict } from '../../../../../src/admin/contract/errors.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { Notice } from '../../../parts/notice.tsx'
-import { ChangeList } from './change-list.tsx'
-import { recordedLine } from './changes.ts'
-import type { ChangeLine } from './changes.ts'
+import { ChangeList } from '../../../parts/change-list.tsx'
+import { recordedLine } from '../../../audit/change-lines.ts'
+import type { ChangeLine } from '../../../audit/change-lines.ts'
 
 type ConflictDialogProps = {
   readonly conflict: Conflict

@@ -1,12 +1,11 @@
-// What a change of a key comes to, in words: one line per field, before and after.
+// What a change comes to, in words: one line per field, before and after.
 import type { TFunction } from 'i18next'
-import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
-import type { Format } from '../../../i18n/format.ts'
-import type { KeyChange } from './form-values.ts'
+import type { Format } from '../i18n/format.ts'
 
 export type ChangeLine = {
   readonly field: string
   readonly label: string
+  /** Empty where `after` says it all. */
   readonly before: string
   readonly after: string
 }
@@ -14,14 +13,14 @@ export type ChangeLine = {
 export type Words = { readonly t: TFunction; readonly format: Format }
 
 export function changeLines(
-  key: KeyDetail,
-  change: KeyChange,
+  before: Readonly<Record<string, unknown>>,
+  change: Readonly<Record<string, unknown>>,
   words: Words,
 ): readonly ChangeLine[] {
   return Object.entries(change).map(([field, after]) => ({
     field,
     label: labelOf(field, words),
-    ...pairOf(field, key[field as keyof KeyDetail], { after, words }),
+    ...pairOf(field, before[field], { after, words }),
   }))
 }
 
@@ -48,10 +47,7 @@ function pairOf(
     return { before: wordOf(field, before, words), after: wordOf(field, after, words) }
   const gone = before.filter((item) => !after.includes(item)).map((item) => `−${item}`)
   const come = after.filter((item) => !before.includes(item)).map((item) => `+${item}`)
-  return {
-    before: words.t('changes.entries', { count: before.length }),
-    after: [...come, ...gone].join(', '),
-  }
+  return { before: '', after: [...come, ...gone].join(', ') }
 }
 
 function wordOf(field: string, value: unknown, { t, format }: Words): string {

@@ -1,6 +1,6 @@
 // Changes, one below the other: the field, what it was, what it becomes.
 import { useTranslation } from 'react-i18next'
-import type { ChangeLine } from './changes.ts'
+import type { ChangeLine } from '../audit/change-lines.ts'
 import styles from './change-list.module.css'
 
 export function ChangeList({ lines }: { readonly lines: readonly ChangeLine[] }) {
@@ -11,11 +11,15 @@ export function ChangeList({ lines }: { readonly lines: readonly ChangeLine[] })
         <div key={field}>
           <dt>{label}</dt>
           <dd>
-            <del>
-              <span className="visually-hidden">{t('changes.before')}: </span>
-              {before}
-            </del>{' '}
-            <span aria-hidden="true">→</span>{' '}
+            {before !== '' && (
+              <>
+                <del>
+                  <span className="visually-hidden">{t('changes.before')}: </span>
+                  {before}
+                </del>{' '}
+                <span aria-hidden="true">→</span>{' '}
+              </>
+            )}
             <ins>
               <span className="visually-hidden">{t('changes.after')}: </span>
               {after}

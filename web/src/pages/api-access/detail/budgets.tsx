@@ -1,0 +1,186 @@
+// Two budgets, one bar each, each with its own numbers: the key's, and the frame's with this key's part in it.
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
+import type { Verdict } from '../../../../../src/admin/contract/keys.ts'
+import { minus } from '../../../amounts.ts'
+import { useFormat } from '../../../i18n/use-format.ts'
+import { useNow } from '../../../i18n/use-now.ts'
+import { BudgetMeter, shareOf } from '../../../parts/budget-meter.tsx'
+import { Meter, toneOf } from '../../../parts/meter.tsx'
+import { Sparkline } from '../../../parts/sparkline.tsx'
+import { limitsQuery } from '../../../queries.ts'
+import { Forecast } from '../frame-card.tsx'
+import styles from './detail.module.css'
+
+const ticks = [0.5, 0.8]
+
+export function Budgets({ detail }: { readonly detail: KeyDetail }) {
+  const { t } = useTranslation()
+  const limits = useQuery(limitsQuery(detail.id, undefined))
+  return (
+    <section className={`card ${styles['bars']}`} aria-label={t('detail.budgets')}>
+      <KeyBar detail={detail} />
+      {limits.data && <FrameBar frame={limits.data.frame} />}
+      <History detail={detail} />
+    </section>
+  )
+}
+
+function KeyBar({ detail }: { readonly detail: KeyDetail }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { limit, spent, held } = detail
+  const facts = (
+    <>
+      <Resets resetsAt={detail.resets_at} timezone={detail.timezone} />
+      <Forecast forecast={detail.forecast} resetsAt={detail.resets_at} />
+    </>
+  )
+  if (limit === null)
+    return (
+      <Bar title={t('detail.keyBudget')} spent={spent} facts={facts}>
+        <p className="muted">{t('detail.noOwnLimit')}</p>
+      </Bar>
+    )
+  return (
+    <Bar title={t('detail.keyBudget')} spent={spent} limit={limit} facts={facts}>
+      <BudgetMeter
+        label={t('detail.keyBudget')}
+        spent={spent}
+        held={held}
+        limit={limit}
+        height={14}
+        ticks={ticks}
+      />
+      <ul className={styles['key']}>
+        <Part kind="spent">{t('budget.part.spent', { amount: format.money(spent) })}</Part>
+        <Part kind="held">{t('budget.part.held', { amount: format.money(held) })}</Part>
+        <Part kind="free">
+          {t('budget.part.free', { amount: format.money(detail.remaining ?? '0') })}
+        </Part>
+        {detail.top_up !== '0' && (
+          <li>{t('budget.part.topUp', { amount: format.money(detail.top_up) })}</li>
+        )}
+      </ul>
+    </Bar>
+  )
+}
+
+function FrameBar({ frame }: { readonly frame: Verdict['frame'] }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const limit = frame.limit ?? '0'
+  const others = minus(frame.spent, frame.own)
+  const words = [
+    t('budget.part.own', { amount: format.money(frame.own) }),
+    t('budget.part.others', { amount: format.money(others) }),
+    t('budget.part.held', { amount: format.money(frame.held) }),
+    t('budget.part.free', { amount: format.money(frame.remaining ?? '0') }),
+  ]
+  return (
+    <Bar
+      title={t('detail.frameBudget')}
+      spent={frame.spent}
+      limit={limit}
+      facts={<Resets resetsAt={frame.resets_at} />}
+    >
+      <Meter
+        label={t('detail.frameBudget')}
+        valueText={words.join(', ')}
+        max={Number(limit)}
+        height={14}
+        ticks={ticks}
+        segments={[
+          { kind: 'spent', value: Number(frame.own) },
+          { kind: 'others', value: Number(others) },
+          { kind: 'held', value: Number(frame.held) },
+        ]}
+      />
+      <ul className={styles['key']}>
+        {(['spent', 'others', 'held', 'free'] as const).map((kind, index) => (
+          <Part key={kind} kind={kind}>
+            {words[index]}
+          </Part>
+        ))}
+      </ul>
+    </Bar>
+  )
+}
+
+type BarProps = {
+  readonly title: string
+  readonly spent: string
+  readonly limit?: string
+  readonly facts: ReactNode
+  readonly children: ReactNode
+}
+
+function Bar({ title, spent, limit, facts, children }: BarProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (
+    <div className={styles['bar']} data-tone={limit && toneOf(Number(spent), Number(limit))}>
+      <div className={styles['barHead']}>
+        <h2>{title}</h2>
+        <p className={styles['figure']}>
+          <strong>{format.money(spent)}</strong>{' '}
+          {limit !== undefined && (
+            <span className="muted">
+              {t('budget.ofLimit', {
+                limit: format.money(limit),
+                percent: format.percent(shareOf(spent, limit)),
+              })}
+            </span>
+          )}
+        </p>
+      </div>
+      {children}
+      <ul className={styles['key']}>{facts}</ul>
+    </div>
+  )
+}
+
+type PartProps = {
+  readonly kind: 'spent' | 'others' | 'held' | 'free'
+  readonly children: ReactNode
+}
+
+function Part({ kind, children }: PartProps) {
+  return (
+    <li>
+      <span className={styles['dot']} data-kind={kind} />
+      {children}
+    </li>
+  )
+}
+
+type ResetsProps = { readonly resetsAt: string | null; readonly timezone?: string }
+
+function Resets({ resetsAt, timezone }: ResetsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  if (resetsAt === null) return <li>{t('budget.neverResets')}</li>
+  const moment = timezone ? format.dateTimeIn(resetsAt, timezone) : format.dateTime(resetsAt)
+  return <li>{t('budget.resets', { moment, relative: format.relative(resetsAt, now) })}</li>
+}
+
+const periodsShown = 6
+
+function History({ detail }: { readonly detail: KeyDetail }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const periods = detail.history.slice(0, periodsShown).toReversed()
+  if (periods.length === 0) return null
+  const summary = periods
+    .map(({ ends_at: endsAt, spent }) => `${format.date(endsAt)}: ${format.money(spent)}`)
+    .join(', ')
+  return (
+    <div className={styles['history']}>
+      <span className="muted">{t('detail.history', { count: periods.length })}</span>
+      <Sparkline values={periods.map(({ spent }) => Number(spent))} summary={summary} />
+    </div>
+  )
+}

@@ -1,0 +1,100 @@
+// The head of a key's page: its name and state, its secrets as far as they may be shown, and what can be done with it.
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
+import { useFormat } from '../../../i18n/use-format.ts'
+import { PlayIcon, RotateIcon } from '../../../parts/icons.tsx'
+import { PageHeader } from '../../../parts/page-header.tsx'
+import { useSession } from '../../../session.ts'
+import type { KeyAction } from '../dialogs/key-dialogs.tsx'
+import { useResume } from '../dialogs/pause-dialog.tsx'
+import { KeyMenu } from '../key-menu.tsx'
+import { KeyStatus } from '../key-status.tsx'
+import styles from './detail.module.css'
+
+type DetailHeaderProps = {
+  readonly detail: KeyDetail
+  readonly onAction: (action: KeyAction) => void
+}
+
+export function DetailHeader({ detail, onAction }: DetailHeaderProps) {
+  const { may } = useSession()
+  const isManager = may('configuration:manage')
+  return (
+    <PageHeader
+      title={detail.name}
+      beside={
+        <span className={styles['badge']}>
+          <KeyStatus
+            state={detail.state}
+            expiresAt={detail.expires_at}
+            resetsAt={detail.resets_at}
+            oldSecretUntil={detail.old_secret?.valid_until ?? null}
+          />
+        </span>
+      }
+      about={<SecretFacts detail={detail} onAction={isManager ? onAction : undefined} />}
+      actions={
+        <>
+          {isManager && detail.status !== 'revoked' && (
+            <ManagerButtons detail={detail} onAction={onAction} />
+          )}
+          <KeyMenu keyInBrief={detail} onAction={onAction} isOnOwnPage />
+        </>
+      }
+    />
+  )
+}
+
+function ManagerButtons({ detail, onAction }: DetailHeaderProps) {
+  const { t } = useTranslation()
+  const resume = useResume()
+  return (
+    <>
+      {detail.status === 'paused' && (
+        <Button loading={resume.isPending} onClick={() => resume.mutate({ id: detail.id })}>
+          {t('action.resume')}
+        </Button>
+      )}
+      <Button variant="default" leftSection={<PlayIcon />} onClick={() => onAction('test')}>
+        {t('action.test')}
+      </Button>
+      <Button variant="default" leftSection={<RotateIcon />} onClick={() => onAction('rotate')}>
+        {t('action.rotate')}
+      </Button>
+      <Button component={Link} to={`/settings/api-access/${detail.id}/edit`}>
+        {t('action.edit')}
+      </Button>
+    </>
+  )
+}
+
+type SecretFactsProps = {
+  readonly detail: KeyDetail
+  readonly onAction: ((action: KeyAction) => void) | undefined
+}
+
+function SecretFacts({ detail, onAction }: SecretFactsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const facts = [detail.owner, detail.environment, t(`mode.${detail.mode}`)]
+  return (
+    <>
+      <code>{detail.masked}</code> · {facts.filter((fact) => fact !== null).join(' · ')}
+      {detail.old_secret && (
+        <div>
+          {t('detail.oldSecret', {
+            masked: detail.old_secret.masked,
+            moment: format.dateTime(detail.old_secret.valid_until),
+          })}{' '}
+          {onAction && (
+            <Button size="compact-xs" variant="default" onClick={() => onAction('end-overlap')}>
+              {t('detail.endNow')}
+            </Button>
+          )}
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,90 @@
+// The key's allowlist: every model it may call, who serves it and what it costs.
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../../i18n/use-format.ts'
+import { DataTable } from '../../../parts/data-table.tsx'
+import type { Column } from '../../../parts/data-table.tsx'
+import { EmptyState } from '../../../parts/empty-state.tsx'
+import { CheckIcon, CubeIcon, WarningIcon } from '../../../parts/icons.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { modelsQuery } from '../../../queries.ts'
+import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
+import type { TabProps } from './detail.tsx'
+
+type Row = { readonly id: string; readonly model: ModelAnswer | undefined }
+
+export function ModelsTab({ detail }: TabProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const models = useQuery(modelsQuery)
+  if (detail.models.length === 0)
+    return (
+      <div className="card">
+        <EmptyState icon={<CubeIcon size={22} />} title={t('models.none')} />
+      </div>
+    )
+  const rows = detail.models
+    .toSorted()
+    .map((id): Row => ({ id, model: models.data?.find((model) => model.id === id) }))
+  const price = (amount: string | undefined) => (amount === undefined ? '–' : format.money(amount))
+  const columns: readonly Column<Row>[] = [
+    {
+      id: 'id',
+      header: t('usage.model'),
+      isRowHeader: true,
+      card: 'title',
+      cell: ({ id }) => <span className="break">{id}</span>,
+    },
+    {
+      id: 'provider',
+      header: t('modelList.provider'),
+      cell: ({ model }) => model?.provider ?? '–',
+    },
+    {
+      id: 'kind',
+      header: t('picker.kind'),
+      cell: ({ model }) => (model ? t(`modelKind.${model.kind}`) : '–'),
+    },
+    {
+      id: 'available',
+      header: t('requests.status'),
+      cell: (row) => <Availability row={row} unavailable={detail.unavailable_models} />,
+    },
+    {
+      id: 'input',
+      header: t('modelList.input'),
+      align: 'end',
+      cell: ({ model }) => price(model?.price?.input),
+    },
+    {
+      id: 'output',
+      header: t('modelList.output'),
+      align: 'end',
+      cell: ({ model }) => price(model?.price?.output),
+    },
+  ]
+  return (
+    <DataTable
+      caption={t('modelList.caption')}
+      columns={columns}
+      rows={models.isPending ? undefined : rows}
+      rowKey={({ id }) => id}
+    />
+  )
+}
+
+type AvailabilityProps = { readonly row: Row; readonly unavailable: readonly string[] }
+
+function Availability({ row, unavailable }: AvailabilityProps) {
+  const { t } = useTranslation()
+  if (unavailable.includes(row.id))
+    return (
+      <StatusBadge
+        tone="warn"
+        icon={<WarningIcon size={13} />}
+        word={t('picker.unavailable')}
+        explanation={row.model?.reason ?? t('modelList.gone')}
+      />
+    )
+  return <StatusBadge tone="good" icon={<CheckIcon size={13} />} word={t('modelList.available')} />
+}

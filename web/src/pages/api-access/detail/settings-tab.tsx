@@ -1,0 +1,63 @@
+// Every setting of the key, to read.
+import { Button, Group } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../../i18n/use-format.ts'
+import { useSession } from '../../../session.ts'
+import { useRateWords } from '../rate-words.ts'
+import type { TabProps } from './detail.tsx'
+import styles from './detail.module.css'
+
+export function SettingsTab({ detail }: TabProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const rates = useRateWords()(detail)
+  const { may } = useSession()
+  const none = t('changes.nothing')
+  const facts: readonly (readonly [string, string])[] = [
+    [t('detail.id'), detail.id],
+    [t('keyField.description'), detail.description ?? none],
+    [t('keyField.owner'), detail.owner ?? none],
+    [t('keyField.environment'), detail.environment ?? none],
+    [t('keyForm.field.mode'), t(`keyForm.modeHint.${detail.mode}`)],
+    [t('keyField.tags'), detail.tags.join(', ') || none],
+    [t('keyField.budget'), budgetWords()],
+    [t('keyForm.field.when_tight'), t(`keyForm.whenTight.${detail.when_tight}`)],
+    [t('column.limits'), rates ?? t('rates.none')],
+    [
+      t('keyForm.field.permissions'),
+      format.list(detail.permissions.map((endpoint) => t(`endpoint.${endpoint}`))),
+    ],
+    [t('detail.created'), format.dateTime(detail.created_at)],
+    [t('keyField.expires_at'), detail.expires_at ? format.dateTime(detail.expires_at) : t('never')],
+    [
+      t('column.last_used'),
+      detail.last_used_at ? format.dateTime(detail.last_used_at) : t('never'),
+    ],
+  ]
+  return (
+    <div className="card">
+      <dl className={styles['settings']}>
+        {facts.map(([name, value]) => (
+          <div key={name} className={styles['fact']}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {may('configuration:manage') && detail.status !== 'revoked' && (
+        <Group mt="lg">
+          <Button component={Link} to={`/settings/api-access/${detail.id}/edit`} variant="default">
+            {t('action.edit')}
+          </Button>
+        </Group>
+      )}
+    </div>
+  )
+
+  function budgetWords(): string {
+    if (detail.budget === null) return t('budget.noOwnLimit')
+    const per = `${format.money(detail.budget)} ${t(`periodShort.${detail.period}`)}`
+    return `${per}, ${detail.timezone}`
+  }
+}

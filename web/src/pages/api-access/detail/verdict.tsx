@@ -1,0 +1,103 @@
+// Would a call pass now? Answered by the gateway's own code, for a model of the reader's choice; and if not, what blocks it.
+import { Button, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import type { Verdict as VerdictAnswer } from '../../../../../src/admin/contract/keys.ts'
+import { useFormat } from '../../../i18n/use-format.ts'
+import { ErrorAlert } from '../../../parts/error-alert.tsx'
+import { Loading } from '../../../parts/loading.tsx'
+import { Notice } from '../../../parts/notice.tsx'
+import { limitsQuery } from '../../../queries.ts'
+import { useSession } from '../../../session.ts'
+import type { TabProps } from './detail.tsx'
+import styles from './detail.module.css'
+
+export function Verdict({ detail, search, onChange }: TabProps) {
+  const { t } = useTranslation()
+  const limits = useQuery(limitsQuery(detail.id, search.model))
+  if (detail.status === 'revoked') return <Revoked detail={detail} />
+  if (limits.error && !limits.data)
+    return (
+      <ErrorAlert
+        title={t('verdict.failed')}
+        error={limits.error}
+        onRetry={() => void limits.refetch()}
+      />
+    )
+  if (!limits.data) return <Loading lines={1} height={60} />
+  return (
+    <section className={styles['verdict']} aria-label={t('verdict.label')}>
+      <VerdictWords verdict={limits.data} id={detail.id} />
+      {detail.models.length > 0 && (
+        <label className={styles['model']}>
+          {t('verdict.forModel')}
+          <NativeSelect
+            value={search.model ?? limits.data.model ?? ''}
+            onChange={({ currentTarget }) => onChange({ model: currentTarget.value })}
+            data={detail.models}
+          />
+        </label>
+      )}
+    </section>
+  )
+}
+
+type VerdictWordsProps = { readonly verdict: VerdictAnswer; readonly id: string }
+
+function VerdictWords({ verdict, id }: VerdictWordsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { blocked_by: blocked } = verdict
+  if (blocked)
+    return (
+      <Notice
+        tone="bad"
+        title={t('verdict.blocked')}
+        actions={<Remedy verdict={verdict} id={id} />}
+      >
+        {blocked.message}{' '}
+        {blocked.resets_at && t('verdict.until', { moment: format.dateTime(blocked.resets_at) })}{' '}
+        <small className="muted">
+          <code>
+            {blocked.status} {blocked.code}
+          </code>
+        </small>
+      </Notice>
+    )
+  return (
+    <Notice tone="good" title={t('verdict.passes')}>
+      {verdict.worst_case !== null &&
+        t('verdict.worstCase', { amount: format.money(verdict.worst_case) })}{' '}
+      {verdict.target !== null && t('verdict.target', { target: verdict.target })}
+    </Notice>
+  )
+}
+
+/** What lifts the limit that blocks. */
+function Remedy({ verdict, id }: VerdictWordsProps) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  if (!may('configuration:manage') || verdict.blocked_by?.scope !== 'key') return null
+  return (
+    <Button
+      component={Link}
+      to={`/settings/api-access/${id}/edit`}
+      size="compact-sm"
+      variant="default"
+    >
+      {t('verdict.raiseBudget')}
+    </Button>
+  )
+}
+
+function Revoked({ detail }: Pick<TabProps, 'detail'>) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const when = detail.revoked_at ? format.dateTime(detail.revoked_at) : ''
+  return (
+    <Notice tone="bad" title={t('verdict.revoked', { when })}>
+      {detail.revoked_reason}
+    </Notice>
+  )
+}

@@ -1,0 +1,126 @@
+// One request: what was asked, who answered, and why it cost what it cost. Never what was said.
+import { Drawer } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import type { z } from 'zod'
+import { requestRoutes } from '../../../src/admin/contract/requests.ts'
+import type { requestDetail } from '../../../src/admin/contract/requests.ts'
+import { call } from '../api.ts'
+import { useFormat } from '../i18n/use-format.ts'
+import { ErrorAlert } from '../parts/error-alert.tsx'
+import { Loading } from '../parts/loading.tsx'
+import styles from './request-table.module.css'
+
+type RequestDrawerProps = { readonly id: string; readonly onClose: () => void }
+type RequestDetail = z.output<typeof requestDetail>
+
+export function RequestDrawer({ id, onClose }: RequestDrawerProps) {
+  const { t } = useTranslation()
+  const request = useQuery({
+    queryKey: ['requests', 'one', id],
+    queryFn: ({ signal }) => call(requestRoutes.readRequest, { params: { id }, signal }),
+  })
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={t('requests.one')}
+      closeButtonProps={{ 'aria-label': t('dialog.close') }}
+    >
+      {request.isPending && <Loading lines={8} />}
+      {request.error && (
+        <ErrorAlert
+          title={t('requests.failed')}
+          error={request.error}
+          onRetry={() => void request.refetch()}
+        />
+      )}
+      {request.data && <Facts request={request.data} />}
+    </Drawer>
+  )
+}
+
+function Facts({ request }: { readonly request: RequestDetail }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const facts: readonly (readonly [string, string])[] = [
+    [t('requests.id'), request.id],
+    [t('requests.time'), format.dateTime(request.created_at)],
+    [t('requests.key'), request.key_name ?? request.key],
+    [t('requests.endpoint'), request.endpoint],
+    [t('requests.model'), request.model],
+    [t('requests.target'), request.target ?? '–'],
+    [t('requests.status'), [request.status, request.code].filter(Boolean).join(' ')],
+    [t('metric.input_tokens'), format.number(request.input_tokens)],
+    [t('metric.cached_tokens'), format.number(request.cached_tokens)],
+    [t('metric.cache_write_tokens'), format.number(request.cache_write_tokens)],
+    [t('metric.output_tokens'), format.number(request.output_tokens)],
+    [t('requests.held'), format.money(request.held)],
+    [t('metric.cost'), format.money(request.cost)],
+    [t('requests.latency'), t('requests.ms', { value: format.number(request.latency_ms) })],
+  ]
+  return (
+    <>
+      <dl className={styles['facts']}>
+        {facts.map(([name, value]) => (
+          <div key={name} className={styles['fact']}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <h2>{t('requests.why')}</h2>
+      <p className="break">{request.why}</p>
+      <CostLines request={request} />
+      <Attempts request={request} />
+    </>
+  )
+}
+
+function CostLines({ request }: { readonly request: RequestDetail }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (request.lines.length === 0) return null
+  return (
+    <table className={styles['lines']}>
+      <caption className="visually-hidden">{t('requests.why')}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{t('requests.what')}</th>
+          <th scope="col">{t('requests.count')}</th>
+          <th scope="col">{t('requests.price')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {request.lines.map(({ what, count, price }) => (
+          <tr key={what}>
+            <td>{what}</td>
+            <td>{format.number(count)}</td>
+            <td>{price}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Attempts({ request }: { readonly request: RequestDetail }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (request.attempts.length === 0) return null
+  return (
+    <>
+      <h2>{t('requests.attempts')}</h2>
+      <ol>
+        {request.attempts.map(({ target, why, outcome, duration_ms: durationMs }, index) => (
+          // The same target may be tried twice; its place tells the tries apart.
+          <li key={index}>
+            {target}: {outcome} ({why}, {t('requests.ms', { value: format.number(durationMs) })})
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}

@@ -1,0 +1,144 @@
+// Single requests as a table, newest first; a row opens into everything that is known of it.
+import { Button, Group, UnstyledButton } from '@mantine/core'
+import type { TFunction } from 'i18next'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { RequestRow } from '../../../src/admin/contract/requests.ts'
+import type { Format } from '../i18n/format.ts'
+import { useFormat } from '../i18n/use-format.ts'
+import { DataTable } from '../parts/data-table.tsx'
+import type { Column } from '../parts/data-table.tsx'
+import { CheckIcon, WarningIcon } from '../parts/icons.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { RequestDrawer } from './request-drawer.tsx'
+import styles from './request-table.module.css'
+
+type RequestTableProps = {
+  readonly rows: readonly RequestRow[] | undefined
+  readonly withKey?: boolean
+  readonly hasMore: boolean
+  readonly isLoadingMore: boolean
+  readonly onMore: () => void
+}
+
+export function RequestTable(props: RequestTableProps) {
+  const { rows, withKey = false, hasMore, isLoadingMore, onMore } = props
+  const { t } = useTranslation()
+  const format = useFormat()
+  const [openId, setOpenId] = useState<string>()
+  return (
+    <>
+      <DataTable
+        caption={t('requests.caption')}
+        columns={columnsOf({ t, format, withKey, onOpen: setOpenId })}
+        rows={rows}
+        rowKey={({ id }) => id}
+      />
+      {hasMore && (
+        <Group justify="center" mt="md">
+          <Button variant="default" loading={isLoadingMore} onClick={onMore}>
+            {t('requests.more')}
+          </Button>
+        </Group>
+      )}
+      {openId && <RequestDrawer id={openId} onClose={() => setOpenId(undefined)} />}
+    </>
+  )
+}
+
+type ColumnOptions = {
+  readonly t: TFunction
+  readonly format: Format
+  readonly withKey: boolean
+  readonly onOpen: (id: string) => void
+}
+
+function columnsOf({ t, format, withKey, onOpen }: ColumnOptions): readonly Column<RequestRow>[] {
+  return [
+    {
+      id: 'time',
+      header: t('requests.time'),
+      isRowHeader: true,
+      card: 'title',
+      cell: (row) => (
+        <UnstyledButton className={styles['open']} onClick={() => onOpen(row.id)}>
+          {format.dateTime(row.created_at)}
+        </UnstyledButton>
+      ),
+    },
+    ...(withKey
+      ? [
+          {
+            id: 'key',
+            header: t('requests.key'),
+            cell: (row: RequestRow) => <span className="break">{row.key_name ?? row.key}</span>,
+          },
+        ]
+      : []),
+    {
+      id: 'model',
+      header: t('requests.model'),
+      cell: (row) => (
+        <>
+          <span className="break">{row.model}</span>
+          {row.target && <div className={styles['sub']}>{row.target}</div>}
+        </>
+      ),
+    },
+    {
+      id: 'endpoint',
+      header: t('requests.endpoint'),
+      cell: (row) => row.endpoint,
+    },
+    {
+      id: 'status',
+      header: t('requests.status'),
+      cell: (row) => <RequestStatus row={row} />,
+    },
+    ...figureColumns({ t, format }),
+  ]
+}
+
+function figureColumns({
+  t,
+  format,
+}: Pick<ColumnOptions, 't' | 'format'>): readonly Column<RequestRow>[] {
+  return [
+    {
+      id: 'tokens',
+      header: t('requests.tokens'),
+      align: 'end',
+      cell: (row) =>
+        t('requests.inOut', {
+          input: format.number(row.input_tokens),
+          output: format.number(row.output_tokens),
+        }),
+    },
+    {
+      id: 'cost',
+      header: t('metric.cost'),
+      align: 'end',
+      cell: (row) => (row.estimated ? `≈ ${format.money(row.cost)}` : format.money(row.cost)),
+    },
+    {
+      id: 'latency',
+      header: t('requests.latency'),
+      align: 'end',
+      cell: (row) => t('requests.ms', { value: format.number(row.latency_ms) }),
+    },
+  ]
+}
+
+function RequestStatus({ row }: { readonly row: RequestRow }) {
+  const isGood = row.code === null
+  return (
+    <>
+      <StatusBadge
+        tone={isGood ? 'good' : 'bad'}
+        icon={isGood ? <CheckIcon size={13} /> : <WarningIcon size={13} />}
+        word={String(row.status)}
+      />
+      {row.code && <div className={styles['sub']}>{row.code}</div>}
+    </>
+  )
+}

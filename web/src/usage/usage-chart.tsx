@@ -1,0 +1,219 @@
+// Bars of a course, stacked by series. The arrow keys walk from bar to bar, and what a bar holds is said in words below;
+// the same numbers always stand in a table as well.
+import { useState } from 'react'
+import type { KeyboardEvent, PointerEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Bucket, Course } from './usage-figures.ts'
+import styles from './usage-chart.module.css'
+
+type UsageChartProps = {
+  readonly course: Course
+  /** The chart in one sentence. */
+  readonly summary: string
+  readonly formatValue: (value: number) => string
+  readonly formatMoment: (at: string) => string
+}
+
+const gapShare = 0.2
+const gridLines = [0, 0.25, 0.5, 0.75, 1]
+
+export function UsageChart({ course, summary, formatValue, formatMoment }: UsageChartProps) {
+  const { series, buckets } = course
+  const [pointed, setPointed] = useState<number>()
+  const most = niceMost(Math.max(0, ...buckets.map(totalOf)))
+  const step = 100 / Math.max(buckets.length, 1)
+  const walk = (event: KeyboardEvent) => {
+    const to = nextIndex(event.key, pointed, buckets.length)
+    if (to === undefined) return
+    event.preventDefault()
+    setPointed(to)
+  }
+  const point = (event: PointerEvent<HTMLElement>) => {
+    const { left, width } = event.currentTarget.getBoundingClientRect()
+    const index = Math.floor(((event.clientX - left) / width) * buckets.length)
+    setPointed(Math.min(Math.max(index, 0), buckets.length - 1))
+  }
+  return (
+    <figure className={styles['chart']}>
+      <div
+        className={styles['plot']}
+        role="img"
+        aria-label={summary}
+        tabIndex={0}
+        onKeyDown={walk}
+        onPointerMove={point}
+        onPointerLeave={() => setPointed(undefined)}
+      >
+        <Scale most={most} formatValue={formatValue} />
+        <svg aria-hidden="true" focusable="false">
+          {gridLines.map((share) => (
+            <line
+              key={share}
+              className={styles['grid']}
+              x2="100%"
+              y1={`${(1 - share) * 100}%`}
+              y2={`${(1 - share) * 100}%`}
+            />
+          ))}
+          {pointed !== undefined && (
+            <rect
+              className={styles['pointed']}
+              x={`${pointed * step}%`}
+              width={`${step}%`}
+              height="100%"
+            />
+          )}
+          {buckets.map((bucket, index) => (
+            <Bar key={bucket.at} bucket={bucket} most={most} place={{ index, step }} />
+          ))}
+        </svg>
+      </div>
+      <Axis buckets={buckets} formatMoment={formatMoment} />
+      <Reading
+        bucket={pointed === undefined ? undefined : buckets[pointed]}
+        series={series}
+        formatValue={formatValue}
+        formatMoment={formatMoment}
+      />
+      <Legend series={series} />
+    </figure>
+  )
+}
+
+type ScaleProps = Pick<UsageChartProps, 'formatValue'> & { readonly most: number }
+
+function Scale({ most, formatValue }: ScaleProps) {
+  return (
+    <div className={styles['scale']} aria-hidden="true">
+      {gridLines.map((share) => (
+        <span key={share} style={{ top: `${(1 - share) * 100}%` }}>
+          {formatValue(most * share)}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+function Legend({ series }: Pick<Course, 'series'>) {
+  return (
+    <ul className={styles['legend']}>
+      {series.map((name, index) => (
+        <li key={name}>
+          <span className={styles['swatch']} style={{ background: colourOf(index) }} />
+          {name}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type BarProps = {
+  readonly bucket: Bucket
+  readonly most: number
+  readonly place: { readonly index: number; readonly step: number }
+}
+
+function Bar({ bucket, most, place: { index, step } }: BarProps) {
+  const x = `${(index + gapShare / 2) * step}%`
+  const width = `${step * (1 - gapShare)}%`
+  if (!bucket.isKnown)
+    return (
+      <rect
+        className={styles['unknown']}
+        x={x}
+        y="100%"
+        width={width}
+        height={2}
+        transform="translate(0 -2)"
+      />
+    )
+  let top = 100
+  return bucket.values.map((value, series) => {
+    const height = most === 0 ? 0 : (value / most) * 100
+    top -= height
+    return (
+      <rect
+        // The place in the stack is the identity of a part.
+        key={series}
+        x={x}
+        y={`${top}%`}
+        width={width}
+        height={`${height}%`}
+        fill={colourOf(series)}
+      />
+    )
+  })
+}
+
+type AxisProps = Pick<UsageChartProps, 'formatMoment'> & { readonly buckets: readonly Bucket[] }
+
+/** The first moment, the middle one and the last. */
+function Axis({ buckets, formatMoment }: AxisProps) {
+  const places = [...new Set([0, Math.floor((buckets.length - 1) / 2), buckets.length - 1])]
+  return (
+    <div className={styles['axis']} aria-hidden="true">
+      {places.map((index) => {
+        const bucket = buckets[index]
+        return bucket && <span key={bucket.at}>{formatMoment(bucket.at)}</span>
+      })}
+    </div>
+  )
+}
+
+type ReadingProps = Pick<UsageChartProps, 'formatValue' | 'formatMoment'> & {
+  readonly bucket: Bucket | undefined
+  readonly series: readonly string[]
+}
+
+function Reading({ bucket, series, formatValue, formatMoment }: ReadingProps) {
+  const { t } = useTranslation()
+  if (!bucket)
+    return (
+      <p className={styles['reading']}>
+        <span className="muted">{t('usage.walk')}</span>
+      </p>
+    )
+  const parts = bucket.values.flatMap((value, index) =>
+    value === 0 ? [] : [`${series[index]} ${formatValue(value)}`],
+  )
+  return (
+    <p className={styles['reading']} role="status">
+      <strong>
+        {formatMoment(bucket.at)}: {bucket.isKnown ? formatValue(totalOf(bucket)) : t('noData')}
+      </strong>
+      {parts.length > 0 && ` (${parts.join(', ')})`}
+    </p>
+  )
+}
+
+function totalOf({ values }: Bucket): number {
+  return values.reduce((sum, value) => sum + value, 0)
+}
+
+/** A round number at the top of the scale. */
+function niceMost(most: number): number {
+  if (most <= 0) return 1
+  const size = 10 ** Math.floor(Math.log10(most))
+  const step = [1, 2, 2.5, 5, 10].find((each) => most <= each * size) ?? 10
+  return step * size
+}
+
+function nextIndex(key: string, from: number | undefined, length: number): number | undefined {
+  if (length === 0) return undefined
+  switch (key) {
+    case 'ArrowRight':
+      return Math.min((from ?? -1) + 1, length - 1)
+    case 'ArrowLeft':
+      return Math.max((from ?? length) - 1, 0)
+    case 'Home':
+      return 0
+    case 'End':
+      return length - 1
+    default:
+      return undefined
+  }
+}
+
+function colourOf(series: number): string {
+  return `var(--tg-series-${series + 1})`
+}

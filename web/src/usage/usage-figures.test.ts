@@ -1,0 +1,63 @@
+// From rows to bars and totals: no day is left out, no data is not zero, and money is exact.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { UsageRow } from '../../../src/admin/contract/usage.ts'
+import { courseOf, totalsBy } from './usage-figures.ts'
+
+const row = (day: string, model: string, cost: string): UsageRow => ({
+  key: null,
+  key_name: null,
+  model,
+  day,
+  hour: null,
+  requests: 1,
+  errors: 0,
+  input_tokens: 10,
+  cached_tokens: 0,
+  cache_write_tokens: 0,
+  output_tokens: 5,
+  reasoning_tokens: 0,
+  cost,
+  estimated: 0,
+})
+
+const span = {
+  since: '2026-11-01T10:00:00Z',
+  until: '2026-11-04T00:00:00Z',
+  step: 'day',
+} as const
+const asked = { metric: 'cost', rest: 'others' } as const
+
+test('every day of the span has a bar, and a day without rows is not known', () => {
+  const { buckets } = courseOf([row('2026-11-02', 'a', '0')], span, asked)
+  assert.deepEqual(buckets, [
+    { at: '2026-11-01', isKnown: false, values: [0] },
+    { at: '2026-11-02', isKnown: true, values: [0] },
+    { at: '2026-11-03', isKnown: false, values: [0] },
+  ])
+})
+
+test('the dearest groups stand for themselves, the others together', () => {
+  const rows = 'abcdefgh'.split('').map((name, index) => row('2026-11-01', name, `${index + 1}`))
+  const { series, buckets } = courseOf(rows, span, asked)
+  assert.deepEqual(series, ['h', 'g', 'f', 'e', 'd', 'others'])
+  assert.deepEqual(buckets[0]?.values, [8, 7, 6, 5, 4, 6])
+})
+
+test('hours are found whatever way they are written', () => {
+  const rows = [{ ...row('', 'a', '2'), day: null, hour: '2026-11-01T10:00:00Z' }]
+  const hours = {
+    since: '2026-11-01T09:30:00Z',
+    until: '2026-11-01T11:00:00Z',
+    step: 'hour',
+  } as const
+  assert.deepEqual(
+    courseOf(rows, hours, asked).buckets.map(({ values }) => values),
+    [[0], [2]],
+  )
+})
+
+test('totals are exact', () => {
+  const rows = [row('2026-11-01', 'a', '0.1'), row('2026-11-02', 'a', '0.2')]
+  assert.equal(totalsBy(rows, ({ model }) => model ?? '')[0]?.cost, '0.3')
+})

@@ -1,0 +1,105 @@
+// From rows of usage to what a chart draws and a table lists. Pure; money is summed exactly, floats only decide heights.
+import type { UsageRow } from '../../../src/admin/contract/usage.ts'
+import { sumOf } from '../amounts.ts'
+
+export const METRICS = [
+  'cost',
+  'requests',
+  'errors',
+  'input_tokens',
+  'output_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+] as const
+export type Metric = (typeof METRICS)[number]
+
+/** One bar: what each series adds to it. `isKnown` is false where nothing was recorded: no data is not zero. */
+export type Bucket = {
+  readonly at: string
+  readonly isKnown: boolean
+  readonly values: readonly number[]
+}
+
+export type Course = { readonly series: readonly string[]; readonly buckets: readonly Bucket[] }
+
+const seriesMax = 6
+const stepsMs = { day: 86_400_000, hour: 3_600_000 } as const
+
+export type Span = {
+  readonly since: string
+  readonly until: string
+  readonly step: 'day' | 'hour'
+}
+
+/** Every day or hour of the span; the largest groups have a series of their own, the rest share the last one. */
+export function courseOf(
+  rows: readonly UsageRow[],
+  span: Span,
+  { metric, rest }: { readonly metric: Metric; readonly rest: string },
+): Course {
+  const series = largestGroups(rows, metric, rest)
+  const buckets = momentsOf(span).map((at) => {
+    const own = rows.filter((row) => momentOf(row, span.step) === at)
+    const values = series.map((name) =>
+      own
+        .filter((row) => seriesOf(groupOf(row), series, rest) === name)
+        .reduce((sum, row) => sum + Number(row[metric]), 0),
+    )
+    return { at, isKnown: own.length > 0, values }
+  })
+  return { series, buckets }
+}
+
+export type Totals = Pick<UsageRow, Metric> & { readonly name: string }
+
+/** The sums of all rows that share a model, a key, or a day. */
+export function totalsBy(
+  rows: readonly UsageRow[],
+  nameOf: (row: UsageRow) => string,
+): readonly Totals[] {
+  return [...Map.groupBy(rows, nameOf)].map(([name, members]) => ({
+    name,
+    cost: sumOf(members.map(({ cost }) => cost)),
+    requests: count(members, 'requests'),
+    errors: count(members, 'errors'),
+    input_tokens: count(members, 'input_tokens'),
+    output_tokens: count(members, 'output_tokens'),
+    cached_tokens: count(members, 'cached_tokens'),
+    cache_write_tokens: count(members, 'cache_write_tokens'),
+  }))
+}
+
+/** What a row is about, besides its time: its model, or the key where all keys are looked at. */
+export function groupOf(row: UsageRow): string {
+  return row.model ?? row.key_name ?? row.key ?? ''
+}
+
+function count(rows: readonly UsageRow[], metric: Exclude<Metric, 'cost'>): number {
+  return rows.reduce((sum, row) => sum + row[metric], 0)
+}
+
+function largestGroups(rows: readonly UsageRow[], metric: Metric, rest: string): readonly string[] {
+  const names = totalsBy(rows, groupOf)
+    .toSorted((one, other) => Number(other[metric]) - Number(one[metric]))
+    .map(({ name }) => name)
+  return names.length <= seriesMax ? names : [...names.slice(0, seriesMax - 1), rest]
+}
+
+function seriesOf(name: string, series: readonly string[], rest: string): string {
+  return series.includes(name) ? name : rest
+}
+
+function momentOf(row: UsageRow, step: Span['step']): string | null {
+  return step === 'day' ? row.day : row.hour && new Date(row.hour).toISOString()
+}
+
+/** The days (`2026-11-15`) or hours of a span, in UTC, as the gateway groups them. */
+function momentsOf({ since, until, step }: Span): readonly string[] {
+  const stepMs = stepsMs[step]
+  const first = Math.floor(Date.parse(since) / stepMs)
+  const last = Math.floor((Date.parse(until) - 1) / stepMs)
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => {
+    const moment = new Date((first + index) * stepMs).toISOString()
+    return step === 'day' ? moment.slice(0, 10) : moment
+  })
+}
