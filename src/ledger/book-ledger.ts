@@ -78,11 +78,6 @@ export class BookLedger implements Ledger {
     if (known !== undefined) return known
     const settled = this.#settle(settlement)
     this.#settled.set(holdId, settled)
-    // What failed may be tried again.
-    settled.catch(() => {
-      this.#settled.delete(holdId)
-      this.#settledBefore.delete(holdId)
-    })
     if (this.#settled.size >= SETTLED_KEPT) {
       this.#settledBefore = this.#settled
       this.#settled = new Map()
@@ -143,9 +138,9 @@ export class BookLedger implements Ledger {
   }
 
   async #ask(ask: Ask, first: boolean): Promise<Reserved | Refused> {
-    const { signal, ...plain } = ask
+    const { signal } = ask
     if (signal?.aborted) return { reserved: false, reason: 'abandoned' }
-    const item: Item = { kind: 'reserve', holdId: this.#parts.writer.newHoldId(), ask: plain }
+    const item: Item = { kind: 'reserve', holdId: this.#parts.writer.newHoldId(), ask }
     const answer = await this.#judge({ item, deadlineMs: RESERVE_MS_MAX, first })
     if (!answer.reserved) return answer
     this.#open.set(answer.holdId, ask.keyId)
@@ -174,6 +169,13 @@ export class BookLedger implements Ledger {
     try {
       return await this.#charge({ charge, price }, SETTLE_MS_MAX)
     } catch (error) {
+      return this.#spool({ charge, price }, error)
+    }
+  }
+
+  /** The database does not take a settlement: the spool does, or what failed may be tried again. */
+  async #spool({ charge, price }: Spooled, error: unknown): Promise<Settled> {
+    try {
       const { spool } = this.#parts
       if (!(error instanceof Unavailable) || spool === undefined) throw error
       // The writer goes on trying for as long as this process lives; the spool is for the next one.
@@ -185,6 +187,10 @@ export class BookLedger implements Ledger {
         () => {},
       )
       return { durableIn: 'spool', costNanodollars: charge.costNanodollars, overrunNanodollars: 0n }
+    } catch (failure) {
+      this.#settled.delete(charge.holdId)
+      this.#settledBefore.delete(charge.holdId)
+      throw failure
     }
   }
 

@@ -45,7 +45,7 @@ export function toCharge(settlement: Settlement): Charge {
     latencyMs: count(Math.round(settlement.latencyMs)),
     firstTokenMs: firstTokenMs === null ? null : count(Math.round(firstTokenMs)),
     endUser: settlement.endUser && storable(settlement.endUser),
-    tags: JSON.stringify(fewAndShort(settlement.tags)),
+    tags: tagsText(settlement.tags),
     attempts: JSON.stringify(settlement.attempts),
   }
 }
@@ -120,7 +120,9 @@ function count(value: number): number {
   return Number.isSafeInteger(value) && value >= 0 ? value : 0
 }
 
-function fewAndShort(tags: Settlement['tags']): Settlement['tags'] {
+function tagsText(tags: Settlement['tags']): string {
   const entries = Object.entries(tags).slice(0, TAGS_MAX)
-  return Object.fromEntries(entries.map(([name, value]) => [storable(name), storable(value)]))
+  if (entries.length === 0) return '{}'
+  const storables = entries.map(([name, value]) => [storable(name), storable(value)])
+  return JSON.stringify(Object.fromEntries(storables))
 }
