@@ -7,10 +7,20 @@ import { mainModels } from './facts.ts'
 import { UNKNOWN_ABILITIES, VENDORS } from './main-models.ts'
 import type { Vendor } from './main-models.ts'
 import type { ModelEntry } from './models.ts'
-import { bundledPrices, priceListOf } from './price-data.ts'
+import { bundledPrices } from './price-data.ts'
 import { FREE, makePrice } from './prices.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
+/** The price library's names of the lists. */
+const LISTS: Record<Vendor, string> = {
+  openai: 'openai',
+  anthropic: 'anthropic',
+  gemini: 'google',
+  mistral: 'mistral',
+  groq: 'groq',
+  deepseek: 'deepseek',
+  xai: 'x-ai',
+}
 const sandboxChat: SandboxModel = {
   id: 'sandbox-chat',
   kind: 'chat',
@@ -281,6 +291,7 @@ function build(parts: Partial<CatalogParts>) {
     entries: null,
     sandbox: parts.providers === undefined ? [sandboxChat] : [],
     prices: bundledPrices,
+    priceLists: new Map(Object.entries(LISTS).map(([name, id]) => [name, { id }])),
     now,
     ...parts,
   })
@@ -312,6 +323,6 @@ function entry({ targets = [], fallbacks = [], ...rest }: Short): ModelEntry {
 }
 
 function provider(name: string, vendor: Vendor | null): CatalogProvider {
-  const priceList = vendor === null ? null : priceListOf({ kind: vendor })
+  const priceList = vendor === null ? null : { id: LISTS[vendor] }
   return { name, vendor, priceList, writesCacheUnasked: false, timeouts: {} }
 }

@@ -7,7 +7,6 @@ import { IMAGE_TOKENS_MAX, UNKNOWN_ABILITIES } from './main-models.ts'
 import type { Vendor } from './main-models.ts'
 import type { Abilities, Catalog, Model, ModelEntry, Target, TargetEntry } from './models.ts'
 import type { Timeouts } from './models.ts'
-import { priceListOf } from './price-data.ts'
 import type { PriceList, PriceLookup } from './price-data.ts'
 import type { Price } from './prices.ts'
 
@@ -20,6 +19,8 @@ export type CatalogParts = {
   /** Empty when the sandbox is off. */
   readonly sandbox: readonly SandboxModel[]
   readonly prices: PriceLookup
+  /** The price lists that price_like knows by name, whether their provider is configured or not. */
+  readonly priceLists: ReadonlyMap<string, PriceList>
   readonly now: number
 }
 
@@ -232,7 +233,7 @@ function knownOf(parts: CatalogParts, reference: Reference): Known {
   }
   const provider = parts.providers.find(({ name }) => name === reference.provider)
   const list = reference.isList
-    ? priceListOf({ kind: reference.provider })
+    ? (parts.priceLists.get(reference.provider) ?? null)
     : (provider?.priceList ?? null)
   const priced =
     list === null ? undefined : parts.prices({ list, model: reference.model, now: parts.now })

@@ -8,22 +8,6 @@ import type { Picodollars } from '../core/money.ts'
 import { makePrice } from './prices.ts'
 import type { Price, Rates } from './prices.ts'
 
-/** The library's price list for each kind of provider and each preset of the openai kind. */
-const LISTS: Readonly<Record<string, string>> = {
-  openai: 'openai',
-  azure: 'azure',
-  anthropic: 'anthropic',
-  gemini: 'google',
-  vertex: 'google',
-  bedrock: 'aws',
-  mistral: 'mistral',
-  groq: 'groq',
-  deepseek: 'deepseek',
-  xai: 'x-ai',
-  together: 'together',
-  openrouter: 'openrouter',
-}
-
 /** Asks what a model costs at a provider at a moment; undefined = the data does not know it. */
 export type PriceLookup = (question: PriceQuestion) => KnownPrice | undefined
 
@@ -42,17 +26,6 @@ export type KnownPrice = {
   readonly context: number | null
   /** When the data says that the price will be another one; null = never. */
   readonly changesAt: number | null
-}
-
-/** By the address where the operator gave one, else by preset or kind; null = no list, as for a server in the house. */
-export function priceListOf(provider: {
-  readonly kind: string
-  readonly preset?: string | undefined
-  readonly baseUrl?: string | undefined
-}): PriceList | null {
-  if (provider.kind === 'openai' && provider.baseUrl !== undefined) return { url: provider.baseUrl }
-  const id = LISTS[provider.preset ?? provider.kind]
-  return id === undefined ? null : { id }
 }
 
 export const bundledPrices: PriceLookup = ({ list, model, now }) => {

@@ -1,11 +1,11 @@
 // `tollgate models discover`: asks a provider what it offers, and tells what of that can be used as it is.
 import { factsOf } from '../catalog/facts.ts'
-import { bundledPrices, priceListOf } from '../catalog/price-data.ts'
+import { bundledPrices } from '../catalog/price-data.ts'
 import type { Catalog } from '../catalog/models.ts'
 import type { Config, Provider } from '../config/load.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { makeProvider } from '../providers/adapters.ts'
+import { makeProvider, priceListOf } from '../providers/adapters.ts'
 import { HttpClient } from '../providers/http.ts'
 import { readConfig, type CommonOptions } from './context.ts'
 import { FailureError, UsageError } from './failure.ts'

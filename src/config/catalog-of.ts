@@ -2,8 +2,8 @@
 import { buildCatalog } from '../catalog/catalog.ts'
 import type { CatalogProvider, SandboxModel } from '../catalog/catalog.ts'
 import type { Catalog } from '../catalog/models.ts'
-import { bundledPrices, priceListOf } from '../catalog/price-data.ts'
-import { adapterOf } from '../providers/adapters.ts'
+import { bundledPrices } from '../catalog/price-data.ts'
+import { ADAPTERS, adapterOf, priceListOf } from '../providers/adapters.ts'
 import type { Config, Provider } from './load.ts'
 
 export function catalogOf(
@@ -16,9 +16,16 @@ export function catalogOf(
     entries: config.models,
     sandbox: config.sandbox ? sandbox : [],
     prices: bundledPrices,
+    priceLists: PRICE_LISTS,
     now,
   })
 }
+
+const PRICE_LISTS = new Map(
+  ADAPTERS.flatMap(({ priceLists }) => Object.entries(priceLists)).map(
+    ([name, id]) => [name, { id }] as const,
+  ),
+)
 
 function toCatalogProvider(provider: Provider): CatalogProvider {
   const { name, timeouts } = provider

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { z } from 'zod'
 
+import { ADAPTERS } from '../providers/adapters.ts'
 import { loadConfig, VARIABLES } from './load.ts'
 import { file } from './schema.ts'
 
@@ -21,6 +22,11 @@ describe('docs/config.md', () => {
       .map(([, key = '']) => key.slice(1, -1))
       .filter((key) => !isVariable(key))
     assert.deepEqual(documented.toSorted(), [...new Set(keysOf(file, ''))].toSorted())
+  })
+
+  test('names every kind of provider', () => {
+    const [, , kinds] = rows.find(([, key]) => key === '`providers.NAME.kind`') ?? []
+    assert.equal(kinds, ADAPTERS.map(({ kind }) => kind).join(', '))
   })
 
   test('lists every variable that is read and no other', () => {

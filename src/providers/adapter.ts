@@ -3,6 +3,7 @@
 import { z } from 'zod'
 
 import type { Vendor } from '../catalog/main-models.ts'
+import type { PriceList } from '../catalog/price-data.ts'
 import type { Clock } from '../core/clock.ts'
 import { httpUrl, wait } from '../core/units.ts'
 import { isForbiddenHost } from './addresses.ts'
@@ -15,6 +16,10 @@ export type Adapter<Kind extends string, Schema extends z.ZodType> = {
   readonly settings: Schema
   /** The variable from which its own tools take the key: where that is set, the provider needs no configuration. */
   readonly variable?: string
+  /** The price library's lists of what it serves, by the names that price_like has for them. */
+  readonly priceLists: Readonly<Record<string, string>>
+  /** By which list it bills, where that is not the one of its kind; null = only the operator knows. */
+  priceList?(settings: z.output<Schema>): PriceList | null
   /** Whose main models it brings; null = only the operator knows what it serves. */
   vendor(settings: z.output<Schema>): Vendor | null
   /** It may write its cache, and bill for that, although a request did not ask. */

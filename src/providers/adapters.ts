@@ -1,6 +1,7 @@
 // The kinds of providers there are: a new one is its own file, and a word in this list.
 import { z } from 'zod'
 
+import type { PriceList } from '../catalog/price-data.ts'
 import type { Adapter, AdapterTools, Named } from './adapter.ts'
 import { anthropic } from './anthropic.ts'
 import { azure } from './azure.ts'
@@ -39,6 +40,14 @@ export function adapterOf(
   const adapter = ADAPTERS.find(({ kind }) => kind === settings.kind)
   if (adapter === undefined) throw new Error(`there is no adapter of the kind ${settings.kind}`)
   return adapter as unknown as Adapter<string, z.ZodType<ProviderSettings>>
+}
+
+/** By which of the price library's lists a provider bills; null = only the operator knows. */
+export function priceListOf(settings: ProviderSettings): PriceList | null {
+  const { kind, priceLists, priceList } = adapterOf(settings)
+  if (priceList !== undefined) return priceList(settings)
+  const id = priceLists[kind]
+  return id === undefined ? null : { id }
 }
 
 export function makeProvider(settings: Named<ProviderSettings>, tools: AdapterTools): Provider {

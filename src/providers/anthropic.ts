@@ -31,6 +31,7 @@ export const anthropic = defineAdapter({
   kind: 'anthropic',
   settings,
   variable: 'ANTHROPIC_API_KEY',
+  priceLists: { anthropic: 'anthropic' },
   vendor: () => 'anthropic',
   missing: (settings) => missingKey(settings.apiKeys),
   make: anthropicProvider,

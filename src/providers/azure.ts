@@ -51,6 +51,7 @@ const settings = z
 export const azure = defineAdapter({
   kind: 'azure',
   settings,
+  priceLists: { azure: 'azure' },
   vendor: () => null,
   writesCacheUnasked: () => true,
   missing: ({ apiKeys, entra }) =>

@@ -49,6 +49,7 @@ const settings = z
 export const bedrock = defineAdapter({
   kind: 'bedrock',
   settings,
+  priceLists: { bedrock: 'aws' },
   vendor: () => null,
   missing: (settings) => {
     if (settings.apiKeys !== undefined) return missingKey(settings.apiKeys)

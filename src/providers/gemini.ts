@@ -26,6 +26,7 @@ export const gemini = defineAdapter({
   kind: 'gemini',
   settings,
   variable: 'GEMINI_API_KEY',
+  priceLists: { gemini: 'google' },
   vendor: () => 'gemini',
   missing: (settings) => missingKey(settings.apiKeys),
   make: geminiProvider,

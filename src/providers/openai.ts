@@ -14,22 +14,24 @@ import type { Provider } from './provider.ts'
 
 type Place = Habits & {
   readonly url: string
+  /** The price library's list of it. */
+  readonly prices?: string
   /** People run it themselves, and it mostly asks for no key. */
   readonly isLocal?: true
   /** It knows the newer words of chat completions, as OpenAI does; others are told the older ones. */
   readonly isCurrent?: true
 }
 
-const OPENAI: Place = { url: 'https://api.openai.com/v1', isCurrent: true }
+const OPENAI: Place = { url: 'https://api.openai.com/v1', prices: 'openai', isCurrent: true }
 
 /** Well-known places that speak chat completions. */
 const PRESETS = {
-  mistral: { url: 'https://api.mistral.ai/v1', isStrict: true },
-  groq: { url: 'https://api.groq.com/openai/v1', isCurrent: true },
-  deepseek: { url: 'https://api.deepseek.com/v1' },
-  xai: { url: 'https://api.x.ai/v1', isCurrent: true },
-  together: { url: 'https://api.together.xyz/v1' },
-  openrouter: { url: 'https://openrouter.ai/api/v1', isCurrent: true },
+  mistral: { url: 'https://api.mistral.ai/v1', prices: 'mistral', isStrict: true },
+  groq: { url: 'https://api.groq.com/openai/v1', prices: 'groq', isCurrent: true },
+  deepseek: { url: 'https://api.deepseek.com/v1', prices: 'deepseek' },
+  xai: { url: 'https://api.x.ai/v1', prices: 'x-ai', isCurrent: true },
+  together: { url: 'https://api.together.xyz/v1', prices: 'together' },
+  openrouter: { url: 'https://openrouter.ai/api/v1', prices: 'openrouter', isCurrent: true },
   vllm: { url: 'http://127.0.0.1:8000/v1', isLocal: true },
   llamacpp: { url: 'http://127.0.0.1:8080/v1', isLocal: true },
   ollama: { url: 'http://127.0.0.1:11434/v1', isLocal: true },
@@ -55,6 +57,17 @@ export const openai = defineAdapter({
   kind: 'openai',
   settings,
   variable: 'OPENAI_API_KEY',
+  priceLists: Object.fromEntries(
+    Object.entries({ openai: OPENAI, ...PRESETS }).flatMap(([name, { prices }]: [string, Place]) =>
+      prices === undefined ? [] : [[name, prices]],
+    ),
+  ),
+  // The library knows many an address that an operator may write.
+  priceList: (settings) => {
+    if (settings.baseUrl !== undefined) return { url: settings.baseUrl }
+    const { prices } = placeOf(settings)
+    return prices === undefined ? null : { id: prices }
+  },
   vendor: ({ baseUrl, preset = 'openai' }) =>
     baseUrl === undefined ? (VENDORS.find((vendor) => vendor === preset) ?? null) : null,
   // OpenAI keeps prompts of its own accord, and its newer models bill for the writing.

@@ -46,6 +46,7 @@ const settings = z
 export const vertex = defineAdapter({
   kind: 'vertex',
   settings,
+  priceLists: { vertex: 'google' },
   vendor: () => null,
   missing: ({ credentials }) =>
     credentials === undefined ? { setting: 'credentials', is: 'empty' } : undefined,

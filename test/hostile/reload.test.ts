@@ -1,4 +1,5 @@
-// A configuration that changes under load, secrets and all: no request is lost, and new ones are sent with what is new.
+// A configuration that changes under load, secrets, targets and all: no request is lost, and new ones are sent with what
+// is new.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,57 +9,84 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { startGateway } from '../support/gateway.ts'
 import { BEHAVIOURS } from './behaviours.ts'
+import type { HostileUpstream } from './upstream.ts'
 import { startUpstream } from './upstream.ts'
 
-const SECRETS = ['first', 'second', 'third'] as const
+/** Each configuration has its own secret, and sends the model to a target of its own. */
+const VERSIONS = ['first', 'second', 'third'] as const
 
 test('changing the configuration under load drops no request', async () => {
   await using opened = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-reload-'))
   opened.defer(() => rmSync(folder, { recursive: true }))
-  const upstream = opened.use(await startUpstream(BEHAVIOURS))
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const upstream = opened.use(
+    await startUpstream({
+      ...Object.fromEntries(VERSIONS.map((name) => [name, BEHAVIOURS.answers])),
+      'held-up': async (socket, request) => {
+        await released
+        return BEHAVIOURS.answers(socket, request)
+      },
+    }),
+  )
   const path = join(folder, 'tollgate.yaml')
-  const write = (secret: string): void => writeFileSync(path, configOf(upstream.url, secret))
-  write(SECRETS[0])
+  const write = (version: string): void => writeFileSync(path, configOf(upstream.url, version))
+  write(VERSIONS[0])
   const gateway = opened.use(await startGateway({ env: { TOLLGATE_CONFIG: path } }))
-  const key = await gateway.key('reload', 'answers')
+  const key = await gateway.key('reload', 'answers,held-up')
+  const told = (event: string): number =>
+    gateway.log().filter((line) => line['event'] === event).length
 
+  const early = ask(gateway.url, key, 'held-up')
+  while (upstream.asked('held-up') === 0) await pause(10)
   const statuses: number[] = []
   const ending = new AbortController()
   const clients = Array.from({ length: 16 }, async () => {
-    while (!ending.signal.aborted) statuses.push(await ask(gateway.url, key))
+    while (!ending.signal.aborted) statuses.push(await ask(gateway.url, key, 'answers'))
   })
-  for (const [index, secret] of SECRETS.slice(1).entries()) {
-    write(secret)
-    const reloads = (): number =>
-      gateway.log().filter(({ event }) => event === 'configuration_reloaded').length
-    while (reloads() <= index) await pause(50)
-    const sent = upstream.requests.length
-    while (upstream.requests.length < sent + 100) await pause(20)
+  for (const [index, version] of VERSIONS.slice(1).entries()) {
+    write(version)
+    while (told('configuration_reloaded') <= index) await pause(50)
+    await served(upstream, 100)
     // Those that were under way keep what they began with; they are long gone by now.
-    assert.equal(upstream.requests.at(-1)?.headers.get('authorization'), `Bearer ${secret}`)
+    const { headers, body } = upstream.requests.at(-1) ?? assert.fail()
+    assert.deepEqual([headers.get('authorization'), body['model']], [`Bearer ${version}`, version])
   }
+  writeFileSync(path, 'models: { answers: { targets: [nobody/answers] } }')
+  while (told('configuration_refused') === 0) await pause(50)
+  await served(upstream, 100)
   ending.abort()
   await Promise.all(clients)
   assert.deepEqual([...new Set(statuses)], [200])
-  assert.equal(statuses.length, upstream.requests.length)
+  assert.equal(statuses.length, upstream.requests.length - 1)
+  // It was sent by the first configuration, and the model is no longer there.
+  release()
+  assert.equal(await early, 200)
+  assert.equal(await ask(gateway.url, key, 'held-up'), 403)
 })
 
-async function ask(url: string, key: string): Promise<number> {
+async function served({ requests }: HostileUpstream, more: number): Promise<void> {
+  const sent = requests.length
+  while (requests.length < sent + more) await pause(20)
+}
+
+async function ask(url: string, key: string, model: string): Promise<number> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-    body: JSON.stringify({ model: 'answers', messages: [{ role: 'user', content: 'Hello' }] }),
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
   })
   await response.arrayBuffer()
   return response.status
 }
 
-function configOf(url: string, secret: string): string {
-  const price = 'price: { input: 1, output: 2 }, context: 100000, max_output: 1000'
+function configOf(url: string, version: string): string {
+  const known = 'price: { input: 1, output: 2 }, context: 100000, max_output: 1000'
   return [
-    `providers: { hostile: { kind: openai, base_url: "${url}", api_key: ${secret} } }`,
-    `models: { answers: { targets: [hostile/answers], ${price} } }`,
+    `providers: { hostile: { kind: openai, base_url: "${url}", api_key: ${version} } }`,
+    'models:',
+    `  answers: { targets: [hostile/${version}], ${known} }`,
+    ...(version === 'first' ? [`  held-up: { targets: [hostile/held-up], ${known} }`] : []),
     '',
   ].join('\n')
 }
