@@ -2,7 +2,6 @@
 // signal, a while later, ends it at once.
 import type { Command } from 'commander'
 
-import { linkUrl, makeSetupLink } from '../admin/people/links.ts'
 import { adminUrlOf } from '../config/admin-url.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/load.ts'
@@ -10,6 +9,8 @@ import { secretOf } from '../config/secret.ts'
 import { warnLeftOut } from '../config/warn-left-out.ts'
 import { systemClock } from '../core/clock.ts'
 import { listKeys } from '../store/keys.ts'
+import type { Store } from '../store/open.ts'
+import { hasPeople } from '../store/people.ts'
 import { jsonLog } from '../telemetry/log.ts'
 import { common, sourceOf, withStore, type CommonOptions } from './context.ts'
 import { exitCodeOf, FailureError, report } from './failure.ts'
@@ -96,16 +97,15 @@ function exitWith(error: unknown): never {
 /** What a person at a terminal wants to know next. */
 async function greet(config: Config, url: string): Promise<void> {
   printHint(`Tollgate is listening on ${url}`)
-  const { setupToken, isKeyless } = await withStore(config, async (store) => ({
-    setupToken: await makeSetupLink(store),
+  const { setupUrl, isKeyless } = await withStore(config, async (store) => ({
+    setupUrl: await makeSetupUrl(store, adminUrlOf(config, url)),
     isKeyless: (await listKeys(store, { limit: 1 })).length === 0,
   }))
-  if (setupToken !== undefined) {
-    const link = linkUrl({ kind: 'setup', token: setupToken }, adminUrlOf(config, url))
+  if (setupUrl !== undefined) {
     printHint(`
 There is no administrator yet. Open this link to become the first one; it works once, for 24 hours:
 
-  ${link}
+  ${setupUrl}
 `)
   }
   if (isKeyless) {
@@ -117,6 +117,14 @@ There is no key yet. Make one, and call the sandbox with it:
     -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"Hello"}]}'
 `)
   }
+}
+
+/** Where the first administrator sets the password; undefined once there is anybody. */
+async function makeSetupUrl(store: Store, base: string): Promise<string | undefined> {
+  if (await hasPeople(store.db)) return undefined
+  const { linkUrl, makeSetupLink } = await import('../admin/people/links.ts')
+  const token = await makeSetupLink(store)
+  return token && linkUrl({ kind: 'setup', token }, base)
 }
 
 function listenFailure({ server: { host, port } }: Config, error: unknown): unknown {

@@ -11,7 +11,13 @@ import { AdminError } from '../error.ts'
 const WINDOW_MS = 15 * 60 * 1_000
 
 /** Of one address at one account few, so that nobody else can keep its owner out; of all together more. */
-const TRIES_MAX = { address: 60, account: 100, 'account from address': 10, person: 10, link: 30 }
+export const TRIES_MAX = {
+  address: 60,
+  account: 100,
+  'account from address': 10,
+  person: 10,
+  link: 30,
+}
 const RECORDED_MAX = 10
 type Kind = keyof typeof TRIES_MAX
 
