@@ -16,10 +16,14 @@ import { detailSearch } from './pages/api-access/detail/detail-search.ts'
 import { KeyCrumb } from './pages/api-access/key-crumb.tsx'
 import { newKeySearch } from './pages/api-access/new-key-search.ts'
 import { overviewSearch } from './pages/api-access/overview-search.ts'
+import { auditSearch } from './pages/audit/audit-search.ts'
 import { FailedPage } from './pages/failed.tsx'
+import { modelsSearch } from './pages/models/models-search.ts'
 import { NotFoundPage } from './pages/not-found.tsx'
+import { requestsSearch } from './pages/requests/requests-search.ts'
 import { Loading } from './parts/loading.tsx'
 import { signInSearch } from './pages/sign-in/sign-in-search.ts'
+import { usageSearch } from './pages/usage/usage-search.ts'
 import { sessionQuery } from './session.ts'
 import { Shell } from './shell/shell.tsx'
 import { textCrumb } from './shell/text-crumb.tsx'
@@ -116,6 +120,45 @@ const editRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/api-access/edit-key.tsx'), 'EditKeyPage'),
 })
 
+const frameRoute = createRoute({
+  getParentRoute: () => apiAccessRoute,
+  path: '/frame',
+  staticData: { crumb: textCrumb('nav.frame') },
+  component: lazyRouteComponent(() => import('./pages/frame/frame.tsx'), 'FramePage'),
+})
+
+const modelsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/models',
+  staticData: { crumb: textCrumb('nav.models'), permission: 'configuration:read' },
+  validateSearch: modelsSearch,
+  component: lazyRouteComponent(() => import('./pages/models/models.tsx'), 'ModelsPage'),
+})
+
+const usageRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/usage',
+  staticData: { crumb: textCrumb('nav.usage'), permission: 'usage:read' },
+  validateSearch: usageSearch,
+  component: lazyRouteComponent(() => import('./pages/usage/usage.tsx'), 'UsagePage'),
+})
+
+const requestsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/requests',
+  staticData: { crumb: textCrumb('nav.requests'), permission: 'requests:read' },
+  validateSearch: requestsSearch,
+  component: lazyRouteComponent(() => import('./pages/requests/requests.tsx'), 'RequestsPage'),
+})
+
+const auditRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/audit',
+  staticData: { crumb: textCrumb('nav.audit'), permission: 'audit:read' },
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
+})
+
 const routeTree = rootRoute.addChildren([
   welcomeRoute,
   signInRoute,
@@ -124,8 +167,13 @@ const routeTree = rootRoute.addChildren([
     apiAccessRoute.addChildren([
       overviewRoute,
       newKeyRoute,
+      frameRoute,
       keyRoute.addChildren([detailRoute, editRoute]),
     ]),
+    modelsRoute,
+    usageRoute,
+    requestsRoute,
+    auditRoute,
   ]),
 ])
 

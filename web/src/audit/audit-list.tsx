@@ -39,7 +39,7 @@ function Entry({ entry, withSubject }: EntryProps) {
       <div>
         <p className={styles['what']}>
           <strong>{entry.actor}</strong> <ActionWords action={entry.action} />
-          {withSubject && ` ${entry.subject_name ?? entry.subject_id}`}{' '}
+          {withSubject && subjectWords(entry)}{' '}
           {entry.outcome === 'refused' && (
             <StatusBadge tone="bad" icon={<WarningIcon size={13} />} word={t('audit.refused')} />
           )}
@@ -47,9 +47,30 @@ function Entry({ entry, withSubject }: EntryProps) {
         {entry.reason && (
           <p className={styles['what']}>{t('audit.because', { reason: entry.reason })}</p>
         )}
-        <ChangeList lines={entry.fields.map((field) => recordedLine(field, { t, format }))} />
+        <Changes entry={entry} />
       </div>
     </li>
+  )
+}
+
+/** There is one frame alone, and a person often acts on the own account. */
+function subjectWords({ subject, subject_name: name, subject_id: id, actor }: AuditEntryAnswer) {
+  return subject === 'frame' || name === actor ? '' : ` ${name ?? id}`
+}
+
+/** What was created has many values at once: they wait behind a word. */
+const shownMax = 3
+
+function Changes({ entry: { fields } }: Pick<EntryProps, 'entry'>) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const lines = fields.map((field) => recordedLine(field, { t, format }))
+  if (lines.length <= shownMax) return <ChangeList lines={lines} />
+  return (
+    <details className={styles['more']}>
+      <summary>{t('audit.values', { count: lines.length })}</summary>
+      <ChangeList lines={lines} />
+    </details>
   )
 }
 

@@ -54,6 +54,7 @@ function wordOf(field: string, value: unknown, { t, format }: Words): string {
   if (value === null || value === undefined || value === '') return t('changes.nothing')
   if (Array.isArray(value)) return value.length === 0 ? t('changes.nothing') : value.join(', ')
   if (typeof value === 'number') return format.number(value)
+  if (typeof value === 'boolean') return t(value ? 'changes.yes' : 'changes.no')
   if (typeof value !== 'string') return JSON.stringify(value)
   if (['budget', 'limit', 'top_up', 'spent', 'amount'].includes(field)) return format.money(value)
   if (/_at$/.test(field)) return format.dateTime(value)

@@ -1,16 +1,16 @@
 // Where one can go. An entry whose permission the reader lacks is not shown; its address still answers, with the reason.
-import { Link } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import type { LinkProps } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
-import { KeyIcon } from '../parts/icons.tsx'
+import { ChartIcon, CubeIcon, GaugeIcon, HistoryIcon, KeyIcon, ListIcon } from '../parts/icons.tsx'
 import { useSession } from '../session.ts'
 import type { TextKey } from '../i18n/text-key.ts'
 import styles from './navigation.module.css'
 
 type Entry = {
-  readonly to: LinkProps['to']
+  readonly to: NonNullable<LinkProps['to']>
   readonly label: TextKey
   readonly icon: ComponentType
   readonly permission?: Permission
@@ -28,6 +28,31 @@ const sections: readonly Section[] = [
         icon: KeyIcon,
         permission: 'configuration:read',
       },
+      {
+        to: '/settings/api-access/frame',
+        label: 'nav.frame',
+        icon: GaugeIcon,
+        permission: 'configuration:read',
+      },
+      {
+        to: '/settings/models',
+        label: 'nav.models',
+        icon: CubeIcon,
+        permission: 'configuration:read',
+      },
+    ],
+  },
+  {
+    heading: 'nav.insight',
+    entries: [
+      { to: '/settings/usage', label: 'nav.usage', icon: ChartIcon, permission: 'usage:read' },
+      {
+        to: '/settings/requests',
+        label: 'nav.requests',
+        icon: ListIcon,
+        permission: 'requests:read',
+      },
+      { to: '/settings/audit', label: 'nav.audit', icon: HistoryIcon, permission: 'audit:read' },
     ],
   },
 ]
@@ -35,6 +60,7 @@ const sections: readonly Section[] = [
 export function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
   const { t } = useTranslation()
   const { may } = useSession()
+  const { pathname } = useLocation()
   return (
     <nav className={styles['navigation']} aria-label={t('nav.label')}>
       {sections.map(({ heading, entries }) => {
@@ -46,7 +72,12 @@ export function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
             <ul className={styles['list']}>
               {shown.map(({ to, label, icon: Icon }) => (
                 <li key={to}>
-                  <Link to={to} className={styles['link']} onClick={onChosen}>
+                  <Link
+                    to={to}
+                    className={styles['link']}
+                    activeOptions={{ exact: isWithin(pathname, to) }}
+                    onClick={onChosen}
+                  >
                     <Icon />
                     {t(label)}
                   </Link>
@@ -58,4 +89,11 @@ export function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
       })}
     </nav>
   )
+}
+
+/** Of two entries one of which lies within the other, only the one that leads here is current. */
+function isWithin(pathname: string, to: string): boolean {
+  return sections
+    .flatMap(({ entries }) => entries)
+    .some((entry) => entry.to.startsWith(`${to}/`) && pathname.startsWith(entry.to))
 }

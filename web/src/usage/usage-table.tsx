@@ -1,5 +1,6 @@
 // The numbers of a chart as a table: one row per model, key or day, and their totals.
 import { useState } from 'react'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { DataTable } from '../parts/data-table.tsx'
 import type { Column, Sort } from '../parts/data-table.tsx'
@@ -13,7 +14,7 @@ type UsageTableProps = {
   readonly nameHeader: string
   readonly rows: readonly Totals[]
   readonly total: Pick<Totals, Metric>
-  readonly formatName?: (name: string) => string
+  readonly formatName?: (name: string) => ReactNode
 }
 
 type SortKey = 'name' | Metric

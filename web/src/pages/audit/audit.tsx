@@ -1,0 +1,115 @@
+// The record of every change: who, when, what, before and after, from where; and what was tried and refused.
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { AUDIT_SOURCES, AUDIT_SUBJECTS, auditRoutes } from '../../../../src/admin/contract/audit.ts'
+import { addressOf, call } from '../../api.ts'
+import { AuditList } from '../../audit/audit-list.tsx'
+import { Choice } from '../../parts/choice.tsx'
+import { DayFilter } from '../../parts/day-filter.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { HistoryIcon } from '../../parts/icons.tsx'
+import { LoadMore } from '../../parts/load-more.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { Toolbar } from '../../parts/toolbar.tsx'
+import { TypedFilter } from '../../parts/typed-filter.tsx'
+import { auditFiltersOf, OUTCOMES } from './audit-search.ts'
+import type { AuditSearch } from './audit-search.ts'
+import styles from './audit.module.css'
+
+const route = getRouteApi('/app/settings/audit')
+
+export function AuditPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  return (
+    <>
+      <PageHeader title={t('nav.audit')} about={t('auditPage.about')} />
+      <AuditFilters search={search} />
+      <AuditEntries search={search} />
+    </>
+  )
+}
+
+type SearchProps = { readonly search: AuditSearch }
+
+function AuditFilters({ search }: SearchProps) {
+  const { t } = useTranslation()
+  const navigate = route.useNavigate()
+  const change = (next: Partial<AuditSearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
+  const csv = addressOf(auditRoutes.exportAudit, { query: auditFiltersOf(search) })
+  return (
+    <Toolbar csv={{ href: csv, name: 'audit.csv' }}>
+      <Choice
+        label={t('auditPage.subject')}
+        value={search.subject}
+        values={AUDIT_SUBJECTS}
+        wordOf={(subject) => t(`auditPage.subjects.${subject}`)}
+        // An id belongs to one kind of thing.
+        onChoose={(subject) => change({ subject, subject_id: undefined })}
+      />
+      <TypedFilter
+        label={t('auditPage.actor')}
+        value={search.actor}
+        onChange={(actor) => change({ actor })}
+      />
+      <Choice
+        label={t('auditPage.source')}
+        value={search.source}
+        values={AUDIT_SOURCES}
+        wordOf={(source) => t(`audit.source.${source}`)}
+        onChoose={(source) => change({ source })}
+      />
+      <Choice
+        label={t('requests.outcome')}
+        value={search.outcome}
+        values={OUTCOMES}
+        wordOf={(outcome) => t(`auditPage.outcomes.${outcome}`)}
+        onChoose={(outcome) => change({ outcome })}
+      />
+      <DayFilter
+        label={t('filter.from')}
+        value={search.from}
+        onChange={(from) => change({ from })}
+      />
+      <DayFilter label={t('filter.to')} value={search.to} onChange={(to) => change({ to })} />
+    </Toolbar>
+  )
+}
+
+/** Also for the record of one thing on its own page. */
+export function AuditEntries({ search }: SearchProps) {
+  const { t } = useTranslation()
+  const record = useInfiniteQuery({
+    queryKey: ['audit', search],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: before, signal }) =>
+      call(auditRoutes.listAudit, { query: { ...auditFiltersOf(search), before }, signal }),
+    getNextPageParam: ({ next }) => next ?? undefined,
+  })
+  const entries = record.data?.pages.flatMap((page) => page.entries)
+  if (record.error && !entries)
+    return (
+      <ErrorAlert
+        title={t('audit.failed')}
+        error={record.error}
+        onRetry={() => void record.refetch()}
+      />
+    )
+  if (!entries) return <Loading lines={5} height={48} />
+  return (
+    <>
+      <div className={`card ${styles['flush']}`}>
+        {entries.length === 0 ? (
+          <EmptyState icon={<HistoryIcon size={22} />} title={t('audit.none')} />
+        ) : (
+          <AuditList entries={entries} withSubject />
+        )}
+      </div>
+      <LoadMore query={record} />
+    </>
+  )
+}

@@ -1,0 +1,149 @@
+// Change the frame. What it would come to is shown before it is saved; a frame below what is spent already stops every key
+// at once, so the amount must be typed twice for that. Nobody's change is overwritten unseen.
+import { NativeSelect, Select, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
+import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
+import { isSame, readAmount } from '../../amounts.ts'
+import { ApiError, call } from '../../api.ts'
+import { recordedLine } from '../../audit/change-lines.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { ChangeList } from '../../parts/change-list.tsx'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { Notice } from '../../parts/notice.tsx'
+import { useChange } from '../../use-change.ts'
+import { FrameEffect, isBelowSpent } from './frame-effect.tsx'
+import type { FrameDialogProps } from './frame.tsx'
+import { madeOldByFrame } from './made-old.ts'
+import styles from './frame.module.css'
+
+const periods = ['day', 'week', 'month', 'year', 'never'] as const
+const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
+
+export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
+  const { t } = useTranslation()
+  // Figures that move meanwhile must not change what the change is based on.
+  const [frame] = useState(shown)
+  const [values, setValues] = useState<Values>({
+    budget: frame.budget,
+    period: frame.period,
+    timezone: frame.timezone,
+    week_start: frame.week_start,
+  })
+  const [typedAgain, setTypedAgain] = useState('')
+  const budget = readAmount(values.budget)
+  const change = budget === undefined ? {} : changeOf(frame, { ...values, budget })
+  const save = useChange(madeOldByFrame, {
+    change: (version: string) => call(frameRoutes.changeFrame, { body: change, ifMatch: version }),
+    said: () => t('framePage.saved'),
+    onDone: onClose,
+  })
+  const conflict = save.error instanceof ApiError ? save.error.conflict : undefined
+  const needsProof = budget !== undefined && isBelowSpent(shown, budget)
+  const isProven = !needsProof || isSame(readAmount(typedAgain) ?? null, budget)
+  return (
+    <ConfirmDialog
+      title={t('framePage.edit')}
+      action={conflict ? t('conflict.apply') : t('keyForm.save')}
+      isDangerous={needsProof}
+      isReady={Object.keys(change).length > 0 && isProven}
+      isPending={save.isPending}
+      error={conflict ? null : save.error}
+      onConfirm={() => save.mutate(conflict?.version ?? frame.version)}
+      onCancel={onClose}
+    >
+      {conflict && <ChangedMeanwhile conflict={conflict} />}
+      <Fields values={values} onChange={setValues} isAmount={budget !== undefined} />
+      {budget !== undefined && <FrameEffect frame={shown} wanted={{ ...values, budget }} />}
+      {needsProof && (
+        <TextInput
+          label={t('framePage.typeAmount', { amount: values.budget })}
+          autoComplete="off"
+          inputMode="decimal"
+          value={typedAgain}
+          onChange={({ currentTarget }) => setTypedAgain(currentTarget.value)}
+        />
+      )}
+    </ConfirmDialog>
+  )
+}
+
+export type Values = Pick<FrameAnswer, 'budget' | 'period' | 'timezone' | 'week_start'>
+
+/** Only what differs, so that changes of two people to different fields do not undo each other. */
+function changeOf(frame: FrameAnswer, wanted: Values): Partial<Values> {
+  return {
+    ...(isSame(frame.budget, wanted.budget) ? {} : { budget: wanted.budget }),
+    ...(frame.period === wanted.period ? {} : { period: wanted.period }),
+    ...(frame.timezone === wanted.timezone ? {} : { timezone: wanted.timezone }),
+    ...(frame.week_start === wanted.week_start ? {} : { week_start: wanted.week_start }),
+  }
+}
+
+type FieldsProps = {
+  readonly values: Values
+  readonly onChange: (values: Values) => void
+  readonly isAmount: boolean
+}
+
+function Fields({ values, onChange, isAmount }: FieldsProps) {
+  const { t } = useTranslation()
+  const weekStarts = ['mon', 'sun'] as const
+  return (
+    <div className={styles['pair']}>
+      <TextInput
+        label={t('keyForm.field.budget')}
+        required
+        data-autofocus
+        inputMode="decimal"
+        autoComplete="off"
+        leftSection="$"
+        value={values.budget}
+        error={!isAmount && t('form.amount')}
+        onChange={({ currentTarget }) => onChange({ ...values, budget: currentTarget.value })}
+      />
+      <NativeSelect
+        label={t('keyForm.field.period')}
+        value={values.period}
+        onChange={({ currentTarget }) => {
+          const period = periods.find((each) => each === currentTarget.value)
+          if (period) onChange({ ...values, period })
+        }}
+        data={periods.map((value) => ({ value, label: t(`period.${value}`) }))}
+      />
+      <Select
+        label={t('keyForm.field.timezone')}
+        searchable
+        allowDeselect={false}
+        data={timezones}
+        value={values.timezone}
+        onChange={(timezone) => timezone && onChange({ ...values, timezone })}
+      />
+      <NativeSelect
+        label={t('keyForm.field.week_start')}
+        value={values.week_start}
+        onChange={({ currentTarget }) => {
+          const weekStart = weekStarts.find((each) => each === currentTarget.value)
+          if (weekStart) onChange({ ...values, week_start: weekStart })
+        }}
+        data={weekStarts.map((value) => ({ value, label: t(`keyForm.weekStart.${value}`) }))}
+      />
+    </div>
+  )
+}
+
+function ChangedMeanwhile({ conflict }: { readonly conflict: NonNullable<ApiError['conflict']> }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (
+    <Notice tone="warn" title={t('framePage.changedMeanwhile')} announce>
+      {conflict.changes.map(({ at, actor, fields }) => (
+        <div key={at + actor}>
+          <p>{t('conflict.theirs', { actor, when: format.dateTime(at) })}</p>
+          <ChangeList lines={fields.map((field) => recordedLine(field, { t, format }))} />
+        </div>
+      ))}
+    </Notice>
+  )
+}

@@ -1,0 +1,84 @@
+// What a change of the frame would come to, computed by the gateway's own rules: what is left, when it begins anew, and
+// whether the keys were promised more than it holds.
+import { useTranslation } from 'react-i18next'
+import { periodAt } from '../../../../src/ledger/periods.ts'
+import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
+import { isMore, minus, sumOf } from '../../amounts.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { useNow } from '../../i18n/use-now.ts'
+import { BudgetMeter, shareOf } from '../../parts/budget-meter.tsx'
+import { Notice } from '../../parts/notice.tsx'
+
+type FrameEffectProps = {
+  readonly frame: FrameAnswer
+  readonly wanted: Pick<FrameAnswer, 'budget' | 'period' | 'timezone' | 'week_start'>
+}
+
+/** Then every call of every key is refused at once. */
+export function isBelowSpent(frame: FrameAnswer, budget: string): boolean {
+  return !isMore(limitOf(frame, budget), frame.spent) && isMore(frame.budget, budget)
+}
+
+export function FrameEffect({ frame, wanted }: FrameEffectProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const limit = limitOf(frame, wanted.budget)
+  const isOver = isMore(frame.allocated, limit)
+  return (
+    <section aria-label={t('framePage.effect')}>
+      <p>
+        {t('framePage.effectLeft', {
+          spent: format.money(frame.spent),
+          limit: format.money(limit),
+          percent: format.percent(shareOf(frame.spent, limit)),
+          left: format.money(minus(limit, sumOf([frame.spent, frame.held]))),
+        })}
+      </p>
+      <BudgetMeter
+        label={t('framePage.effect')}
+        spent={frame.spent}
+        held={frame.held}
+        limit={limit}
+        height={12}
+        ticks={[0.5, 0.8]}
+      />
+      <Reset wanted={wanted} />
+      {isBelowSpent(frame, wanted.budget) ? (
+        <Notice tone="bad" title={t('framePage.belowSpent')}>
+          {t('framePage.belowSpentAbout')}
+        </Notice>
+      ) : (
+        isOver && (
+          <Notice tone="warn">
+            {t('frame.overAllocated', {
+              amount: format.money(frame.allocated),
+              over: format.money(minus(frame.allocated, limit)),
+            })}
+          </Notice>
+        )
+      )}
+    </section>
+  )
+}
+
+function Reset({ wanted }: Pick<FrameEffectProps, 'wanted'>) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  const { period, timezone, week_start: weekStart } = wanted
+  const { endsAt } = periodAt({ period, timezone, weekStart }, now)
+  if (endsAt === null) return <p className="muted">{t('keyForm.hint.neverResets')}</p>
+  const moment = new Date(endsAt).toISOString()
+  return (
+    <p className="muted">
+      {t('keyForm.hint.resets', {
+        local: format.dateTimeIn(moment, timezone),
+        utc: format.dateTimeIn(moment, 'UTC'),
+      })}
+    </p>
+  )
+}
+
+function limitOf({ top_up: topUp }: FrameAnswer, budget: string): string {
+  return sumOf([budget, topUp])
+}

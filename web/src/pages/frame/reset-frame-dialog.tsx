@@ -1,0 +1,44 @@
+// Start the frame's period anew, now. The ledger keeps what was spent.
+import { Textarea } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
+import { call, newIdempotencyKey } from '../../api.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { useChange } from '../../use-change.ts'
+import { madeOldByFrame } from './made-old.ts'
+import type { FrameDialogProps } from './frame.tsx'
+
+export function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const [reason, setReason] = useState('')
+  const [idempotencyKey] = useState(newIdempotencyKey)
+  const reset = useChange(madeOldByFrame, {
+    change: () => call(frameRoutes.resetFrame, { body: { reason }, idempotencyKey }),
+    said: () => t('framePage.resetDone'),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('framePage.resetTitle')}
+      action={t('reset.action')}
+      isDangerous
+      isReady={reason.trim() !== ''}
+      onConfirm={() => reset.mutate()}
+      onCancel={onClose}
+      isPending={reset.isPending}
+      error={reset.error}
+    >
+      <p>{t('framePage.resetEffect', { spent: format.money(frame.spent) })}</p>
+      <Textarea
+        label={t('reset.reason')}
+        required
+        maxLength={2_000}
+        value={reason}
+        onChange={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+    </ConfirmDialog>
+  )
+}

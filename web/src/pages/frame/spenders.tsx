@@ -1,0 +1,100 @@
+// The keys that take most of the frame in this period: one bar each, all against the frame's own limit.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
+import type { KeyRow } from '../../../../src/admin/contract/key.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { KeyIcon } from '../../parts/icons.tsx'
+import { Meter } from '../../parts/meter.tsx'
+import { keysQuery } from '../../queries.ts'
+import styles from './frame.module.css'
+
+const shownMax = 10
+
+export function Spenders({ frame }: { readonly frame: FrameAnswer }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const keys = useQuery(
+    keysQuery({ sort: 'share', order: 'desc', status: 'current', page: 1, per_page: shownMax }),
+  )
+  const columns: readonly Column<KeyRow>[] = [
+    {
+      id: 'name',
+      header: t('column.name'),
+      isRowHeader: true,
+      card: 'title',
+      cell: ({ id, name }) => (
+        <Link className="break" to="/settings/api-access/$id" params={{ id }}>
+          {name}
+        </Link>
+      ),
+    },
+    {
+      id: 'share',
+      header: t('framePage.share'),
+      cell: (row) => <Share row={row} frame={frame} />,
+    },
+    {
+      id: 'budget',
+      header: t('framePage.ownBudget'),
+      align: 'end',
+      cell: ({ limit }) => (limit === null ? t('budget.noOwnLimit') : format.money(limit)),
+    },
+    {
+      id: 'cost',
+      header: t('column.cost'),
+      align: 'end',
+      cell: ({ cost_7d: cost }) => format.money(cost.total),
+    },
+  ]
+  return (
+    <section>
+      <h2 className={styles['heading']}>{t('framePage.spenders')}</h2>
+      {keys.error && !keys.data ? (
+        <ErrorAlert
+          title={t('overview.failed')}
+          error={keys.error}
+          onRetry={() => void keys.refetch()}
+        />
+      ) : keys.data?.total === 0 ? (
+        <div className="card">
+          <EmptyState icon={<KeyIcon size={22} />} title={t('overview.none')} />
+        </div>
+      ) : (
+        <DataTable
+          caption={t('framePage.spenders')}
+          columns={columns}
+          rows={keys.data?.keys}
+          rowKey={({ id }) => id}
+        />
+      )}
+    </section>
+  )
+}
+
+type ShareProps = { readonly row: KeyRow; readonly frame: FrameAnswer }
+
+function Share({ row: { name, frame_share: share }, frame }: ShareProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const words = t('budget.share', { percent: format.percent(share) })
+  const limit = Number(frame.limit)
+  return (
+    <div className={styles['share']}>
+      <span>{words}</span>
+      <Meter
+        label={t('budget.partOfFrame', { name })}
+        valueText={words}
+        max={limit}
+        segments={[{ kind: 'spent', value: share * limit }]}
+        tone="calm"
+        height={6}
+      />
+    </div>
+  )
+}

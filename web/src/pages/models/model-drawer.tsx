@@ -1,0 +1,139 @@
+// One model: where its requests go, what every kind of token costs, what it can do.
+import { Drawer, Group, Stack } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { ABILITIES } from '../../../../src/core/endpoints.ts'
+import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { BanIcon, CheckIcon, InfoIcon } from '../../parts/icons.tsx'
+import { Notice } from '../../parts/notice.tsx'
+import { HealthBadge } from './health-badge.tsx'
+import styles from './models.module.css'
+
+type ModelDrawerProps = { readonly model: ModelAnswer; readonly onClose: () => void }
+
+export function ModelDrawer({ model, onClose }: ModelDrawerProps) {
+  const { t } = useTranslation()
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={<span className="break">{model.id}</span>}
+      closeButtonProps={{ 'aria-label': t('dialog.close') }}
+    >
+      <Stack gap="lg">
+        <Group gap="sm">
+          <HealthBadge model={model} />
+          <span>{t(`modelKind.${model.kind}`)}</span>
+          <CopyButton text={model.id} label={model.id} />
+        </Group>
+        {model.reason && <Notice tone="warn">{model.reason}</Notice>}
+        <Targets model={model} />
+        <Prices model={model} />
+        <Abilities model={model} />
+        {model.key_count > 0 && (
+          <Link to="/settings/api-access" search={{ model: model.id }}>
+            {t('modelsPage.showKeys', { count: model.key_count })}
+          </Link>
+        )}
+      </Stack>
+    </Drawer>
+  )
+}
+
+type ModelProps = { readonly model: ModelAnswer }
+
+function Targets({ model }: ModelProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (
+    <section>
+      <h2 className={styles['heading']}>{t('modelsPage.targets')}</h2>
+      <table className={styles['facts']}>
+        <caption className="visually-hidden">{t('modelsPage.targets')}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t('modelsPage.target')}</th>
+            <th scope="col">{t('modelsPage.weight')}</th>
+            <th scope="col">{t('requests.status')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {model.targets.map(({ provider, model: name, role, weight, rests_until: until }) => (
+            <tr key={`${provider}/${name}/${role}`}>
+              <td className="break">
+                {provider}
+                <div className={styles['sub']}>{name}</div>
+              </td>
+              <td>{role === 'fallback' ? t('modelsPage.fallback') : format.number(weight)}</td>
+              <td>
+                {until
+                  ? t('modelsPage.resting', { moment: format.dateTime(until) })
+                  : t('modelsPage.called')}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+const prices = ['input', 'cached', 'cache_write', 'cache_write_long', 'output'] as const
+
+function Prices({ model }: ModelProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const tokens = (value: number | null) =>
+    value === null ? t('modelsPage.unknown') : format.number(value)
+  return (
+    <section>
+      <h2 className={styles['heading']}>{t('modelsPage.priceTitle')}</h2>
+      {!model.price && <Notice tone="warn">{t('modelsPage.noPrice')}</Notice>}
+      <table className={styles['facts']}>
+        <caption className="visually-hidden">{t('modelsPage.priceTitle')}</caption>
+        <tbody>
+          {prices.map((name) => (
+            <tr key={name}>
+              <th scope="row">{t(`modelsPage.price.${name}`)}</th>
+              <td>{model.price ? format.money(model.price[name]) : '–'}</td>
+            </tr>
+          ))}
+          <tr>
+            <th scope="row">{t('modelsPage.context')}</th>
+            <td>{tokens(model.context)}</td>
+          </tr>
+          <tr>
+            <th scope="row">{t('modelsPage.maxOutput')}</th>
+            <td>{tokens(model.max_output)}</td>
+          </tr>
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function Abilities({ model }: ModelProps) {
+  const { t } = useTranslation()
+  return (
+    <section>
+      <h2 className={styles['heading']}>{t('picker.ability')}</h2>
+      <ul className={styles['abilities']}>
+        {ABILITIES.map((ability) => {
+          const can = model.abilities[ability]
+          const Icon = can === true ? CheckIcon : can === false ? BanIcon : InfoIcon
+          const word = can === true ? 'yes' : can === false ? 'no' : 'unknown'
+          return (
+            <li key={ability} data-can={can === true}>
+              <Icon size={14} />
+              {t(`ability.${ability}`)}: {t(`modelsPage.can.${word}`)}
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}

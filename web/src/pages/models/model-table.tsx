@@ -1,0 +1,140 @@
+// The models as a table; a row opens into everything that is known of the model.
+import { UnstyledButton } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { TFunction } from 'i18next'
+import { useTranslation } from 'react-i18next'
+import { ABILITIES } from '../../../../src/core/endpoints.ts'
+import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
+import type { Format } from '../../i18n/format.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { DataTable } from '../../parts/data-table.tsx'
+import type { Column, Sort } from '../../parts/data-table.tsx'
+import { HealthBadge } from './health-badge.tsx'
+import type { ModelSort } from './models-search.ts'
+import styles from './models.module.css'
+
+type ModelTableProps = {
+  readonly rows: readonly ModelAnswer[] | undefined
+  readonly sort: Sort<ModelSort>
+  readonly onSort: (sort: Sort<ModelSort>) => void
+  readonly onOpen: (id: string) => void
+}
+
+export function ModelTable({ rows, sort, onSort, onOpen }: ModelTableProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (
+    <DataTable
+      caption={t('modelsPage.caption')}
+      columns={[...aboutColumns(t, onOpen), ...numberColumns(t, format), keysColumn(t)]}
+      rows={rows}
+      rowKey={({ id }) => id}
+      sort={sort}
+      onSort={onSort}
+      expectedRows={8}
+    />
+  )
+}
+
+type ModelColumn = Column<ModelAnswer, ModelSort>
+
+function aboutColumns(t: TFunction, onOpen: (id: string) => void): readonly ModelColumn[] {
+  return [
+    {
+      id: 'id',
+      header: t('usage.model'),
+      sort: 'id',
+      isRowHeader: true,
+      card: 'title',
+      cell: ({ id, kind }) => (
+        <>
+          <UnstyledButton className={styles['open']} onClick={() => onOpen(id)}>
+            {id}
+          </UnstyledButton>
+          {kind === 'embedding' && <div className={styles['sub']}>{t(`modelKind.${kind}`)}</div>}
+        </>
+      ),
+    },
+    {
+      id: 'provider',
+      header: t('modelList.provider'),
+      sort: 'provider',
+      cell: ({ provider, targets }) => (
+        <>
+          {provider ?? '–'}
+          {targets.length > 1 && (
+            <div className={styles['sub']}>
+              {t('modelsPage.moreTargets', { count: targets.length - 1 })}
+            </div>
+          )}
+        </>
+      ),
+    },
+    {
+      id: 'health',
+      header: t('modelsPage.health'),
+      cell: (model) => <HealthBadge model={model} />,
+    },
+  ]
+}
+
+function numberColumns(t: TFunction, format: Format): readonly ModelColumn[] {
+  const price = (amount: string | undefined) => (amount === undefined ? '–' : format.money(amount))
+  const tokens = (value: number | null) => (value === null ? '–' : format.compact(value))
+  return [
+    {
+      id: 'input',
+      header: t('modelList.input'),
+      sort: 'input',
+      firstOrder: 'desc',
+      align: 'end',
+      cell: ({ price: each }) => price(each?.input),
+    },
+    {
+      id: 'output',
+      header: t('modelList.output'),
+      sort: 'output',
+      firstOrder: 'desc',
+      align: 'end',
+      cell: ({ price: each }) => price(each?.output),
+    },
+    {
+      id: 'context',
+      header: t('modelsPage.limits'),
+      sort: 'context',
+      firstOrder: 'desc',
+      align: 'end',
+      cell: ({ context, max_output: output }) =>
+        t('modelsPage.inOut', { input: tokens(context), output: tokens(output) }),
+    },
+    {
+      id: 'abilities',
+      header: t('picker.ability'),
+      cell: ({ abilities }) => (
+        <span className={styles['sub']}>
+          {ABILITIES.filter((ability) => abilities[ability] === true)
+            .map((ability) => t(`ability.${ability}`))
+            .join(', ') || '–'}
+        </span>
+      ),
+    },
+  ]
+}
+
+function keysColumn(t: TFunction): ModelColumn {
+  return {
+    id: 'keys',
+    header: t('modelsPage.keys'),
+    sort: 'keys',
+    firstOrder: 'desc',
+    align: 'end',
+    cell: ({ id, key_count: count }) =>
+      count === 0 ? (
+        t('modelsPage.noKeys')
+      ) : (
+        <Link to="/settings/api-access" search={{ model: id }}>
+          {t('modelsPage.keyCount', { count })}
+        </Link>
+      ),
+  }
+}

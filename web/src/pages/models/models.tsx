@@ -1,0 +1,136 @@
+// Every model: who serves it and how that fares, what it costs, what it takes and can do, and which keys may call it.
+import { Button, Group } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { Choice } from '../../parts/choice.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { CubeIcon } from '../../parts/icons.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { Toolbar } from '../../parts/toolbar.tsx'
+import { TypedFilter } from '../../parts/typed-filter.tsx'
+import { modelsQuery } from '../../queries.ts'
+import { ModelDrawer } from './model-drawer.tsx'
+import { ModelTable } from './model-table.tsx'
+import { HEALTHS, KINDS, matching } from './models-search.ts'
+import type { ModelsSearch } from './models-search.ts'
+
+const route = getRouteApi('/app/settings/models')
+/** Healths move; prices seldom do. */
+const renewMs = 15_000
+
+export function ModelsPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const change = (next: Partial<ModelsSearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
+  const models = useQuery({ ...modelsQuery, refetchInterval: renewMs })
+  const open = models.data?.find(({ id }) => id === search.open)
+  return (
+    <>
+      <PageHeader title={t('nav.models')} about={t('modelsPage.about')} />
+      <ModelFilters search={search} onChange={change} models={models.data ?? []} />
+      {models.error && !models.data ? (
+        <ErrorAlert
+          title={t('picker.failed')}
+          error={models.error}
+          onRetry={() => void models.refetch()}
+        />
+      ) : (
+        <ModelList search={search} onChange={change} models={models.data} />
+      )}
+      {open && <ModelDrawer model={open} onClose={() => change({ open: undefined })} />}
+    </>
+  )
+}
+
+type SearchProps = {
+  readonly search: ModelsSearch
+  readonly onChange: (change: Partial<ModelsSearch>) => void
+}
+
+type ModelFiltersProps = SearchProps & { readonly models: readonly ModelAnswer[] }
+
+function ModelFilters({ search, onChange, models }: ModelFiltersProps) {
+  const { t } = useTranslation()
+  const providers = models.flatMap(({ targets }) => targets.map(({ provider }) => provider))
+  return (
+    <Toolbar>
+      <TypedFilter
+        label={t('filter.search')}
+        value={search.search}
+        onChange={(words) => onChange({ search: words })}
+      />
+      <Choice
+        label={t('modelList.provider')}
+        value={search.provider}
+        values={[...new Set(providers)].toSorted()}
+        wordOf={(provider) => provider}
+        onChoose={(provider) => onChange({ provider })}
+      />
+      <Choice
+        label={t('picker.kind')}
+        value={search.kind}
+        values={KINDS}
+        wordOf={(kind) => t(`modelKind.${kind}`)}
+        onChoose={(kind) => onChange({ kind })}
+      />
+      <Choice
+        label={t('modelsPage.health')}
+        value={search.health}
+        values={HEALTHS}
+        wordOf={(health) => t(`health.${health}.word`)}
+        onChoose={(health) => onChange({ health })}
+      />
+    </Toolbar>
+  )
+}
+
+const shownAtFirst = 100
+
+function ModelList(props: SearchProps & { readonly models: readonly ModelAnswer[] | undefined }) {
+  const { search, onChange, models } = props
+  const { t } = useTranslation()
+  const format = useFormat()
+  const [shown, setShown] = useState(shownAtFirst)
+  const found = useMemo(() => models && matching(models, search), [models, search])
+  if (found?.length === 0)
+    return (
+      <div className="card">
+        <EmptyState icon={<CubeIcon size={22} />} title={t('modelsPage.none')}>
+          {t('modelsPage.noneAbout')}
+        </EmptyState>
+      </div>
+    )
+  return (
+    <>
+      <ModelTable
+        rows={found?.slice(0, shown)}
+        sort={{ by: search.sort ?? 'id', order: search.order ?? 'asc' }}
+        onSort={({ by, order }) => onChange({ sort: by, order })}
+        onOpen={(open) => onChange({ open })}
+      />
+      {found && (
+        <Group justify="space-between" mt="sm">
+          <span className="muted" role="status">
+            {t('table.range', {
+              first: format.number(1),
+              last: format.number(Math.min(shown, found.length)),
+              total: format.number(found.length),
+            })}
+          </span>
+          {found.length > shown && (
+            <Button variant="default" size="compact-md" onClick={() => setShown(shown * 2)}>
+              {t('requests.more')}
+            </Button>
+          )}
+        </Group>
+      )}
+    </>
+  )
+}

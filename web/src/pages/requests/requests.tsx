@@ -1,0 +1,120 @@
+// The requests of all keys, newest first: who asked for what, who answered, what it cost. Never what was said.
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { requestRoutes } from '../../../../src/admin/contract/requests.ts'
+import { call } from '../../api.ts'
+import { Choice } from '../../parts/choice.tsx'
+import { DayFilter } from '../../parts/day-filter.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { ListIcon } from '../../parts/icons.tsx'
+import { KeySelect } from '../../parts/key-select.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { Toolbar } from '../../parts/toolbar.tsx'
+import { TypedFilter } from '../../parts/typed-filter.tsx'
+import { modelsQuery } from '../../queries.ts'
+import { RequestTable } from '../../requests/request-table.tsx'
+import { useSession } from '../../session.ts'
+import { OUTCOMES, requestQueryOf } from './requests-search.ts'
+import type { RequestsSearch } from './requests-search.ts'
+
+const route = getRouteApi('/app/settings/requests')
+
+export function RequestsPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const change = (next: Partial<RequestsSearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
+  return (
+    <>
+      <PageHeader title={t('nav.requests')} about={t('requestsPage.about')} />
+      <RequestFilters search={search} onChange={change} />
+      <RequestList search={search} />
+    </>
+  )
+}
+
+type RequestFiltersProps = {
+  readonly search: RequestsSearch
+  readonly onChange: (change: Partial<RequestsSearch>) => void
+}
+
+function RequestFilters({ search, onChange }: RequestFiltersProps) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const mayReadKeys = may('configuration:read')
+  const models = useQuery({ ...modelsQuery, enabled: mayReadKeys })
+  return (
+    <Toolbar>
+      {mayReadKeys && (
+        <KeySelect
+          label={t('requests.key')}
+          value={search.key}
+          onChange={(key) => onChange({ key })}
+        />
+      )}
+      <TypedFilter
+        label={t('requests.model')}
+        placeholder={t('filter.any')}
+        value={search.model}
+        suggestions={models.data?.map(({ id }) => id)}
+        onChange={(model) => onChange({ model })}
+      />
+      <Choice
+        label={t('requests.outcome')}
+        value={search.outcome}
+        values={OUTCOMES}
+        wordOf={(outcome) => t(`requests.outcomes.${outcome}`)}
+        onChoose={(outcome) => onChange({ outcome })}
+      />
+      <DayFilter
+        label={t('filter.from')}
+        value={search.from}
+        onChange={(from) => onChange({ from })}
+      />
+      <DayFilter label={t('filter.to')} value={search.to} onChange={(to) => onChange({ to })} />
+    </Toolbar>
+  )
+}
+
+function RequestList({ search }: { readonly search: RequestsSearch }) {
+  const { t } = useTranslation()
+  const requests = useInfiniteQuery({
+    queryKey: ['requests', 'list', search],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: before, signal }) =>
+      call(requestRoutes.listRequests, {
+        query: { ...requestQueryOf(search), before, limit: 50 },
+        signal,
+      }),
+    getNextPageParam: ({ next }) => next ?? undefined,
+  })
+  const rows = requests.data?.pages.flatMap((page) => page.requests)
+  if (requests.error && !rows)
+    return (
+      <ErrorAlert
+        title={t('requests.failed')}
+        error={requests.error}
+        onRetry={() => void requests.refetch()}
+      />
+    )
+  if (rows?.length === 0 && !requests.hasNextPage)
+    return (
+      <div className="card">
+        <EmptyState icon={<ListIcon size={22} />} title={t('requests.none')}>
+          {t('requestsPage.noneAbout')}
+        </EmptyState>
+      </div>
+    )
+  return (
+    <RequestTable
+      rows={rows}
+      withKey
+      hasMore={requests.hasNextPage}
+      isLoadingMore={requests.isFetchingNextPage}
+      onMore={() => void requests.fetchNextPage()}
+    />
+  )
+}

@@ -1,0 +1,59 @@
+// One of the keys, found by the gateway while one types, because there may be 100,000 of them.
+import { Select } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { keyQuery, keysQuery } from '../queries.ts'
+
+type KeySelectProps = {
+  readonly label: string
+  /** The id of a key. */
+  readonly value: string | undefined
+  readonly onChange: (id: string | undefined) => void
+  readonly required?: boolean
+}
+
+const offered = 20
+const typingMs = 250
+
+export function KeySelect({ label, value, onChange, required = false }: KeySelectProps) {
+  const { t } = useTranslation()
+  const [text, setText] = useState('')
+  const [search] = useDebouncedValue(text, typingMs)
+  const chosen = useQuery({ ...keyQuery(value ?? ''), enabled: value !== undefined })
+  const name = chosen.data?.name
+  const keys = useQuery({
+    ...keysQuery({
+      // The field shows the name of what was chosen; that is no search.
+      search: search === '' || search === name ? undefined : search,
+      status: 'current',
+      sort: 'last_used_at',
+      order: 'desc',
+      page: 1,
+      per_page: offered,
+    }),
+    refetchInterval: false,
+  })
+  const found = (keys.data?.keys ?? []).map((key) => ({ value: key.id, label: key.name }))
+  const isFound = found.some((each) => each.value === value)
+  const own = value === undefined || isFound ? [] : [{ value, label: name ?? value }]
+  return (
+    <Select
+      label={label}
+      required={required}
+      searchable
+      clearable={!required}
+      clearButtonProps={{ 'aria-label': t('filter.clear', { filter: label }) }}
+      placeholder={t('filter.any')}
+      value={value ?? null}
+      searchValue={text}
+      onSearchChange={setText}
+      onChange={(id) => onChange(id ?? undefined)}
+      // The gateway has found them already.
+      filter={({ options }) => options}
+      nothingFoundMessage={keys.isFetching ? t('loading') : t('overview.noMatch')}
+      data={[...own, ...found]}
+    />
+  )
+}

@@ -1,0 +1,25 @@
+// One change at the gateway: afterwards what it made old is asked for again, and a short message says that it was done.
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { QueryKey, UseMutationResult } from '@tanstack/react-query'
+
+type Change<Input, Output> = {
+  readonly change: (input: Input) => Promise<Output>
+  readonly said?: (output: Output) => string
+  readonly onDone?: (output: Output) => void
+}
+
+export function useChange<Output, Input = void>(
+  made: readonly QueryKey[],
+  { change, said, onDone }: Change<Input, Output>,
+): UseMutationResult<Output, Error, Input> {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: change,
+    onSuccess: async (output) => {
+      await Promise.all(made.map((queryKey) => client.invalidateQueries({ queryKey })))
+      if (said) notifications.show({ message: said(output), role: 'status', autoClose: 6_000 })
+      onDone?.(output)
+    },
+  })
+}
