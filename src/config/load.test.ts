@@ -262,6 +262,16 @@ describe('what is wrong', () => {
       ['providers.a.base_url must not be the metadata service of a cloud'],
     ],
     [
+      'an address with more in it than an address',
+      'providers: { a: { kind: openai, base_url: "http://me:word@127.0.0.1/v1?x=1" } }',
+      ['providers.a.base_url must be an address alone'],
+    ],
+    [
+      'a secret of two lines',
+      'providers: { a: { kind: openai, api_key: "one\\ntwo" } }',
+      ['providers.a.api_key must be a secret on one line'],
+    ],
+    [
       'no key at a preset',
       'providers: { a: { kind: openai, preset: groq } }',
       ['providers.a.api_key is missing'],

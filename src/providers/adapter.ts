@@ -40,9 +40,14 @@ export function defineAdapter<const Kind extends string, Schema extends z.ZodTyp
   return adapter
 }
 
+/** What a header can carry; a file with two lines would otherwise be found out by the first request. */
+const secret = z
+  .string()
+  .regex(/^[\x20-\x7e]*$/, 'must be a secret on one line, in plain characters')
+
 /** One secret or several, among which requests take turns. Empty text is allowed here and leaves the provider out. */
 export const apiKeys = z
-  .union([z.string(), z.array(z.string()).min(1)], {
+  .union([secret, z.array(secret).min(1)], {
     error: () =>
       'must be a secret, or a list of secrets: ${VARIABLE} or file:/path keeps it out of this file',
   })
@@ -54,10 +59,15 @@ export function missingKey(keys: readonly string[] | undefined): Missing | undef
 }
 
 /** Where a provider is: an address in the house, too, but never where clouds keep credentials. */
-export const providerUrl = httpUrl.refine(
-  (value) => !isForbiddenHost(URL.parse(value)?.hostname ?? ''),
-  'must not be the metadata service of a cloud: no provider is there',
-)
+export const providerUrl = httpUrl
+  .refine(
+    (value) => !isForbiddenHost(URL.parse(value)?.hostname ?? ''),
+    'must not be the metadata service of a cloud: no provider is there',
+  )
+  .refine((value) => {
+    const { username = '', search = '', hash = '' } = URL.parse(value) ?? {}
+    return username + search + hash === ''
+  }, 'must be an address alone, without a user, a query or a fragment')
 
 const timeout = wait.refine(
   (ms) => ms > 0,

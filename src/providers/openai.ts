@@ -1,42 +1,16 @@
 // OpenAI and everything that speaks its formats: chat completions, responses, embeddings.
 import { z } from 'zod'
 
-import { VENDORS } from '../catalog/main-models.ts'
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { oneOf, text } from '../core/units.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
-import type { Habits } from './compatible.ts'
 import { inOlderWords } from './compatible.ts'
 import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
+import type { Place } from './openai-places.ts'
+import { placeOf, PLACES, PRESETS } from './openai-places.ts'
 import type { Provider } from './provider.ts'
-
-type Place = Habits & {
-  readonly url: string
-  /** The price library's list of it. */
-  readonly prices?: string
-  /** People run it themselves, and it mostly asks for no key. */
-  readonly isLocal?: true
-  /** It knows the newer words of chat completions, as OpenAI does; others are told the older ones. */
-  readonly isCurrent?: true
-}
-
-const OPENAI: Place = { url: 'https://api.openai.com/v1', prices: 'openai', isCurrent: true }
-
-/** Well-known places that speak chat completions. */
-const PRESETS = {
-  mistral: { url: 'https://api.mistral.ai/v1', prices: 'mistral', isStrict: true },
-  groq: { url: 'https://api.groq.com/openai/v1', prices: 'groq', isCurrent: true },
-  deepseek: { url: 'https://api.deepseek.com/v1', prices: 'deepseek' },
-  xai: { url: 'https://api.x.ai/v1', prices: 'x-ai', isCurrent: true },
-  together: { url: 'https://api.together.xyz/v1', prices: 'together' },
-  openrouter: { url: 'https://openrouter.ai/api/v1', prices: 'openrouter', isCurrent: true },
-  vllm: { url: 'http://127.0.0.1:8000/v1', isLocal: true },
-  llamacpp: { url: 'http://127.0.0.1:8080/v1', isLocal: true },
-  ollama: { url: 'http://127.0.0.1:11434/v1', isLocal: true },
-} satisfies Record<string, Place>
-type Preset = keyof typeof PRESETS
 
 const settings = z
   .strictObject({
@@ -44,7 +18,7 @@ const settings = z
     api_key: apiKeys.optional(),
     /** Where it is; without it, where the preset is, or OpenAI itself. */
     base_url: providerUrl.optional(),
-    preset: oneOf(Object.keys(PRESETS) as [Preset, ...Preset[]]).optional(),
+    preset: oneOf(PRESETS).optional(),
     /** The one format it speaks for conversations; without it, what is known of the place. */
     api: oneOf(['chat', 'responses']).optional(),
     organization: text.optional(),
@@ -58,20 +32,19 @@ export const openai = defineAdapter({
   settings,
   variable: 'OPENAI_API_KEY',
   priceLists: Object.fromEntries(
-    Object.entries({ openai: OPENAI, ...PRESETS }).flatMap(([name, { prices }]: [string, Place]) =>
+    Object.entries<Place>(PLACES).flatMap(([name, { prices }]) =>
       prices === undefined ? [] : [[name, prices]],
     ),
   ),
-  // The library knows many an address that an operator may write.
   priceList: (settings) => {
-    if (settings.baseUrl !== undefined) return { url: settings.baseUrl }
     const { prices } = placeOf(settings)
-    return prices === undefined ? null : { id: prices }
+    if (prices !== undefined) return { id: prices }
+    // The library knows many an address that an operator may write.
+    return settings.baseUrl === undefined ? null : { url: settings.baseUrl }
   },
-  vendor: ({ baseUrl, preset = 'openai' }) =>
-    baseUrl === undefined ? (VENDORS.find((vendor) => vendor === preset) ?? null) : null,
+  vendor: (settings) => placeOf(settings).vendor ?? null,
   // OpenAI keeps prompts of its own accord, and its newer models bill for the writing.
-  writesCacheUnasked: isOpenAi,
+  writesCacheUnasked: (settings) => placeOf(settings).isOpenAi === true,
   missing: (settings) => {
     const needsKey = settings.baseUrl === undefined && placeOf(settings).isLocal !== true
     return needsKey || settings.apiKeys !== undefined ? missingKey(settings.apiKeys) : undefined
@@ -141,20 +114,10 @@ function openAiProvider(settings: Named<Settings>, { http, clock }: AdapterTools
   }
 }
 
-/** Of a place that only the operator knows it is safest to assume little. */
-function placeOf({ baseUrl, preset }: Settings): Place {
-  const known = preset === undefined ? OPENAI : PRESETS[preset]
-  return baseUrl === undefined ? known : { ...(preset === undefined ? {} : known), url: baseUrl }
-}
-
 /** OpenAI itself speaks both, and thinks aloud only in responses; of other places only chat is certain. */
 function formatsOf(settings: Settings): readonly UpstreamFormat[] {
   if (settings.api !== undefined) return [settings.api, 'embeddings']
-  return placeOf(settings).url === OPENAI.url
+  return placeOf(settings).isOpenAi === true
     ? ['responses', 'chat', 'embeddings']
     : ['chat', 'embeddings']
-}
-
-function isOpenAi({ baseUrl, preset }: Settings): boolean {
-  return baseUrl === undefined && preset === undefined
 }
