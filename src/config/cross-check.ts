@@ -29,6 +29,8 @@ function checkWorkers({ server, database }: FileSettings): readonly Problem[] {
 
 function checkListeners({ server, admin: { listen } }: FileSettings): readonly Problem[] {
   if (listen === 'same' || listen.port !== server.port || listen.host !== server.host) return []
+  // Any free port is another one each time.
+  if (listen.port === 0) return []
   return [{ path: 'admin.listen', message: 'is where the server itself listens: write same' }]
 }
 

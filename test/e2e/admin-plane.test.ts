@@ -1,0 +1,127 @@
+// Where the admin plane is reached, with a real process: beside the data plane, or at an address of its own; and that it
+// is not loaded before somebody asks for it.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+
+import { Browser, tokenOf } from '../support/browser.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+const status = async (url: string): Promise<number> => (await fetch(url)).status
+
+describe('on the port of the data plane', () => {
+  let gateway: TestGateway
+  before(async () => {
+    gateway = await startGateway()
+  })
+  after(() => gateway[Symbol.asyncDispose]())
+
+  test('the API answers, and knows nobody', async () => {
+    const response = await fetch(`${gateway.url}/admin/api/v1/keys`)
+    assert.equal(response.status, 401)
+    assert.equal(response.headers.get('cache-control'), 'no-store')
+    const { error } = (await response.json()) as { error: Record<string, unknown> }
+    assert.equal(error['code'], 'not_signed_in')
+    // The log finds it under the id that the caller was given.
+    const line = await gateway.logged(String(error['request_id']))
+    assert.equal(line['status'], 401)
+  })
+
+  test('a key of the data plane opens nothing', async () => {
+    const secret = await gateway.key('no-person', 'sandbox-chat')
+    const headers = { authorization: `Bearer ${secret}`, 'x-api-key': secret }
+    const response = await fetch(`${gateway.url}/admin/api/v1/keys`, { headers })
+    assert.equal(response.status, 401)
+  })
+
+  test('from the first link to a revoked key, with every step on record', async () => {
+    const [, link = ''] = await gateway.printed(/(http\S+\/welcome#\S+)/)
+    const ann = new Browser(gateway.url)
+    const person = { name: 'Ann', email: 'ann@example.com', password: 'correct horse battery' }
+    await ann.post('/links/use', { token: tokenOf(link), ...person })
+    const { json: key } = await ann.post('/keys', {
+      name: 'story',
+      models: ['sandbox-chat'],
+      budget: '5',
+    })
+    const call = async (secret: string): Promise<number> => {
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: '{"model":"sandbox-chat","messages":[{"role":"user","content":"Hello"}]}',
+      })
+      return response.status
+    }
+    const set = async (budget: string): Promise<void> => {
+      const { headers } = await ann.get(`/keys/${key.id}`)
+      const version = { 'if-match': headers.get('etag') ?? '' }
+      const changed = await ann.send('PATCH', `/keys/${key.id}`, {
+        body: { budget },
+        headers: version,
+      })
+      assert.equal(changed.status, 200)
+    }
+    assert.equal(await call(key.secret), 200)
+    const { json: usage } = await ann.get(`/keys/${key.id}/usage`)
+    assert.equal(usage.total.requests, 1)
+    assert.equal((await ann.get(`/keys/${key.id}`)).json.spent, usage.total.cost)
+
+    await set('0')
+    assert.equal(await call(key.secret), 402)
+    const { json: verdict } = await ann.get(`/keys/${key.id}/limits`)
+    assert.deepEqual(
+      [verdict.blocked_by.code, verdict.blocked_by.scope],
+      ['key_budget_exceeded', 'key'],
+    )
+    await set('6')
+    assert.equal(await call(key.secret), 200)
+
+    const { json: rotated } = await ann.post(`/keys/${key.id}/rotate`, { overlap_seconds: 0 })
+    assert.deepEqual([await call(key.secret), await call(rotated.secret)], [401, 200])
+    await gateway.tollgate('keys', 'pause', 'story')
+    await ann.post(`/keys/${key.id}/revoke`, { reason: 'the story is over' })
+    assert.equal(await call(rotated.secret), 401)
+
+    const { json: activity } = await ann.get(`/keys/${key.id}/activity`)
+    const steps = activity.entries.map((entry: { action: string; source: string }) => [
+      entry.action,
+      entry.source,
+    ])
+    assert.deepEqual(steps, [
+      ['key.revoke', 'ui'],
+      ['key.pause', 'cli'],
+      ['key.rotate', 'ui'],
+      ['key.change', 'ui'],
+      ['key.change', 'ui'],
+      ['key.create', 'ui'],
+    ])
+  })
+
+  test('it shuts down with the rest', async () => {
+    const { code } = await gateway.stop()
+    assert.equal(code, 0)
+  })
+})
+
+describe('at an address of its own', () => {
+  let gateway: TestGateway
+  let adminUrl = ''
+  before(async () => {
+    gateway = await startGateway({ config: 'admin: { listen: "127.0.0.1:0" }\n' })
+    adminUrl = String((await gateway.logged('admin_listening'))['url'])
+  })
+  after(() => gateway[Symbol.asyncDispose]())
+
+  test('each plane answers at its own address alone', async () => {
+    assert.equal(await status(`${adminUrl}/admin/api/v1/keys`), 401)
+    assert.equal(await status(`${gateway.url}/admin/api/v1/keys`), 404)
+    assert.equal(await status(`${gateway.url}/v1/models`), 401)
+    assert.equal(await status(`${adminUrl}/v1/models`), 404)
+  })
+
+  test('both tell their health', async () => {
+    assert.deepEqual(
+      [await status(`${adminUrl}/healthz`), await status(`${gateway.url}/readyz`)],
+      [200, 200],
+    )
+  })
+})
