@@ -1,0 +1,60 @@
+// What goes out with every file of the web interface, and that nothing outside its folder does.
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+
+import { webFiles } from '../src/edge/files.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-web-'))
+const root = join(folder, 'dist')
+const files = webFiles(root)
+const server = createServer((message, response) => {
+  void files.serve(message.url ?? '', message, response).then((isServed) => {
+    if (!isServed) response.writeHead(404).end()
+  })
+})
+let url = ''
+
+before(async () => {
+  mkdirSync(join(root, 'assets'), { recursive: true })
+  writeFileSync(join(folder, 'secret'), 'a secret')
+  writeFileSync(join(root, 'index.html'), '<p>page</p>')
+  writeFileSync(join(root, 'assets', 'a.js'), 'export {}')
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+after(() => {
+  server.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('no page runs inline script, loads from elsewhere, or is framed', async () => {
+  for (const path of ['/', '/assets/a.js']) {
+    const { status, headers } = await fetch(url + path)
+    assert.equal(status, 200)
+    const policy = headers.get('content-security-policy') ?? ''
+    assert.match(policy, /default-src 'none'/)
+    assert.match(policy, /script-src 'self'(;|$)/)
+    assert.match(policy, /frame-ancestors 'none'/)
+    assert.doesNotMatch(policy, /unsafe|https?:|\*/)
+    assert.equal(headers.get('x-content-type-options'), 'nosniff')
+    assert.equal(headers.get('cross-origin-resource-policy'), 'same-origin')
+  }
+})
+
+test('files with a hash in their name are kept, the page is not', async () => {
+  const kept = await fetch(`${url}/assets/a.js`)
+  assert.match(kept.headers.get('cache-control') ?? '', /immutable/)
+  const page = await fetch(`${url}/settings/api-access`, { headers: { accept: 'text/html' } })
+  assert.equal(await page.text(), '<p>page</p>')
+  assert.equal(page.headers.get('cache-control'), 'no-cache')
+})
+
+for (const path of ['/%2e%2e/secret', '/..%2fsecret', '/assets/%2e%2e/%2e%2e/secret', '/%00', '/%'])
+  test(`${path} leads nowhere`, async () => {
+    assert.equal((await fetch(url + path)).status, 404)
+  })
