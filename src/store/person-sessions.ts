@@ -48,3 +48,11 @@ export async function deleteSessions(
   if (except !== undefined) query = query.where('id', '!=', except)
   return Number((await query.executeTakeFirst()).numDeletedRows)
 }
+
+/** Nobody asks for them any more, so nobody else would. */
+export async function deleteExpiredSessions(db: Queries, now: number): Promise<void> {
+  await db
+    .deleteFrom('person_sessions')
+    .where('expires_at', '<', new Date(now).toISOString())
+    .execute()
+}

@@ -69,6 +69,11 @@ describe('credentials', () => {
     }
     // Not even with a cookie beside it: whoever sends a credential means that one.
     assert.equal((await ann.get('/profile', bearer(key))).status, 401)
+    // A password for the proxy in front is none of ours.
+    assert.equal(
+      (await ann.get('/profile', { authorization: 'Basic cHJveHk6cHJveHk=' })).status,
+      200,
+    )
   })
 
   test('a person opens nothing of the data plane, by cookie or by token', async () => {

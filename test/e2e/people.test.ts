@@ -321,6 +321,14 @@ for (const [name, fresh] of [
       assert.equal(late.status, 401)
     })
 
+    test('an unattended browser is no way around the password', async () => {
+      const id = await idOf('ann@example.com')
+      for (const path of ['reset-password', 'reset-two-factor', 'block']) {
+        const refused = await ann.post(`/people/${id}/${path}`)
+        assert.deepEqual([refused.status, refused.json.error.code], [409, 'wrong_state'], path)
+      }
+    })
+
     test('whoever is blocked is out at once, and gets the answer of a stranger', async () => {
       const gil = await join('gil@example.com', 'Viewer')
       const id = await idOf('gil@example.com')
@@ -329,12 +337,14 @@ for (const [name, fresh] of [
       const bearer = { authorization: `Bearer ${token.json.secret}` }
       const script = new Browser(gateway.url)
       assert.equal((await script.get('/profile', bearer)).status, 200)
+      const reset = tokenOf((await ann.post(`/people/${id}/reset-password`)).json.url)
       assert.equal((await ann.post(`/people/${id}/block`)).json.status, 'blocked')
       assert.equal((await gil.get('/profile')).status, 401)
       assert.equal((await script.get('/profile', bearer)).status, 401)
       const refused = await gil.post('/session', { email: 'gil@example.com', password: PASSWORD })
       assert.deepEqual([refused.status, refused.json.error.code], [401, 'wrong_credentials'])
       assert.equal((await ann.post(`/people/${id}/reset-password`)).status, 409)
+      assert.equal((await gil.post('/links/use', { token: reset, password: PASSWORD })).status, 409)
       assert.equal((await ann.post(`/people/${id}/unblock`)).json.status, 'active')
       await signIn('gil@example.com')
     })

@@ -15,9 +15,9 @@ const SEEN_EVERY_MS = 60_000
 export function personFinder(parts: PeopleParts): Identity {
   return {
     find: ({ headers, address }) => {
-      const { authorization } = headers
-      // Whoever sends a token means it: a cookie beside it does not count.
-      if (authorization !== undefined) return byToken(parts, String(authorization))
+      const authorization = String(headers['authorization'] ?? '')
+      // Whoever sends a token means it: a cookie beside it does not count. Another scheme is for a proxy in front.
+      if (/^bearer\b/i.test(authorization)) return byToken(parts, authorization)
       return bySession(parts, visitOf({ headers, address }))
     },
   }

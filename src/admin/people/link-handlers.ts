@@ -1,7 +1,7 @@
 // One-time links as a browser opens them.
 import type { HandlersOf } from '../call.ts'
 import type { signInRoutes } from '../contract/sign-in.ts'
-import { addressTries, limitTries } from './limits.ts'
+import { addressTries, limitTries, takeTriesBack } from './limits.ts'
 import { findOpenLink, useOpenLink } from './links.ts'
 import { storeFor, visitOf, type PeopleParts } from './parts.ts'
 import { stepAnswer } from './sign-in-step.ts'
@@ -12,8 +12,10 @@ export function linkHandlers(
   return {
     async lookAtLink(call) {
       const store = storeFor(parts, call)
-      await limitTries(store, addressTries('link', call.address))
+      const tries = addressTries('link', call.address)
+      await limitTries(store, tries)
       const { kind, person, expiresAt } = await findOpenLink(store, call.body.token)
+      await takeTriesBack(store, tries)
       return {
         kind,
         email: person?.email ?? null,
@@ -24,8 +26,10 @@ export function linkHandlers(
 
     async useLink(call) {
       const store = storeFor(parts, call)
-      await limitTries(store, addressTries('link', call.address))
+      const tries = addressTries('link', call.address)
+      await limitTries(store, tries)
       const { email } = await useOpenLink(store, call.body)
+      await takeTriesBack(store, tries)
       const signIn = await parts.signIn()
       const { password } = call.body
       const outcome = await signIn.signIn(visitOf(call), { email, password })

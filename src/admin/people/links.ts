@@ -15,12 +15,18 @@ import {
   type Tx,
 } from '../../store/people.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
-import { lookAtLink, makeLink, useLink, type Link } from '../../store/person-links.ts'
+import {
+  lookAtLink,
+  makeLink,
+  useLink,
+  type Link,
+  type LinkState,
+} from '../../store/person-links.ts'
 import { LINK_PAGES, type LinkKind } from '../contract/sign-in.ts'
 import { AdminError, invalidValue } from '../error.ts'
 import { change, type Desk } from './desk.ts'
 import { hashPassword, passwordProblem } from './password.ts'
-import { manageable, subjectOf } from './people.ts'
+import { manageable, refuseSelf, subjectOf } from './people.ts'
 import { refusal } from './refuse.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
@@ -57,10 +63,11 @@ export async function makePersonLink(
   kind: Exclude<LinkKind, 'setup'>,
 ): Promise<MadeLink> {
   const { store } = desk
-  const action = kind === 'reset' ? 'person.reset_password' : 'person.invite_again'
+  const action = kind === 'reset' ? 'person.make_reset_link' : 'person.make_invitation'
   const attempt = { action, subject: 'person', subjectId: idOrEmail } as const
   return change(desk, attempt, async (tx, roles) => {
     const person = await manageable(desk, tx, { idOrEmail, roles })
+    refuseSelf(desk, person, 'reset')
     refuseLink(person, kind)
     const now = store.clock.now()
     const expiresAt = now + LIFETIME_MS[kind]
@@ -89,20 +96,27 @@ export async function findOpenLink(store: Store, token: string): Promise<OpenLin
     link === undefined || link.personId === null
       ? undefined
       : await findPerson(store.db, { id: link.personId })
-  if (link !== undefined && state === 'open') {
+  const isBlocked = person?.status === 'blocked'
+  if (link !== undefined && state === 'open' && !isBlocked) {
     const isTooLate = link.kind === 'setup' && (await hasPeople(store.db))
     if (!isTooLate) return { ...link, person }
   }
-  const error = LINK_REFUSALS[state === 'open' ? 'used' : state]()
+  const error = LINK_REFUSALS[isBlocked ? 'blocked' : endOf(state)]()
   const subjectName = person?.email ?? null
   const subject = { subject: 'person', subjectId: person?.id ?? '', subjectName } as const
   throw await refusal(store, { action: 'person.use_link', ...subject }, error)
+}
+
+/** One that is open and cannot be used came after somebody else's. */
+function endOf(state: LinkState): 'used' | 'expired' | 'unknown' {
+  return state === 'open' ? 'used' : state
 }
 
 const LINK_REFUSALS = {
   used: () =>
     new AdminError('link_used', 'this link was used already: sign in, or ask for a new one'),
   expired: () => new AdminError('link_expired', 'this link is too old: ask for a new one'),
+  blocked: () => new AdminError('wrong_state', 'this account is blocked: ask an administrator'),
   unknown: () =>
     new AdminError('invalid_link', 'there is no such link: copy all of it, or ask for a new one'),
 }
@@ -164,9 +178,6 @@ async function setOwnPassword(
   tx: Tx,
   { link, person, name, hash }: Credentials & { readonly link: Link; readonly person: Person },
 ): Promise<void> {
-  if (person.status === 'blocked') {
-    throw new AdminError('wrong_state', 'this account is blocked: ask an administrator')
-  }
   await setPassword(store, tx, { personId: person.id, hash })
   await markJoined(tx, person.id, store.clock.now())
   if (name !== person.name) await updatePerson(tx, person.id, { name })

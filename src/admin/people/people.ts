@@ -113,6 +113,7 @@ export function unblockPerson(desk: Desk, idOrEmail: string): Promise<PersonAnsw
 export function resetTwoFactor(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
   const about = { idOrEmail, action: 'person.reset_two_factor' }
   return changeOne(desk, about, async (tx, { person }) => {
+    refuseSelf(desk, person, 'reset')
     await deleteTwoFactor(tx, person.id)
   })
 }
@@ -186,7 +187,8 @@ async function known(db: Queries, idOrEmail: string): Promise<Person> {
   return person
 }
 
-function refuseSelf({ personId }: Desk, person: Person, verb: string): void {
+/** Not even by mistake; and whoever found a browser unattended would get around the password by it. */
+export function refuseSelf({ personId }: Desk, person: Person, verb: string): void {
   if (personId !== person.id) return
   throw new AdminError('wrong_state', `you cannot ${verb} yourself: somebody else has to`)
 }

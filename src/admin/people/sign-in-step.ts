@@ -3,6 +3,7 @@
 import { inTheNameOf, recordChange } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
 import { findPerson } from '../../store/people.ts'
+import { deleteExpiredSessions } from '../../store/person-sessions.ts'
 import { AdminError } from '../error.ts'
 import { subjectOf } from './people.ts'
 import type { Cookies, SignInOutcome } from './sign-in.ts'
@@ -41,7 +42,10 @@ export async function recordSignIn(store: Store, personId: string): Promise<void
   if (person === undefined) return
   const named = inTheNameOf(store, { ...store.author, actor: person.email })
   const change = { action: 'person.sign_in', ...subjectOf(person), before: {}, after: {} }
-  await store.db.transaction().execute((tx) => recordChange(named, tx, change))
+  await store.db.transaction().execute(async (tx) => {
+    await recordChange(named, tx, change)
+    await deleteExpiredSessions(tx, store.clock.now())
+  })
 }
 
 export function setCookies(setHeader: SetHeader, cookies: Cookies): void {

@@ -3,7 +3,7 @@ import { recordRefusal } from '../../store/audit.ts'
 import type { HandlersOf } from '../call.ts'
 import type { signInRoutes, SingleSignOnError } from '../contract/sign-in.ts'
 import { AdminError } from '../error.ts'
-import { addressTries, limitTries } from './limits.ts'
+import { addressTries, limitTries, takeTriesBack } from './limits.ts'
 import { storeFor, visitOf, type PeopleParts } from './parts.ts'
 import { recordSignIn, setCookies } from './sign-in-step.ts'
 
@@ -31,8 +31,11 @@ export function singleSignOnHandlers(parts: PeopleParts): SingleSignOnHandlers {
 
     async finishSingleSignOn(call) {
       refuseWithout(parts)
-      await limitTries(storeFor(parts, call), addressTries('address', call.address))
+      const store = storeFor(parts, call)
+      const tries = addressTries('address', call.address)
+      await limitTries(store, tries)
       const error = await finish(parts, call)
+      if (error === undefined) await takeTriesBack(store, tries)
       call.setHeader('location', error === undefined ? '/' : `/sign-in?error=${error}`)
       return { done: true }
     },
