@@ -44,10 +44,13 @@ type Context = { readonly queryClient: QueryClient }
 
 const rootRoute = createRootRouteWithContext<Context>()({ component: Outlet })
 
-const welcomeRoute = createRoute({
+/** What most people come for. */
+const startRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/welcome.tsx'), 'WelcomePage'),
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/api-access', replace: true })
+  },
 })
 
 const signInRoute = createRoute({
@@ -160,7 +163,7 @@ const auditRoute = createRoute({
 })
 
 const routeTree = rootRoute.addChildren([
-  welcomeRoute,
+  startRoute,
   signInRoute,
   ...linkRoutes,
   appRoute.addChildren([

@@ -26,7 +26,6 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       opened
       onClose={onCancel}
       title={title}
-      role={isDangerous ? 'alertdialog' : 'dialog'}
       closeButtonProps={{ 'aria-label': t('dialog.close') }}
     >
       <Stack>

@@ -1,0 +1,195 @@
+// What a new user does, in the order they do it: from the printed link to the first call, through an exhausted budget and
+// a new secret to a key that is revoked. Every step is made in the pages; every call is made as a program would.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { becomeAdministrator, openWebStage, picture, watchComplaints } from '../support/web.ts'
+import type { WebStage } from '../support/web.ts'
+
+describe('from the first start to a revoked key', () => {
+  let stage: WebStage
+  let page: Page
+  let complaints: string[]
+  let secret = ''
+  let oldSecret = ''
+
+  before(async () => {
+    stage = await openWebStage()
+    page = await (await stage.browser.newContext({ locale: 'en-US' })).newPage()
+    complaints = watchComplaints(page)
+  })
+  after(() => stage.close())
+
+  test('the printed link makes the first administrator', async () => {
+    await becomeAdministrator(page, stage.setupLink)
+    await page.getByText('No external keys yet').waitFor()
+    await picture(page, 'journey-1-empty')
+  })
+
+  test('a form that lacks something says what, and keeps the rest', async () => {
+    await page.getByRole('link', { name: 'Create key' }).first().click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('billing production')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const summary = page.getByRole('alert').filter({ hasText: 'values need your attention' })
+    await summary.getByText('Choose at least one model.').waitFor()
+    await summary.getByRole('link', { name: 'Budget in USD' }).click()
+    assert.equal(await page.evaluate('document.activeElement.id'), 'key-budget')
+    assert.equal(
+      await page.getByRole('textbox', { name: 'Name' }).inputValue(),
+      'billing production',
+    )
+  })
+
+  test('a key is created, and its secret is shown once', async () => {
+    await page.getByRole('textbox', { name: 'Budget in USD' }).fill('0.02')
+    await page.getByLabel('Search models').fill('sandbox-chat')
+    await page.getByRole('checkbox', { name: 'sandbox-chat', exact: true }).check()
+    await page.getByText('May call 1 model of 1 provider.').waitFor()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Key created: billing production' })
+    secret = await dialog.getByLabel(/^Secret, \d+ characters$/).inputValue()
+    assert.match(secret, /^tg_live_[0-9A-Za-z]{49}$/)
+    await picture(page, 'journey-2-secret')
+  })
+
+  test('copying says so only when it worked', async () => {
+    await page.getByRole('button', { name: 'Copy the secret' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+  })
+
+  test('the blocks hide the secret, and the curl block works as it stands', async () => {
+    const block = await page.getByRole('group', { name: 'curl' }).innerText()
+    assert.ok(!block.includes(secret))
+    assert.equal((await runBlock(block, secret)).status, 200)
+  })
+
+  test('closing without having stored it asks first', async () => {
+    await page.keyboard.press('Escape')
+    const question = page.getByRole('dialog', { name: 'Close without storing the secret?' })
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByLabel('I have stored the secret').check()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('heading', { name: /^billing production/ }).waitFor()
+    assert.ok(!(await page.content()).includes(secret), 'the secret is gone from the page')
+  })
+
+  test('the cost of a call appears on the page of the key', async () => {
+    await page.reload()
+    await page.getByRole('meter', { name: 'This key' }).waitFor()
+    await page.getByRole('tab', { name: 'Requests' }).click()
+    await page.getByRole('cell', { name: '200' }).first().waitFor()
+    await picture(page, 'journey-3-spent')
+  })
+
+  test('an exhausted budget refuses calls, and the page says which limit', async () => {
+    for (;;) {
+      const answer = await ask(secret, '[[sandbox tokens=4000]]')
+      if (answer.status === 200) continue
+      assert.deepEqual(await refusal(answer), { status: 402, code: 'key_budget_exceeded' })
+      break
+    }
+    await page.reload()
+    const verdict = page.getByRole('region', { name: 'Would a call pass now?' })
+    await verdict.getByText('Calls are being refused').waitFor()
+    await verdict.getByText('402 key_budget_exceeded').waitFor()
+    await picture(page, 'journey-4-exhausted')
+  })
+
+  test('raising the budget shows the difference first, and lets calls through again', async () => {
+    await page.getByRole('link', { name: 'Raise the budget' }).click()
+    await page.getByRole('textbox', { name: 'Budget in USD' }).fill('1')
+    await page.getByRole('button', { name: 'Review changes' }).click()
+    const review = page.getByRole('dialog', { name: 'Save these changes?' })
+    await review.getByText('$1.00').waitFor()
+    await picture(page, 'journey-5-difference')
+    await review.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('A call would pass now').waitFor()
+    assert.equal((await ask(secret, 'Hello')).status, 200)
+  })
+
+  test('a rotated key has a new secret, and the old one works for a while', async () => {
+    oldSecret = secret
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+    secret = await page.getByLabel(/^Secret, \d+ characters$/).inputValue()
+    assert.notEqual(secret, oldSecret)
+    await page.getByLabel('I have stored the secret').check()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByText(/^The old secret/).waitFor()
+    for (const each of [secret, oldSecret]) assert.equal((await ask(each, 'Hello')).status, 200)
+    await page.getByRole('button', { name: 'End now' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'End old secret' }).click()
+    await page.getByText(/^The old secret/).waitFor({ state: 'hidden' })
+  })
+
+  test('revoking wants a reason and the name, and then calls fail', async () => {
+    await page.getByRole('button', { name: 'Actions for billing production' }).click()
+    await page.getByRole('menuitem', { name: 'Revoke' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Revoke billing production?' })
+    const button = dialog.getByRole('button', { name: 'Revoke key' })
+    assert.ok(await button.isDisabled())
+    await dialog.getByLabel('Reason').fill('no longer needed')
+    await dialog.getByLabel(/^It is in use/).fill('billing production')
+    await picture(page, 'journey-6-revoke')
+    await button.click()
+    await page
+      .getByText(/^Revoked /)
+      .first()
+      .waitFor()
+    const answer = await ask(secret, 'Hello')
+    assert.deepEqual(await refusal(answer), { status: 401, code: 'revoked_api_key' })
+    await picture(page, 'journey-7-revoked')
+  })
+
+  test('the activity tells all of it', async () => {
+    await page.getByRole('tab', { name: 'Activity' }).click()
+    for (const words of [
+      'created the key',
+      'changed the key',
+      'rotated the secret',
+      'revoked the key',
+    ])
+      await page.getByText(words).first().waitFor()
+    await picture(page, 'journey-8-activity')
+  })
+
+  test('signing out ends it', async () => {
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.goto(`${stage.url}/settings/api-access`)
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  })
+
+  test('all of it without a complaint of the browser', () => assert.deepEqual(complaints, []))
+
+  function ask(key: string, content: string): Promise<Response> {
+    return fetch(`${stage.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'sandbox-chat',
+        max_tokens: 4_000,
+        messages: [{ role: 'user', content }],
+      }),
+    })
+  }
+})
+
+async function refusal(answer: Response): Promise<{ status: number; code: string }> {
+  const { error } = JSON.parse(await answer.text())
+  return { status: answer.status, code: error.code }
+}
+
+/** A machine may lack curl, so its words are read instead. */
+function runBlock(block: string, key: string): Promise<Response> {
+  const [, address = ''] = /^curl (\S+)/.exec(block) ?? []
+  const [, body = ''] = /-d '([^']+)'$/.exec(block) ?? []
+  const headers = [...block.matchAll(/-H "(.+?): (.+?)"/g)].map(
+    ([, name = '', value = '']): [string, string] => [
+      name,
+      value.replace('$TOLLGATE_API_KEY', key),
+    ],
+  )
+  return fetch(address, { method: 'POST', headers, body })
+}

@@ -1,0 +1,107 @@
+// The administration interface as people meet it: a gateway of its own, a real browser, and an administrator who came by
+// the link of the first start. Pictures go to test/artifacts, for a person to look at.
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { launchBrowser } from './chromium.ts'
+import { start } from './process.ts'
+import type { Running } from './process.ts'
+
+export type WebStage = AsyncDisposable & {
+  readonly gateway: Running
+  readonly browser: Browser
+  readonly url: string
+  /** The link that the first start printed. */
+  readonly setupLink: string
+  readonly env: NodeJS.ProcessEnv
+  /** Closes browser and gateway, and leaves no file behind. */
+  close(): Promise<void>
+}
+
+export const administrator = {
+  email: 'ann@example.com',
+  name: 'Ann',
+  password: 'a sentence that is long enough',
+}
+
+export async function openWebStage(): Promise<WebStage> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-web-'))
+  const env = { ...process.env, TOLLGATE_DATABASE: `sqlite:${join(folder, 't.db')}` }
+  const gateway = start('node', ['bin/tollgate.mjs', 'serve', '--port', '0'], { env })
+  const [setupLink] = await gateway.printed(/http:\/\/127\.0\.0\.1:\d+\/welcome#\S+/)
+  const browser = await launchBrowser()
+  const close = async () => {
+    await browser.close()
+    await gateway.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const url = new URL(setupLink).origin
+  return { gateway, browser, url, setupLink, env, close, [Symbol.asyncDispose]: close }
+}
+
+/** Becomes the first administrator in the pages themselves, and stands on the overview. */
+export async function becomeAdministrator(page: Page, setupLink: string): Promise<void> {
+  await page.goto(setupLink)
+  await page.getByLabel('E-mail address').fill(administrator.email)
+  await page.getByLabel('Your name').fill(administrator.name)
+  await page.getByLabel('New password').fill(administrator.password)
+  await page.getByRole('button', { name: 'Create administrator' }).click()
+  await page.getByRole('heading', { name: 'API access' }).waitFor()
+}
+
+/** What the browser complains about: errors, warnings, and everything that a policy forbids. */
+export function watchComplaints(page: Page): string[] {
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  return complaints
+}
+
+/** A request of somebody who is signed in, as the interface itself would send it. */
+export async function send(
+  context: BrowserContext,
+  url: string,
+  { method, path, data }: { method: string; path: string; data?: unknown },
+): Promise<Record<string, unknown>> {
+  const response = await context.request.fetch(`${url}/admin/api/v1${path}`, {
+    method,
+    headers: { origin: url },
+    ...(data === undefined ? {} : { data }),
+  })
+  assert.ok(response.ok(), `${method} ${path}: ${response.status()} ${await response.text()}`)
+  return await response.json()
+}
+
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+)
+
+/** What axe finds serious or critical, one line each. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  // The policy of the page forbids scripts from elsewhere; this way in is the debugger's.
+  await page.evaluate(axeSource)
+  const violations = await page.evaluate<Violation[]>(
+    `axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations)`,
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
+}
+
+type Violation = {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly target: readonly string[] }[]
+}
+
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = join('test', 'artifacts', 'web')
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+}
