@@ -1,8 +1,10 @@
 // The programs of a benchmark: each pinned to a core, its output in a file, its processor time and memory read from the
 // kernel. Whatever was started ends with the benchmark.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The gateway has a core of its own; load, upstream and databases share the other one. */
@@ -23,6 +25,8 @@ export type Program = {
 export type Running = {
   readonly url: string
   readonly pid: number
+  /** From the start of the process until it was ready. */
+  readonly startMs: number
   stop(): Promise<void>
 }
 
@@ -32,11 +36,25 @@ process.once('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
+/** This process and whatever it starts without a core of its own leave the gateway's core alone. */
+export function pinThisProcess(): void {
+  if (availableParallelism() <= LOAD_CORE) {
+    throw new Error('two cores are needed: one for the gateway, one for load and upstream')
+  }
+  const words = ['--all-tasks', '--cpu-list', '--pid', String(LOAD_CORE), String(process.pid)]
+  const { status } = spawnSync('taskset', words)
+  if (status !== 0)
+    throw new Error('taskset is missing or failed: programs cannot be pinned to cores')
+}
+
 const READY_MS_MAX = 60_000
+const READY_EVERY_MS = 5
 
 export async function start(program: Program): Promise<Running> {
   const { command, core, env, logFile } = program
+  mkdirSync(dirname(logFile), { recursive: true })
   const log = openSync(logFile, 'w')
+  const from = performance.now()
   const child = spawn('taskset', ['--cpu-list', String(core), ...command], {
     env: { ...process.env, ...env },
     stdio: ['ignore', log, log],
@@ -49,6 +67,7 @@ export async function start(program: Program): Promise<Running> {
   return {
     url,
     pid: child.pid ?? 0,
+    startMs: performance.now() - from,
     stop: async () => {
       child.kill('SIGKILL')
       await ended
@@ -57,11 +76,11 @@ export async function start(program: Program): Promise<Running> {
 }
 
 async function readiness({ name, ready, logFile }: Program, child: ChildProcess): Promise<string> {
-  for (let waitedMs = 0; waitedMs < READY_MS_MAX; waitedMs += 20) {
+  for (let waitedMs = 0; waitedMs < READY_MS_MAX; waitedMs += READY_EVERY_MS) {
     const match = ready.exec(readFileSync(logFile, 'utf8'))
     if (match !== null) return match[1] ?? ''
     if (child.exitCode !== null || child.signalCode !== null) break
-    await sleep(20)
+    await sleep(READY_EVERY_MS)
   }
   throw new Error(`${name} did not start:\n${readFileSync(logFile, 'utf8').slice(-2_000)}`)
 }

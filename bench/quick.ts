@@ -2,7 +2,7 @@
 // installed. Fails when Tollgate falls below MINIMUM of the bare proxy's requests per second.
 import { loadavg } from 'node:os'
 import type { Contender } from './contenders/contender.ts'
-import { BARE_PROXY, UPSTREAM } from './contenders/contender.ts'
+import { BARE_PROXY, UPSTREAM, UPSTREAM_MINIMUM } from './contenders/contender.ts'
 import { bareProxyContender, tollgateContender, upstreamContender } from './contenders/contender.ts'
 import { startBareProxy, startUpstreams } from './contenders/servers.ts'
 import { startTollgate } from './contenders/tollgate.ts'
@@ -10,9 +10,9 @@ import { share } from './effort.ts'
 import { median, spread } from './figures.ts'
 import { runFolder } from './folder.ts'
 import type { Measured } from './load/load.ts'
+import { pinThisProcess } from './processes.ts'
 import type { Rounds } from './rounds.ts'
 import { isMeasured, measure, ROUND_SECONDS, warmUp } from './rounds.ts'
-import { UPSTREAM_MINIMUM } from './targets.ts'
 import { SMALL_32 } from './workloads.ts'
 
 const MINIMUM = 0.6
@@ -23,6 +23,7 @@ const WARM_UP = {
 }
 
 export async function quick(): Promise<number> {
+  pinThisProcess()
   const folder = runFolder()
   const upstreams = await startUpstreams(folder)
   const bare = bareProxyContender(await startBareProxy(folder, upstreams))

@@ -1,7 +1,8 @@
 // Contenders measured in turn, several times each: what the machine does meanwhile meets all of them alike.
+import { connect } from 'node:net'
 import type { Contender } from './contenders/contender.ts'
 import { share } from './effort.ts'
-import type { Measured } from './load/load.ts'
+import type { Load, Measured } from './load/load.ts'
 import { runLoad } from './load/load.ts'
 import { requestsOf } from './workloads.ts'
 import type { Way, Workload } from './workloads.ts'
@@ -39,7 +40,10 @@ export async function measure(
       try {
         const load = loadOf(runner.contender, workload, { ...runner.way, seconds: duration })
         const measured = await runLoad(load, folder)
-        refuseWrongAnswers(workload, measured)
+        const { refusedShare } = measured
+        if (refusedShare !== (workload.refusal === undefined ? 0 : 1)) {
+          throw new Error(await answerText(load, refusedShare))
+        }
         if (round > 0) runner.measured.push(measured)
       } catch (error) {
         runner.failed = error instanceof Error ? error.message : String(error)
@@ -79,15 +83,23 @@ function loadOf(
   { pid }: Contender,
   workload: Workload,
   way: Way & { readonly seconds: number },
-): Parameters<typeof runLoad>[0] {
+): Load {
   const { connections, untilFirstEvent = false } = workload
   const requests = requestsOf(workload, way)
   return { url: way.url, pid, requests, connections, seconds: way.seconds, untilFirstEvent }
 }
 
-function refuseWrongAnswers({ refusal }: Workload, { refusedShare }: Measured): void {
-  const wanted = refusal === undefined ? 0 : 1
-  if (refusedShare === wanted) return
-  const answers = refusal === undefined ? 'were refused' : 'were refused, and all should be'
-  throw new Error(`${(refusedShare * 100).toFixed(0)} % of the requests ${answers}`)
+/** What a contender says that does not do what it is asked. */
+async function answerText({ url, requests }: Load, refusedShare: number): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  socket.once('data', (chunk: Buffer) => resolve(chunk.toString()))
+  socket.once('error', (error) => resolve(error.message))
+  socket.write(requests[0] ?? '')
+  const answer = await promise
+  socket.destroy()
+  const [status = ''] = answer.split('\r\n')
+  const body = answer.split('\r\n\r\n').slice(1).join(' ').slice(0, 200)
+  return `refused ${(refusedShare * 100).toFixed(0)} %; ${status}: ${body}`
 }

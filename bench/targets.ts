@@ -1,4 +1,82 @@
-// What the project promises of its speed, as ratios within one run (docs/performance.md).
+// What the project promises of its speed, as ratios within one run, and whether a run kept it.
+import { PORTKEY, TOLLGATE_SQLITE } from './contenders/all.ts'
+import { BARE_PROXY } from './contenders/contender.ts'
+import type { Figure, Row } from './report/rows.ts'
+import { figureOf } from './report/rows.ts'
 
-/** In bare proxies: below it, the upstream would be measured and not the gateways. */
-export const UPSTREAM_MINIMUM = 4
+/** Above it the disk decides the latency of one connection, and not the gateway. */
+const COMMIT_US_MAX = 150
+
+export type Target = {
+  readonly promise: string
+  readonly wanted: string
+  readonly figure: number
+  readonly verdict: 'kept' | 'MISSED' | 'not judged'
+}
+
+/** The rows that promises are about. */
+export type PromisedRows = {
+  readonly [
+    Name in
+      | 'small32'
+      | 'small256'
+      | 'added'
+      | 'stream'
+      | 'translatedStream'
+      | 'badKey'
+      | 'emptyBudget'
+      | 'streamMemory'
+      | 'idleMemory'
+      | 'memory'
+      | 'memoryTwice'
+      | 'start'
+  ]: Row
+}
+
+export function judge(rows: PromisedRows, commitUs: number): readonly Target[] {
+  const own = (row: Row): Figure => figureOf(row, TOLLGATE_SQLITE) ?? { value: NaN }
+  const bare = (row: Row): Figure => figureOf(row, BARE_PROXY) ?? { value: NaN }
+  const ratio = (row: Row): number => own(row).ratio ?? NaN
+  const served = own(rows.small32).value
+  const portkey = figureOf(rows.small32, PORTKEY)?.value ?? NaN
+  const added = atMost('added to p50 at one connection, × the bare proxy’s', ratio(rows.added), 5)
+  return [
+    atLeast('small requests at 32 connections, × the bare proxy', ratio(rows.small32), 0.75),
+    atLeast('small requests at 256 connections, × the bare proxy', ratio(rows.small256), 0.85),
+    atLeast('small requests at 32 connections, × Portkey', served / portkey, 6),
+    commitUs > COMMIT_US_MAX ? { ...added, verdict: 'not judged' } : added,
+    atLeast('events passed through, × the bare proxy', ratio(rows.stream), 0.8),
+    atLeast('events translated, × the bare proxy', ratio(rows.translatedStream), 0.5),
+    atLeast('refusing a bad key, × serving', own(rows.badKey).value / served, 2),
+    atLeast('refusing on an empty budget, × serving', own(rows.emptyBudget).value / served, 2),
+    atMost('memory per open stream, × the bare proxy', ratio(rows.streamMemory), 1.5),
+    atMost('memory when idle, MB', own(rows.idleMemory).value, 160),
+    atMost(
+      'memory after many requests, MB above the bare proxy',
+      own(rows.memory).value - bare(rows.memory).value,
+      90,
+    ),
+    atMost(
+      'memory after twice as many, × that',
+      own(rows.memoryTwice).value / own(rows.memory).value,
+      1.05,
+    ),
+    atMost('start until it listens, ms', own(rows.start).value, 1_500),
+  ]
+}
+
+export function targetsTable(targets: readonly Target[]): string {
+  const lines = targets.map(({ promise, wanted, figure, verdict }) => {
+    const measured = Number.isNaN(figure) ? 'not measured' : figure.toFixed(2)
+    return `| ${promise} | ${wanted} | ${measured} | ${verdict} |`
+  })
+  return ['| promise | wanted | measured | |', '|---|---:|---:|---|', ...lines].join('\n')
+}
+
+function atLeast(promise: string, figure: number, limit: number): Target {
+  return { promise, wanted: `≥ ${limit}`, figure, verdict: figure >= limit ? 'kept' : 'MISSED' }
+}
+
+function atMost(promise: string, figure: number, limit: number): Target {
+  return { promise, wanted: `≤ ${limit}`, figure, verdict: figure <= limit ? 'kept' : 'MISSED' }
+}

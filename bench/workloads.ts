@@ -4,7 +4,12 @@ import { httpText } from './load/request.ts'
 
 export type Headers = Readonly<Record<string, string>>
 
-export type Way = { readonly url: string; readonly headers: readonly Headers[] }
+export type Way = {
+  readonly url: string
+  readonly headers: readonly Headers[]
+  /** Before every model's name. */
+  readonly modelPrefix?: string
+}
 
 export type Workload = {
   readonly name: string
@@ -59,9 +64,12 @@ export const WORKLOADS: readonly Workload[] = [
   ...[TRANSLATED, TRANSLATED_STREAM, BAD_KEY, EMPTY_BUDGET],
 ]
 
-export function requestsOf(workload: Workload, { headers }: Way): readonly string[] {
+export function requestsOf(
+  workload: Workload,
+  { headers, modelPrefix = '' }: Way,
+): readonly string[] {
   const path = PATHS[workload.client]
-  const body = JSON.stringify(bodyOf(workload))
+  const body = JSON.stringify(bodyOf(workload, modelPrefix + modelOf(workload)))
   return headers.map((each) => httpText({ path, headers: each, body }))
 }
 
@@ -74,9 +82,8 @@ const PATHS = {
 const SYSTEM = 'You are a helpful assistant.'
 const QUESTION = 'Who paid the toll, and why did the gate stay shut for so long?'
 
-function bodyOf(workload: Workload): object {
+function bodyOf(workload: Workload, model: string): object {
   const { client, promptBytes = 0 } = workload
-  const model = modelOf(workload)
   const stream = workload.isStream ? { stream: true } : {}
   const question = QUESTION.repeat(Math.ceil(promptBytes / QUESTION.length) || 1)
   const asked = { role: 'user', content: question }

@@ -46,14 +46,17 @@ export type Counted = {
   readonly firstEventUs?: number
 }
 
-const isWrkInstalled = spawnSync('wrk', ['--version']).error === undefined
-export const loadProgram = isWrkInstalled ? 'wrk' : 'a client on Node'
+export function loadProgram(): 'wrk' | 'a client on Node' {
+  return spawnSync('wrk', ['--version']).error === undefined ? 'wrk' : 'a client on Node'
+}
 
 export async function runLoad(load: Load, folder: string): Promise<Measured> {
   const file = join(folder, 'requests')
   writeFileSync(file, load.requests.join('\0'))
   const command =
-    isWrkInstalled && load.untilFirstEvent !== true ? wrkCommand(load) : clientCommand(load)
+    loadProgram() === 'wrk' && load.untilFirstEvent !== true
+      ? wrkCommand(load)
+      : clientCommand(load)
   const before = cpuNs(load.pid)
   const child = spawn('taskset', ['--cpu-list', String(LOAD_CORE), ...command], {
     env: { ...process.env, BENCH_REQUESTS: file },

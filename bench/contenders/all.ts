@@ -1,0 +1,77 @@
+// Everything that a whole run compares, started. What cannot start is left out and named, and the run goes on.
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { startPostgres } from './postgres.ts'
+import { bareProxyContender, tollgateContender, upstreamContender } from './contender.ts'
+import type { Contender } from './contender.ts'
+import { findInstalled } from './installed.ts'
+import { startPortkey } from './portkey.ts'
+import { startBareProxy } from './servers.ts'
+import type { Upstreams } from './servers.ts'
+import { startTollgate } from './tollgate.ts'
+
+export const TOLLGATE_SQLITE = 'Tollgate SQLite'
+export const TOLLGATE_POSTGRES = 'Tollgate PostgreSQL'
+export const TOLLGATE_WITHOUT_LEDGER = 'Tollgate without ledger'
+export const PORTKEY = 'Portkey'
+
+const WITHOUT_LEDGER = pathToFileURL(join(import.meta.dirname, 'without-ledger.mjs')).href
+
+export type Field = {
+  readonly contenders: readonly Contender[]
+  /** What was left out, and why. */
+  readonly missing: readonly string[]
+}
+
+export async function startField(folder: string, upstreams: Upstreams): Promise<Field> {
+  const contenders: Contender[] = [upstreamContender(upstreams)]
+  const missing: string[] = []
+  const starts: readonly { readonly name: string; start(): Promise<Contender> }[] = [
+    {
+      name: 'bare proxy',
+      start: async () => bareProxyContender(await startBareProxy(folder, upstreams)),
+    },
+    { name: TOLLGATE_SQLITE, start: () => tollgateOnSqlite(folder, upstreams) },
+    {
+      name: TOLLGATE_POSTGRES,
+      start: async () => {
+        const database = await startPostgres(folder)
+        const options = { name: 'on-postgres', folder, upstreams, database }
+        return tollgateContender(TOLLGATE_POSTGRES, await startTollgate(options))
+      },
+    },
+    {
+      name: TOLLGATE_WITHOUT_LEDGER,
+      start: async () => {
+        const nodeArgs = ['--import', WITHOUT_LEDGER]
+        const options = { name: 'without-ledger', folder, upstreams, nodeArgs }
+        const tollgate = tollgateContender(TOLLGATE_WITHOUT_LEDGER, await startTollgate(options))
+        return withoutBudgets(tollgate)
+      },
+    },
+    { name: PORTKEY, start: () => startPortkey(folder, upstreams) },
+    ...findInstalled(folder, upstreams),
+  ]
+  for (const { name, start } of starts) {
+    try {
+      contenders.push(await start())
+    } catch (error) {
+      missing.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  return { contenders, missing }
+}
+
+export async function tollgateOnSqlite(folder: string, upstreams: Upstreams): Promise<Contender> {
+  const options = { name: 'on-sqlite', folder, upstreams }
+  return tollgateContender(TOLLGATE_SQLITE, await startTollgate(options))
+}
+
+/** Without books, no budget is ever empty. */
+function withoutBudgets(contender: Contender): Contender {
+  return {
+    ...contender,
+    wayOf: (workload) =>
+      workload.refusal === 'empty budget' ? undefined : contender.wayOf(workload),
+  }
+}

@@ -1,0 +1,37 @@
+// Portkey, the gateway on Node that most people know, from npm and as its users start it. It has no keys, budgets or
+// books of its own here: who may ask, and for how much, it does not check.
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ensureDependencies } from '../../scripts/checkout.mjs'
+import { freePort } from '../../test/support/port.ts'
+import { GATEWAY_CORE, start } from '../processes.ts'
+import type { Contender } from './contender.ts'
+import type { Upstreams } from './servers.ts'
+
+const PEERS = fileURLToPath(new URL('../peers', import.meta.url))
+
+export async function startPortkey(folder: string, upstreams: Upstreams): Promise<Contender> {
+  await ensureDependencies(PEERS)
+  const port = await freePort()
+  const program = join(PEERS, 'node_modules/@portkey-ai/gateway/build/start-server.js')
+  const { pid, startMs } = await start({
+    name: 'Portkey',
+    command: [process.execPath, program, `--port=${port}`, '--headless'],
+    core: GATEWAY_CORE,
+    env: { NODE_ENV: 'production' },
+    logFile: join(folder, 'portkey.log'),
+    ready: /Ready for connections/,
+  })
+  return {
+    name: 'Portkey',
+    pid,
+    startMs,
+    wayOf: ({ isStream, refusal }) => {
+      if (refusal !== undefined) return undefined
+      const { url } = isStream ? upstreams.streams : upstreams.whole
+      const target = { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `${url}/v1` }
+      const headers = [{ authorization: 'Bearer none', ...target }]
+      return { url: `http://127.0.0.1:${port}`, headers }
+    },
+  }
+}

@@ -1,0 +1,124 @@
+// The whole benchmark: every contender at every workload, in about twelve minutes. Prints one table; the same as JSON and
+// as a plot is in bench/results afterwards.
+import { installWithApt } from '../test/support/apt.ts'
+import { PORTKEY, TOLLGATE_SQLITE, startField, tollgateOnSqlite } from './contenders/all.ts'
+import type { Contender } from './contenders/contender.ts'
+import { BARE_PROXY, UPSTREAM, UPSTREAM_MINIMUM } from './contenders/contender.ts'
+import { bareProxyContender } from './contenders/contender.ts'
+import { findNginx } from './contenders/nginx.ts'
+import { startPortkey } from './contenders/portkey.ts'
+import { startBareProxy, startUpstreams } from './contenders/servers.ts'
+import type { Upstreams } from './contenders/servers.ts'
+import { effort, share } from './effort.ts'
+import { runFolder } from './folder.ts'
+import { loadProgram } from './load/load.ts'
+import { describeMachine, machineText } from './machine.ts'
+import type { Memory } from './memory.ts'
+import { memoryOf } from './memory.ts'
+import type { Streams } from './open-streams.ts'
+import { streamsOf } from './open-streams.ts'
+import { pinThisProcess } from './processes.ts'
+import { writeResults } from './report/files.ts'
+import { plotOf } from './report/plot.ts'
+import { rowsOf } from './report/all-rows.ts'
+import { figureOf } from './report/rows.ts'
+import { tableOf } from './report/table.ts'
+import type { Rounds } from './rounds.ts'
+import { measure, ROUND_SECONDS, warmUp } from './rounds.ts'
+import { judge, targetsTable } from './targets.ts'
+import type { Workload } from './workloads.ts'
+import { SMALL_32, WORKLOADS } from './workloads.ts'
+
+const COURSE = { rounds: share(3), seconds: ROUND_SECONDS, warmSeconds: share(2) }
+
+export async function full(): Promise<number> {
+  pinThisProcess()
+  if (loadProgram() !== 'wrk') installWithApt('wrk')
+  if (findNginx() === undefined) installWithApt('nginx-light')
+  const folder = runFolder()
+  const machine = describeMachine(folder)
+  console.log(machineText(machine))
+  const upstreams = await startUpstreams(folder)
+  const { contenders, missing } = await startField(folder, upstreams)
+  const memory = await warmAll(contenders, folder)
+  const results = new Map<Workload, ReadonlyMap<string, Rounds>>()
+  for (const workload of WORKLOADS) {
+    say(workload.name)
+    results.set(workload, await measure(contenders, workload, { folder, ...COURSE }))
+  }
+  const streams = await measureStreams(folder, upstreams)
+  const rows = rowsOf({ results, memory, streams })
+  const names = contenders.map(({ name }) => name)
+  const targets = judge(rows.promised, machine.commitUs)
+  const table = [
+    `${machineText(machine)}.${effort < 1 ? ` A trial: ${effort} of a whole run.` : ''}`,
+    tableOf(rows.all, names),
+    ...missing.map((line) => `Left out: ${line.split('\n')[0]}`),
+    `${targetsTable(targets)}\n`,
+  ].join('\n\n')
+  console.log(table)
+  writeResults({
+    json: { machine, effort, rows: rows.all, targets, missing, rounds: roundsJson(results) },
+    table,
+    plot: plotOf(rows.all, names),
+  })
+  const upstreamRatio = figureOf(rows.promised.small32, UPSTREAM)?.ratio ?? 0
+  if (upstreamRatio >= UPSTREAM_MINIMUM) return 0
+  console.error(
+    `the upstream makes only ${upstreamRatio.toFixed(1)} bare proxies, and ${UPSTREAM_MINIMUM} are needed for a comparison: nothing here is worth publishing.`,
+  )
+  return 1
+}
+
+/** Growing memory is measured on the way: it takes more requests than any warm-up. */
+async function warmAll(
+  contenders: readonly Contender[],
+  folder: string,
+): Promise<ReadonlyMap<string, Memory>> {
+  const memory = new Map<string, Memory>()
+  for (const contender of contenders) {
+    const { name } = contender
+    if (name === UPSTREAM) continue
+    say(`warming up: ${name}`)
+    if (name === BARE_PROXY || name === TOLLGATE_SQLITE) {
+      memory.set(name, await memoryOf(contender, folder))
+    } else {
+      const work = { folder, requests: share(50_000), secondsMax: share(12) }
+      // Whoever cannot serve this fails again in the rounds, and is shown there.
+      await warmUp(contender, SMALL_32, work).catch(() => {})
+    }
+  }
+  return memory
+}
+
+/** On programs that are started anew, so that no memory of earlier rounds is used again. */
+async function measureStreams(
+  folder: string,
+  upstreams: Upstreams,
+): Promise<ReadonlyMap<string, Streams | { readonly failed: string }>> {
+  const fresh = `${folder}/fresh`
+  const starts: readonly (readonly [string, () => Promise<Contender>])[] = [
+    [BARE_PROXY, async () => bareProxyContender(await startBareProxy(fresh, upstreams))],
+    [TOLLGATE_SQLITE, () => tollgateOnSqlite(fresh, upstreams)],
+    [PORTKEY, () => startPortkey(fresh, upstreams)],
+  ]
+  const streams = new Map<string, Streams | { readonly failed: string }>()
+  for (const [name, start] of starts) {
+    say(`open streams: ${name}`)
+    streams.set(
+      name,
+      await streamsOf(start, folder).catch((error: unknown) => ({ failed: String(error) })),
+    )
+  }
+  return streams
+}
+
+function roundsJson(results: ReadonlyMap<Workload, ReadonlyMap<string, Rounds>>): object {
+  return Object.fromEntries(
+    [...results].map(([{ name }, own]) => [name, Object.fromEntries(own)] as const),
+  )
+}
+
+function say(what: string): void {
+  console.error(`bench: ${what}`)
+}

@@ -1,0 +1,53 @@
+// How fast a program starts, and what an open stream costs it in memory: thousands of them, each saying something every
+// ten seconds.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Contender } from './contenders/contender.ts'
+import { share } from './effort.ts'
+import { LOAD_CORE, residentBytes, start } from './processes.ts'
+import { warmUp } from './rounds.ts'
+import { requestsOf, SLOW_STREAM, STREAM } from './workloads.ts'
+
+export const OPEN_STREAMS = share(5_000)
+
+const HOLD = fileURLToPath(new URL('./load/hold.ts', import.meta.url))
+/** A rest for the collector, before and after. */
+const REST_MS = 3_000
+
+export type Streams = {
+  /** From the start of the process until it listens. */
+  readonly startMs: number
+  readonly bytesPerStream: number
+}
+
+export async function streamsOf(
+  startContender: () => Promise<Contender>,
+  folder: string,
+): Promise<Streams> {
+  const contender = await startContender()
+  return { startMs: contender.startMs, bytesPerStream: await bytesPerStream(contender, folder) }
+}
+
+async function bytesPerStream(contender: Contender, folder: string): Promise<number> {
+  const way = contender.wayOf(SLOW_STREAM)
+  if (way === undefined) throw new Error('has no streams')
+  await warmUp(contender, STREAM, { folder, requests: share(2_000), secondsMax: share(5) })
+  await sleep(REST_MS)
+  const before = residentBytes(contender.pid)
+  const file = join(folder, 'slow-request')
+  writeFileSync(file, requestsOf(SLOW_STREAM, way)[0] ?? '')
+  const holder = await start({
+    name: 'streams',
+    command: [process.execPath, HOLD, way.url, String(OPEN_STREAMS)],
+    core: LOAD_CORE,
+    env: { BENCH_REQUESTS: file },
+    logFile: join(folder, 'hold.log'),
+    ready: /held/,
+  })
+  await sleep(REST_MS)
+  const after = residentBytes(contender.pid)
+  await holder.stop()
+  return (after - before) / OPEN_STREAMS
+}

@@ -1,0 +1,69 @@
+// All rows of a whole run, in the order of the table, and by name those that promises are about.
+import type { Memory } from '../memory.ts'
+import { MEMORY_REQUESTS } from '../memory.ts'
+import type { Streams } from '../open-streams.ts'
+import { OPEN_STREAMS } from '../open-streams.ts'
+import type { PromisedRows } from '../targets.ts'
+import * as workloads from '../workloads.ts'
+import { addedRow, plainRow, processorRow, rateRow } from './rows.ts'
+import type { Results, Row } from './rows.ts'
+
+export type Findings = {
+  readonly results: Results
+  readonly memory: ReadonlyMap<string, Memory>
+  readonly streams: ReadonlyMap<string, Streams | { readonly failed: string }>
+}
+
+const MB = 1e6
+
+export function rowsOf({ results, memory, streams }: Findings): {
+  readonly all: readonly Row[]
+  readonly promised: PromisedRows
+} {
+  const { SMALL_1, SMALL_32, FIRST_EVENT, STREAM, TRANSLATED_STREAM } = workloads
+  const rate = (workload: workloads.Workload): Row => rateRow(workload, results)
+  const bytes = (label: string, of: (memory: Memory) => number): Row =>
+    plainRow(label, 'MB', new Map([...memory].map(([name, each]) => [name, of(each) / MB])))
+  const stream = (label: string, unit: string, of: (streams: Streams) => number): Row =>
+    plainRow(
+      label,
+      unit,
+      new Map([...streams].map(([name, each]) => [name, 'failed' in each ? each : of(each)])),
+    )
+  const many = MEMORY_REQUESTS.toLocaleString('en')
+  const twice = (MEMORY_REQUESTS * 2).toLocaleString('en')
+  const promised: PromisedRows = {
+    small32: rate(SMALL_32),
+    small256: rate(workloads.SMALL_256),
+    added: addedRow('added to p50, 1 connection', results.get(SMALL_1), ({ p50Us }) => p50Us),
+    stream: rate(STREAM),
+    translatedStream: rate(TRANSLATED_STREAM),
+    badKey: rate(workloads.BAD_KEY),
+    emptyBudget: rate(workloads.EMPTY_BUDGET),
+    streamMemory: stream(
+      `memory per open stream, ${OPEN_STREAMS.toLocaleString('en')} open`,
+      'KB',
+      ({ bytesPerStream }) => bytesPerStream / 1000,
+    ),
+    idleMemory: bytes('memory when idle', ({ idleBytes }) => idleBytes),
+    memory: bytes(`memory after ${many} requests`, ({ afterBytes }) => afterBytes),
+    memoryTwice: bytes(`memory after ${twice} requests`, ({ afterTwiceBytes }) => afterTwiceBytes),
+    start: stream('start until it listens', 'ms', ({ startMs }) => startMs),
+  }
+  const firstEvent = addedRow(
+    'added to the first event, 1 connection',
+    results.get(FIRST_EVENT),
+    ({ firstEventUs = NaN }) => firstEventUs,
+  )
+  const all = [
+    ...[rate(SMALL_1), promised.added, promised.small32],
+    processorRow('processor time of a small request', results.get(SMALL_32)),
+    ...[promised.small256, rate(workloads.LARGE_PROMPT), rate(workloads.EMBEDDING)],
+    ...[promised.stream, firstEvent],
+    ...[rate(workloads.TRANSLATED), promised.translatedStream],
+    ...[promised.badKey, promised.emptyBudget],
+    ...[promised.idleMemory, promised.memory, promised.memoryTwice, promised.streamMemory],
+    promised.start,
+  ]
+  return { all, promised }
+}

@@ -1,0 +1,37 @@
+// Where the results of a whole run are kept (bench/results, not in git), and how they get into the document.
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const RESULTS = fileURLToPath(new URL('../results', import.meta.url))
+const DOCS = fileURLToPath(new URL('../../docs', import.meta.url))
+const BEGIN = '<!-- bench: begin -->'
+const END = '<!-- bench: end -->'
+
+export type ResultFiles = {
+  readonly json: unknown
+  readonly table: string
+  readonly plot: string
+}
+
+export function writeResults({ json, table, plot }: ResultFiles): void {
+  mkdirSync(RESULTS, { recursive: true })
+  writeFileSync(join(RESULTS, 'results.json'), `${JSON.stringify(json, null, 2)}\n`)
+  writeFileSync(join(RESULTS, 'table.md'), table)
+  writeFileSync(join(RESULTS, 'plot.svg'), plot)
+}
+
+/** Puts the last run into docs/performance.md, between its two marks. */
+export function publishResults(): void {
+  const tableFile = join(RESULTS, 'table.md')
+  if (!existsSync(tableFile)) throw new Error('there is no run to publish yet: npm run bench')
+  const file = join(DOCS, 'performance.md')
+  const document = readFileSync(file, 'utf8')
+  const begin = document.indexOf(BEGIN)
+  const end = document.indexOf(END)
+  if (begin < 0 || end < begin) throw new Error(`docs/performance.md lacks ${BEGIN} and ${END}`)
+  const plot = '![Requests and events per second, as shares of a bare proxy](performance.svg)'
+  const results = `${BEGIN}\n\n${readFileSync(tableFile, 'utf8')}\n${plot}\n\n`
+  writeFileSync(file, document.slice(0, begin) + results + document.slice(end))
+  copyFileSync(join(RESULTS, 'plot.svg'), join(DOCS, 'performance.svg'))
+}
