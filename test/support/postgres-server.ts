@@ -15,7 +15,7 @@ export type PostgresServer = {
 }
 
 // Durable like a real one, because the tests rely on commits; sized for many short test databases.
-const SETTINGS = Object.entries({
+const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '200',
@@ -24,9 +24,13 @@ const SETTINGS = Object.entries({
   synchronous_commit: 'on',
   full_page_writes: 'off',
   autovacuum: 'off',
-}).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}
 
-export async function makePostgres(folder: string): Promise<PostgresServer> {
+/** `settings` in place of, or besides, those that suit the tests. */
+export async function makePostgres(
+  folder: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
   if (serverUser) chownSync(folder, serverUser.uid, serverUser.gid)
   const binaries = await findPostgres(folder)
   const data = join(folder, 'data')
@@ -38,10 +42,13 @@ export async function makePostgres(folder: string): Promise<PostgresServer> {
   })
   if (status !== 0) throw new Error(`initdb failed: ${error?.message ?? stderr}`)
   const port = await freePort()
-  const command = [join(binaries, 'postgres'), '-D', data, '-p', String(port), ...SETTINGS]
+  const command = [join(binaries, 'postgres'), '-D', data, '-p', String(port)]
+  const options = Object.entries({ ...SETTINGS, ...settings }).map(
+    ([name, value]) => `--${name}=${value}`,
+  )
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    start: () => startServer(folder, command),
+    start: () => startServer(folder, [...command, ...options]),
   }
 }
 
