@@ -107,6 +107,8 @@ export class SqliteThread {
 
   async close(): Promise<void> {
     if (this.#failure !== undefined) return
+    // Node tells the thread's last answer and its end in one go, before whoever waits for the answer goes on.
+    this.#onLost = () => {}
     await this.#ask({ type: 'close' }, null)
     this.#failure = new ThreadLost('the SQLite thread has ended: the store was closed')
     await this.#worker.terminate()
