@@ -4,12 +4,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
+import { connect } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 
 import { GatewayError } from '../src/core/errors.ts'
 import { HttpClient } from '../src/providers/http.ts'
+import { freePort } from './support/port.ts'
 import { SELF_SIGNED } from './support/self-signed.ts'
 
 const TIMEOUTS = { connectMs: 10_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
@@ -27,9 +29,8 @@ test('a certificate that nobody vouches for is refused, whatever the environment
   })
   process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
   await assert.rejects(get(client(t), `https://127.0.0.1:${port}/`), (thrown: unknown) => {
-    assert(thrown instanceof GatewayError)
-    assert.match(String(thrown.cause), /self-signed certificate/)
-    return thrown.details.unbilled === true
+    assert.match(String((thrown as Error).cause), /self-signed certificate/)
+    return isUnbilled(thrown)
   })
 })
 
@@ -55,9 +56,33 @@ test('a proxy that the environment names is used, but for the hosts it leaves ou
   await get(client(t, env), 'http://provider.invalid/v1')
   assert.deepEqual(asked, ['http://provider.invalid/v1'])
 
-  // What is encrypted goes through a tunnel; this proxy allows none.
-  await assert.rejects(get(client(t, env), 'https://provider.invalid/v1'), GatewayError)
+  // What is encrypted goes through a tunnel; this proxy allows none, and nothing has left.
+  await assert.rejects(get(client(t, env), 'https://provider.invalid/v1'), isUnbilled)
   assert.equal(asked[1], 'provider.invalid:443')
+})
+
+test('through a tunnel, too, a certificate must hold', async (t) => {
+  const secure = createSecureServer(SELF_SIGNED, (_, response) => void response.end('{}'))
+  const port = await listening(t, secure)
+  const proxy = createServer().on('connect', (_, socket) => {
+    socket.on('error', () => {})
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    const server = connect(port, '127.0.0.1').on('error', () => {})
+    socket.pipe(server).pipe(socket)
+  })
+  const HTTPS_PROXY = `http://127.0.0.1:${await listening(t, proxy)}`
+  await assert.rejects(get(client(t, { HTTPS_PROXY }), 'https://provider.invalid/v1'), (thrown) => {
+    assert.match(String((thrown as Error).cause), /self-signed certificate/)
+    return isUnbilled(thrown)
+  })
+})
+
+test('a proxy that is not there is told apart: nothing was billed', async (t) => {
+  const address = `http://127.0.0.1:${await freePort()}`
+  const env = { HTTP_PROXY: address, HTTPS_PROXY: address }
+  for (const url of ['http://provider.invalid/v1', 'https://provider.invalid/v1']) {
+    await assert.rejects(get(client(t, env), url), isUnbilled, url)
+  }
 })
 
 test('a metadata address is not connected to, by a proxy either', async (t) => {
@@ -72,6 +97,10 @@ test('a metadata address is not connected to, by a proxy either', async (t) => {
   }
   assert.deepEqual(asked, [])
 })
+
+function isUnbilled(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && thrown.details.unbilled === true
+}
 
 async function listening(t: TestContext, server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -84,19 +84,28 @@ export class HttpClient {
   #agent(connectTimeoutMs: number): Dispatcher {
     const known = this.#agents.get(connectTimeoutMs)
     if (known !== undefined) return known
+    // Not even an environment that allows it makes a gateway send its keys to whoever answers.
+    const verified = { timeout: connectTimeoutMs, rejectUnauthorized: true }
     const options = {
       connections: CONNECTIONS_MAX,
       keepAliveTimeout: 30_000,
       pipelining: 1,
       // One connection, one request: what a provider does to one of them cannot touch another.
       allowH2: false,
-      connect: connector(connectTimeoutMs),
+      connect: buildConnector({ ...verified, lookup: checkedLookup, allowH2: false }),
     }
     // A proxy named in the environment is the operator's word, as it is for every other program. Whether one is meant
     // for an address takes undici as long as the rest of a call, so it is asked only where there is a proxy.
     const proxies = proxiesIn(this.#env)
     const agent =
-      proxies === undefined ? new Agent(options) : new EnvHttpProxyAgent({ ...options, ...proxies })
+      proxies === undefined
+        ? new Agent(options)
+        : new EnvHttpProxyAgent({
+            ...options,
+            ...proxies,
+            proxyTls: verified,
+            requestTls: verified,
+          })
     this.#agents.set(connectTimeoutMs, agent)
     return agent
   }
@@ -107,26 +116,6 @@ function proxiesIn(env: Environment): EnvHttpProxyAgent.Options | undefined {
   const httpsProxy = env['https_proxy'] ?? env['HTTPS_PROXY'] ?? ''
   const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? ''
   return httpProxy === '' && httpsProxy === '' ? undefined : { httpProxy, httpsProxy, noProxy }
-}
-
-/** Why there is no connection: whatever it is, the request never left. */
-class NotConnected extends Error {
-  override readonly name = 'NotConnected'
-}
-
-function connector(timeout: number): buildConnector.connector {
-  const connect = buildConnector({
-    timeout,
-    lookup: checkedLookup,
-    allowH2: false,
-    // Not even an environment that allows it makes a gateway send its keys to whoever answers.
-    rejectUnauthorized: true,
-  })
-  return (options, callback) =>
-    connect(options, (...[cause, socket]) => {
-      if (cause === null) callback(null, socket)
-      else callback(new NotConnected('no connection', { cause }), null)
-    })
 }
 
 /** One call: it lives until it has ended, nobody waits for it any more, or it has taken too long. */
@@ -193,7 +182,8 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#end(failureOf(error))
+    // Without a connection to start on, whatever went wrong, the request never left.
+    this.#end(this.#controller === undefined ? unreachable(error) : failureOf(error))
   }
 
   #cut(reason: unknown): void {
@@ -230,7 +220,6 @@ class GivenHeaders implements AnswerHeaders {
 }
 
 function failureOf(error: Error): GatewayError {
-  if (error instanceof NotConnected) return unreachable(error.cause)
   const isSilent =
     error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError
   return isSilent
