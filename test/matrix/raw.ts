@@ -6,6 +6,7 @@ export type Body = Record<string, any>
 
 export type RawAnswer = {
   readonly status: number
+  /** Of a stream, its text alone under `stream`. */
   readonly body: Body
   readonly requestId: string
 }
@@ -36,9 +37,10 @@ export function rawCalls({ url }: TestGateway, key: string): Raw {
         ...(isMessages ? { 'x-api-key': key } : { authorization: `Bearer ${key}` }),
       },
     })
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
     return {
       status: response.status,
-      body: (await response.json()) as Body,
+      body: isStream ? { stream: await response.text() } : ((await response.json()) as Body),
       requestId: response.headers.get('x-request-id') ?? '',
     }
   }
