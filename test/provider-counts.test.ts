@@ -50,7 +50,7 @@ test('count_tokens tells what the provider counts, else what is counted here', a
   }
   assert.equal(await counted('counts'), 77)
   const [asked] = upstream.requests
-  assert.equal(asked?.headers.get('anthropic-beta'), 'context-1m-2025-08-07')
+  assert.equal(asked?.headers.get('anthropic-beta'), 'token-efficient-tools-2025-02-19')
   assert.deepEqual(Object.keys(asked?.body ?? {}).toSorted(), ['messages', 'model'])
   const own = await counted('counts-not')
   assert.ok(own > 0 && own !== 77)
@@ -73,7 +73,7 @@ async function ask(key: string, path: string, body: object) {
     headers: {
       'content-type': 'application/json',
       'x-api-key': key,
-      'anthropic-beta': 'context-1m-2025-08-07',
+      'anthropic-beta': 'token-efficient-tools-2025-02-19',
     },
     body: JSON.stringify(body),
   })
@@ -84,3 +84,15 @@ async function ask(key: string, path: string, body: object) {
 function hello(times: number): readonly object[] {
   return [{ role: 'user', content: 'xq-zv-kj. '.repeat(times) }]
 }
+
+test('a client cannot open a larger window than its requests are held for', async () => {
+  const key = await gateway.key('wide', 'counts')
+  const response = await fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'anthropic-beta': 'other-1, Context-1m-2025-08-07' },
+    body: JSON.stringify({ model: 'counts', max_tokens: 100, messages: hello(1) }),
+  })
+  assert.equal(response.status, 200, await response.text())
+  assert.equal(response.headers.get('x-tollgate-dropped'), 'anthropic-beta.Context-1m-2025-08-07')
+  assert.equal(upstream.requests.at(-1)?.headers.get('anthropic-beta'), 'other-1')
+})

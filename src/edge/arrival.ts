@@ -20,6 +20,9 @@ const PROVIDER_HEADERS = [
   'x-tollgate-sandbox',
 ]
 
+/** Betas that open a larger window than requests are held for: an operator has them for all (`providers.NAME.betas`). */
+const WIDER_WINDOW = /^context-1m\b/i
+
 /** Where clients name the conversation that a request belongs to. */
 const SESSION_HEADERS = ['x-session-id', 'session_id', 'session-id']
 
@@ -58,6 +61,7 @@ export class HttpArrival implements Arrival {
   readonly id: string
   readonly credentials: Credentials
   readonly providerHeaders: ReadonlyMap<string, string>
+  readonly dropped: readonly string[]
   readonly session: string | undefined
   readonly startedMs: number
   readonly trace: Trace
@@ -81,7 +85,9 @@ export class HttpArrival implements Arrival {
       authorization: headers.authorization,
       apiKey: single(headers['x-api-key']),
     }
-    this.providerHeaders = providerHeadersOf(headers)
+    const betas = betasOf(headers['anthropic-beta'])
+    this.dropped = betas.dropped
+    this.providerHeaders = providerHeadersOf(headers, betas.kept)
     this.session = sessionOf(headers)
     this.startedMs = given.startedMs
     this.trace = given.trace
@@ -100,12 +106,34 @@ export class HttpArrival implements Arrival {
   }
 }
 
+type Betas = { readonly kept: string | undefined; readonly dropped: readonly string[] }
+
+const NO_BETAS: Betas = { kept: undefined, dropped: [] }
+
+function betasOf(value: string | string[] | undefined): Betas {
+  const text = single(value)
+  if (text === undefined) return NO_BETAS
+  const names = text.split(',').map((name) => name.trim())
+  const kept = names.filter((name) => !WIDER_WINDOW.test(name))
+  if (kept.length === names.length) return { kept: text, dropped: [] }
+  const dropped = names
+    .filter((name) => WIDER_WINDOW.test(name))
+    .map((name) => `anthropic-beta.${name.slice(0, BETA_CHARACTERS_TOLD)}`)
+  return { kept: kept.length === 0 ? undefined : kept.join(','), dropped }
+}
+
+/** What is told in a header of ours is no longer than the name of any beta. */
+const BETA_CHARACTERS_TOLD = 40
+
 const NO_HEADERS: ReadonlyMap<string, string> = new Map()
 
-function providerHeadersOf(headers: IncomingHttpHeaders): ReadonlyMap<string, string> {
+function providerHeadersOf(
+  headers: IncomingHttpHeaders,
+  betas: string | undefined,
+): ReadonlyMap<string, string> {
   let found: Map<string, string> | undefined
   for (const name of PROVIDER_HEADERS) {
-    const value = single(headers[name])
+    const value = name === 'anthropic-beta' ? betas : single(headers[name])
     if (value !== undefined) found = (found ?? new Map<string, string>()).set(name, value)
   }
   return found ?? NO_HEADERS

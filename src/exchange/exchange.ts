@@ -7,6 +7,7 @@ import { permitModel } from '../access/permit.ts'
 import type { RaisedBounds } from '../access/raised-bounds.ts'
 import type { Tokenizer } from '../access/tokenizer.ts'
 import type { Model } from '../catalog/models.ts'
+import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -50,6 +51,8 @@ export type Incoming = Asking & {
   readonly codec: Codec
   /** The client's headers that a provider may see. */
   readonly providerHeaders: ReadonlyMap<string, string>
+  /** What of the client's headers a provider is not told, by their names. */
+  readonly dropped?: readonly string[]
   /** The client only wants to know what would happen. */
   readonly isDryRun: boolean
   /** The conversation it belongs to, where the client says so beside the body. */
@@ -66,7 +69,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     endpoint === 'responses'
       ? await recall(parts.responses, caller.keyId, sent)
       : withoutState(sent)
-  const call = codec.readCall(body.value)
+  const call = withDropped(codec.readCall(body.value), incoming.dropped)
   trace.stream = call.stream
   const model = permitModel(parts.catalog(), caller, { call, kind: kindOf(endpoint) })
   trace.model = model.id
@@ -125,6 +128,10 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   } finally {
     parts.running.end(caller.keyId, reply)
   }
+}
+
+function withDropped(call: Call, dropped: readonly string[] = []): Call {
+  return dropped.length === 0 ? call : { ...call, dropped: [...call.dropped, ...dropped] }
 }
 
 function kindOf(endpoint: Endpoint): ModelKind {

@@ -3,7 +3,7 @@
 // request reach a model its key may not use.
 import { unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { isArray } from '../core/json.ts'
+import { isArray, isObject } from '../core/json.ts'
 
 type Refusal = {
   readonly why: string
@@ -37,6 +37,10 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
     why: PRICE,
     allows: (value) => isArray(value) && value.every((each) => each === 'text'),
   },
+  // Searches and places of OpenAI-compatible providers, by the names that xAI, Alibaba and OpenRouter have for them.
+  search_parameters: { why: PRICE, allows: (value) => isObject(value) && value['mode'] === 'off' },
+  enable_search: { why: PRICE, allows: (value) => value === false },
+  provider: { why: PRICE },
   models: { why: ALLOWLIST },
   fallbacks: { why: ALLOWLIST },
   fallback_credit_token: { why: ALLOWLIST },
