@@ -51,7 +51,8 @@ export function adminAccessContract(fresh: FreshDatabase): void {
     })
   }
   const state = async (): Promise<unknown> => [
-    (await desk.call('GET', `/keys/${id}`)).body,
+    // A test call is a use, and uses are written down a few seconds later.
+    { ...(await desk.call('GET', `/keys/${id}`)).body, last_used_at: undefined },
     (await desk.call('GET', '/frame')).body,
     (await desk.call('GET', '/keys?per_page=1')).body['total'],
   ]

@@ -197,7 +197,7 @@ describe('the configuration', () => {
         provider: 'local',
         models: [
           { id: 'gpt-5', models: [], missing: ['price'] },
-          { id: 'llama', models: ['house'], missing: ['price', 'max_output'] },
+          { id: 'llama', models: ['house'], missing: ['price', 'context', 'max_output'] },
         ],
       })
       assert.deepEqual(seen, ['/v1/models Bearer right'])
