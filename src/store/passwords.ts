@@ -3,7 +3,7 @@ import { newId } from '../core/ids.ts'
 import { PASSWORD_PROVIDER, type Queries } from './people.ts'
 import type { Store } from './open.ts'
 
-/** Sets or replaces the hash. */
+/** Sets or replaces the hash. Links that were to do the same no longer work. */
 export async function setPassword(
   { clock }: Pick<Store, 'clock'>,
   db: Queries,
@@ -13,7 +13,7 @@ export async function setPassword(
   await db
     .insertInto('person_accounts')
     .values({
-      id: newId('session', clock),
+      id: newId('entry', clock),
       user_id: personId,
       account_id: personId,
       provider_id: PASSWORD_PROVIDER,
@@ -26,5 +26,10 @@ export async function setPassword(
         .columns(['provider_id', 'account_id'])
         .doUpdateSet({ password: hash, updated_at: at }),
     )
+    .execute()
+  await db
+    .deleteFrom('person_links')
+    .where('person_id', '=', personId)
+    .where('used_at', 'is', null)
     .execute()
 }

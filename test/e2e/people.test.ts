@@ -300,14 +300,16 @@ for (const [name, fresh] of [
       const fay = await join('fay@example.com', 'Viewer')
       const elsewhere = await signIn('fay@example.com')
       const password = 'another good password'
+      const id = await idOf('fay@example.com')
+      const earlier = tokenOf((await ann.post(`/people/${id}/reset-password`)).json.url)
       const wrong = await fay.post('/profile/password', { current: 'nothing like it', password })
       assert.deepEqual([wrong.status, wrong.json.error.field], [400, 'current'])
       const changed = await fay.post('/profile/password', { current: PASSWORD, password })
       assert.equal(changed.status, 200)
       assert.equal((await elsewhere.get('/profile')).status, 401)
       assert.equal((await fay.get('/profile')).status, 200)
+      assert.equal((await fay.post('/links/look', { token: earlier })).status, 404)
 
-      const id = await idOf('fay@example.com')
       const link = await ann.post(`/people/${id}/reset-password`)
       // Nothing changes until it is used.
       await signIn('fay@example.com', password)
