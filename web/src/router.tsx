@@ -162,6 +162,27 @@ const auditRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
 })
 
+const peopleRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/people',
+  staticData: { crumb: textCrumb('nav.people'), permission: 'people:manage' },
+  component: lazyRouteComponent(() => import('./pages/people/people.tsx'), 'PeoplePage'),
+})
+
+const rolesRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/roles',
+  staticData: { crumb: textCrumb('nav.roles') },
+  component: lazyRouteComponent(() => import('./pages/roles/roles.tsx'), 'RolesPage'),
+})
+
+const profileRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/profile',
+  staticData: { crumb: textCrumb('profile.title') },
+  component: lazyRouteComponent(() => import('./pages/profile/profile.tsx'), 'ProfilePage'),
+})
+
 const routeTree = rootRoute.addChildren([
   startRoute,
   signInRoute,
@@ -177,6 +198,9 @@ const routeTree = rootRoute.addChildren([
     usageRoute,
     requestsRoute,
     auditRoute,
+    peopleRoute,
+    rolesRoute,
+    profileRoute,
   ]),
 ])
 

@@ -16,6 +16,8 @@ export function useChange<Output, Input = void>(
   const client = useQueryClient()
   return useMutation({
     mutationFn: change,
+    // Some answers carry a secret: none is kept.
+    gcTime: 0,
     onSuccess: async (output) => {
       await Promise.all(made.map((queryKey) => client.invalidateQueries({ queryKey })))
       if (said) notifications.show({ message: said(output), role: 'status', autoClose: 6_000 })

@@ -17,6 +17,8 @@ export async function startI18n(): Promise<void> {
   await i18next.use(initReactI18next).init({
     lng: language,
     fallbackLng: false,
+    // There is one namespace, and permissions are called configuration:read.
+    nsSeparator: false,
     resources: { [language]: { translation: await languages[language].load() } },
     // React escapes what it renders.
     interpolation: { escapeValue: false },

@@ -1,7 +1,7 @@
 // Who is signed in, and the way out.
 import { ActionIcon, Menu } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
+import { Link, useRouter } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { signInRoutes } from '../../../src/admin/contract/sign-in.ts'
 import { call } from '../api.ts'
@@ -34,6 +34,9 @@ export function AccountMenu() {
           <br />
           {person?.email} · {person?.role.name}
         </Menu.Label>
+        <Menu.Item component={Link} to="/settings/profile">
+          {t('account.profile')}
+        </Menu.Item>
         <Menu.Item onClick={() => signOut.mutate()}>{t('account.signOut')}</Menu.Item>
       </Menu.Dropdown>
     </Menu>

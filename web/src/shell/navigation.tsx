@@ -4,7 +4,16 @@ import type { LinkProps } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
-import { ChartIcon, CubeIcon, GaugeIcon, HistoryIcon, KeyIcon, ListIcon } from '../parts/icons.tsx'
+import {
+  ChartIcon,
+  CubeIcon,
+  GaugeIcon,
+  HistoryIcon,
+  KeyIcon,
+  ListIcon,
+  PeopleIcon,
+  ShieldIcon,
+} from '../parts/icons.tsx'
 import { useSession } from '../session.ts'
 import type { TextKey } from '../i18n/text-key.ts'
 import styles from './navigation.module.css'
@@ -53,6 +62,18 @@ const sections: readonly Section[] = [
         permission: 'requests:read',
       },
       { to: '/settings/audit', label: 'nav.audit', icon: HistoryIcon, permission: 'audit:read' },
+    ],
+  },
+  {
+    heading: 'nav.team',
+    entries: [
+      {
+        to: '/settings/people',
+        label: 'nav.people',
+        icon: PeopleIcon,
+        permission: 'people:manage',
+      },
+      { to: '/settings/roles', label: 'nav.roles', icon: ShieldIcon },
     ],
   },
 ]

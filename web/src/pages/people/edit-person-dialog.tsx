@@ -1,0 +1,55 @@
+// Change the name or the role of a person.
+import { TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
+import type { PersonAnswer } from '../../../../src/admin/contract/people.ts'
+import { call } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { problemOf } from '../../parts/field-problem.ts'
+import { sessionQuery } from '../../session.ts'
+import { useChange } from '../../use-change.ts'
+import { madeOldByPeople } from './people-queries.ts'
+import { RoleSelect } from './role-select.tsx'
+
+type EditPersonDialogProps = { readonly person: PersonAnswer; readonly onClose: () => void }
+
+export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
+  const { t } = useTranslation()
+  const [name, setName] = useState(person.name)
+  const [role, setRole] = useState(person.role.id)
+  const save = useChange([...madeOldByPeople, sessionQuery.queryKey], {
+    change: () =>
+      call(peopleRoutes.changePerson, {
+        params: { id: person.id },
+        body: {
+          ...(name === person.name ? {} : { name }),
+          ...(role === person.role.id ? {} : { role }),
+        },
+      }),
+    said: () => t('people.saved', { name }),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('people.editTitle', { name: person.email })}
+      action={t('keyForm.save')}
+      isReady={name.trim() !== '' && (name !== person.name || role !== person.role.id)}
+      isPending={save.isPending}
+      error={save.error}
+      onConfirm={() => save.mutate()}
+      onCancel={onClose}
+    >
+      <TextInput
+        label={t('people.name')}
+        required
+        data-autofocus
+        maxLength={100}
+        value={name}
+        error={problemOf(save.error, 'name')}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <RoleSelect value={role} onChange={setRole} error={problemOf(save.error, 'role')} />
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,143 @@
+// The people as a table, each with the menu of what can be done.
+import { ActionIcon, Menu } from '@mantine/core'
+import type { TFunction } from 'i18next'
+import { useTranslation } from 'react-i18next'
+import type { PersonAnswer } from '../../../../src/admin/contract/people.ts'
+import { DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { BanIcon, CheckIcon, ClockIcon, MoreIcon } from '../../parts/icons.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { useSession } from '../../session.ts'
+import { isDangerous } from './person-action-dialog.tsx'
+import type { PersonAction } from './person-action-dialog.tsx'
+import styles from './people.module.css'
+
+type PersonTableProps = {
+  readonly rows: readonly PersonAnswer[] | undefined
+  readonly onEdit: (person: PersonAnswer) => void
+  readonly onAction: (person: PersonAnswer, action: PersonAction) => void
+}
+
+export function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
+  const { t } = useTranslation()
+  const { person: self } = useSession()
+  const columns: readonly Column<PersonAnswer>[] = [
+    {
+      id: 'name',
+      header: t('people.name'),
+      isRowHeader: true,
+      card: 'title',
+      cell: ({ id, name, email }) => (
+        <>
+          <span className={styles['name']}>
+            {name || email} {id === self?.id && <small>{t('people.you')}</small>}
+          </span>
+          <div className={styles['sub']}>{email}</div>
+        </>
+      ),
+    },
+    ...factColumns(t),
+    {
+      id: 'menu',
+      header: t('overview.actions'),
+      hideHeader: true,
+      align: 'end',
+      card: 'corner',
+      cell: (person) => (
+        <PersonMenu
+          person={person}
+          onEdit={() => onEdit(person)}
+          onAction={(action) => onAction(person, action)}
+        />
+      ),
+    },
+  ]
+  return (
+    <DataTable
+      caption={t('people.caption')}
+      columns={columns}
+      rows={rows}
+      rowKey={({ id }) => id}
+    />
+  )
+}
+
+function factColumns(t: TFunction): readonly Column<PersonAnswer>[] {
+  return [
+    { id: 'role', header: t('people.role'), cell: ({ role }) => role.name },
+    {
+      id: 'status',
+      header: t('column.status'),
+      cell: ({ status }) => <PersonStatus status={status} />,
+    },
+    {
+      id: 'two_factor',
+      header: t('people.twoFactor'),
+      cell: ({ two_factor: isOn }) => t(isOn ? 'people.on' : 'people.off'),
+    },
+    {
+      id: 'last_seen',
+      header: t('people.lastSeen'),
+      cell: ({ last_seen_at: at }) => (at ? <Moment at={at} /> : t('never')),
+    },
+  ]
+}
+
+const looks = {
+  active: { tone: 'good', icon: CheckIcon },
+  invited: { tone: 'neutral', icon: ClockIcon },
+  blocked: { tone: 'bad', icon: BanIcon },
+} as const
+
+function PersonStatus({ status }: Pick<PersonAnswer, 'status'>) {
+  const { t } = useTranslation()
+  const { tone, icon: Icon } = looks[status]
+  return <StatusBadge tone={tone} icon={<Icon size={13} />} word={t(`people.status.${status}`)} />
+}
+
+type PersonMenuProps = {
+  readonly person: PersonAnswer
+  readonly onEdit: () => void
+  readonly onAction: (action: PersonAction) => void
+}
+
+function PersonMenu({ person, onEdit, onAction }: PersonMenuProps) {
+  const { t } = useTranslation()
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={t('overview.actionsFor', { name: person.name || person.email })}
+        >
+          <MoreIcon />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={onEdit}>{t('people.edit')}</Menu.Item>
+        {actionsFor(person).map((action) => (
+          <Menu.Item
+            key={action}
+            color={isDangerous[action] ? 'red' : undefined}
+            onClick={() => onAction(action)}
+          >
+            {t(`people.action.${action}.label`)}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function actionsFor({ status, two_factor: hasCodes }: PersonAnswer): readonly PersonAction[] {
+  if (status === 'invited') return ['invite', 'remove']
+  return [
+    'password',
+    ...(hasCodes ? (['twoFactor'] as const) : []),
+    'signOut',
+    status === 'blocked' ? 'unblock' : 'block',
+    'remove',
+  ]
+}

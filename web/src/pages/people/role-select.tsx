@@ -1,0 +1,30 @@
+// One of the roles. Which of them the reader may give is the gateway's to say.
+import { NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { rolesQuery } from './people-queries.ts'
+
+type RoleSelectProps = {
+  readonly value: string
+  readonly onChange: (role: string) => void
+  readonly error?: ReactNode
+}
+
+export function RoleSelect({ value, onChange, error }: RoleSelectProps) {
+  const { t } = useTranslation()
+  const { data: roles = [] } = useQuery(rolesQuery)
+  const permissions = roles.find(({ id }) => id === value)?.permissions ?? []
+  return (
+    <NativeSelect
+      label={t('people.role')}
+      required
+      value={value}
+      error={error}
+      description={permissions.map((each) => t(`permission.${each}`)).join(', ')}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      data={roles.map(({ id, name }) => ({ value: id, label: name }))}
+    />
+  )
+}

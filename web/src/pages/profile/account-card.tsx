@@ -1,0 +1,58 @@
+// Who one is here, and what one may do.
+import { Button, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import type { SubmitEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { z } from 'zod'
+import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
+import type { profile as profileAnswer } from '../../../../src/admin/contract/profile.ts'
+import { call } from '../../api.ts'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { problemOf } from '../../parts/field-problem.ts'
+import { sessionQuery } from '../../session.ts'
+import { useChange } from '../../use-change.ts'
+import { Card } from './card.tsx'
+import styles from './profile.module.css'
+
+export function AccountCard({ profile }: { readonly profile: z.output<typeof profileAnswer> }) {
+  const { t } = useTranslation()
+  const [name, setName] = useState(profile.name)
+  const save = useChange([['profile'], sessionQuery.queryKey], {
+    change: () => call(profileRoutes.changeProfile, { body: { name } }),
+    said: () => t('profile.nameSaved'),
+  })
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <Card
+      title={profile.email}
+      about={t('profile.role', {
+        role: profile.role.name,
+        permissions: profile.permissions.map((each) => t(`permission.${each}`)).join(', '),
+      })}
+    >
+      {save.error && <ErrorAlert title={t('dialog.failed')} error={save.error} />}
+      <form className={styles['form']} onSubmit={submit}>
+        <TextInput
+          label={t('link.name')}
+          required
+          maxLength={100}
+          autoComplete="name"
+          value={name}
+          error={problemOf(save.error, 'name')}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        <Button
+          type="submit"
+          variant="default"
+          loading={save.isPending}
+          disabled={name.trim() === '' || name === profile.name}
+        >
+          {t('keyForm.save')}
+        </Button>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,24 @@
+// The browser and system behind a User-Agent, as far as people recognise them by it. A hint, never a proof.
+
+const browsers: readonly (readonly [RegExp, string])[] = [
+  [/Edg\//, 'Edge'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrome\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+]
+
+const systems: readonly (readonly [RegExp, string])[] = [
+  [/iPhone|iPad/, 'iOS'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux/, 'Linux'],
+]
+
+export function browserName(agent: string | null): string | undefined {
+  if (agent === null || agent === '') return undefined
+  const names = [browsers, systems].flatMap(
+    (known) => known.find(([pattern]) => pattern.test(agent))?.[1] ?? [],
+  )
+  return names.length === 0 ? agent.slice(0, 60) : names.join(', ')
+}

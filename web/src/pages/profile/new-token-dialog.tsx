@@ -1,0 +1,141 @@
+// Make a personal access token; its secret is shown here, once, and kept nowhere.
+import {
+  Button,
+  Checkbox,
+  Group,
+  Modal,
+  NativeSelect,
+  Stack,
+  Switch,
+  TextInput,
+} from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { API_PREFIX } from '../../../../src/admin/contract/route.ts'
+import type { Permission } from '../../../../src/admin/contract/permissions.ts'
+import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
+import { call } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { CopyBlock } from '../../parts/copy-block.tsx'
+import { problemOf } from '../../parts/field-problem.ts'
+import { Notice } from '../../parts/notice.tsx'
+import { sessionQuery } from '../../session.ts'
+import { useChange } from '../../use-change.ts'
+import { tokensQuery } from './profile-queries.ts'
+
+type NewTokenDialogProps = { readonly onClose: () => void }
+
+const lifetimes = ['7', '30', '90', '365'] as const
+const dayMs = 86_400_000
+
+export function NewTokenDialog({ onClose }: NewTokenDialogProps) {
+  const { t } = useTranslation()
+  const [secret, setSecret] = useState<string>()
+  const [name, setName] = useState('')
+  const [days, setDays] = useState('30')
+  const [chosen, setChosen] = useState<readonly Permission[] | null>(null)
+  const create = useChange([tokensQuery.queryKey], {
+    change: () =>
+      call(profileRoutes.createToken, {
+        body: {
+          name: name.trim(),
+          expires_at: new Date(Date.now() + Number(days) * dayMs).toISOString(),
+          permissions: chosen === null ? null : [...chosen],
+        },
+      }),
+    onDone: (made) => setSecret(made.secret),
+  })
+  if (secret !== undefined) return <TokenSecret name={name} secret={secret} onClose={onClose} />
+  return (
+    <ConfirmDialog
+      title={t('profile.newToken')}
+      action={t('profile.createToken')}
+      isReady={name.trim() !== '' && chosen?.length !== 0}
+      isPending={create.isPending}
+      error={create.error}
+      onConfirm={() => create.mutate()}
+      onCancel={onClose}
+    >
+      <TextInput
+        label={t('profile.tokenName')}
+        required
+        data-autofocus
+        maxLength={100}
+        value={name}
+        error={problemOf(create.error, 'name')}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <NativeSelect
+        label={t('keyForm.field.lifetime')}
+        value={days}
+        error={problemOf(create.error, 'expires_at')}
+        onChange={({ currentTarget }) => setDays(currentTarget.value)}
+        data={lifetimes.map((value) => ({ value, label: t(`keyForm.lifetime.${value}`) }))}
+      />
+      <Scope chosen={chosen} onChange={setChosen} />
+    </ConfirmDialog>
+  )
+}
+
+type ScopeProps = {
+  /** Null: whatever the person may. */
+  readonly chosen: readonly Permission[] | null
+  readonly onChange: (chosen: readonly Permission[] | null) => void
+}
+
+function Scope({ chosen, onChange }: ScopeProps) {
+  const { t } = useTranslation()
+  const { data: session } = useQuery(sessionQuery)
+  const own = session?.person?.permissions ?? []
+  return (
+    <>
+      <Switch
+        label={t('profile.allPermissions')}
+        checked={chosen === null}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked ? null : own)}
+      />
+      {chosen && (
+        <Checkbox.Group
+          label={t('roles.permissions')}
+          value={[...chosen]}
+          onChange={(values) => onChange(own.filter((each) => values.includes(each)))}
+        >
+          <Stack gap="xs" mt="xs">
+            {own.map((permission) => (
+              <Checkbox key={permission} value={permission} label={t(`permission.${permission}`)} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+      )}
+    </>
+  )
+}
+
+type TokenSecretProps = NewTokenDialogProps & { readonly name: string; readonly secret: string }
+
+function TokenSecret({ name, secret, onClose }: TokenSecretProps) {
+  const { t } = useTranslation()
+  const example = `curl ${location.origin}${API_PREFIX}/session -H "Authorization: Bearer $TOLLGATE_TOKEN"`
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      title={t('profile.tokenCreated', { name })}
+      closeButtonProps={{ 'aria-label': t('dialog.close') }}
+    >
+      <Stack>
+        <Notice tone="warn" title={t('secret.once')}>
+          {t('secret.keepSafe')}
+        </Notice>
+        <CopyBlock label={t('profile.tokenSecret')} text={secret} />
+        <CopyBlock label={t('profile.tokenExample')} text={example} />
+        <Group justify="flex-end">
+          <Button onClick={onClose}>{t('secret.done')}</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

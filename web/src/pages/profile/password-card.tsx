@@ -1,0 +1,66 @@
+// Change one's password; every other session ends with it.
+import { Button, PasswordInput } from '@mantine/core'
+import { useState } from 'react'
+import type { SubmitEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
+import { PASSWORD_LENGTH_MIN } from '../../../../src/admin/contract/sign-in.ts'
+import { call } from '../../api.ts'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { problemOf } from '../../parts/field-problem.ts'
+import { useChange } from '../../use-change.ts'
+import { Card } from './card.tsx'
+import styles from './profile.module.css'
+
+export function PasswordCard() {
+  const { t } = useTranslation()
+  const [current, setCurrent] = useState('')
+  const [password, setPassword] = useState('')
+  const change = useChange([['profile']], {
+    change: () => call(profileRoutes.changePassword, { body: { current, password } }),
+    said: () => t('profile.passwordChanged'),
+    onDone: () => {
+      setCurrent('')
+      setPassword('')
+    },
+  })
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    change.mutate()
+  }
+  const toggle = { 'aria-label': t('signIn.showPassword') }
+  return (
+    <Card title={t('profile.password')} about={t('profile.passwordAbout')}>
+      {change.error && <ErrorAlert title={t('dialog.failed')} error={change.error} />}
+      <form className={styles['form']} onSubmit={submit}>
+        <PasswordInput
+          label={t('profile.currentPassword')}
+          required
+          autoComplete="current-password"
+          visibilityToggleButtonProps={toggle}
+          value={current}
+          error={problemOf(change.error, 'current')}
+          onChange={({ currentTarget }) => setCurrent(currentTarget.value)}
+        />
+        <PasswordInput
+          label={t('link.password')}
+          placeholder={t('profile.passwordHint', { count: PASSWORD_LENGTH_MIN })}
+          required
+          autoComplete="new-password"
+          visibilityToggleButtonProps={toggle}
+          value={password}
+          error={problemOf(change.error, 'password')}
+          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+        />
+        <Button
+          type="submit"
+          variant="default"
+          loading={change.isPending}
+          disabled={current === '' || password === ''}
+        >
+          {t('link.reset.action')}
+        </Button>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,48 @@
+// Asks for the password before something that only its owner may do.
+import { PasswordInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { problemOf } from '../../parts/field-problem.ts'
+
+type PasswordDialogProps = {
+  /** Also the words of the button. */
+  readonly title: string
+  readonly about: string
+  readonly proof: {
+    readonly mutate: (password: string) => void
+    readonly isPending: boolean
+    readonly error: Error | null
+  }
+  readonly isDangerous?: boolean
+  readonly onClose: () => void
+}
+
+export function PasswordDialog({ title, about, proof, isDangerous, onClose }: PasswordDialogProps) {
+  const { t } = useTranslation()
+  const [password, setPassword] = useState('')
+  return (
+    <ConfirmDialog
+      title={title}
+      action={title}
+      isDangerous={isDangerous}
+      isReady={password !== ''}
+      isPending={proof.isPending}
+      error={proof.error}
+      onConfirm={() => proof.mutate(password)}
+      onCancel={onClose}
+    >
+      <p>{about}</p>
+      <PasswordInput
+        label={t('profile.currentPassword')}
+        required
+        data-autofocus={!isDangerous || undefined}
+        autoComplete="current-password"
+        visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword') }}
+        value={password}
+        error={problemOf(proof.error, 'password')}
+        onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+      />
+    </ConfirmDialog>
+  )
+}

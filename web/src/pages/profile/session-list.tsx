@@ -1,0 +1,135 @@
+// Where one is signed in; each can be ended, or all at once.
+import { Button } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { z } from 'zod'
+import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
+import type { personSession } from '../../../../src/admin/contract/profile.ts'
+import { call } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { useChange } from '../../use-change.ts'
+import { browserName } from './browser-name.ts'
+import { Card } from './card.tsx'
+import { sessionsQuery } from './profile-queries.ts'
+import styles from './profile.module.css'
+
+type Session = z.output<typeof personSession>
+
+export function SessionList() {
+  const { t } = useTranslation()
+  const sessions = useQuery(sessionsQuery)
+  const [isLeaving, setLeaving] = useState(false)
+  return (
+    <Card
+      title={t('profile.sessions')}
+      isBare
+      actions={
+        <Button variant="default" onClick={() => setLeaving(true)}>
+          {t('profile.signOutEverywhere')}
+        </Button>
+      }
+    >
+      {sessions.error && !sessions.data ? (
+        <ErrorAlert
+          title={t('profile.failed')}
+          error={sessions.error}
+          onRetry={() => void sessions.refetch()}
+        />
+      ) : (
+        <SessionTable rows={sessions.data} />
+      )}
+      {isLeaving && <SignOutEverywhere onClose={() => setLeaving(false)} />}
+    </Card>
+  )
+}
+
+function SessionTable({ rows }: { readonly rows: readonly Session[] | undefined }) {
+  const { t } = useTranslation()
+  const end = useChange([sessionsQuery.queryKey], {
+    change: (id: string) => call(profileRoutes.endSession, { params: { id } }),
+    said: () => t('profile.sessionEnded'),
+  })
+  const columns: readonly Column<Session>[] = [
+    {
+      id: 'browser',
+      header: t('profile.browser'),
+      isRowHeader: true,
+      card: 'title',
+      cell: ({ user_agent: agent, address }) => (
+        <>
+          {browserName(agent) ?? t('modelsPage.unknown')}
+          <div className={styles['sub']}>{address}</div>
+        </>
+      ),
+    },
+    {
+      id: 'since',
+      header: t('profile.since'),
+      cell: ({ created_at: at }) => <Moment at={at} />,
+    },
+    {
+      id: 'until',
+      header: t('column.expires'),
+      cell: ({ expires_at: at }) => <Moment at={at} />,
+    },
+    {
+      id: 'end',
+      header: t('overview.actions'),
+      hideHeader: true,
+      align: 'end',
+      card: 'plain',
+      cell: ({ id, current }) =>
+        current ? (
+          t('profile.thisSession')
+        ) : (
+          <Button size="compact-sm" variant="default" onClick={() => end.mutate(id)}>
+            {t('profile.endSession')}
+          </Button>
+        ),
+    },
+  ]
+  return (
+    <>
+      {end.error && <ErrorAlert title={t('dialog.failed')} error={end.error} />}
+      <DataTable
+        caption={t('profile.sessions')}
+        columns={columns}
+        rows={rows}
+        rowKey={({ id }) => id}
+        expectedRows={1}
+      />
+    </>
+  )
+}
+
+function SignOutEverywhere({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const leave = useChange([], {
+    change: () => call(profileRoutes.signOutEverywhere, {}),
+    onDone: () => {
+      client.clear()
+      void navigate({ to: '/sign-in' })
+    },
+  })
+  return (
+    <ConfirmDialog
+      title={t('profile.signOutEverywhere')}
+      action={t('profile.signOutEverywhere')}
+      isDangerous
+      isPending={leave.isPending}
+      error={leave.error}
+      onConfirm={() => leave.mutate()}
+      onCancel={onClose}
+    >
+      <p>{t('profile.signOutEffect')}</p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,74 @@
+// Switching on the second factor: the password, then the app's secret and the recovery codes, then the first code. Codes
+// are asked for from the first right one on, so whoever stops half way is not locked out.
+import { TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
+import { call } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { CopyBlock } from '../../parts/copy-block.tsx'
+import { problemOf } from '../../parts/field-problem.ts'
+import { useChange } from '../../use-change.ts'
+import { PasswordDialog } from './password-dialog.tsx'
+import { RecoveryCodes } from './recovery-codes.tsx'
+
+type StartTwoFactorDialogProps = { readonly onClose: () => void }
+type Begun = { readonly uri: string; readonly recovery_codes: readonly string[] }
+
+export function StartTwoFactorDialog({ onClose }: StartTwoFactorDialogProps) {
+  const { t } = useTranslation()
+  const [begun, setBegun] = useState<Begun>()
+  const start = useChange([], {
+    change: (password: string) => call(profileRoutes.startTwoFactor, { body: { password } }),
+    onDone: setBegun,
+  })
+  if (begun) return <FirstCode begun={begun} onClose={onClose} />
+  return (
+    <PasswordDialog
+      title={t('profile.startTwoFactor')}
+      about={t('profile.startAbout')}
+      proof={start}
+      onClose={onClose}
+    />
+  )
+}
+
+function FirstCode({ begun, onClose }: StartTwoFactorDialogProps & { readonly begun: Begun }) {
+  const { t } = useTranslation()
+  const [code, setCode] = useState('')
+  const confirm = useChange([['profile']], {
+    change: () => call(profileRoutes.confirmTwoFactor, { body: { code } }),
+    said: () => t('profile.twoFactorStarted'),
+    onDone: onClose,
+  })
+  const secret = new URL(begun.uri).searchParams.get('secret') ?? ''
+  return (
+    <ConfirmDialog
+      title={t('profile.addApp')}
+      action={t('profile.confirmCode')}
+      isReady={code.trim() !== ''}
+      isPending={confirm.isPending}
+      error={confirm.error}
+      onConfirm={() => confirm.mutate()}
+      onCancel={onClose}
+    >
+      <p>{t('profile.addAppAbout')}</p>
+      <CopyBlock label={t('profile.appSecret')} text={secret.match(/.{1,4}/g)?.join(' ') ?? ''} />
+      <p className="muted">
+        <a href={begun.uri}>{t('profile.openApp')}</a>
+      </p>
+      <RecoveryCodes codes={begun.recovery_codes} />
+      <TextInput
+        label={t('signIn.code.app')}
+        required
+        data-autofocus
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        maxLength={40}
+        value={code}
+        error={problemOf(confirm.error, 'code')}
+        onChange={({ currentTarget }) => setCode(currentTarget.value)}
+      />
+    </ConfirmDialog>
+  )
+}

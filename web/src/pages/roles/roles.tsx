@@ -1,0 +1,170 @@
+// Every role and what it may do, as a table of permissions; roles of one's own can be made, changed and removed.
+import { ActionIcon, Button, Menu } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
+import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
+import type { RoleAnswer } from '../../../../src/admin/contract/people.ts'
+import { call } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { CheckIcon, MoreIcon, PlusIcon } from '../../parts/icons.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { useSession } from '../../session.ts'
+import { useChange } from '../../use-change.ts'
+import { madeOldByPeople, rolesQuery } from '../people/people-queries.ts'
+import { RoleDialog } from './role-dialog.tsx'
+import styles from './roles.module.css'
+
+type Open = { readonly action: 'edit' | 'remove'; readonly role: RoleAnswer } | 'new'
+
+export function RolesPage() {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const roles = useQuery(rolesQuery)
+  const [open, setOpen] = useState<Open>()
+  const close = () => setOpen(undefined)
+  return (
+    <>
+      <PageHeader
+        title={t('nav.roles')}
+        about={t('roles.about')}
+        actions={
+          may('people:manage') && (
+            <Button leftSection={<PlusIcon />} onClick={() => setOpen('new')}>
+              {t('roles.create')}
+            </Button>
+          )
+        }
+      />
+      {roles.error && !roles.data && (
+        <ErrorAlert
+          title={t('roles.failed')}
+          error={roles.error}
+          onRetry={() => void roles.refetch()}
+        />
+      )}
+      {roles.isPending && <Loading lines={6} height={40} />}
+      {roles.data && <RoleMatrix roles={roles.data} onOpen={setOpen} />}
+      {open === 'new' && <RoleDialog onClose={close} />}
+      {typeof open === 'object' && open.action === 'edit' && (
+        <RoleDialog role={open.role} onClose={close} />
+      )}
+      {typeof open === 'object' && open.action === 'remove' && (
+        <RemoveRoleDialog role={open.role} onClose={close} />
+      )}
+    </>
+  )
+}
+
+type RoleMatrixProps = {
+  readonly roles: readonly RoleAnswer[]
+  readonly onOpen: (open: Open) => void
+}
+
+/** Permissions down, roles across. Where there are many roles it scrolls, so the keyboard must be able to reach it. */
+function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  return (
+    <div className={styles['scroll']} tabIndex={0} role="group" aria-label={t('roles.caption')}>
+      <table className={styles['matrix']}>
+        <caption className="visually-hidden">{t('roles.caption')}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t('roles.permission')}</th>
+            {roles.map((role) => (
+              <th key={role.id} scope="col">
+                <span className={styles['role']}>
+                  <span className="break">{role.name}</span>
+                  {!role.built_in && may('people:manage') && (
+                    <RoleMenu role={role} onOpen={onOpen} />
+                  )}
+                </span>
+                <small>
+                  {t(role.built_in ? 'roles.builtIn' : 'roles.own')} ·{' '}
+                  {t('roles.people', { count: role.people })}
+                </small>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {PERMISSIONS.map((permission) => (
+            <tr key={permission}>
+              <th scope="row">
+                {t(`permission.${permission}`)}
+                <small>{t(`roles.means.${permission}`)}</small>
+              </th>
+              {roles.map((role) => (
+                <Holds key={role.id} isHeld={role.permissions.includes(permission)} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Holds({ isHeld }: { readonly isHeld: boolean }) {
+  const { t } = useTranslation()
+  return (
+    <td data-held={isHeld}>
+      {isHeld ? <CheckIcon size={18} /> : <span aria-hidden="true">–</span>}
+      <span className="visually-hidden">{t(isHeld ? 'changes.yes' : 'changes.no')}</span>
+    </td>
+  )
+}
+
+function RoleMenu({
+  role,
+  onOpen,
+}: Omit<RoleMatrixProps, 'roles'> & { readonly role: RoleAnswer }) {
+  const { t } = useTranslation()
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={t('overview.actionsFor', { name: role.name })}
+        >
+          <MoreIcon />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => onOpen({ action: 'edit', role })}>{t('action.edit')}</Menu.Item>
+        <Menu.Item color="red" onClick={() => onOpen({ action: 'remove', role })}>
+          {t('roles.remove')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+type RemoveRoleDialogProps = { readonly role: RoleAnswer; readonly onClose: () => void }
+
+function RemoveRoleDialog({ role, onClose }: RemoveRoleDialogProps) {
+  const { t } = useTranslation()
+  const remove = useChange(madeOldByPeople, {
+    change: () => call(peopleRoutes.removeRole, { params: { id: role.id } }),
+    said: () => t('roles.removed', { name: role.name }),
+    onDone: onClose,
+  })
+  return (
+    <ConfirmDialog
+      title={t('roles.removeTitle', { name: role.name })}
+      action={t('roles.remove')}
+      isDangerous
+      isPending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+      onCancel={onClose}
+    >
+      <p>{t('roles.removeEffect')}</p>
+    </ConfirmDialog>
+  )
+}
