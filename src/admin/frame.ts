@@ -7,7 +7,7 @@ import type { FrameAnswer, frameRoutes } from './contract/frame.ts'
 import { frameAnswerOf } from './key-answers.ts'
 import { storeOf, type AdminParts } from './parts.ts'
 import { refusingStale } from './stale.ts'
-import { etag, ifMatch, readAmount } from './values.ts'
+import { etag, ifMatch, readAmount, refuseEmpty } from './values.ts'
 
 export function frameHandlers(parts: AdminParts): HandlersOf<typeof frameRoutes> {
   const { store, clock } = parts
@@ -23,6 +23,7 @@ export function frameHandlers(parts: AdminParts): HandlersOf<typeof frameRoutes>
     changeFrame: async (call) => {
       const { budget, period, timezone, week_start } = call.body
       const ifVersion = ifMatch(call.headers)
+      refuseEmpty(call.body)
       const change = {
         limitNanodollars: budget === undefined ? undefined : readAmount('budget', budget),
         period,

@@ -90,8 +90,9 @@ function shown(key: Key, { frame, secrets, now }: KeyAround) {
 /** The first of KEY_STATES that is true. */
 function stateOf(key: Key, { frame, secrets, now }: Omit<KeyAround, 'catalog'>): KeyState {
   if (key.status !== 'active') return key.status
-  if (frame.remainingNanodollars === 0n) return 'frame_exhausted'
-  if (key.remainingNanodollars === 0n) return 'budget_exhausted'
+  // A test key spends nothing, so no budget stops it.
+  if (key.mode === 'live' && frame.remainingNanodollars === 0n) return 'frame_exhausted'
+  if (key.mode === 'live' && key.remainingNanodollars === 0n) return 'budget_exhausted'
   if (secrets?.old !== undefined) return 'rotating'
   if (key.expiresAt !== null && key.expiresAt <= now + EXPIRES_SOON_MS) return 'expires_soon'
   return isHigh(key) ? 'budget_high' : 'active'

@@ -22,7 +22,7 @@ import { KeyList } from './key-list.ts'
 import { storeOf, type AdminParts } from './parts.ts'
 import { testCall } from './playground.ts'
 import { refusingStale } from './stale.ts'
-import { etag, ifMatch, readAmount } from './values.ts'
+import { etag, ifMatch, readAmount, refuseEmpty } from './values.ts'
 import { verdictOf } from './verdict.ts'
 
 const HISTORY_PERIODS = 6
@@ -56,6 +56,7 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
     changeKey: async (call) => {
       const { id } = call.params
       const ifVersion = ifMatch(call.headers)
+      refuseEmpty(call.body)
       const key = await refusingStale(store, { subjectId: id, version: ifVersion }, () =>
         updateKey(storeOf(parts, call), id, { ...changeOf(call.body), ifVersion }),
       )

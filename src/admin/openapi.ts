@@ -58,13 +58,12 @@ function operation(name: string, route: Route): Json {
   }
 }
 
-function parameters({ params, query, method, idempotent }: Route): readonly Json[] {
-  const versioned = method === 'PATCH' || method === 'PUT'
+function parameters({ params, query, idempotent, versioned }: Route): readonly Json[] {
   return [
     ...fieldsOf('path', params),
     ...fieldsOf('query', query),
     ...(idempotent === true ? [header('Idempotency-Key', 'Sent twice, done once.')] : []),
-    ...(versioned
+    ...(versioned === true
       ? [header('If-Match', 'The ETag of the answer that showed what is changed.')]
       : []),
   ]

@@ -4,6 +4,7 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 
 import { isObject } from '../core/json.ts'
 import { StoreError } from '../store/errors.ts'
+import { isOutage } from '../store/outage.ts'
 import type { AdminErrorJson } from './contract/errors.ts'
 import { AdminError } from './error.ts'
 
@@ -26,6 +27,7 @@ export function toAdminError(thrown: unknown): AdminError {
   if (thrown instanceof AdminError) return thrown
   if (thrown instanceof StoreError) return ofStore(thrown)
   if (hasZodFastifySchemaValidationErrors(thrown)) return ofSchema(thrown.validation)
+  if (isOutage(thrown)) return unavailable(thrown)
   return ofFastify(thrown) ?? internal(thrown)
 }
 
@@ -47,10 +49,7 @@ function ofStore(thrown: StoreError): AdminError {
       return new AdminError(code, message)
     case 'unreachable':
     case 'read_only':
-      return new AdminError('unavailable', 'the database cannot be reached: try again shortly', {
-        cause: cause ?? thrown,
-        retryAfterSeconds: 2,
-      })
+      return unavailable(cause ?? thrown)
     case 'invalid_url':
     case 'not_a_database':
     case 'newer_schema':
@@ -93,6 +92,11 @@ function ofFastify(thrown: unknown): AdminError | undefined {
     'invalid_value',
     'send the body as JSON, with "content-type: application/json"',
   )
+}
+
+function unavailable(cause: unknown): AdminError {
+  const message = 'the database cannot be reached: try again shortly'
+  return new AdminError('unavailable', message, { cause, retryAfterSeconds: 2 })
 }
 
 function internal(cause: unknown): AdminError {

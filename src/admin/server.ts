@@ -56,6 +56,7 @@ const HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
@@ -130,7 +131,10 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
         }
         // The schemas have read the call, so it has the type that this handler takes.
         const run = (): Promise<unknown> => handler(call as never)
-        if (media !== undefined) reply.type(`${media}; charset=utf-8`)
+        if (media !== undefined) {
+          reply.type(`${media}; charset=utf-8`)
+          reply.header('content-disposition', `attachment; filename="${path.slice(1)}"`)
+        }
         reply.code(status)
         if (!idempotent) return reply.send(await run())
         const personId = request.person?.id ?? ''

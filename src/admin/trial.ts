@@ -31,7 +31,7 @@ export async function runTrial(
 ): Promise<TrialAnswer> {
   const format = formatOf(parts, trial)
   const codec = codecOf(format)
-  const flow = flowOf(parts, trial.key.id)
+  const flow = flowOf(parts, trial)
   const reply = new MemoryReply()
   // Any secret will do: the flow's look-up leads to this key alone.
   const secret = newSecret(trial.key.mode)
@@ -92,14 +92,16 @@ function textsOf(parts: Texts): string {
   return parts.map(({ text = '' }) => text).join('')
 }
 
-function flowOf({ flow, store, clock }: AdminParts, keyId: string): Parts {
+function flowOf({ flow, store, clock }: AdminParts, { key, isDryRun }: Trial): Parts {
   const authenticator = {
     clock,
     messagesBearer: () => true,
-    findBySecretHash: () => callerOfKey(store, keyId),
+    findBySecretHash: () => callerOfKey(store, key.id),
     forget: () => {},
   }
-  return { ...flow, authenticator }
+  // Whoever only looks whether a key would work does not use it.
+  const lastUse = isDryRun ? { note: () => {} } : flow.lastUse
+  return { ...flow, authenticator, lastUse }
 }
 
 function bodyOf(format: Format, { model, messages, outputTokensMax, temperature }: Trial): object {

@@ -26,6 +26,12 @@ export function readAmount(field: string, text: string): Nanodollars {
   }
 }
 
+/** A change that names nothing is a mistake. */
+export function refuseEmpty(body: object): void {
+  if (Object.keys(body).length > 0) return
+  throw new AdminError('invalid_value', 'nothing to change: name at least one field')
+}
+
 export function readMoment(text: string): number {
   return Date.parse(text)
 }

@@ -23,7 +23,7 @@ export type Asking = {
 
 /** The key that calls, if it may call this endpoint. */
 export async function identify(
-  parts: { readonly authenticator: Authenticator; readonly lastUse: LastUse },
+  parts: { readonly authenticator: Authenticator; readonly lastUse: Pick<LastUse, 'note'> },
   { endpoint, credentials, trace }: Asking,
 ): Promise<Caller> {
   const caller = await authenticate(parts.authenticator, credentials)
@@ -78,7 +78,7 @@ export async function admitFree(
 
 export type ListingParts = {
   readonly authenticator: Authenticator
-  readonly lastUse: LastUse
+  readonly lastUse: Pick<LastUse, 'note'>
   readonly ledger: Ledger
   readonly clock: Clock
   catalog(): Catalog

@@ -18,6 +18,14 @@ export async function topUp(
   change: Reasoned & { readonly accountId: string; readonly amountNanodollars: Nanodollars },
 ): Promise<void> {
   const { accountId: keyId, amountNanodollars: amount } = change
+  if (amount <= 0n) {
+    throw new StoreError('invalid_value', 'the amount must be above 0', { field: 'amount' })
+  }
+  const account = await readOpen(store, keyId)
+  if (account.limit_nanodollars === null) {
+    const message = 'it has no limit of its own, so there is nothing to add to'
+    throw new StoreError('wrong_state', message)
+  }
   await apply(store, { kind: 'top-up', keyId, amount, note: noteOf(store, change) })
 }
 
@@ -26,6 +34,7 @@ export async function resetSpent(
   store: Store,
   change: Reasoned & { readonly accountId: string },
 ): Promise<void> {
+  await readOpen(store, change.accountId)
   await apply(store, { kind: 'reset', keyId: change.accountId, note: noteOf(store, change) })
 }
 
@@ -84,6 +93,21 @@ export async function listOrphans(store: Store, limit = 1000): Promise<readonly 
     reservedAt: row.reserved_at,
     chargedNanodollars: row.cost_nanodollars,
   }))
+}
+
+/** A revoked key is history: nothing about it changes any more. */
+async function readOpen(
+  store: Store,
+  accountId: string,
+): Promise<{ readonly limit_nanodollars: Nanodollars | null }> {
+  const account = await store.db
+    .selectFrom('accounts')
+    .select(['status', 'limit_nanodollars'])
+    .where('id', '=', accountId)
+    .executeTakeFirst()
+  if (account === undefined) throw new StoreError('unknown_key', 'there is no such account')
+  if (account.status !== 'revoked') return account
+  throw new StoreError('wrong_state', 'this key is revoked, and that is final')
 }
 
 async function apply(store: Store, item: Item): Promise<void> {

@@ -4,6 +4,7 @@ import { sql, type RawBuilder } from 'kysely'
 
 import { firstIdAt } from '../core/ids.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { StoreError } from '../store/errors.ts'
 import type { Store } from '../store/open.ts'
 import type { UsageRow } from './books.ts'
 import { toUsageRow } from './rows.ts'
@@ -43,6 +44,8 @@ export type UsageReport = { readonly rows: readonly UsageSums[]; readonly total:
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const LOOKUPS_MAX = 500
+/** More rows nobody reads, and a process has to hold them all. */
+const ROWS_MAX = 200_000
 
 export async function usageReport(store: Store, question: UsageQuestion): Promise<UsageReport> {
   const groups = new Map<string, Sums>()
@@ -53,6 +56,7 @@ export async function usageReport(store: Store, question: UsageQuestion): Promis
       const name = JSON.stringify(group)
       const sums = groups.get(name) ?? emptySums(group)
       groups.set(name, sums)
+      if (groups.size > ROWS_MAX) throw tooMany()
       add(sums, row)
       add(total, row)
     }
@@ -258,8 +262,14 @@ async function sumRollups(
       sum(output_tokens) AS output_tokens, sum(reasoning_tokens) AS reasoning_tokens,
       sum(cost_nanodollars) AS cost_nanodollars
     FROM rollups WHERE ${where} ${grouped}
-    HAVING count(*) > 0`.execute(store.db)
+    HAVING count(*) > 0
+    LIMIT ${ROWS_MAX + 1}`.execute(store.db)
   return rows
+}
+
+function tooMany(): StoreError {
+  const message = `this would be more than ${ROWS_MAX} rows: ask for a shorter time, for one key, or by fewer things`
+  return new StoreError('invalid_value', message, { field: 'by' })
 }
 
 function emptySums(group: Group): Sums {

@@ -208,6 +208,12 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.deepEqual([key['budget'], key['tags']], ['1', ['y']])
     })
 
+    test('a change of nothing is refused, and leaves the version as it is', async () => {
+      const id = await idOf('unchanged')
+      assert.equal((await change(id, {}, 1)).status, 400)
+      assert.equal((await desk.call('GET', `/keys/${id}`)).body['version'], '1')
+    })
+
     test('an unknown key is not found, and a name is no id', async () => {
       const missing = await desk.call('GET', '/keys/key_00000000000000000000000000')
       assert.deepEqual([missing.status, missing.body['error']?.['code']], [404, 'not_found'])
@@ -257,6 +263,14 @@ export function adminKeysContract(fresh: FreshDatabase): void {
         assert.equal(body['blocked_by']?.['scope'], scope)
       })
 
+    test('looking whether a key would work does not use it, trying it does', async () => {
+      const id = await idOf('looked-at')
+      await desk.call('GET', `/keys/${id}/limits`)
+      assert.equal(desk.used.has(id), false)
+      await desk.call('POST', `/keys/${id}/test`, { body: {} })
+      assert.equal(desk.used.has(id), true)
+    })
+
     test('the verdict follows the key and the frame', async () => {
       const id = await idOf('judged')
       const blocked = async () =>
@@ -276,6 +290,21 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.equal((await set('50', frame['version'] ?? '')).status, 412)
       assert.equal((await set('100', empty['version'] ?? '')).status, 200)
       assert.equal(await blocked(), null)
+    })
+
+    test('money is added only where there is a limit, and nothing to a revoked key', async () => {
+      const topUp = async (id: string, amount: string) => {
+        const { body } = await desk.call('POST', `/keys/${id}/top-up`, {
+          body: { amount, reason: 'a test' },
+        })
+        return body['error']?.['code']
+      }
+      const limitless = await idOf('limitless', { budget: null })
+      assert.equal(await topUp(limitless, '1'), 'wrong_state')
+      const revoked = await idOf('gone')
+      assert.equal(await topUp(revoked, '0'), 'invalid_value')
+      await desk.call('POST', `/keys/${revoked}/revoke`, { body: { reason: 'over' } })
+      assert.equal(await topUp(revoked, '1'), 'wrong_state')
     })
 
     test('money is added and spending begun anew, with a reason', async () => {

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { LastUse } from '../../src/access/last-use.ts'
 import { RaisedBounds } from '../../src/access/raised-bounds.ts'
 import { Tokenizer } from '../../src/access/tokenizer.ts'
 import { alertSender } from '../../src/admin/alerts/sender.ts'
@@ -28,7 +27,6 @@ import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
 import { findUsage } from '../../src/ledger/usage.ts'
 import { HttpClient } from '../../src/providers/http.ts'
 import { seedFrame } from '../../src/store/frame.ts'
-import { recordUse } from '../../src/store/key-changes.ts'
 import { keyJson } from '../../src/store/key-json.ts'
 import { findKey } from '../../src/store/keys.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
@@ -60,6 +58,8 @@ export type AdminDesk = AsyncDisposable & {
   /** http://127.0.0.1:PORT */
   readonly url: string
   readonly mails: Mail[]
+  /** The keys that something was called with. */
+  readonly used: ReadonlySet<string>
   call(method: string, path: string, asked?: Asked): Promise<Answer>
 }
 
@@ -85,7 +85,8 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
   opened.defer(() => http.close())
   const supply = new Supply(config, { http, clock })
   opened.defer(() => supply.stop())
-  const flow = await flowOf(opened, { store, supply, folder })
+  const used = new Set<string>()
+  const flow = await flowOf(opened, { store, supply, folder, used })
   const mails: Mail[] = []
   const mailer = { send: async (mail: Mail) => void mails.push(mail) }
   const alerts = alertSender({ clock, http, mailer, secret: SECRET })
@@ -113,7 +114,7 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
   const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
   const kept = opened.move()
   return {
-    ...{ store, parts, url, mails },
+    ...{ store, parts, url, mails, used },
     call: (method, path, asked) => call(url + API_PREFIX + path, method, asked),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
@@ -147,9 +148,16 @@ const byHeader: Identity = {
   },
 }
 
+type FlowParts = {
+  readonly store: Store
+  readonly supply: Supply
+  readonly folder: string
+  readonly used: Set<string>
+}
+
 async function flowOf(
   opened: AsyncDisposableStack,
-  { store, supply, folder }: { store: Store; supply: Supply; folder: string },
+  { store, supply, folder, used }: FlowParts,
 ): Promise<Parts> {
   const clock = systemClock
   const ledger = await openLedger({
@@ -161,12 +169,11 @@ async function flowOf(
   opened.defer(() => ledger.close())
   const tokenizer = new Tokenizer()
   opened.defer(() => tokenizer.close())
-  const lastUse = new LastUse(clock, (usedAt) => recordUse(store, usedAt))
-  opened.defer(() => lastUse.stop())
   const settings = () => supply.config.responses
   const responses = opened.use(openResponses({ store, log: quiet, secret: SECRET, settings }))
   return {
-    ...{ clock, log: quiet, ledger, tokenizer, responses, lastUse, running: new Running() },
+    ...{ clock, log: quiet, ledger, tokenizer, responses, running: new Running() },
+    lastUse: { note: (keyId) => void used.add(keyId) },
     raisedBounds: new RaisedBounds(),
     authenticator: {
       clock,

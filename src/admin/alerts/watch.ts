@@ -46,6 +46,9 @@ export class AlertWatch {
   >()
   #rules: AlertRules = new Map()
   #looking: Promise<void> | undefined
+  /** Whether the last look failed: an outage is told once. */
+  #isDelayed = false
+  #isStopped = false
 
   constructor(parts: WatchParts) {
     this.#parts = parts
@@ -79,14 +82,21 @@ export class AlertWatch {
 
   async stop(): Promise<void> {
     clearInterval(this.#timer)
+    this.#isStopped = true
     await this.#looking
   }
 
   /** Gives what was noticed and delivers what is due. One at a time: an outage must not pile up looks. */
   look(): Promise<void> {
     this.#looking ??= this.#look()
+      .then(() => {
+        this.#isDelayed = false
+      })
       .catch((thrown: unknown) => {
-        this.#parts.log.warn('alerts_delayed', { cause: describeError(thrown) })
+        if (!this.#isDelayed) {
+          this.#parts.log.warn('alerts_delayed', { cause: describeError(thrown) })
+        }
+        this.#isDelayed = true
       })
       .finally(() => {
         this.#looking = undefined
@@ -112,7 +122,11 @@ export class AlertWatch {
     const { store } = this.#parts
     this.#rules = await readAlertRules(store)
     await this.#give()
-    for (const delivery of await dueDeliveries(store)) await this.#deliver(delivery)
+    for (const delivery of await dueDeliveries(store)) {
+      // The others are still due when the next process looks.
+      if (this.#isStopped) return
+      await this.#deliver(delivery)
+    }
   }
 
   async #give(): Promise<void> {

@@ -59,6 +59,7 @@ export const frameRoutes = {
     summary: 'Change the frame; needs If-Match',
     body: frameChange,
     answer: frame,
+    versioned: true,
   }),
   topUpFrame: route({
     method: 'POST',

@@ -204,6 +204,7 @@ export const keyRoutes = {
     params: keyParams,
     body: keyChange,
     answer: keyDetail,
+    versioned: true,
   }),
   pauseKey: route({
     method: 'POST',

@@ -24,6 +24,8 @@ export type Route = {
   readonly media?: 'text/csv'
   /** 200 unless it says otherwise. */
   readonly status?: 201 | 303
+  /** Needs If-Match: the version that the change is based on. */
+  readonly versioned?: true
   /** Sent twice with the same Idempotency-Key it is done once. */
   readonly idempotent?: true
 }

@@ -1,0 +1,128 @@
+// What a badge says, and at which pace a budget goes: from the figures alone.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import type { Catalog } from '../catalog/models.ts'
+import type { Account } from '../store/accounts.ts'
+import type { Frame } from '../store/frame.ts'
+import type { Key, ShownSecrets } from '../store/keys.ts'
+import { frameAnswerOf, keyRowOf } from './key-answers.ts'
+
+const DAY_MS = 86_400_000
+const NOW = Date.UTC(2026, 10, 16)
+const USD = 1_000_000_000n
+
+const account: Account = {
+  period: 'month',
+  timezone: 'UTC',
+  weekStart: 'mon',
+  limitNanodollars: null,
+  remainingNanodollars: null,
+  spentNanodollars: 0n,
+  heldNanodollars: 0n,
+  topUpNanodollars: 0n,
+  rpm: null,
+  tpm: null,
+  concurrency: null,
+  periodStartsAt: Date.UTC(2026, 10, 1),
+  resetsAt: Date.UTC(2026, 11, 1),
+}
+
+const frame: Frame = {
+  ...account,
+  limitNanodollars: 100n * USD,
+  remainingNanodollars: 100n * USD,
+  allocatedNanodollars: 0n,
+  version: 1,
+}
+
+const key: Key = {
+  ...account,
+  ...{ id: 'key_1', name: 'one', mode: 'live', status: 'active', whenTight: 'cap' },
+  ...{ environment: null, owner: null, description: null, tags: [], models: ['m'] },
+  ...{ permissions: [], createdAt: 0, expiresAt: null, lastUsedAt: null },
+  ...{ revokedAt: null, revokedReason: null, allowVersion: 1, version: 1 },
+  limitNanodollars: 10n * USD,
+  remainingNanodollars: 10n * USD,
+}
+
+const catalog: Catalog = { get: () => undefined, list: () => [], changesAt: null }
+const rotating: ShownSecrets = { masked: 'new', old: { masked: 'old', validUntil: NOW + 1 } }
+const exhausted: Partial<Key> = { spentNanodollars: 10n * USD, remainingNanodollars: 0n }
+const noFrame: Partial<Frame> = { remainingNanodollars: 0n }
+
+function rowOf(given: Partial<Key>, around: { frame?: Partial<Frame>; secrets?: ShownSecrets }) {
+  const { secrets } = around
+  const beside = { frame: { ...frame, ...around.frame }, catalog, secrets, now: NOW }
+  return keyRowOf({ ...key, ...given }, beside, [])
+}
+
+describe('the state of a key is the first that is true', () => {
+  for (const [state, given, around] of [
+    ['active', {}, {}],
+    ['revoked', { status: 'revoked', ...exhausted }, { frame: noFrame }],
+    ['expired', { status: 'expired' }, { frame: noFrame }],
+    ['paused', { status: 'paused' }, { frame: noFrame }],
+    ['frame_exhausted', exhausted, { frame: noFrame }],
+    ['budget_exhausted', exhausted, { secrets: rotating }],
+    ['rotating', { expiresAt: NOW + DAY_MS }, { secrets: rotating }],
+    ['expires_soon', { expiresAt: NOW + 7 * DAY_MS, spentNanodollars: 9n * USD }, {}],
+    ['budget_high', { expiresAt: NOW + 8 * DAY_MS, spentNanodollars: 8n * USD }, {}],
+    ['budget_high', { spentNanodollars: 7n * USD, heldNanodollars: 1n * USD }, {}],
+    ['active', { spentNanodollars: 8n * USD - 1n }, {}],
+    [
+      'active',
+      { limitNanodollars: null, remainingNanodollars: null, spentNanodollars: 99n * USD },
+      {},
+    ],
+    ['active', { mode: 'test', ...exhausted, spentNanodollars: 0n }, { frame: noFrame }],
+  ] as const)
+    test(`${state}: ${JSON.stringify(Object.keys(given))}`, () => {
+      assert.equal(rowOf(given, around).state, state)
+    })
+})
+
+describe('the place of a key in the frame', () => {
+  for (const [left, binds] of [
+    [9n * USD, true],
+    [10n * USD, false],
+  ] as const)
+    test(`with ${left} left in the frame it ${binds ? 'binds' : 'does not bind'}`, () => {
+      assert.equal(rowOf({}, { frame: { remainingNanodollars: left } }).frame_binds, binds)
+    })
+
+  test('its share is of the limit with what was added', () => {
+    const row = rowOf({ spentNanodollars: 3n * USD }, { frame: { topUpNanodollars: 20n * USD } })
+    assert.equal(row.frame_share, 0.025)
+  })
+
+  test('models that are not there are counted, but for a test key', () => {
+    assert.equal(rowOf({}, {}).unavailable_model_count, 1)
+    assert.equal(rowOf({ mode: 'test' }, {}).unavailable_model_count, 0)
+  })
+})
+
+describe('the forecast goes by the pace so far', () => {
+  const forecast = (spent: bigint, more: Partial<Frame> = {}) =>
+    frameAnswerOf({ ...frame, spentNanodollars: spent, ...more }, NOW).forecast
+
+  // Half of the month is over.
+  test('twice as much at the end', () => {
+    assert.deepEqual(forecast(40n * USD), { spent_at_reset: '80', exhausted_at: null })
+  })
+  test('exhausted before the end', () => {
+    const exhausted_at = new Date(
+      Date.UTC(2026, 10, 1) + 12.5 * DAY_MS + 6.25 * DAY_MS,
+    ).toISOString()
+    assert.deepEqual(forecast(80n * USD), { spent_at_reset: '160', exhausted_at })
+  })
+  test('exhausted already', () => {
+    assert.equal(forecast(120n * USD)?.exhausted_at, new Date(NOW).toISOString())
+  })
+  for (const [why, spent, more] of [
+    ['nothing was spent', 0n, {}],
+    ['the period has only begun', USD, { periodStartsAt: NOW - 1_000 }],
+    ['the period never ends', USD, { resetsAt: null }],
+  ] as const)
+    test(`none when ${why}`, () => assert.equal(forecast(spent, more), null))
+})
