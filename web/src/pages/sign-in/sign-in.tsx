@@ -27,7 +27,10 @@ export function SignInPage() {
   return (
     <Entrance title={t('signIn.title')} about={t(`signIn.about.${step}`)}>
       <Stack>
-        {session.data?.insecure && <Notice tone="warn">{t('signIn.insecure')}</Notice>}
+        {/* What stays on this machine passes nobody: browsers call it secure as well. */}
+        {session.data?.insecure && !window.isSecureContext && (
+          <Notice tone="warn">{t('signIn.insecure')}</Notice>
+        )}
         {singleSignOnError && (
           <Notice tone="bad" announce>
             {t(`signIn.ssoError.${singleSignOnError}`)}
