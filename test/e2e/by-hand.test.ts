@@ -95,18 +95,21 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
         await change()
         tookMs.push(performance.now() - startedMs)
       }
-      for (let round = 0; round < 10; round++) {
-        const limitNanodollars = 100_000_000_000n + BigInt(round)
-        const settings = { name: `short-lived ${round}`, models: ['m'], limitNanodollars }
-        await timed(() => createKey(store, settings))
-        await timed(() => updateKey(store, id, { limitNanodollars }))
-        await timed(() => setFrame(store, { limitNanodollars: 1_000_000_000_000n }))
-        await timed(() => topUp(store, { accountId: id, amountNanodollars: 1n, reason: 'test' }))
-        await timed(() => resetSpent(store, { accountId: id, reason: 'test' }))
-        await timed(() => revokeKey(store, settings.name, 'test'))
+      try {
+        for (let round = 0; round < 10; round++) {
+          const limitNanodollars = 100_000_000_000n + BigInt(round)
+          const settings = { name: `short-lived ${round}`, models: ['m'], limitNanodollars }
+          await timed(() => createKey(store, settings))
+          await timed(() => updateKey(store, id, { limitNanodollars }))
+          await timed(() => setFrame(store, { limitNanodollars: 1_000_000_000_000n }))
+          await timed(() => topUp(store, { accountId: id, amountNanodollars: 1n, reason: 'test' }))
+          await timed(() => resetSpent(store, { accountId: id, reason: 'test' }))
+          await timed(() => revokeKey(store, settings.name, 'test'))
+        }
+      } finally {
+        isOver = true
+        await Promise.all(clients)
       }
-      isOver = true
-      await Promise.all(clients)
       const sorted = tookMs.toSorted((one, other) => one - other)
       const at = (part: number): number => Math.round(sorted[Math.floor(part * 59)] ?? 0)
       t.diagnostic(

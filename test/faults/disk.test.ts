@@ -33,18 +33,20 @@ describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
       while (!isOver) answers.push((await askStory(gateway.url, story, index % 2 === 0))?.status)
     })
 
-    const running = await stream(gateway, sandbox, 'tokens=10 gap=50ms')
-    disk.fill()
-    const text = await running.text()
-    assert.doesNotMatch(text, /\[DONE\]/)
-    assert.match(text, /"code":"ledger_unavailable"/)
-    assert.equal((await askStory(gateway.url, story, false))?.code, 'ledger_unavailable')
-    assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200)
-
-    disk.free()
-    while ((await askStory(gateway.url, story, true))?.isWhole !== true) await pause(100)
-    isOver = true
-    await Promise.all(clients)
+    try {
+      const running = await stream(gateway, sandbox, 'tokens=10 gap=50ms')
+      disk.fill()
+      const text = await running.text()
+      assert.doesNotMatch(text, /\[DONE\]/)
+      assert.match(text, /"code":"ledger_unavailable"/)
+      assert.equal((await askStory(gateway.url, story, false))?.code, 'ledger_unavailable')
+      assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200)
+      disk.free()
+      while ((await askStory(gateway.url, story, true))?.isWhole !== true) await pause(100)
+    } finally {
+      isOver = true
+      await Promise.all(clients)
+    }
     assert.deepEqual(new Set(answers).difference(new Set([200, 503])), new Set())
     await addsUp(gateway, provider)
     assert.notEqual((await gateway.tollgate('keys', 'show', 'sandbox'))['spent'], '0')

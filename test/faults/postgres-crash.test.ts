@@ -38,16 +38,19 @@ test(`${ROUNDS} crashes of PostgreSQL under load lose nothing and count nothing 
   }
   const clients = Promise.all(Array.from({ length: 9 }, (_, index) => client(index)))
   const refusals = []
-  for (let round = 0; round < ROUNDS; round++) {
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      await Promise.all(nodes.map(({ url }) => untilServed(url, secret)))
+      postgres.kill()
+      refusals.push(await askStory(nodes[round % 3]?.url ?? '', unseen, false))
+      await pause(OUTAGE_MS)
+      postgres.revive()
+    }
     await Promise.all(nodes.map(({ url }) => untilServed(url, secret)))
-    postgres.kill()
-    refusals.push(await askStory(nodes[round % 3]?.url ?? '', unseen, false))
-    await pause(OUTAGE_MS)
-    postgres.revive()
+  } finally {
+    isOver = true
+    await clients
   }
-  await Promise.all(nodes.map(({ url }) => untilServed(url, secret)))
-  isOver = true
-  await clients
 
   // A key that no node remembers is not taken for a wrong one.
   for (const refused of refusals.slice(0, 3)) {
