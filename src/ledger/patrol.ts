@@ -8,8 +8,8 @@ import { FRAME_ID } from '../store/tables.ts'
 import { toViolation, type Finding, type Violation } from './verify.ts'
 
 const ACCOUNTS_PER_LOOK = 50
-/** A key with more rows than this is left to `ledger verify`: adding them up would make requests wait. */
-const ROWS_MAX = 2_000
+/** A key with more rows is found by the sum of all keys, and by `ledger verify`: adding them up would make requests wait. */
+const ROWS_MAX = 500
 
 export class Patrol {
   readonly #store: Store

@@ -100,6 +100,8 @@ export const BEHAVIOURS = {
   ),
   'usage-null': counting(null, usageEvent(null)),
   'usage-negative': counting({ prompt_tokens: 12, completion_tokens: -5 }),
+  'usage-in-words': counting({ prompt_tokens: '12', completion_tokens: '7' }),
+  'usage-huge': counting({ prompt_tokens: 1e300, completion_tokens: 2 ** 60 }),
   'usage-fractional': counting({ prompt_tokens: 1.5, completion_tokens: 7 }),
   'usage-beyond-the-limit': counting({ ...USAGE, completion_tokens: 5_000_000 }),
   'usage-beyond-the-window': counting({ ...USAGE, prompt_tokens: 5_000_000 }),

@@ -96,6 +96,8 @@ const CASES: readonly Case[] = [
   { does: 'usage-cumulative', stream: true, status: 200, charged: 'counted' },
   { does: 'usage-negative', status: 200, charged: 'estimated' },
   { does: 'usage-fractional', status: 200, charged: 'estimated' },
+  { does: 'usage-in-words', status: 200, charged: 'estimated' },
+  { does: 'usage-huge', status: 200, charged: 'estimated' },
   { does: 'usage-beyond-the-limit', status: 200, charged: 'estimated' },
   { does: 'usage-beyond-the-window', stream: true, status: 200, charged: 'estimated' },
 
