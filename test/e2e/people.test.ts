@@ -367,7 +367,13 @@ for (const [name, fresh] of [
         assert.ok(Number(right.headers.get('retry-after')) > 0)
       }
       // Others still get in, from the same place.
-      await signIn('dora@example.com')
+      const dora = await signIn('dora@example.com')
+      // A session is one on every node, and so is its end.
+      const there = new Browser(nodes[1] ?? '')
+      for (const [cookie, value] of dora.cookies) there.cookies.set(cookie, value)
+      assert.equal((await there.get('/profile')).status, 200)
+      assert.equal((await dora.post('/profile/sign-out-everywhere')).status, 200)
+      assert.equal((await there.get('/profile')).status, 401)
       await other?.stop()
     })
 

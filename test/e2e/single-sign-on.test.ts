@@ -7,7 +7,8 @@ import { openStore } from '../../src/store/open.ts'
 import { Browser } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { CLIENT, startOidcProvider, type OidcProvider } from '../support/oidc.ts'
-import { freshSqlite, periodAt } from '../support/store.ts'
+import { freshDatabase } from '../support/postgres.ts'
+import { freshSqlite, periodAt, type FreshDatabase } from '../support/store.ts'
 
 const config = ({ issuer }: OidcProvider, more = '') => `
 admin:
@@ -34,12 +35,15 @@ async function signOn(browser: Browser, change = (back: URL) => back): Promise<s
 
 const somebody = { sub: 'a1', email: 'ann@example.com', email_verified: true, name: 'Ann' }
 
-describe('single sign-on of invited people', () => {
+describe('single sign-on of invited people on SQLite', () => invitedPeople(freshSqlite))
+describe('single sign-on of invited people on PostgreSQL', () => invitedPeople(freshDatabase))
+
+function invitedPeople(fresh: FreshDatabase): void {
   let provider: OidcProvider
   let gateway: TestGateway
-  let database: Awaited<ReturnType<typeof freshSqlite>>
+  let database: Awaited<ReturnType<FreshDatabase>>
   before(async () => {
-    database = await freshSqlite()
+    database = await fresh()
     provider = await startOidcProvider()
     gateway = await startGateway({ database: database.url, config: config(provider) })
     await gateway.tollgate('users', 'create', '--email', 'ann@example.com', '--role', 'Manager')
@@ -173,7 +177,7 @@ describe('single sign-on of invited people', () => {
     assert.ok(json.entries.length >= 10, JSON.stringify(json))
     assert.match(json.entries[0].reason, /^single sign-on: /)
   })
-})
+}
 
 test('with a role, people come without an invitation and get that role', async () => {
   await using provider = await startOidcProvider()

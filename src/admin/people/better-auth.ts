@@ -16,6 +16,8 @@ import type { SignIn, SignInOutcome, SingleSignOn, Visit } from './sign-in.ts'
 type Auth = ReturnType<typeof newAuth>
 
 const DISCOVERY_MS_MAX = 10_000
+/** It is kept with the session, to tell one browser from another. */
+const USER_AGENT_LENGTH_MAX = 300
 /** A code is good for its half minute and the ones around it, and then for nobody. */
 const CODE_MS = 120_000
 
@@ -208,7 +210,7 @@ function newAuth(options: SignInOptions) {
 function asked({ cookie, address, userAgent }: Visit): { readonly headers: Headers } {
   const headers = new Headers({ [ADDRESS_HEADER]: address })
   if (cookie !== undefined) headers.set('cookie', cookie)
-  if (userAgent !== undefined) headers.set('user-agent', userAgent)
+  if (userAgent !== undefined) headers.set('user-agent', userAgent.slice(0, USER_AGENT_LENGTH_MAX))
   return { headers }
 }
 
