@@ -1,19 +1,18 @@
 // `npm run bench`: all of it. `npm run bench -- --quick`: the main ratio alone. `npm run bench -- --publish`: the last whole
-// run into docs/performance.md. `npm run bench:scale`: a full database instead of an empty one.
-import { full } from './full.ts'
-import { quick } from './quick.ts'
-import { publishResults } from './report/files.ts'
+// run into docs/performance.md. `npm run bench:scale`: a full database beside an empty one.
 
-const words = process.argv.slice(2)
-const commands: Readonly<Record<string, () => Promise<number> | void>> = {
-  '': full,
-  '--quick': quick,
-  '--publish': publishResults,
+const commands: Readonly<Record<string, () => Promise<number>>> = {
+  '': async () => (await import('./full.ts')).full(),
+  '--quick': async () => (await import('./quick.ts')).quick(),
+  '--publish': async () => (await import('./report/files.ts')).publishResults(),
+  '--scale': async () => (await import('./scale/scale.ts')).scale(),
 }
-const command = commands[words.join(' ')]
-if (command === undefined) {
+
+const [word = '', ...options] = process.argv.slice(2)
+const command = commands[word]
+if (command === undefined || (options.length > 0 && word !== '--scale')) {
   console.error('usage: npm run bench [-- --quick | --publish]')
   process.exitCode = 2
-} else process.exitCode = (await command()) ?? 0
+} else process.exitCode = await command()
 // What was started ends with this process, and it alone could keep it waiting.
 process.exit()

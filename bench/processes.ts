@@ -69,7 +69,7 @@ export async function start(program: Program): Promise<Running> {
     pid: child.pid ?? 0,
     startMs: performance.now() - from,
     stop: async () => {
-      child.kill('SIGKILL')
+      child.kill('SIGTERM')
       await ended
     },
   }

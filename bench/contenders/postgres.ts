@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { makePostgres } from '../../test/support/postgres-server.ts'
 
 let server: ChildProcess | undefined
-process.once('exit', () => server?.kill('SIGKILL'))
+// Its immediate shutdown, which takes its other processes along.
+process.once('exit', () => server?.kill('SIGQUIT'))
 
 /** Returns its address. */
 export async function startPostgres(folder: string): Promise<string> {

@@ -22,7 +22,7 @@ export function writeResults({ json, table, plot }: ResultFiles): void {
 }
 
 /** Puts the last run into docs/performance.md, between its two marks. */
-export function publishResults(): void {
+export function publishResults(): number {
   const tableFile = join(RESULTS, 'table.md')
   if (!existsSync(tableFile)) throw new Error('there is no run to publish yet: npm run bench')
   const file = join(DOCS, 'performance.md')
@@ -34,4 +34,5 @@ export function publishResults(): void {
   const results = `${BEGIN}\n\n${readFileSync(tableFile, 'utf8')}\n${plot}\n\n`
   writeFileSync(file, document.slice(0, begin) + results + document.slice(end))
   copyFileSync(join(RESULTS, 'plot.svg'), join(DOCS, 'performance.svg'))
+  return 0
 }

@@ -25,7 +25,7 @@ export function tableOf(rows: readonly Row[], contenders: readonly string[]): st
     '° marks figures of a contender whose core had time left: something else was the bottleneck there.',
     ...reasons.map((reason, index) => `(${index + 1}) ${reason}`),
   ]
-  return `${aligned(lines)}\n\n${notes.map((note) => `- ${note}`).join('\n')}`
+  return `${alignedTable(lines)}\n\n${notes.map((note) => `- ${note}`).join('\n')}`
 }
 
 function figureText({ value, spread, ratio, isHeldUp }: Figure, withRatio: boolean): string {
@@ -40,7 +40,8 @@ function numberText(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: digits })
 }
 
-function aligned(lines: readonly (readonly string[])[]): string {
+/** The first line is the head; the first column is text, the others are figures. */
+export function alignedTable(lines: readonly (readonly string[])[]): string {
   const columns = lines[0]?.length ?? 0
   const widths = Array.from({ length: columns }, (_, column) =>
     Math.max(...lines.map((line) => line[column]?.length ?? 0)),

@@ -1,0 +1,156 @@
+// `npm run bench:scale`: what a full database costs. Beside an empty one, in the same rounds, on both kinds of database:
+// requests per second on ten keys and spread over all, the screens of the administration interface, the bare ledger.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { systemClock } from '../../src/core/clock.ts'
+import { periodAt } from '../../src/ledger/periods.ts'
+import { seedFrame } from '../../src/store/frame.ts'
+import { openStore } from '../../src/store/open.ts'
+import { BUDGET_MAX } from '../../src/core/money.ts'
+import { tollgateContender } from '../contenders/contender.ts'
+import { startPostgres } from '../contenders/postgres.ts'
+import { startUpstreams } from '../contenders/servers.ts'
+import type { Upstreams } from '../contenders/servers.ts'
+import { startTollgate } from '../contenders/tollgate.ts'
+import { share } from '../effort.ts'
+import { median } from '../figures.ts'
+import { runFolder } from '../folder.ts'
+import { describeMachine, machineText } from '../machine.ts'
+import { pinThisProcess } from '../processes.ts'
+import { alignedTable } from '../report/table.ts'
+import type { Rounds } from '../rounds.ts'
+import { isMeasured, measure, ROUND_SECONDS, warmUp } from '../rounds.ts'
+import { SMALL_32 } from '../workloads.ts'
+import { makeToken, SCREENS, screenMs } from './admin-times.ts'
+import type { Filled } from './fill.ts'
+import { fill } from './fill.ts'
+import { pairsPerSecond } from './pairs.ts'
+import type { Size } from './size.ts'
+import { size } from './size.ts'
+
+/** One column of the table: what each line says. */
+type Column = ReadonlyMap<string, string>
+
+type Place = {
+  readonly folder: string
+  readonly upstreams: Upstreams
+  readonly emptyDatabase: string
+  readonly fullDatabase: string
+  /** Of the bare ledger; SQLite has one. */
+  readonly nodes: readonly number[]
+}
+
+export async function scale(): Promise<number> {
+  pinThisProcess()
+  const folder = runFolder()
+  const machine = describeMachine(folder)
+  console.log(machineText(machine))
+  const upstreams = await startUpstreams(folder)
+  const sqlite = await measureScale({
+    ...{ folder: join(folder, 'sqlite'), upstreams, nodes: [1] },
+    emptyDatabase: `sqlite:${join(folder, 'empty.db')}`,
+    fullDatabase: `sqlite:${join(folder, 'full.db')}`,
+  })
+  const postgres = await startPostgres(folder)
+  const onPostgres = await measureScale({
+    ...{ folder: join(folder, 'on-postgres'), upstreams, nodes: [1, 3] },
+    emptyDatabase: await makeDatabase(postgres, 'empty'),
+    fullDatabase: await makeDatabase(postgres, 'filled'),
+  })
+  const labels = [...onPostgres.keys()]
+  const lines = labels.map((label) => [
+    label,
+    sqlite.get(label) ?? '–',
+    onPostgres.get(label) ?? '–',
+  ])
+  console.log(alignedTable([['', 'SQLite', 'PostgreSQL'], ...lines]))
+  return 0
+}
+
+async function makeDatabase(server: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  await client.query(`CREATE DATABASE ${name}`)
+  await client.end()
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+async function measureScale(place: Place): Promise<Column> {
+  const { folder, fullDatabase: database } = place
+  mkdirSync(folder, { recursive: true })
+  console.error(`bench: filling ${size.keys} keys and ${size.rows} rows`)
+  const from = performance.now()
+  const { filled, token } = await makeFull(database, size)
+  const fillSeconds = (performance.now() - from) / 1000
+  const column = new Map([['seconds to fill', fillSeconds.toFixed(0)]])
+  for (const nodes of place.nodes) {
+    console.error(`bench: pairs with ${nodes} node(s)`)
+    const keyIds = filled.keyIds.slice(0, 10)
+    const pairs = await pairsPerSecond({ database, keyIds, folder }, nodes)
+    const label = nodes === 1 ? 'one node' : 'three nodes'
+    column.set(`reserve-and-settle pairs/s, ${label}`, pairs.toFixed(0))
+  }
+  await measureTraffic(place, { filled, token, column })
+  return column
+}
+
+async function makeFull(
+  database: string,
+  wanted: Size,
+): Promise<{ readonly filled: Filled; readonly token: string }> {
+  const store = await openStore(database, { clock: systemClock, periodAt })
+  try {
+    await seedFrame(store, { limitNanodollars: BUDGET_MAX })
+    return { filled: await fill(store, wanted), token: await makeToken(store) }
+  } finally {
+    await store.close()
+  }
+}
+
+const EMPTY = 'requests/s on 10 keys, nothing else there'
+const FULL = 'requests/s on 10 keys, database full'
+const SPREAD = 'requests/s spread over all keys'
+
+/** All three in the same rounds, so that the machine's moods meet them alike. */
+async function measureTraffic(
+  { folder, upstreams, emptyDatabase, fullDatabase }: Place,
+  given: { readonly filled: Filled; readonly token: string; readonly column: Map<string, string> },
+): Promise<void> {
+  const { filled, token, column } = given
+  const common = { folder, upstreams }
+  const empty = await startTollgate({ ...common, name: 'empty', database: emptyDatabase })
+  const full = await startTollgate({ ...common, name: 'full', database: fullDatabase })
+  const contenders = [
+    tollgateContender(EMPTY, empty),
+    tollgateContender(FULL, full),
+    tollgateContender(SPREAD, { ...full, secrets: filled.secrets }),
+  ]
+  for (const contender of contenders) {
+    console.error(`bench: ${contender.name}`)
+    await warmUp(contender, SMALL_32, { folder, requests: share(60_000), secondsMax: share(20) })
+  }
+  const course = { folder, rounds: share(5), seconds: ROUND_SECONDS, warmSeconds: 0 }
+  const results = await measure(contenders, SMALL_32, course)
+  for (const { name } of contenders) column.set(name, rateText(results, name))
+  for (const { label, path } of SCREENS) {
+    const text = await screenMs(full.url, path, token).then(
+      (ms) => `${ms.toFixed(0)} ms`,
+      (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
+    )
+    column.set(label, text)
+  }
+  await Promise.all([empty.stop(), full.stop()])
+}
+
+function rateText(results: ReadonlyMap<string, Rounds>, name: string): string {
+  const rounds = results.get(name)
+  const empty = results.get(EMPTY)
+  if (!isMeasured(rounds)) return `failed: ${rounds?.failed ?? 'not measured'}`
+  const rates = rounds.map(({ perSecond }) => perSecond)
+  if (!isMeasured(empty)) return median(rates).toFixed(0)
+  const ratio = median(rates.map((rate, round) => rate / (empty[round]?.perSecond ?? NaN)))
+  return `${median(rates).toFixed(0)} ×${ratio.toFixed(2)}`
+}
