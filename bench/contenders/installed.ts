@@ -1,6 +1,7 @@
 // Gateways that no npm package brings: they take part where they are found installed, as their users start them, with
 // one process each.
 import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../test/support/port.ts'
@@ -15,9 +16,14 @@ type Peer = {
   /** Writes its settings; returns the words after the command. */
   prepare(folder: string, port: number, upstreams: Upstreams): readonly string[]
   readonly ready: RegExp
+  /** What a client shows it. */
+  readonly secret: string
   /** Before the model's name, where it wants the provider's there. */
   readonly modelPrefix: string
 }
+
+// LiteLLM does not start without one.
+const MASTER_KEY = `sk-${randomBytes(32).toString('hex')}`
 
 const PEERS: readonly Peer[] = [
   {
@@ -29,6 +35,7 @@ const PEERS: readonly Peer[] = [
       return ['--config', file, '--host', '127.0.0.1', '--port', String(port)]
     },
     ready: /Uvicorn running on/,
+    secret: MASTER_KEY,
     modelPrefix: '',
   },
   {
@@ -40,6 +47,7 @@ const PEERS: readonly Peer[] = [
       return [...words, '-log-level', 'info']
     },
     ready: /successfully started bifrost|started server/i,
+    secret: 'none',
     modelPrefix: 'openai/',
   },
 ]
@@ -55,7 +63,7 @@ export function findInstalled(
 }
 
 async function startPeer(peer: Peer, folder: string, upstreams: Upstreams): Promise<Contender> {
-  const { name, command, ready, modelPrefix } = peer
+  const { name, command, ready, secret, modelPrefix } = peer
   const own = join(folder, command)
   mkdirSync(own, { recursive: true })
   const port = await freePort()
@@ -70,7 +78,7 @@ async function startPeer(peer: Peer, folder: string, upstreams: Upstreams): Prom
   })
   const way = {
     url: `http://127.0.0.1:${port}`,
-    headers: [{ authorization: 'Bearer none' }],
+    headers: [{ authorization: `Bearer ${secret}` }],
     modelPrefix,
   }
   return { name, pid, startMs, wayOf: ({ refusal }) => (refusal === undefined ? way : undefined) }
@@ -80,7 +88,8 @@ function liteLlmConfig({ whole, streams }: Upstreams): string {
   const entry = (model: string, url: string): string => `
   - model_name: ${model}
     litellm_params: { model: openai/${model}, api_base: "${url}/v1", api_key: none }`
-  return `model_list:${[
+  return `general_settings: { master_key: ${MASTER_KEY} }
+model_list:${[
     entry(MODELS.chat, whole.url),
     entry(MODELS.embedding, whole.url),
     entry(MODELS.stream, streams.url),

@@ -9,7 +9,7 @@ const BEGIN = '<!-- bench: begin -->'
 const END = '<!-- bench: end -->'
 
 export type ResultFiles = {
-  readonly json: unknown
+  readonly json: { readonly effort: number }
   readonly table: string
   readonly plot: string
 }
@@ -25,6 +25,10 @@ export function writeResults({ json, table, plot }: ResultFiles): void {
 export function publishResults(): number {
   const tableFile = join(RESULTS, 'table.md')
   if (!existsSync(tableFile)) throw new Error('there is no run to publish yet: npm run bench')
+  const { effort } = JSON.parse(
+    readFileSync(join(RESULTS, 'results.json'), 'utf8'),
+  ) as ResultFiles['json']
+  if (effort < 1) throw new Error('the last run was a trial (BENCH_EFFORT): npm run bench')
   const file = join(DOCS, 'performance.md')
   const document = readFileSync(file, 'utf8')
   const begin = document.indexOf(BEGIN)
