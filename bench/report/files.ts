@@ -9,7 +9,7 @@ const BEGIN = '<!-- bench: begin -->'
 const END = '<!-- bench: end -->'
 
 export type ResultFiles = {
-  readonly json: { readonly effort: number }
+  readonly json: Readonly<Record<string, unknown>> & { readonly effort: number }
   readonly table: string
   readonly plot: string
 }

@@ -38,7 +38,10 @@ export async function screenMs(url: string, path: string, token: string): Promis
       headers: { authorization: `Bearer ${token}` },
     })
     const text = await response.text()
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${text.slice(0, 200)}`)
+    if (!response.ok) {
+      console.error(`bench: ${path}: ${text.slice(0, 500)}`)
+      throw new Error(String(response.status))
+    }
     if (time > 0) timesMs.push(performance.now() - from)
   }
   return median(timesMs)
