@@ -7,10 +7,11 @@ import { parseDocument, type Document } from 'yaml'
 
 import { isObject } from '../core/json.ts'
 import { expand } from './expand.ts'
+import type { Unreadable } from './expand.ts'
 import type { FileState } from './file-state.ts'
 import { fileState } from './file-state.ts'
 import { pathOf } from './problems.ts'
-import type { Path, Problem } from './problems.ts'
+import type { Problem } from './problems.ts'
 
 export type ConfigSource = {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -51,8 +52,9 @@ export function readWritten(source: ConfigSource): Written {
   const read = path === null ? { sections: {}, problems: [] } : readYaml(path)
   const expanded = expand(read.sections, { env: source.env, folder })
   const { document, origins } = override(expanded.value, source)
-  const lost = expanded.unreadable.map(({ at, message }) => ({ at, path: pathOf(at), message }))
-  const isOfProvider = ({ at }: { readonly at: Path }): boolean => at[0] === 'providers'
+  const isOfProvider = ({ at }: Unreadable): boolean => at[0] === 'providers' && at.length > 1
+  const problemOf = ({ at, message }: Unreadable): Problem => ({ path: pathOf(at), message })
+  const { unreadable } = expanded
   return {
     path,
     files: [...ownState, ...expanded.files],
@@ -61,13 +63,14 @@ export function readWritten(source: ConfigSource): Written {
     problems: [
       ...read.problems,
       // What was taken from elsewhere instead is no longer wrong.
-      ...[...expanded.problems, ...lost.filter((each) => !isOfProvider(each))]
-        .filter(({ path }) => !origins.has(path))
-        .map(({ path, message }) => ({ path, message })),
+      ...[
+        ...expanded.problems,
+        ...unreadable.filter((each) => !isOfProvider(each)).map(problemOf),
+      ].filter((problem) => !origins.has(problem.path)),
     ],
-    unreadable: lost
+    unreadable: unreadable
       .filter(isOfProvider)
-      .map(({ at, path, message }) => ({ provider: String(at[1]), path, message })),
+      .map((each) => ({ provider: String(each.at[1]), ...problemOf(each) })),
     origins,
     databaseFolder: origins.has('database') ? source.folder : folder,
   }

@@ -26,8 +26,15 @@ export type Search = {
   readonly dropped: readonly string[]
 }
 
-/** The limit of searches where the client sets none. */
-export const SEARCHES_MAX = 5
+/** The limit of searches where the client sets none, and the largest it may set. */
+const SEARCHES_USUAL = 5
+const SEARCHES_MOST = 100
+
+/** How many searches a client's limit allows; what is no such limit counts as none. */
+export function searchesWithin(limit: unknown): number {
+  const isLimit = typeof limit === 'number' && Number.isSafeInteger(limit) && limit > 0
+  return isLimit ? Math.min(limit, SEARCHES_MOST) : SEARCHES_USUAL
+}
 
 /** How much the model will read, in what bounds it from above (design 2.6). */
 export type InputMeasure = {

@@ -1,5 +1,5 @@
 // Searches of the web that a provider of the messages format runs itself: the one hosted tool that has a price.
-import { SEARCHES_MAX } from '../../core/call.ts'
+import { searchesWithin } from '../../core/call.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
 
@@ -10,14 +10,10 @@ export function isSearch(tool: Json): tool is JsonObject {
 /** How often a request may search at most; 0 = it does not ask for searches. */
 export function searchesMaxOf({ tools }: JsonObject): number {
   const searches = isArray(tools) ? tools.filter(isSearch) : []
-  return searches.reduce((sum, tool) => sum + usesMaxOf(tool), 0)
+  return searches.reduce((sum, { max_uses: limit }) => sum + searchesWithin(limit), 0)
 }
 
 /** No search goes out without a limit, or no hold would cover it. */
 export function withSearchLimit(tool: Json): Json {
-  return isSearch(tool) ? { ...tool, max_uses: usesMaxOf(tool) } : tool
-}
-
-function usesMaxOf({ max_uses: uses }: JsonObject): number {
-  return typeof uses === 'number' && Number.isSafeInteger(uses) && uses > 0 ? uses : SEARCHES_MAX
+  return isSearch(tool) ? { ...tool, max_uses: searchesWithin(tool['max_uses']) } : tool
 }

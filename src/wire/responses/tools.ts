@@ -1,8 +1,9 @@
 // The tools of a responses request: which of them the provider would run itself (those are taken out, but for searches
-// of the web where the hold covers them), and the flat names under which other formats know the tools that a namespace holds.
+// of the web where the hold covers them), and the flat names under which other formats know the tools that a namespace
+// holds.
 import { createHash } from 'node:crypto'
 
-import { SEARCHES_MAX } from '../../core/call.ts'
+import { searchesWithin } from '../../core/call.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
 
@@ -32,10 +33,7 @@ export function usableTools(body: JsonObject, { maySearch = false } = {}): Usabl
 
 /** How often a request may search the web at most; 0 = it does not ask for searches. */
 export function searchesMaxOf({ tools, max_tool_calls: calls }: JsonObject): number {
-  if (!isArray(tools) || !tools.some(isSearch)) return 0
-  return typeof calls === 'number' && Number.isSafeInteger(calls) && calls > 0
-    ? calls
-    : SEARCHES_MAX
+  return isArray(tools) && tools.some(isSearch) ? searchesWithin(calls) : 0
 }
 
 /** The search whose price is known; its preview is billed otherwise, by model and by how much it reads. */
