@@ -20,6 +20,7 @@ import { auditSearch } from './pages/audit/audit-search.ts'
 import { FailedPage } from './pages/failed.tsx'
 import { modelsSearch } from './pages/models/models-search.ts'
 import { NotFoundPage } from './pages/not-found.tsx'
+import { playgroundSearch } from './pages/playground/playground-search.ts'
 import { requestsSearch } from './pages/requests/requests-search.ts'
 import { Loading } from './parts/loading.tsx'
 import { signInSearch } from './pages/sign-in/sign-in-search.ts'
@@ -183,6 +184,31 @@ const profileRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/profile/profile.tsx'), 'ProfilePage'),
 })
 
+const alertsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/alerts',
+  staticData: { crumb: textCrumb('nav.alerts'), permission: 'configuration:read' },
+  component: lazyRouteComponent(() => import('./pages/alerts/alerts.tsx'), 'AlertsPage'),
+})
+
+const playgroundRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/playground',
+  staticData: { crumb: textCrumb('nav.playground'), permission: 'configuration:manage' },
+  validateSearch: playgroundSearch,
+  component: lazyRouteComponent(
+    () => import('./pages/playground/playground.tsx'),
+    'PlaygroundPage',
+  ),
+})
+
+const apiDocsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/admin-api',
+  staticData: { crumb: textCrumb('nav.apiDocs') },
+  component: lazyRouteComponent(() => import('./pages/api-docs/api-docs.tsx'), 'ApiDocsPage'),
+})
+
 const routeTree = rootRoute.addChildren([
   startRoute,
   signInRoute,
@@ -201,6 +227,9 @@ const routeTree = rootRoute.addChildren([
     peopleRoute,
     rolesRoute,
     profileRoute,
+    alertsRoute,
+    playgroundRoute,
+    apiDocsRoute,
   ]),
 ])
 

@@ -45,7 +45,7 @@ export function KeySelect({ label, value, onChange, required = false }: KeySelec
       searchable
       clearable={!required}
       clearButtonProps={{ 'aria-label': t('filter.clear', { filter: label }) }}
-      placeholder={t('filter.any')}
+      placeholder={required ? t('filter.chooseKey') : t('filter.any')}
       value={value ?? null}
       searchValue={text}
       onSearchChange={setText}

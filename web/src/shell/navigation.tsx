@@ -5,6 +5,9 @@ import type { ComponentType } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import {
+  BellIcon,
+  BookIcon,
+  PlayIcon,
   ChartIcon,
   CubeIcon,
   GaugeIcon,
@@ -49,6 +52,18 @@ const sections: readonly Section[] = [
         icon: CubeIcon,
         permission: 'configuration:read',
       },
+      {
+        to: '/settings/alerts',
+        label: 'nav.alerts',
+        icon: BellIcon,
+        permission: 'configuration:read',
+      },
+      {
+        to: '/settings/playground',
+        label: 'nav.playground',
+        icon: PlayIcon,
+        permission: 'configuration:manage',
+      },
     ],
   },
   {
@@ -74,6 +89,7 @@ const sections: readonly Section[] = [
         permission: 'people:manage',
       },
       { to: '/settings/roles', label: 'nav.roles', icon: ShieldIcon },
+      { to: '/settings/admin-api', label: 'nav.apiDocs', icon: BookIcon },
     ],
   },
 ]

@@ -1,0 +1,21 @@
+// Alerts: at which part of a budget they are sent, whom they reach, and what became of each.
+import { Stack } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { DeliveryLog } from './delivery-log.tsx'
+import { DestinationList } from './destination-list.tsx'
+import { Thresholds } from './thresholds.tsx'
+
+export function AlertsPage() {
+  const { t } = useTranslation()
+  return (
+    <>
+      <PageHeader title={t('nav.alerts')} about={t('alerts.about')} />
+      <Stack gap="xl">
+        <DestinationList />
+        <Thresholds />
+        <DeliveryLog />
+      </Stack>
+    </>
+  )
+}

@@ -1,0 +1,119 @@
+// What was sent, to whom, and what came of it.
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { TFunction } from 'i18next'
+import { useTranslation } from 'react-i18next'
+import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
+import type { DeliveryAnswer } from '../../../../src/admin/contract/alerts.ts'
+import { call } from '../../api.ts'
+import type { Format } from '../../i18n/format.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { CheckIcon, ClockIcon, ListIcon, WarningIcon } from '../../parts/icons.tsx'
+import { LoadMore } from '../../parts/load-more.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import styles from './alerts.module.css'
+
+const renewMs = 15_000
+
+export function DeliveryLog() {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const log = useInfiniteQuery({
+    queryKey: ['alerts', 'deliveries'],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: before, signal }) =>
+      call(alertRoutes.listDeliveries, { query: { before }, signal }),
+    getNextPageParam: ({ next }) => next ?? undefined,
+    refetchInterval: renewMs,
+  })
+  const rows = log.data?.pages.flatMap((page) => page.deliveries)
+  return (
+    <section>
+      <div className={styles['head']}>
+        <h2>{t('alerts.log')}</h2>
+      </div>
+      {log.error && !rows ? (
+        <ErrorAlert
+          title={t('alerts.failed')}
+          error={log.error}
+          onRetry={() => void log.refetch()}
+        />
+      ) : rows?.length === 0 ? (
+        <div className="card">
+          <EmptyState icon={<ListIcon size={22} />} title={t('alerts.nothingSent')} />
+        </div>
+      ) : (
+        <DataTable
+          caption={t('alerts.log')}
+          columns={columnsOf(t, format)}
+          rows={rows}
+          rowKey={({ id }) => id}
+        />
+      )}
+      <LoadMore query={log} />
+    </section>
+  )
+}
+
+const looks = {
+  delivered: { tone: 'good', icon: CheckIcon },
+  waiting: { tone: 'neutral', icon: ClockIcon },
+  failed: { tone: 'bad', icon: WarningIcon },
+} as const
+
+function columnsOf(t: TFunction, format: Format): readonly Column<DeliveryAnswer>[] {
+  return [
+    {
+      id: 'alert',
+      header: t('alerts.what'),
+      isRowHeader: true,
+      card: 'title',
+      cell: ({ alert }) => (
+        <>
+          <span className="break">
+            {t('alerts.reached', {
+              name: alert.scope === 'frame' ? t('framePage.name') : (alert.key_name ?? alert.key),
+              threshold: alert.threshold,
+            })}
+          </span>
+          <div className={styles['sub']}>{format.dateTime(alert.at)}</div>
+        </>
+      ),
+    },
+    {
+      id: 'to',
+      header: t('alerts.address'),
+      cell: ({ address }) => <span className="break">{address}</span>,
+    },
+    { id: 'state', header: t('column.status'), cell: (row) => <DeliveryState row={row} /> },
+    {
+      id: 'attempts',
+      header: t('requests.attempts'),
+      align: 'end',
+      cell: ({ attempts }) => format.number(attempts),
+    },
+    {
+      id: 'result',
+      header: t('alerts.result'),
+      cell: ({ result, next_attempt_at: next }) => (
+        <>
+          <span className="break">{result ?? '–'}</span>
+          {next && (
+            <div className={styles['sub']}>
+              {t('alerts.nextAttempt', { moment: format.dateTime(next) })}
+            </div>
+          )}
+        </>
+      ),
+    },
+  ]
+}
+
+function DeliveryState({ row: { state } }: { readonly row: DeliveryAnswer }) {
+  const { t } = useTranslation()
+  const { tone, icon: Icon } = looks[state]
+  return <StatusBadge tone={tone} icon={<Icon size={13} />} word={t(`alerts.state.${state}`)} />
+}

@@ -1,0 +1,105 @@
+// Add a webhook or an e-mail address. The secret that signs a webhook is shown here, once.
+import { Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
+import { call, newIdempotencyKey } from '../../api.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { CopyBlock } from '../../parts/copy-block.tsx'
+import { problemOf } from '../../parts/field-problem.ts'
+import { Notice } from '../../parts/notice.tsx'
+import { useChange } from '../../use-change.ts'
+import { madeOldByAlerts } from './alert-queries.ts'
+
+type NewDestinationDialogProps = {
+  readonly isEmailAvailable: boolean
+  readonly onClose: () => void
+}
+
+const kinds = ['webhook', 'email'] as const
+
+export function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinationDialogProps) {
+  const { t } = useTranslation()
+  const [kind, setKind] = useState<(typeof kinds)[number]>('webhook')
+  const [address, setAddress] = useState('')
+  const [secret, setSecret] = useState<string>()
+  const [idempotencyKey, setIdempotencyKey] = useState(newIdempotencyKey)
+  const add = useChange(madeOldByAlerts, {
+    change: () =>
+      call(alertRoutes.createDestination, {
+        body: kind === 'webhook' ? { kind, url: address.trim() } : { kind, to: address.trim() },
+        idempotencyKey,
+      }),
+    said: () => t('alerts.added', { address }),
+    onDone: (made) => (made.secret === null ? onClose() : setSecret(made.secret)),
+  })
+  // Another address is another intention.
+  const retype = (text: string) => {
+    setAddress(text)
+    setIdempotencyKey(newIdempotencyKey())
+  }
+  if (secret !== undefined) return <SigningSecret secret={secret} onClose={onClose} />
+  return (
+    <ConfirmDialog
+      title={t('alerts.add')}
+      action={t('alerts.add')}
+      isReady={address.trim() !== ''}
+      isPending={add.isPending}
+      error={add.error}
+      onConfirm={() => add.mutate()}
+      onCancel={onClose}
+    >
+      <Radio.Group
+        label={t('picker.kind')}
+        value={kind}
+        onChange={(value) => setKind(kinds.find((each) => each === value) ?? 'webhook')}
+      >
+        <Stack gap="xs" mt="xs">
+          <Radio value="webhook" label={t('alerts.kind.webhook')} />
+          <Radio
+            value="email"
+            label={t('alerts.kind.email')}
+            description={isEmailAvailable ? undefined : t('alerts.noMail')}
+            disabled={!isEmailAvailable}
+          />
+        </Stack>
+      </Radio.Group>
+      <TextInput
+        label={t(kind === 'webhook' ? 'alerts.url' : 'signIn.email')}
+        placeholder={kind === 'webhook' ? 'https://hooks.example.com/tollgate' : 'ann@example.com'}
+        required
+        data-autofocus
+        autoComplete="off"
+        value={address}
+        error={problemOf(add.error, kind === 'webhook' ? 'url' : 'to')}
+        onChange={({ currentTarget }) => retype(currentTarget.value)}
+      />
+    </ConfirmDialog>
+  )
+}
+
+type SigningSecretProps = { readonly secret: string; readonly onClose: () => void }
+
+function SigningSecret({ secret, onClose }: SigningSecretProps) {
+  const { t } = useTranslation()
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      title={t('alerts.secret')}
+      closeButtonProps={{ 'aria-label': t('dialog.close') }}
+    >
+      <Stack>
+        <Notice tone="warn" title={t('secret.once')}>
+          {t('alerts.secretAbout')}
+        </Notice>
+        <CopyBlock label={t('alerts.secret')} text={secret} />
+        <Group justify="flex-end">
+          <Button onClick={onClose}>{t('secret.done')}</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

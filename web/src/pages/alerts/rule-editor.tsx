@@ -1,0 +1,116 @@
+// The thresholds of one budget, in percent: the usual ones, one's own, or none; and the last alerts it gave.
+import { Button, Group, Stack, Switch, TagsInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { z } from 'zod'
+import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
+import type { alertRule } from '../../../../src/admin/contract/alerts.ts'
+import { call } from '../../api.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { problemOf } from '../../parts/field-problem.ts'
+import { Loading } from '../../parts/loading.tsx'
+import { useSession } from '../../session.ts'
+import { useChange } from '../../use-change.ts'
+import { madeOldByAlerts, ruleQuery } from './alert-queries.ts'
+import styles from './alerts.module.css'
+
+type Rule = z.output<typeof alertRule>
+type RuleEditorProps = {
+  /** Undefined: the frame. */
+  readonly keyId: string | undefined
+}
+
+export function RuleEditor({ keyId }: RuleEditorProps) {
+  const { t } = useTranslation()
+  const rule = useQuery(ruleQuery(keyId))
+  if (rule.error && !rule.data)
+    return (
+      <ErrorAlert
+        title={t('alerts.failed')}
+        error={rule.error}
+        onRetry={() => void rule.refetch()}
+      />
+    )
+  if (!rule.data) return <Loading lines={2} height={36} />
+  return (
+    <Stack gap="md" mt="md">
+      <RuleForm key={rule.data.thresholds.join()} keyId={keyId} rule={rule.data} />
+      <LastAlerts alerts={rule.data.alerts} />
+    </Stack>
+  )
+}
+
+const percentMax = 1_000
+const entriesMax = 10
+
+function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  const [isOwn, setOwn] = useState(rule.own)
+  const [typed, setTyped] = useState(rule.thresholds.map(String))
+  const body = { thresholds: isOwn ? typed.map(Number) : null }
+  const save = useChange(madeOldByAlerts, {
+    change: () =>
+      keyId === undefined
+        ? call(alertRoutes.changeFrameAlerts, { body })
+        : call(alertRoutes.changeKeyAlerts, { params: { id: keyId }, body }),
+    said: () => t('alerts.rulesSaved'),
+  })
+  const isGood = typed.every((text) => /^[1-9]\d*$/.test(text) && Number(text) <= percentMax)
+  const isChanged = isOwn !== rule.own || (isOwn && typed.join() !== rule.thresholds.join())
+  const problem = isGood ? problemOf(save.error, 'thresholds') : t('alerts.percentProblem')
+  if (!may('configuration:manage'))
+    return <p>{rule.thresholds.map((each) => `${each} %`).join(', ')}</p>
+  return (
+    <>
+      <Switch
+        label={t('alerts.own')}
+        description={t('alerts.ownAbout')}
+        checked={isOwn}
+        onChange={({ currentTarget }) => setOwn(currentTarget.checked)}
+      />
+      <TagsInput
+        label={t('alerts.percent')}
+        description={t('keyForm.hint.tags')}
+        disabled={!isOwn}
+        maxTags={entriesMax}
+        value={typed}
+        error={problem}
+        onChange={setTyped}
+      />
+      {save.error && !problem && <ErrorAlert title={t('dialog.failed')} error={save.error} />}
+      <Group>
+        <Button
+          variant="default"
+          loading={save.isPending}
+          disabled={!isChanged || !isGood}
+          onClick={() => save.mutate()}
+        >
+          {t('keyForm.save')}
+        </Button>
+      </Group>
+    </>
+  )
+}
+
+function LastAlerts({ alerts }: Pick<Rule, 'alerts'>) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (alerts.length === 0) return <p className="muted">{t('alerts.noAlerts')}</p>
+  return (
+    <ul className={styles['alerts']} aria-label={t('alerts.last')}>
+      {alerts.map(({ id, at, threshold, spent, limit }) => (
+        <li key={id}>
+          {t('alerts.alert', {
+            threshold,
+            spent: format.money(spent),
+            limit: format.money(limit),
+            when: format.dateTime(at),
+          })}
+        </li>
+      ))}
+    </ul>
+  )
+}

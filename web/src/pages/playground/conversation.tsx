@@ -1,0 +1,126 @@
+// What was asked and answered, each answer with what it cost; and the field for the next question.
+import { Button, Group, Textarea } from '@mantine/core'
+import { useState } from 'react'
+import type { ReactNode, SubmitEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { CallResult } from '../../../../src/admin/contract/keys.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { PlayIcon } from '../../parts/icons.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Notice } from '../../parts/notice.tsx'
+import styles from './playground.module.css'
+
+export type Turn = {
+  readonly role: 'user' | 'assistant'
+  readonly content: string
+  /** What the call came to, with an answer. */
+  readonly result?: CallResult
+}
+
+type ConversationProps = {
+  readonly turns: readonly Turn[]
+  readonly isReady: boolean
+  readonly isPending: boolean
+  readonly error: Error | null
+  readonly onSay: (content: string) => void
+  readonly onClear: () => void
+}
+
+export function Conversation(props: ConversationProps) {
+  const { turns, isReady, isPending, error, onSay, onClear } = props
+  const { t } = useTranslation()
+  return (
+    <section className="card" aria-label={t('playground.conversation')}>
+      {turns.length === 0 && (
+        <EmptyState icon={<PlayIcon size={22} />} title={t('playground.empty')}>
+          {t('playground.emptyAbout')}
+        </EmptyState>
+      )}
+      <ol className={styles['turns']} aria-live="polite">
+        {turns.map((turn, index) => (
+          // A conversation only grows; the place is the identity of a turn.
+          <li key={index} data-role={turn.role}>
+            <span className={styles['speaker']}>{t(`playground.role.${turn.role}`)}</span>
+            <Said turn={turn} />
+          </li>
+        ))}
+      </ol>
+      {isPending && <Loading lines={2} />}
+      {error && <ErrorAlert title={t('testCall.notMade')} error={error} />}
+      <SayForm isReady={isReady && !isPending} onSay={onSay}>
+        {turns.length > 0 && (
+          <Button variant="default" onClick={onClear} disabled={isPending}>
+            {t('playground.clear')}
+          </Button>
+        )}
+      </SayForm>
+    </section>
+  )
+}
+
+function Said({ turn: { content, result } }: { readonly turn: Turn }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (result?.error)
+    return (
+      <Notice tone="bad" title={t('testCall.refused', { status: result.status })}>
+        <div className="break">{result.error.message}</div>
+        <code>{result.error.code}</code>
+      </Notice>
+    )
+  return (
+    <>
+      <p className={styles['text']}>{content}</p>
+      {result && (
+        <p className={styles['facts']}>
+          {result.target ?? result.model} ·{' '}
+          {t('testCall.facts', {
+            input: format.number(result.input_tokens),
+            output: format.number(result.output_tokens),
+            cost: format.money(result.cost),
+            latency: format.number(result.latency_ms),
+          })}
+        </p>
+      )}
+    </>
+  )
+}
+
+type SayFormProps = Pick<ConversationProps, 'isReady' | 'onSay'> & {
+  readonly children: ReactNode
+}
+
+function SayForm({ isReady, onSay, children }: SayFormProps) {
+  const { t } = useTranslation()
+  const [text, setText] = useState('')
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    if (!isReady || text.trim() === '') return
+    onSay(text)
+    setText('')
+  }
+  return (
+    <form onSubmit={submit}>
+      <Textarea
+        label={t('playground.message')}
+        autosize
+        minRows={3}
+        maxRows={12}
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
+            event.currentTarget.form?.requestSubmit()
+        }}
+      />
+      <Group justify="flex-end" mt="sm">
+        {children}
+        <Button type="submit" disabled={!isReady || text.trim() === ''}>
+          {t('playground.send')}
+        </Button>
+      </Group>
+    </form>
+  )
+}

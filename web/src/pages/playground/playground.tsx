@@ -1,0 +1,98 @@
+// Try a model with a key's limits: a real call through the gateway that spends from that key.
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { CallResult } from '../../../../src/admin/contract/keys.ts'
+import { playgroundRoutes } from '../../../../src/admin/contract/playground.ts'
+import { call } from '../../api.ts'
+import { PageHeader } from '../../parts/page-header.tsx'
+import { keyQuery, modelsQuery } from '../../queries.ts'
+import { useChange } from '../../use-change.ts'
+import { Conversation } from './conversation.tsx'
+import type { Turn } from './conversation.tsx'
+import { Settings } from './settings.tsx'
+import type { PlaygroundSettings } from './settings.tsx'
+import styles from './playground.module.css'
+
+const route = getRouteApi('/app/settings/playground')
+
+export function PlaygroundPage() {
+  const { t } = useTranslation()
+  const search = route.useSearch()
+  const [settings, setSettings] = useState<PlaygroundSettings>({
+    system: '',
+    maxTokens: '512',
+    temperature: '',
+  })
+  const [turns, setTurns] = useState<readonly Turn[]>([])
+  const models = useOfferedModels(search.key)
+  const model = models.find((each) => each === search.model) ?? models[0]
+  const play = useChange([['keys'], ['frame'], ['usage'], ['requests']], {
+    change: ({ key, said }: { readonly key: string; readonly said: readonly Turn[] }) =>
+      call(playgroundRoutes.play, { body: bodyOf({ key, model: model ?? '', said }, settings) }),
+    onDone: (result) => setTurns((old) => [...old, answered(result)]),
+  })
+  const say = (content: string) => {
+    const { key } = search
+    if (key === undefined) return
+    // What was refused is not part of what the model is told next time.
+    const said = [...turns.filter(({ result }) => result?.passes !== false), asked(content)]
+    setTurns([...turns, asked(content)])
+    play.mutate({ key, said })
+  }
+  return (
+    <>
+      <PageHeader title={t('nav.playground')} about={t('playground.about')} />
+      <div className={styles['layout']}>
+        <Settings
+          search={search}
+          models={models}
+          model={model}
+          settings={settings}
+          onChange={setSettings}
+        />
+        <Conversation
+          turns={turns}
+          isReady={search.key !== undefined && model !== undefined}
+          isPending={play.isPending}
+          error={play.error}
+          onSay={say}
+          onClear={() => setTurns([])}
+        />
+      </div>
+    </>
+  )
+}
+
+/** The chat models on the list of the key. */
+function useOfferedModels(key: string | undefined): readonly string[] {
+  const chosen = useQuery({ ...keyQuery(key ?? ''), enabled: key !== undefined })
+  const models = useQuery(modelsQuery)
+  const chat = models.data?.filter(({ kind }) => kind === 'chat').map(({ id }) => id) ?? []
+  return chat.filter((id) => chosen.data?.models.includes(id)).toSorted()
+}
+
+type Spoken = { readonly key: string; readonly model: string; readonly said: readonly Turn[] }
+
+function bodyOf({ key, model, said }: Spoken, settings: PlaygroundSettings) {
+  const { system, maxTokens, temperature } = settings
+  return {
+    key,
+    model,
+    messages: [
+      ...(system.trim() === '' ? [] : [{ role: 'system' as const, content: system }]),
+      ...said.map(({ role, content }) => ({ role, content })),
+    ],
+    ...(maxTokens === '' ? {} : { max_tokens: Number(maxTokens) }),
+    ...(temperature === '' ? {} : { temperature: Number(temperature) }),
+  }
+}
+
+function asked(content: string): Turn {
+  return { role: 'user', content }
+}
+
+function answered(result: CallResult): Turn {
+  return { role: 'assistant', content: result.text ?? '', result }
+}

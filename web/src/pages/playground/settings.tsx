@@ -1,0 +1,105 @@
+// With which key, which model and how: what a call of the playground is made with.
+import { NativeSelect, Stack, TextInput, Textarea } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../i18n/use-format.ts'
+import { KeySelect } from '../../parts/key-select.tsx'
+import { Notice } from '../../parts/notice.tsx'
+import { limitsQuery } from '../../queries.ts'
+import type { PlaygroundSearch } from './playground-search.ts'
+
+const route = getRouteApi('/app/settings/playground')
+
+/** As typed; empty means: not said. */
+export type PlaygroundSettings = {
+  readonly system: string
+  readonly maxTokens: string
+  readonly temperature: string
+}
+
+type SettingsProps = {
+  readonly search: PlaygroundSearch
+  readonly models: readonly string[]
+  readonly model: string | undefined
+  readonly settings: PlaygroundSettings
+  readonly onChange: (settings: PlaygroundSettings) => void
+}
+
+export function Settings({ search, models, model, settings, onChange }: SettingsProps) {
+  const { t } = useTranslation()
+  const navigate = route.useNavigate()
+  const choose = (next: PlaygroundSearch) => void navigate({ search: next, replace: true })
+  return (
+    <section className="card" aria-label={t('playground.settings')}>
+      <Stack>
+        <KeySelect
+          label={t('requests.key')}
+          required
+          value={search.key}
+          onChange={(key) => choose({ key })}
+        />
+        {search.key !== undefined && <Verdict keyId={search.key} model={model} />}
+        <NativeSelect
+          label={t('requests.model')}
+          disabled={models.length === 0}
+          value={model ?? ''}
+          onChange={({ currentTarget }) => choose({ key: search.key, model: currentTarget.value })}
+          data={[...models]}
+        />
+        <Textarea
+          label={t('playground.system')}
+          autosize
+          minRows={2}
+          maxRows={8}
+          value={settings.system}
+          onChange={({ currentTarget }) => onChange({ ...settings, system: currentTarget.value })}
+        />
+        <TextInput
+          type="number"
+          min={1}
+          step={1}
+          label={t('playground.maxTokens')}
+          value={settings.maxTokens}
+          onChange={({ currentTarget }) =>
+            onChange({ ...settings, maxTokens: currentTarget.value })
+          }
+        />
+        <TextInput
+          type="number"
+          min={0}
+          max={2}
+          step={0.1}
+          label={t('playground.temperature')}
+          placeholder={t('playground.usual')}
+          value={settings.temperature}
+          onChange={({ currentTarget }) =>
+            onChange({ ...settings, temperature: currentTarget.value })
+          }
+        />
+      </Stack>
+    </section>
+  )
+}
+
+type VerdictProps = { readonly keyId: string; readonly model: string | undefined }
+
+/** Whether a call would pass now, told by the code that decides. */
+function Verdict({ keyId, model }: VerdictProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const limits = useQuery(limitsQuery(keyId, model))
+  if (!limits.data) return null
+  const { passes, blocked_by: blocked, key } = limits.data
+  return (
+    <Notice tone={passes ? 'good' : 'bad'} title={t(passes ? 'verdict.passes' : 'verdict.blocked')}>
+      {blocked && <div className="break">{blocked.message}</div>}
+      {key.remaining !== null && (
+        <div>{t('budget.part.free', { amount: format.money(key.remaining) })}</div>
+      )}
+      <Link to="/settings/api-access/$id" params={{ id: keyId }}>
+        {t('playground.openKey')}
+      </Link>
+    </Notice>
+  )
+}
