@@ -69,7 +69,7 @@ describe('from the first start to a revoked key', () => {
     await question.getByRole('button', { name: 'Cancel' }).click()
     await page.getByLabel('I have stored the secret').check()
     await page.getByRole('button', { name: 'Done' }).click()
-    await page.getByRole('heading', { name: /^billing production/ }).waitFor()
+    await page.getByRole('heading', { name: /^billing production/, level: 1 }).waitFor()
     assert.ok(!(await page.content()).includes(secret), 'the secret is gone from the page')
   })
 

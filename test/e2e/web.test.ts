@@ -34,9 +34,8 @@ describe('the first page', () => {
     await page.emulateMedia({ colorScheme: 'light' })
     const light = await ground()
     await page.emulateMedia({ colorScheme: 'dark' })
-    await page.waitForFunction(
-      `getComputedStyle(document.documentElement).backgroundColor !== '${light}'`,
-    )
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor()
+    assert.notEqual(await ground(), light)
   })
 
   test('speaks the language that was chosen, also after a reload', async () => {

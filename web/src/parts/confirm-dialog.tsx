@@ -1,7 +1,8 @@
 // Asks before something that cannot be taken back. The focus starts on Cancel, and the button names what it does.
-import { Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Dialog } from './dialog.tsx'
 import { ErrorAlert } from './error-alert.tsx'
 
 type ConfirmDialogProps = {
@@ -22,12 +23,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const { isDangerous = false, isReady = true, isPending = false } = props
   const { t } = useTranslation()
   return (
-    <Modal
-      opened
-      onClose={onCancel}
-      title={title}
-      closeButtonProps={{ 'aria-label': t('dialog.close') }}
-    >
+    <Dialog onClose={onCancel} title={title}>
       <Stack>
         {children}
         {error && <ErrorAlert title={t('dialog.failed')} error={error} />}
@@ -45,6 +41,6 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

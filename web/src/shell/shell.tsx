@@ -12,11 +12,13 @@ import { Breadcrumb } from './breadcrumb.tsx'
 import { Navigation } from './navigation.tsx'
 import { Preferences } from './preferences.tsx'
 import styles from './shell.module.css'
+import { Shortcuts } from './shortcuts.tsx'
 
 export function Shell() {
   const { t } = useTranslation()
   return (
     <div className={styles['shell']}>
+      <Shortcuts />
       <a className={styles['skip']} href="#main">
         {t('nav.skip')}
       </a>

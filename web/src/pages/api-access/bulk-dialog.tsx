@@ -1,8 +1,9 @@
 // One change of many keys: names every key, and afterwards says for each that failed why.
-import { Button, Group, Modal, MultiSelect, Stack, TextInput } from '@mantine/core'
+import { Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Dialog } from '../../parts/dialog.tsx'
 import type { BodyOf } from '../../../../src/admin/contract/route.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
@@ -149,12 +150,7 @@ function BulkOutcome({ results, onClose }: BulkOutcomeProps) {
   const { t } = useTranslation()
   const failed = results.filter(({ error }) => error !== null)
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('bulk.outcome')}
-      closeButtonProps={{ 'aria-label': t('dialog.close') }}
-    >
+    <Dialog onClose={onClose} title={t('bulk.outcome')}>
       <Stack>
         <Notice tone="good" announce>
           {t('bulk.succeeded', { count: results.length - failed.length })}
@@ -174,6 +170,6 @@ function BulkOutcome({ results, onClose }: BulkOutcomeProps) {
           <Button onClick={onClose}>{t('dialog.close')}</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

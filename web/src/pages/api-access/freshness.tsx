@@ -23,9 +23,9 @@ export function Freshness({ asOf, isFetching, onRefresh }: FreshnessProps) {
       leftSection={<RotateIcon size={14} />}
       onClick={onRefresh}
       disabled={isFetching}
-      aria-label={t('overview.refresh')}
     >
       {t('overview.updated', { when: format.relative(asOf, Math.max(now, Date.parse(asOf))) })}
+      <span className="visually-hidden">. {t('overview.refresh')}</span>
     </Button>
   )
 }

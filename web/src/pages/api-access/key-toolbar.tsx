@@ -55,7 +55,7 @@ function SearchField({ value, onChange }: SearchFieldProps) {
     <TextInput
       className={styles['search']}
       type="search"
-      id="key-search"
+      data-shortcut="/"
       aria-label={t('overview.search')}
       placeholder={t('overview.searchHint')}
       leftSection={<SearchIcon />}

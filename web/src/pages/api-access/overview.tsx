@@ -147,7 +147,12 @@ function OverviewHeader({ search }: { readonly search: OverviewSearch }) {
 function CreateButton() {
   const { t } = useTranslation()
   return (
-    <Button component={Link} to="/settings/api-access/new" leftSection={<PlusIcon />}>
+    <Button
+      component={Link}
+      to="/settings/api-access/new"
+      leftSection={<PlusIcon />}
+      data-shortcut="c"
+    >
       {t('overview.create')}
     </Button>
   )

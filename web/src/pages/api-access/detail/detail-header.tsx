@@ -63,7 +63,7 @@ function ManagerButtons({ detail, onAction }: DetailHeaderProps) {
       <Button variant="default" leftSection={<RotateIcon />} onClick={() => onAction('rotate')}>
         {t('action.rotate')}
       </Button>
-      <Button component={Link} to={`/settings/api-access/${detail.id}/edit`}>
+      <Button component={Link} to={`/settings/api-access/${detail.id}/edit`} data-shortcut="e">
         {t('action.edit')}
       </Button>
     </>

@@ -1,18 +1,14 @@
 // A test call with a key that exists already.
-import { Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { Dialog } from '../../../parts/dialog.tsx'
 import { TestCall } from '../secret/test-call.tsx'
 import type { KeyDialogProps } from './dialog-props.ts'
 
 export function TestDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps) {
   const { t } = useTranslation()
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('testCall.title', { name })}
-      closeButtonProps={{ 'aria-label': t('dialog.close') }}
-    >
+    <Dialog onClose={onClose} title={t('testCall.title', { name })}>
       <Stack>
         <TestCall id={id} />
         <Group justify="flex-end">
@@ -21,6 +17,6 @@ export function TestDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,7 +1,8 @@
 // Somebody changed the key meanwhile: says who and what, and lets the reader start from theirs or put the own changes on
 // top. Only the fields that the reader changed are sent, so the others' stay.
-import { Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { Dialog } from '../../../parts/dialog.tsx'
 import type { Conflict } from '../../../../../src/admin/contract/errors.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { Notice } from '../../../parts/notice.tsx'
@@ -23,12 +24,7 @@ export function ConflictDialog(props: ConflictDialogProps) {
   const { t } = useTranslation()
   const format = useFormat()
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('conflict.title')}
-      closeButtonProps={{ 'aria-label': t('dialog.close') }}
-    >
+    <Dialog onClose={onClose} title={t('conflict.title')}>
       <Stack>
         <Notice tone="warn" announce>
           {t('conflict.about')}
@@ -52,6 +48,6 @@ export function ConflictDialog(props: ConflictDialogProps) {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,8 +1,9 @@
 // The only moment a secret can be seen: after creation and after rotation. It lives in this dialog's memory alone, and
 // closing before it was stored asks again.
-import { Button, Checkbox, Group, Modal, Stack } from '@mantine/core'
+import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Dialog } from '../../../parts/dialog.tsx'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 import { Notice } from '../../../parts/notice.tsx'
 import { SecretField } from './secret-field.tsx'
@@ -38,13 +39,11 @@ function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
   const { id, name, models, secret } = created
   return (
     <>
-      <Modal
-        opened
+      <Dialog
         size="xl"
         onClose={() => (isStored ? onClose() : setAsking(true))}
         closeOnClickOutside={false}
         title={t(`secret.${reason}`, { name })}
-        closeButtonProps={{ 'aria-label': t('dialog.close') }}
       >
         <Stack>
           <Notice tone="warn" title={t('secret.once')}>
@@ -64,7 +63,7 @@ function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
             </Button>
           </div>
         </Stack>
-      </Modal>
+      </Dialog>
       {isAsking && (
         <ConfirmDialog
           title={t('secret.closeTitle')}
@@ -85,19 +84,14 @@ type LostSecretProps = { readonly name: string; readonly onClose: () => void }
 function LostSecret({ name, onClose }: LostSecretProps) {
   const { t } = useTranslation()
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('secret.lostTitle')}
-      closeButtonProps={{ 'aria-label': t('dialog.close') }}
-    >
+    <Dialog onClose={onClose} title={t('secret.lostTitle')}>
       <Stack>
         <Notice tone="warn">{t('secret.lost', { name })}</Notice>
         <Group justify="flex-end">
           <Button onClick={onClose}>{t('dialog.close')}</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,0 +1,116 @@
+// The interface by keyboard alone: a key is created, its secret copied, and the key revoked, and the focus is always
+// somewhere sensible.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { becomeAdministrator, openWebStage } from '../support/web.ts'
+import type { WebStage } from '../support/web.ts'
+
+describe('by keyboard alone', () => {
+  let stage: WebStage
+  let page: Page
+
+  before(async () => {
+    stage = await openWebStage()
+    page = await (await stage.browser.newContext({ locale: 'en-US' })).newPage()
+    await becomeAdministrator(page, stage.setupLink)
+  })
+  after(() => stage.close())
+
+  test('the first stop is the way past the navigation', async () => {
+    await page.goto(`${stage.url}/settings/api-access`)
+    await page.getByRole('heading', { name: 'API access' }).waitFor()
+    await page.keyboard.press('Tab')
+    assert.equal(await focused(), 'Skip to content')
+    await page.keyboard.press('Enter')
+    assert.equal(await page.evaluate('document.activeElement.id'), 'main')
+  })
+
+  test('what has the focus shows it', async () => {
+    await tabTo(/^Export CSV$/)
+    const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
+    assert.equal(outline, 'solid')
+  })
+
+  test('a key is created', async () => {
+    await page.keyboard.press('c')
+    await page.getByRole('heading', { name: 'Create key' }).waitFor()
+    await tabTo(/^Name/)
+    await page.keyboard.type('keyboard demo')
+    await tabTo(/^Search models/)
+    await page.keyboard.type('sandbox-chat')
+    await tabTo(/^sandbox-chat$/)
+    await page.keyboard.press('Space')
+    await tabTo(/^Budget in USD/)
+    await page.keyboard.type('1')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: /^Key created/ }).waitFor()
+  })
+
+  test('the dialog holds the focus, and the secret is copied', async () => {
+    await page.locator('input[readonly]:focus').waitFor()
+    await tabTo(/^Copy the secret/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    for (let presses = 0; presses < 40; presses += 1) {
+      await page.keyboard.press('Tab')
+      const isInside = await page.evaluate(`!!document.activeElement.closest('[role="dialog"]')`)
+      assert.ok(isInside, 'the focus left the dialog')
+    }
+    await tabTo(/^I have stored the secret/)
+    await page.keyboard.press('Space')
+    await tabTo(/^Done$/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: /^keyboard demo/, level: 1 }).waitFor()
+  })
+
+  test('a dialog gives the focus back to what opened it', async () => {
+    await tabTo(/^Rotate secret$/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.locator('button:focus', { hasText: 'Rotate secret' }).waitFor()
+  })
+
+  test('the key is revoked; the focus starts on Cancel', async () => {
+    await tabTo(/^Actions for keyboard demo$/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('menu').waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.locator('[role="menuitem"]:focus').waitFor()
+    await page.keyboard.press('End')
+    await page.locator('button:focus', { hasText: 'Revoke' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: /^Revoke/ }).waitFor()
+    await page.locator('button:focus', { hasText: 'Cancel' }).waitFor()
+    await tabTo(/^Reason/)
+    await page.keyboard.type('only a demonstration')
+    await tabTo(/^Revoke key$/)
+    await page.keyboard.press('Enter')
+    await page
+      .getByText(/^Revoked /)
+      .first()
+      .waitFor()
+  })
+
+  /** The name of what has the focus, as assistive technology would say it, roughly. */
+  function focused(): Promise<string> {
+    return page.evaluate(`(() => {
+      const element = document.activeElement
+      const label = element.labels?.[0]?.textContent
+      return (element.getAttribute('aria-label') ?? label ?? element.textContent).trim()
+    })()`)
+  }
+
+  async function tabTo(name: RegExp): Promise<void> {
+    const seen: string[] = []
+    for (let presses = 0; presses < 120; presses += 1) {
+      await page.keyboard.press('Tab')
+      const found = await focused()
+      if (name.test(found)) return
+      seen.push(found)
+    }
+    assert.fail(`nothing named ${name} is reached by Tab, only: ${[...new Set(seen)].join(' | ')}`)
+  }
+})

@@ -1,0 +1,181 @@
+// Every page of API access, in both themes and languages and from narrow to wide: nothing serious for axe, nothing wider
+// than the screen, no name that is taken for markup, and no complaint of the browser.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { BrowserContext, Page } from 'playwright-core'
+import {
+  becomeAdministrator,
+  openWebStage,
+  picture,
+  send,
+  seriousFindings,
+  watchComplaints,
+} from '../support/web.ts'
+import type { WebStage } from '../support/web.ts'
+
+const nasty = [
+  '<img src=x onerror="document.title=\'taken\'">',
+  '</script><script>document.title="taken"</script>',
+  "'; DROP TABLE keys; --",
+  '{{constructor.constructor("document.title=1")()}}',
+  'javascript:alert(1)',
+  'ıİßﬀ Ω≈ç√ 田中さん',
+  '&lt;b&gt; &amp;amp; %3Cb%3E',
+  `${'averylongnamewithoutanyspace'.repeat(6)}`,
+]
+
+describe('the pages of API access', () => {
+  let stage: WebStage
+  let context: BrowserContext
+  let page: Page
+  let complaints: string[]
+  let id = ''
+
+  before(async () => {
+    stage = await openWebStage()
+    context = await stage.browser.newContext({ locale: 'en-US' })
+    page = await context.newPage()
+    complaints = watchComplaints(page)
+    await becomeAdministrator(page, stage.setupLink)
+    for (const name of nasty) id = await createKey(name)
+  })
+  after(() => stage.close())
+
+  const paths = (): Readonly<Record<string, string>> => ({
+    overview: '/settings/api-access',
+    'overview-no-match': '/settings/api-access?search=nothing+like+this',
+    new: '/settings/api-access/new',
+    edit: `/settings/api-access/${id}/edit`,
+    usage: `/settings/api-access/${id}`,
+    requests: `/settings/api-access/${id}?tab=requests`,
+    models: `/settings/api-access/${id}?tab=models`,
+    settings: `/settings/api-access/${id}?tab=settings`,
+    activity: `/settings/api-access/${id}?tab=activity`,
+    'not-found': '/nowhere/at/all',
+  })
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    test(`axe finds nothing serious in the ${colorScheme}`, async () => {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width: 1440, height: 900 })
+      for (const [name, path] of Object.entries(paths())) {
+        await open(path)
+        assert.deepEqual(await seriousFindings(page), [], name)
+        await picture(page, `${name}-${colorScheme}-1440`)
+      }
+    })
+
+  test('nor in dialogs and menus', async () => {
+    await open(`/settings/api-access/${id}`)
+    for (const action of ['Top up', 'Reset spend', 'Pause', 'Revoke']) {
+      await page.getByRole('button', { name: /^Actions for/ }).click()
+      await page.getByRole('menuitem', { name: action, exact: true }).click()
+      await page.getByRole('dialog').waitFor()
+      await page.getByRole('menu').waitFor({ state: 'hidden' })
+      assert.deepEqual(await seriousFindings(page), [], action)
+      await picture(page, `dialog-${action.toLowerCase().replace(' ', '-')}`)
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    }
+  })
+
+  for (const width of [320, 768])
+    test(`nothing is wider than ${width} pixels`, async () => {
+      await page.setViewportSize({ width, height: 900 })
+      for (const [name, path] of Object.entries(paths())) {
+        await open(path)
+        assert.deepEqual(await seriousFindings(page), [], name)
+        const isWide = await page.evaluate<number>('document.documentElement.scrollWidth')
+        assert.ok(isWide <= width, `${name} is ${isWide} pixels wide`)
+        await picture(page, `${name}-dark-${width}`)
+      }
+    })
+
+  test('a name is text, whatever it looks like', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await open('/settings/api-access')
+    const shown = await page.locator('tbody th a').allTextContents()
+    assert.deepEqual(shown.toSorted(), nasty.toSorted())
+    assert.equal(await page.title(), 'API access · Tollgate')
+  })
+
+  test('the state of the list is in the address', async () => {
+    await open('/settings/api-access')
+    await page.getByRole('button', { name: 'Name', exact: true }).click()
+    await page.waitForURL(/sort=name/)
+    await page
+      .getByRole('columnheader', { name: 'Name' })
+      .and(page.locator('[aria-sort]'))
+      .waitFor()
+    await page.getByRole('searchbox', { name: 'Search keys' }).fill('田中')
+    await page.waitForURL(/search=/)
+    await page.getByText('1–1 of 1').waitFor()
+    await page.reload()
+    await page.getByText('1–1 of 1').waitFor()
+  })
+
+  test('many keys are changed at once, and each that fails says why', async () => {
+    await open('/settings/api-access')
+    await page.getByRole('checkbox', { name: 'Select all keys of this page' }).check()
+    await page.getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByText(`${nasty.length} keys were changed.`).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+    await page.getByText('Paused').first().waitFor()
+  })
+
+  test('two people who edit at once do not overwrite each other', async () => {
+    await open(`/settings/api-access/${id}/edit`)
+    await page.getByRole('textbox', { name: 'Owner' }).fill('ann@example.com')
+    const other = await page.context().newPage()
+    await other.goto(`${stage.url}/settings/api-access/${id}/edit`)
+    await other.getByRole('textbox', { name: 'Description' }).fill('changed meanwhile')
+    await other.getByRole('button', { name: 'Review changes' }).click()
+    await other.getByRole('button', { name: 'Save changes' }).click()
+    await other.getByRole('heading', { level: 1 }).waitFor()
+    await other.waitForURL(/\/key_\w+$/)
+    await other.close()
+    await page.getByRole('button', { name: 'Review changes' }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    const conflict = page.getByRole('dialog', { name: 'This key was changed meanwhile' })
+    await conflict.getByText('after: changed meanwhile').waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await picture(page, 'conflict')
+    await conflict.getByRole('button', { name: 'Apply mine on top' }).click()
+    await page.waitForURL(/\/key_\w+$/)
+    await page.getByRole('tab', { name: 'Settings' }).click()
+    await page.getByText('ann@example.com').first().waitFor()
+    await page.getByText('changed meanwhile').waitFor()
+  })
+
+  test('everything is said in German too', async () => {
+    await page.getByRole('button', { name: 'Language' }).click()
+    await page.getByRole('menuitemradio', { name: 'Deutsch' }).click()
+    await page.emulateMedia({ colorScheme: 'light' })
+    for (const [name, path] of Object.entries(paths())) {
+      await open(path)
+      assert.deepEqual(await seriousFindings(page), [], name)
+      await picture(page, `${name}-german`)
+    }
+  })
+
+  test('all of it without a complaint of the browser', () => {
+    // The change that met another one is answered with 412, which a browser always writes down.
+    assert.deepEqual(
+      complaints.filter((text) => !text.includes('status of 412')),
+      [],
+    )
+  })
+
+  /** Opens an address and waits until nothing is loading any more. */
+  async function open(path: string): Promise<void> {
+    await page.goto(stage.url + path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+  }
+
+  async function createKey(name: string): Promise<string> {
+    const data = { name, models: ['sandbox-chat'], budget: '1' }
+    return String((await send(context, stage.url, { method: 'POST', path: '/keys', data }))['id'])
+  }
+})

@@ -1,0 +1,79 @@
+// Keys for those who would rather not use the mouse: listed under "?", silent while somebody types, and they can be
+// turned off. What a key does on a page is marked in its markup: data-shortcut="c" is pressed, or focused if it is a field.
+import { Checkbox, Stack, Table } from '@mantine/core'
+import { useLocalStorage } from '@mantine/hooks'
+import { useEffect, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Dialog } from '../parts/dialog.tsx'
+
+const marked = ['/', 'c', 'e'] as const
+const listed = ['/', 'c', 'j', 'k', 'e', '?'] as const
+
+export function Shortcuts() {
+  const { t } = useTranslation()
+  const [isListOpen, setListOpen] = useState(false)
+  const [areOn, setOn] = useLocalStorage({ key: 'tollgate.shortcuts', defaultValue: true })
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping() || isInDialog()) return
+      if (event.key === '?') setListOpen(true)
+      else if (!areOn || !act(event.key)) return
+      event.preventDefault()
+    }
+    addEventListener('keydown', listen)
+    return () => removeEventListener('keydown', listen)
+  }, [areOn])
+  if (!isListOpen) return null
+  return (
+    <Dialog onClose={() => setListOpen(false)} title={t('shortcuts.title')}>
+      <Stack>
+        <Table>
+          <Table.Tbody>
+            {listed.map((key) => (
+              <Table.Tr key={key}>
+                <Table.Th scope="row">
+                  <kbd>{key}</kbd>
+                </Table.Th>
+                <Table.Td>{t(`shortcuts.key.${key}`)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+        <Checkbox
+          label={t('shortcuts.on')}
+          checked={areOn}
+          onChange={({ currentTarget }) => setOn(currentTarget.checked)}
+        />
+      </Stack>
+    </Dialog>
+  )
+}
+
+/** False when this page has nothing for the key. */
+function act(key: string): boolean {
+  if (key === 'j' || key === 'k') return moveBetweenRows(key === 'j' ? 1 : -1)
+  if (!marked.some((each) => each === key)) return false
+  const target = document.querySelector<HTMLElement>(`[data-shortcut="${key}"]`)
+  if (target instanceof HTMLInputElement) target.focus()
+  else target?.click()
+  return target !== null
+}
+
+/** From the link of one row to that of the next. */
+function moveBetweenRows(step: number): boolean {
+  const links = [...document.querySelectorAll<HTMLElement>('main tbody th a, main tbody th button')]
+  const row = document.activeElement?.closest('tr')
+  const at = links.findIndex((link) => row?.contains(link))
+  const next = links[at === -1 && step < 0 ? links.length - 1 : at + step]
+  next?.focus()
+  return next !== undefined
+}
+
+function isTyping(): boolean {
+  const focused = document.activeElement
+  return focused !== null && focused.matches('input, textarea, select, [contenteditable]')
+}
+
+function isInDialog(): boolean {
+  return document.querySelector('[role="dialog"], [role="menu"]') !== null
+}
