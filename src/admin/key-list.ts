@@ -27,6 +27,7 @@ const COUNTS_MS_MAX = 5_000
 const RANKING_MS_MAX = 60_000
 const EXPORTED_MAX = 100_000
 const COST_DAYS = 7
+const LOOKED_AT_FIRST = 1_000
 
 type Totals = {
   readonly at: number
@@ -102,7 +103,12 @@ export class KeyList {
   ): Promise<readonly string[]> {
     const end = offset + limit
     if (isEmpty(filter) && end <= ranked.length) return ranked.slice(offset, end)
-    const all = new Set(await matchingIds(this.#parts.store, filter))
+    const { store } = this.#parts
+    // The first pages of a filter that lets most keys through are among the first in rank.
+    const first = ranked.slice(0, LOOKED_AT_FIRST)
+    const among = new Set(first.length === 0 ? [] : await matchingIds(store, filter, first))
+    if (among.size >= end) return first.filter((id) => among.has(id)).slice(offset, end)
+    const all = new Set(await matchingIds(store, filter))
     const found = ranked.filter((id) => all.delete(id))
     return [...found, ...all].slice(offset, end)
   }

@@ -68,9 +68,15 @@ export async function searchKeys(store: Store, search: KeySearch): Promise<reado
   return rows.map(({ id }) => id)
 }
 
-/** All of them, for an order that no column has. */
-export async function matchingIds(store: Store, filter: KeyFilter): Promise<readonly string[]> {
-  const rows = await matching(store, filter).select('keys.id').orderBy('keys.id').execute()
+/** All of them, or those among these, for an order that no column has. */
+export async function matchingIds(
+  store: Store,
+  filter: KeyFilter,
+  among?: readonly string[],
+): Promise<readonly string[]> {
+  let query = matching(store, filter).select('keys.id')
+  if (among !== undefined) query = query.where('keys.id', 'in', among)
+  const rows = await query.orderBy('keys.id').execute()
   return rows.map(({ id }) => id)
 }
 
@@ -136,7 +142,11 @@ type Place = ExpressionBuilder<Tables, 'keys' | 'accounts'>
 function matching(store: Store, filter: KeyFilter) {
   const now = store.clock.now()
   const { search, status, concern, owner, environment, mode, tag, model } = filter
-  let query = store.db.selectFrom('keys').innerJoin('accounts', 'accounts.id', 'keys.id')
+  // Written so, SQLite begins with the keys: in the order of an index it can stop after a page.
+  let query = store.db
+    .selectFrom('keys')
+    .crossJoin('accounts')
+    .whereRef('accounts.id', '=', 'keys.id')
   if (search !== undefined && search !== '') {
     query = query.where((at) => isFound(at, search, filter.masks ?? []))
   }
