@@ -43,9 +43,12 @@ export class SseReader {
   /** Where the search goes on, so that a long event that comes in many reads is looked at once. */
   #position = 0
   #lineStart = 0
+  #hasCarriageReturns = false
 
   read(bytes: Uint8Array): SseEvent[] {
-    this.#text += this.#decoder.decode(bytes, { stream: true })
+    const text = this.#decoder.decode(bytes, { stream: true })
+    this.#text += text
+    this.#hasCarriageReturns ||= text.includes('\r')
     const events: SseEvent[] = []
     let start = 0
     for (let end = this.#endOfEvent(); end >= 0; end = this.#endOfEvent()) {
@@ -68,6 +71,21 @@ export class SseReader {
 
   /** The index after the next blank line, or -1 when it has not come yet. */
   #endOfEvent(): number {
+    return this.#hasCarriageReturns ? this.#endAmongAnyLines() : this.#endAmongUsualLines()
+  }
+
+  #endAmongUsualLines(): number {
+    for (;;) {
+      const end = this.#text.indexOf('\n', this.#position)
+      const isBlank = end === this.#lineStart
+      this.#position = end < 0 ? this.#text.length : end + 1
+      if (end < 0) return -1
+      this.#lineStart = this.#position
+      if (isBlank) return this.#position
+    }
+  }
+
+  #endAmongAnyLines(): number {
     const text = this.#text
     for (; this.#position < text.length; this.#position++) {
       const character = text.charCodeAt(this.#position)
@@ -87,6 +105,10 @@ const LF = 10
 const CR = 13
 
 function parseEvent(raw: string): SseEvent {
+  // One line of data, as nearly every event of a stream is.
+  if (raw.startsWith('data: ') && raw.indexOf('\n') === raw.length - 2 && !raw.includes('\r')) {
+    return { event: '', data: raw.slice('data: '.length, -2), raw }
+  }
   let event = ''
   let data: string | undefined
   for (const line of raw.split(/\r\n|\r|\n/)) {
