@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
+import { streamSandbox } from '../support/sandbox.ts'
 
 const folders: string[] = []
 after(() => {
@@ -20,7 +21,7 @@ test('a lost SQLite thread: the running answer ends whole and is spooled, then e
   const env = { NODE_OPTIONS: `--import=${preload}`, DIE_WHEN }
   await using gateway = await startGateway({ folder, env })
   const key = await gateway.key('demo', 'sandbox-chat')
-  const answer = await ask(gateway, key, 'tokens=40 gap=20ms')
+  const answer = await streamSandbox(gateway, key, 'tokens=40 gap=20ms')
   writeFileSync(DIE_WHEN, '')
   assert.equal((await gateway.logged('database_lost'))['level'], 'error')
   assert.match(await answer.text(), /data: \[DONE\]\n\n$/)
@@ -35,7 +36,7 @@ test('a SQLite that another process keeps locked makes the gateway not ready, so
   const other = new DatabaseSync(join(folder, 'tollgate.db'))
   other.exec('BEGIN IMMEDIATE')
   // The thread waits for the lock with the first write, and what is asked after that waits for the thread.
-  const waiting = ask(gateway, key, 'tokens=1')
+  const waiting = streamSandbox(gateway, key, 'tokens=1')
   let ready = await fetch(`${gateway.url}/readyz`)
   for (let look = 0; look < 20 && ready.ok; look++) ready = await fetch(`${gateway.url}/readyz`)
   assert.equal(ready.status, 503)
@@ -52,16 +53,4 @@ function freshFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-outage-'))
   folders.push(folder)
   return folder
-}
-
-function ask(gateway: TestGateway, key: string, script: string): Promise<Response> {
-  return fetch(`${gateway.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'x-tollgate-sandbox': script },
-    body: JSON.stringify({
-      model: 'sandbox-chat',
-      stream: true,
-      messages: [{ role: 'user', content: 'Hello' }],
-    }),
-  })
 }

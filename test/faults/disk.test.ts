@@ -12,6 +12,7 @@ import type { FaultyDisk } from '../support/disk-faults.ts'
 import { faultyDisk, noFaultyDisk } from '../support/disk-faults.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
+import { streamSandbox } from '../support/sandbox.ts'
 import type { StoryProvider } from '../support/story.ts'
 import { askStory, startStoryProvider, STORY_COST } from '../support/story.ts'
 
@@ -34,7 +35,7 @@ describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
     })
 
     try {
-      const running = await stream(gateway, sandbox, 'tokens=10 gap=50ms')
+      const running = await streamSandbox(gateway, sandbox, 'tokens=10 gap=50ms')
       disk.fill()
       const text = await running.text()
       assert.doesNotMatch(text, /\[DONE\]/)
@@ -75,7 +76,7 @@ describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
     const { disk, gateway: starting } = onDisk({ slowMs: 2_000, config: '' })
     await using gateway = await starting
     const key = await gateway.key('demo', 'sandbox-chat')
-    const running = await stream(gateway, key, 'tokens=400 gap=20ms')
+    const running = await streamSandbox(gateway, key, 'tokens=400 gap=20ms')
     disk.slow()
     let waited: 'no' | 'yes' | 'over' = 'no'
     let chunksMeanwhile = 0
@@ -83,7 +84,7 @@ describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
     for await (const _ of running.body) {
       if (waited === 'no') {
         waited = 'yes'
-        void stream(gateway, key, 'tokens=1').then(() => (waited = 'over'))
+        void streamSandbox(gateway, key, 'tokens=1').then(() => (waited = 'over'))
       } else if (waited === 'yes') chunksMeanwhile++
       else break
     }
@@ -121,18 +122,5 @@ async function addsUp(gateway: TestGateway, provider: StoryProvider): Promise<vo
   assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
     ok: true,
     violations: [],
-  })
-}
-
-/** Resolves with the first byte. */
-function stream(gateway: TestGateway, key: string, script: string): Promise<Response> {
-  return fetch(`${gateway.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'x-tollgate-sandbox': script },
-    body: JSON.stringify({
-      model: 'sandbox-chat',
-      stream: true,
-      messages: [{ role: 'user', content: 'Hello' }],
-    }),
   })
 }
