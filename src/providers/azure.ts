@@ -3,11 +3,10 @@
 import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
-import { numberOf, stringOf } from '../core/json.ts'
 import { text } from '../core/units.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
-import { failed, fetchJson } from './fetch-json.ts'
+import { fetchToken } from './fetch-token.ts'
 import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
 import type { Provider, UpstreamAnswer } from './provider.ts'
@@ -116,26 +115,11 @@ function entraTokens(
   { http, clock }: AdapterTools,
 ): Tokens {
   const url = new URL(`${authority.replace(/\/$/, '')}/${tenantId}/oauth2/v2.0/token`)
-  const form = new URLSearchParams({
+  const form = {
     grant_type: 'client_credentials',
     client_id: clientId,
     client_secret: clientSecret,
     scope: SCOPE,
-  })
-  return new Tokens(async () => {
-    const answer = await fetchJson(
-      http,
-      {
-        url,
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: Buffer.from(form.toString()),
-      },
-      // Many requests may wait for one token, so none of them ends its way here.
-      new AbortController().signal,
-    )
-    const value = stringOf(answer['access_token'])
-    if (value === undefined) throw failed('Entra ID gave no access token')
-    return { value, expiresInSeconds: numberOf(answer['expires_in']) ?? 0 }
-  }, clock)
+  }
+  return new Tokens(() => fetchToken(http, url, form), clock)
 }

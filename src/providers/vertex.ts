@@ -4,12 +4,13 @@ import { createSign } from 'node:crypto'
 import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
-import { numberOf, stringOf } from '../core/json.ts'
+import { numberOf } from '../core/json.ts'
 import { text } from '../core/units.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { COMMON, defineAdapter, providerUrl } from './adapter.ts'
-import { failed, fetchJson } from './fetch-json.ts'
+import { fetchJson } from './fetch-json.ts'
+import { fetchToken } from './fetch-token.ts'
 import { namesIn } from './list-models.ts'
 import type { Provider } from './provider.ts'
 import { Tokens } from './token.ts'
@@ -135,25 +136,11 @@ function asClaudeTakesIt(body: Uint8Array): Uint8Array {
 }
 
 function serviceTokens(account: Account, { http, clock }: AdapterTools): Tokens {
-  return new Tokens(async () => {
-    const form = new URLSearchParams({
-      grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-      assertion: assertionOf(account, Math.floor(clock.now() / 1000)),
-    })
-    const answer = await fetchJson(
-      http,
-      {
-        url: new URL(account.token_uri),
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: Buffer.from(form.toString()),
-      },
-      // Many requests may wait for one token, so none of them ends its way here.
-      new AbortController().signal,
-    )
-    const value = stringOf(answer['access_token'])
-    if (value === undefined) throw failed('Google gave no access token')
-    return { value, expiresInSeconds: numberOf(answer['expires_in']) ?? 0 }
+  const url = new URL(account.token_uri)
+  return new Tokens(() => {
+    const assertion = assertionOf(account, Math.floor(clock.now() / 1000))
+    const grant_type = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+    return fetchToken(http, url, { grant_type, assertion })
   }, clock)
 }
 

@@ -1,0 +1,26 @@
+// An access token by OAuth 2: a form that says who asks, a token that says how long it is good for.
+import { numberOf, stringOf } from '../core/json.ts'
+import { failed, fetchJson } from './fetch-json.ts'
+import type { HttpClient } from './http.ts'
+import type { AccessToken } from './token.ts'
+
+export async function fetchToken(
+  http: HttpClient,
+  url: URL,
+  form: Readonly<Record<string, string>>,
+): Promise<AccessToken> {
+  const answer = await fetchJson(
+    http,
+    {
+      url,
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: Buffer.from(new URLSearchParams(form).toString()),
+    },
+    // Many requests may wait for one token, so none of them ends its way here.
+    new AbortController().signal,
+  )
+  const value = stringOf(answer['access_token'])
+  if (value === undefined) throw failed(`${url.host} gave no access token`)
+  return { value, expiresInSeconds: numberOf(answer['expires_in']) ?? 0 }
+}
