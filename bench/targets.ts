@@ -73,10 +73,10 @@ export function targetsTable(targets: readonly Target[]): string {
   return ['| promise | wanted | measured | |', '|---|---:|---:|---|', ...lines].join('\n')
 }
 
-function atLeast(promise: string, figure: number, limit: number): Target {
+export function atLeast(promise: string, figure: number, limit: number): Target {
   return { promise, wanted: `≥ ${limit}`, figure, verdict: figure >= limit ? 'kept' : 'MISSED' }
 }
 
-function atMost(promise: string, figure: number, limit: number): Target {
+export function atMost(promise: string, figure: number, limit: number): Target {
   return { promise, wanted: `≤ ${limit}`, figure, verdict: figure <= limit ? 'kept' : 'MISSED' }
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const RESULTS = fileURLToPath(new URL('../results', import.meta.url))
 const DOCS = fileURLToPath(new URL('../../docs', import.meta.url))
+const SCALE_FILE = join(RESULTS, 'scale.md')
 const BEGIN = '<!-- bench: begin -->'
 const END = '<!-- bench: end -->'
 
@@ -21,7 +22,13 @@ export function writeResults({ json, table, plot }: ResultFiles): void {
   writeFileSync(join(RESULTS, 'plot.svg'), plot)
 }
 
-/** Puts the last run into docs/performance.md, between its two marks. */
+/** Of a run with a full database, which is a command of its own. */
+export function writeScale(table: string): void {
+  mkdirSync(RESULTS, { recursive: true })
+  writeFileSync(SCALE_FILE, table)
+}
+
+/** Puts the last runs into docs/performance.md, between its two marks. */
 export function publishResults(): number {
   const tableFile = join(RESULTS, 'table.md')
   if (!existsSync(tableFile)) throw new Error('there is no run to publish yet: npm run bench')
@@ -35,7 +42,10 @@ export function publishResults(): number {
   const end = document.indexOf(END)
   if (begin < 0 || end < begin) throw new Error(`docs/performance.md lacks ${BEGIN} and ${END}`)
   const plot = '![Requests and events per second, as shares of a bare proxy](performance.svg)'
-  const results = `${BEGIN}\n\n${readFileSync(tableFile, 'utf8')}\n${plot}\n\n`
+  const scale = existsSync(SCALE_FILE)
+    ? `### A full database\n\n${readFileSync(SCALE_FILE, 'utf8')}\n`
+    : ''
+  const results = `${BEGIN}\n\n${readFileSync(tableFile, 'utf8')}\n${plot}\n\n${scale}`
   writeFileSync(file, document.slice(0, begin) + results + document.slice(end))
   copyFileSync(join(RESULTS, 'plot.svg'), join(DOCS, 'performance.svg'))
   return 0

@@ -9,7 +9,7 @@ const GROUP_GAP = 14
 const LEFT = 250
 const WIDTH = 900
 const TOP = 60
-/** Refusals are many times as fast as a proxy: a bar that leaves the plot has its ratio written beside it. */
+/** Refusals are many times as fast as a proxy: such a bar is cut, with an arrow. */
 const RATIO_MAX = 2
 const UNIT = (WIDTH - LEFT - 80) / RATIO_MAX
 
@@ -28,7 +28,10 @@ export function plotOf(rows: readonly Row[], contenders: readonly string[]): str
       const width = Math.min(ratio, RATIO_MAX) * UNIT
       parts.push(
         `<rect x="${LEFT}" y="${y}" width="${width.toFixed(1)}" height="${BAR - 2}" fill="${colour}"/>`,
-        text({ x: LEFT + width + 5, y: y + BAR - 3, size: 10 }, ratio.toFixed(2)),
+        text(
+          { x: LEFT + width + 5, y: y + BAR - 3, size: 10 },
+          ratio > RATIO_MAX ? `→ ${ratio.toFixed(2)}` : ratio.toFixed(2),
+        ),
       )
       y += BAR
     }
@@ -62,7 +65,9 @@ type Place = {
 
 function text({ x, y, size = 12, end = false }: Place, words: string): string {
   const anchor = end ? ' text-anchor="end"' : ''
-  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" font-size="${size}"${anchor}>${words}</text>`
+  // The line of the bare proxy runs behind words, not through them.
+  const halo = 'paint-order="stroke" stroke="#ffffff" stroke-width="3"'
+  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" font-size="${size}"${anchor} ${halo}>${words}</text>`
 }
 
 function svg(height: number, parts: readonly string[]): string {

@@ -13,14 +13,17 @@ import { startPostgres } from '../contenders/postgres.ts'
 import { startUpstreams } from '../contenders/servers.ts'
 import type { Upstreams } from '../contenders/servers.ts'
 import { startTollgate } from '../contenders/tollgate.ts'
-import { share } from '../effort.ts'
+import { effort, share } from '../effort.ts'
 import { median } from '../figures.ts'
 import { runFolder } from '../folder.ts'
 import { describeMachine, machineText } from '../machine.ts'
 import { pinThisProcess } from '../processes.ts'
+import { writeScale } from '../report/files.ts'
 import { alignedTable } from '../report/table.ts'
 import type { Rounds } from '../rounds.ts'
 import { isMeasured, measure, ROUND_SECONDS, warmUp } from '../rounds.ts'
+import type { Target } from '../targets.ts'
+import { atLeast, atMost, targetsTable } from '../targets.ts'
 import { SMALL_32 } from '../workloads.ts'
 import { makeToken, SCREENS, screenMs } from './admin-times.ts'
 import type { Filled } from './fill.ts'
@@ -29,8 +32,9 @@ import { pairsPerSecond } from './pairs.ts'
 import type { Size } from './size.ts'
 import { size } from './size.ts'
 
-/** One column of the table: what each line says. */
-type Column = ReadonlyMap<string, string>
+/** One column of the table: what each line says, and the figure that a promise may be about. */
+type Column = ReadonlyMap<string, Cell>
+type Cell = { readonly text: string; readonly figure: number }
 
 type Place = {
   readonly folder: string
@@ -61,11 +65,29 @@ export async function scale(): Promise<number> {
   const labels = [...onPostgres.keys()]
   const lines = labels.map((label) => [
     label,
-    sqlite.get(label) ?? '–',
-    onPostgres.get(label) ?? '–',
+    sqlite.get(label)?.text ?? '–',
+    onPostgres.get(label)?.text ?? '–',
   ])
-  console.log(alignedTable([['', 'SQLite', 'PostgreSQL'], ...lines]))
+  const keys = size.keys.toLocaleString('en')
+  const table = [
+    `${machineText(machine)}. ${keys} keys, ${size.rows.toLocaleString('en')} usage rows.`,
+    alignedTable([['', 'SQLite', 'PostgreSQL'], ...lines]),
+    '- × is the share of the rate beside an empty database in the same round.',
+    targetsTable([...judge('SQLite', sqlite), ...judge('PostgreSQL', onPostgres)]),
+  ].join('\n\n')
+  console.log(table)
+  // A trial is for the eyes alone.
+  if (effort === 1) writeScale(`${table}\n`)
   return 0
+}
+
+function judge(database: string, column: Column): readonly Target[] {
+  const figure = (label: string): number => column.get(label)?.figure ?? NaN
+  return [
+    atLeast(`${database}: 10 keys in a full database, × an empty one`, figure(FULL), 0.95),
+    atLeast(`${database}: spread over all keys, × 10 keys`, figure(SPREAD), 0.6),
+    atMost(`${database}: ${SCREENS[0].label}, ms`, figure(SCREENS[0].label), 200),
+  ]
 }
 
 async function makeDatabase(server: string, name: string): Promise<string> {
@@ -85,13 +107,13 @@ async function measureScale(place: Place): Promise<Column> {
   const from = performance.now()
   const { filled, token } = await makeFull(database, size)
   const fillSeconds = (performance.now() - from) / 1000
-  const column = new Map([['seconds to fill', fillSeconds.toFixed(0)]])
+  const column = new Map([['seconds to fill', cellOf(fillSeconds)]])
   for (const nodes of place.nodes) {
     console.error(`bench: pairs with ${nodes} node(s)`)
     const keyIds = filled.keyIds.slice(0, 10)
     const pairs = await pairsPerSecond({ database, keyIds, folder }, nodes)
     const label = nodes === 1 ? 'one node' : 'three nodes'
-    column.set(`reserve-and-settle pairs/s, ${label}`, pairs.toFixed(0))
+    column.set(`reserve-and-settle pairs/s, ${label}`, cellOf(pairs))
   }
   await measureTraffic(place, { filled, token, column })
   return column
@@ -117,7 +139,7 @@ const SPREAD = 'requests/s spread over all keys'
 /** All three in the same rounds, so that the machine's moods meet them alike. */
 async function measureTraffic(
   { folder, upstreams, emptyDatabase, fullDatabase }: Place,
-  given: { readonly filled: Filled; readonly token: string; readonly column: Map<string, string> },
+  given: { readonly filled: Filled; readonly token: string; readonly column: Map<string, Cell> },
 ): Promise<void> {
   const { filled, token, column } = given
   const common = { folder, upstreams }
@@ -134,23 +156,32 @@ async function measureTraffic(
   }
   const course = { folder, rounds: share(5), seconds: ROUND_SECONDS, warmSeconds: 0 }
   const results = await measure(contenders, SMALL_32, course)
-  for (const { name } of contenders) column.set(name, rateText(results, name))
+  for (const { name } of contenders) column.set(name, rateCell(results, name))
   for (const { label, path } of SCREENS) {
-    const text = await screenMs(full.url, path, token).then(
-      (ms) => `${ms.toFixed(0)} ms`,
-      (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
-    )
-    column.set(label, text)
+    column.set(label, await screenMs(full.url, path, token).then(msCell, failedCell))
   }
   await Promise.all([empty.stop(), full.stop()])
 }
 
-function rateText(results: ReadonlyMap<string, Rounds>, name: string): string {
+/** The figure is the ratio to the empty database. */
+function rateCell(results: ReadonlyMap<string, Rounds>, name: string): Cell {
   const rounds = results.get(name)
   const empty = results.get(EMPTY)
-  if (!isMeasured(rounds)) return `failed: ${rounds?.failed ?? 'not measured'}`
+  if (!isMeasured(rounds)) return failedCell(rounds?.failed)
   const rates = rounds.map(({ perSecond }) => perSecond)
-  if (!isMeasured(empty)) return median(rates).toFixed(0)
+  if (!isMeasured(empty)) return { ...cellOf(median(rates)), figure: NaN }
   const ratio = median(rates.map((rate, round) => rate / (empty[round]?.perSecond ?? NaN)))
-  return `${median(rates).toFixed(0)} ×${ratio.toFixed(2)}`
+  return { text: `${cellOf(median(rates)).text} ×${ratio.toFixed(2)}`, figure: ratio }
+}
+
+function cellOf(figure: number): Cell {
+  return { text: figure.toLocaleString('en', { maximumFractionDigits: 0 }), figure }
+}
+
+function msCell(figure: number): Cell {
+  return { text: `${cellOf(figure).text} ms`, figure }
+}
+
+function failedCell(why: unknown): Cell {
+  return { text: `failed: ${why instanceof Error ? why.message : String(why)}`, figure: NaN }
 }
