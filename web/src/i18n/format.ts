@@ -49,12 +49,13 @@ export function formatFor(locale: string): Format {
   }
 }
 
-/** Cents, except below a cent, where two digits that are not zero are shown. */
+/** Cents; below a dollar up to a hundredth of them, and below a cent two digits that are not zero. */
 function money(locale: string, amount: string): string {
-  const isSmall = Math.abs(Number(amount)) < 0.01 && Number(amount) !== 0
-  const digits: Intl.NumberFormatOptions = isSmall
-    ? { maximumSignificantDigits: 2 }
-    : { minimumFractionDigits: 2, maximumFractionDigits: 2 }
+  const size = Math.abs(Number(amount))
+  const digits: Intl.NumberFormatOptions =
+    size < 0.01 && size !== 0
+      ? { maximumSignificantDigits: 2 }
+      : { minimumFractionDigits: 2, maximumFractionDigits: size < 1 ? 4 : 2 }
   const format = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', ...digits })
   // A decimal string is formatted exactly; a number would not be above 2^53 nanodollars.
   return format.format(amount as Intl.StringNumericLiteral)

@@ -1,11 +1,12 @@
 // What can be done with all ticked keys at once.
 import { Button } from '@mantine/core'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { BulkDialog } from './bulk-dialog.tsx'
 import type { BulkAction } from './bulk-dialog.tsx'
 import type { Selection } from './selection.ts'
 import styles from './bulk-bar.module.css'
+
+const BulkDialog = lazy(async () => ({ default: (await import('./bulk-dialog.tsx')).BulkDialog }))
 
 const actions: readonly BulkAction[] = [
   'pause',
@@ -47,12 +48,14 @@ export function BulkBar({ selection }: { readonly selection: Selection }) {
         </div>
       )}
       {action && (
-        <BulkDialog
-          action={action}
-          keys={selection.keys}
-          onClose={() => setAction(undefined)}
-          onDone={selection.clear}
-        />
+        <Suspense>
+          <BulkDialog
+            action={action}
+            keys={selection.keys}
+            onClose={() => setAction(undefined)}
+            onDone={selection.clear}
+          />
+        </Suspense>
       )}
     </>
   )

@@ -1,7 +1,7 @@
 // The keys as a table. Order, page and columns come from the address; the rows come from the gateway.
 import { Checkbox } from '@mantine/core'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
@@ -9,13 +9,17 @@ import type { KeyQuery } from '../../../../src/admin/contract/keys.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { KeyDialogs } from './dialogs/key-dialogs.tsx'
 import type { KeyAction } from './dialogs/key-dialogs.tsx'
 import { BudgetCell, CostCell, FrameCell, LimitsCell, ModelsCell, NameCell } from './key-cells.tsx'
 import { KeyMenu } from './key-menu.tsx'
 import { KeyStatus } from './key-status.tsx'
 import type { OptionalColumn } from './overview-search.ts'
 import type { Selection } from './selection.ts'
+
+// Loaded with the first action: most visits only look.
+const KeyDialogs = lazy(async () => ({
+  default: (await import('./dialogs/key-dialogs.tsx')).KeyDialogs,
+}))
 
 type SortKey = KeyQuery['sort']
 type KeyColumn = Column<KeyRow, SortKey>
@@ -56,12 +60,14 @@ export function KeyTable(props: KeyTableProps) {
         expectedRows={8}
       />
       {open && (
-        <KeyDialogs
-          action={open.action}
-          keyInBrief={open.row}
-          onAction={(action) => setOpen({ ...open, action })}
-          onClose={() => setOpen(undefined)}
-        />
+        <Suspense>
+          <KeyDialogs
+            action={open.action}
+            keyInBrief={open.row}
+            onAction={(action) => setOpen({ ...open, action })}
+            onClose={() => setOpen(undefined)}
+          />
+        </Suspense>
       )}
     </>
   )

@@ -16,6 +16,7 @@ import { LeaveQuestion } from './form/leave-question.tsx'
 import { useKeyForm } from './form/use-key-form.ts'
 import { useRefreshKeys } from './key-in-brief.ts'
 import type { NewKeySearch } from './new-key-search.ts'
+// Not loaded on demand: a secret that is shown once must not wait for a file.
 import { SecretDialog } from './secret/secret-dialog.tsx'
 
 const route = getRouteApi('/app/settings/api-access/new')

@@ -35,7 +35,9 @@ function KeyBar({ detail }: { readonly detail: KeyDetail }) {
   const facts = (
     <>
       <Resets resetsAt={detail.resets_at} timezone={detail.timezone} />
-      <Forecast forecast={detail.forecast} resetsAt={detail.resets_at} />
+      {detail.state !== 'budget_exhausted' && (
+        <Forecast forecast={detail.forecast} resetsAt={detail.resets_at} />
+      )}
     </>
   )
   if (limit === null)

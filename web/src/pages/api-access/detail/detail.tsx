@@ -11,7 +11,6 @@ import { Loading } from '../../../parts/loading.tsx'
 import { keyQuery } from '../../../queries.ts'
 import { useSession } from '../../../session.ts'
 import { NotFoundPage } from '../../not-found.tsx'
-import { KeyDialogs } from '../dialogs/key-dialogs.tsx'
 import type { KeyAction } from '../dialogs/key-dialogs.tsx'
 import { ActivityTab } from './activity-tab.tsx'
 import { Budgets } from './budgets.tsx'
@@ -24,6 +23,9 @@ import { SettingsTab } from './settings-tab.tsx'
 import { Verdict } from './verdict.tsx'
 
 const route = getRouteApi('/app/settings/api-access/$id/')
+const KeyDialogs = lazy(async () => ({
+  default: (await import('../dialogs/key-dialogs.tsx')).KeyDialogs,
+}))
 const UsageTab = lazy(async () => ({ default: (await import('./usage-tab.tsx')).UsageTab }))
 
 export function DetailPage() {
@@ -55,12 +57,14 @@ function Detail({ detail }: { readonly detail: KeyDetail }) {
         <DetailTabs detail={detail} search={search} onChange={change} />
       </Stack>
       {action && (
-        <KeyDialogs
-          action={action}
-          keyInBrief={detail}
-          onAction={setAction}
-          onClose={() => setAction(undefined)}
-        />
+        <Suspense>
+          <KeyDialogs
+            action={action}
+            keyInBrief={detail}
+            onAction={setAction}
+            onClose={() => setAction(undefined)}
+          />
+        </Suspense>
       )}
     </>
   )
