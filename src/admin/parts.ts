@@ -34,21 +34,20 @@ export type AdminParts = {
 }
 
 type Acting = {
-  /** Undefined: somebody who has not signed in yet. */
-  readonly person: Person | undefined
+  readonly person: Person
   readonly address: string
   readonly requestId: string
 }
 
 /** The database in the name of whoever sent this request. */
-export function storeOf({ store }: Pick<AdminParts, 'store'>, acting: Acting): Store {
+export function storeOf({ store }: AdminParts, acting: Acting): Store {
   return inTheNameOf(store, authorOf(acting))
 }
 
 export function authorOf({ person, address, requestId }: Acting): Author {
   return {
-    actor: person?.email ?? 'not signed in',
-    source: person?.via === 'token' ? 'api' : 'ui',
+    actor: person.email,
+    source: person.via === 'token' ? 'api' : 'ui',
     address,
     requestId,
   }
