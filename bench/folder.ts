@@ -10,6 +10,6 @@ const CACHE = fileURLToPath(new URL('../.cache', import.meta.url))
 export function runFolder(): string {
   mkdirSync(CACHE, { recursive: true })
   const folder = mkdtempSync(join(CACHE, 'bench-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
