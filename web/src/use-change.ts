@@ -2,6 +2,9 @@
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { QueryKey, UseMutationResult } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+
+const shownMs = 6_000
 
 type Change<Input, Output> = {
   readonly change: (input: Input) => Promise<Output>
@@ -13,6 +16,7 @@ export function useChange<Output, Input = void>(
   made: readonly QueryKey[],
   { change, said, onDone }: Change<Input, Output>,
 ): UseMutationResult<Output, Error, Input> {
+  const { t } = useTranslation()
   const client = useQueryClient()
   return useMutation({
     mutationFn: change,
@@ -20,7 +24,13 @@ export function useChange<Output, Input = void>(
     gcTime: 0,
     onSuccess: async (output) => {
       await Promise.all(made.map((queryKey) => client.invalidateQueries({ queryKey })))
-      if (said) notifications.show({ message: said(output), role: 'status', autoClose: 6_000 })
+      if (said)
+        notifications.show({
+          message: said(output),
+          role: 'status',
+          autoClose: shownMs,
+          closeButtonProps: { 'aria-label': t('dialog.close') },
+        })
       onDone?.(output)
     },
   })

@@ -1,5 +1,5 @@
 // The destinations as a table; what a sample came to is said above it.
-import { Button, Group, Switch } from '@mantine/core'
+import { Button, Group, Stack, Switch } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import type { DestinationAnswer } from '../../../../src/admin/contract/alerts.ts'
@@ -60,7 +60,7 @@ export function DestinationTable({ rows, onRemove }: DestinationTableProps) {
     ),
   }
   return (
-    <>
+    <Stack gap="sm">
       {test.error && <ErrorAlert title={t('alerts.testFailed')} error={test.error} />}
       {test.data && (
         <Notice
@@ -78,7 +78,7 @@ export function DestinationTable({ rows, onRemove }: DestinationTableProps) {
         rowKey={({ id }) => id}
         expectedRows={2}
       />
-    </>
+    </Stack>
   )
 }
 

@@ -8,6 +8,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { useNow } from '../../i18n/use-now.ts'
 import { BudgetMeter, shareOf } from '../../parts/budget-meter.tsx'
 import { Notice } from '../../parts/notice.tsx'
+import styles from './frame.module.css'
 
 type FrameEffectProps = {
   readonly frame: FrameAnswer
@@ -25,7 +26,7 @@ export function FrameEffect({ frame, wanted }: FrameEffectProps) {
   const limit = limitOf(frame, wanted.budget)
   const isOver = isMore(frame.allocated, limit)
   return (
-    <section aria-label={t('framePage.effect')}>
+    <section className={styles['effect']} aria-label={t('framePage.effect')}>
       <p>
         {t('framePage.effectLeft', {
           spent: format.money(frame.spent),

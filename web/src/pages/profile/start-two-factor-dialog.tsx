@@ -10,6 +10,7 @@ import { CopyBlock } from '../../parts/copy-block.tsx'
 import { problemOf } from '../../parts/field-problem.ts'
 import { useChange } from '../../use-change.ts'
 import { PasswordDialog } from './password-dialog.tsx'
+import { QrPicture } from './qr-picture.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
 
 type StartTwoFactorDialogProps = { readonly onClose: () => void }
@@ -53,7 +54,9 @@ function FirstCode({ begun, onClose }: StartTwoFactorDialogProps & { readonly be
       onCancel={onClose}
     >
       <p>{t('profile.addAppAbout')}</p>
-      <CopyBlock label={t('profile.appSecret')} text={secret.match(/.{1,4}/g)?.join(' ') ?? ''} />
+      <QrPicture text={begun.uri} label={t('profile.qr')} />
+      <p>{t('profile.addByHand')}</p>
+      <CopyBlock label={t('profile.appSecret')} text={secret} />
       <p className="muted">
         <a href={begun.uri}>{t('profile.openApp')}</a>
       </p>

@@ -1,0 +1,205 @@
+// The pages beside the keys, in a real browser on a real gateway: frame, usage, models, requests, record, people, roles,
+// account, alerts, playground and the admin API. Each shows what is true, lets nobody change what they may not, and takes
+// no name for markup.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { BrowserContext, Page } from 'playwright-core'
+import { appCode } from '../support/browser.ts'
+import {
+  administrator,
+  becomeAdministrator,
+  openWebStage,
+  picture,
+  send,
+  seriousFindings,
+  watchComplaints,
+} from '../support/web.ts'
+import type { WebStage } from '../support/web.ts'
+
+const nasty = '<img src=x onerror="document.title=\'taken\'">'
+
+/** The address of each page, its heading, and something on it that only the gateway can know. */
+const pages = [
+  { path: '/settings/api-access/frame', title: 'Budget frame', knows: nasty },
+  { path: '/settings/usage', title: 'Usage', knows: nasty },
+  { path: '/settings/usage?by=model&range=24h', title: 'Usage', knows: 'sandbox-chat' },
+  { path: '/settings/models', title: 'Models', knows: 'sandbox-embedding' },
+  { path: '/settings/models?open=sandbox-chat', title: 'Models', knows: 'Where its requests go' },
+  { path: '/settings/requests', title: 'Requests', knows: nasty },
+  { path: '/settings/audit', title: 'Audit log', knows: nasty },
+  { path: '/settings/people', title: 'People', knows: 'bob@example.com' },
+  { path: '/settings/roles', title: 'Roles', knows: 'Administrator' },
+  { path: '/settings/profile', title: 'Your account', knows: administrator.email },
+  { path: '/settings/alerts', title: 'Alerts', knows: 'https://hooks.example.com/tollgate' },
+  { path: '/settings/playground', title: 'Playground', knows: 'Choose a key and a model' },
+  { path: '/settings/admin-api', title: 'Admin API', knows: '/frame/top-up' },
+] as const
+
+describe('the pages beside the keys', () => {
+  let stage: WebStage
+  let context: BrowserContext
+  let page: Page
+  let complaints: string[]
+  let invitation = ''
+
+  before(async () => {
+    stage = await openWebStage()
+    context = await stage.browser.newContext({ locale: 'en-US' })
+    page = await context.newPage()
+    complaints = watchComplaints(page)
+    await becomeAdministrator(page, stage.setupLink)
+    const models = ['sandbox-chat', 'sandbox-embedding']
+    const key = await ask('POST', '/keys', { name: nasty, models, budget: '5' })
+    await callModel(String(key['secret']))
+    const bob = { email: 'bob@example.com', name: 'Bob', role: 'viewer' }
+    const { link } = await ask('POST', '/people', bob)
+    invitation = String((link as { url: string }).url)
+    const url = 'https://hooks.example.com/tollgate'
+    await ask('POST', '/alerts/destinations', { kind: 'webhook', url })
+  })
+  after(() => stage.close())
+
+  const ask = (method: string, path: string, data?: unknown) =>
+    send(context, stage.url, { method, path, data })
+
+  const callModel = async (secret: string): Promise<void> => {
+    const answer = await fetch(`${stage.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'sandbox-chat',
+        messages: [{ role: 'user', content: 'Say hello.' }],
+      }),
+    })
+    assert.equal(answer.status, 200, await answer.text())
+  }
+
+  /** Opens a page and waits until nothing on it loads any more. */
+  const open = async (path: string, on = page): Promise<void> => {
+    await on.goto(stage.url + path)
+    await on.locator('h1').waitFor()
+    await on.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+  }
+
+  for (const { path, title, knows } of pages)
+    test(`${path} shows what the gateway knows`, async () => {
+      await open(path)
+      await page.getByText(knows).first().waitFor()
+      assert.equal(await page.locator('h1').innerText(), title)
+      assert.equal(await page.title(), `${title} · Tollgate`)
+    })
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    test(`axe finds nothing serious in the ${colorScheme}`, async () => {
+      await page.emulateMedia({ colorScheme })
+      for (const { path, knows } of pages) {
+        await open(path)
+        await page.getByText(knows).first().waitFor()
+        assert.deepEqual(await seriousFindings(page), [], path)
+        await picture(page, `${nameOf(path)}-${colorScheme}`)
+      }
+    })
+
+  for (const width of [320, 768])
+    test(`nothing is wider than ${width} pixels`, async () => {
+      await page.setViewportSize({ width, height: 900 })
+      for (const { path, knows } of pages) {
+        await open(path)
+        await page.getByText(knows).first().waitFor()
+        const wide = await page.evaluate('document.documentElement.scrollWidth')
+        assert.equal(wide, width, path)
+        await picture(page, `${nameOf(path)}-${width}`)
+      }
+      await page.setViewportSize({ width: 1280, height: 900 })
+    })
+
+  test('the frame says what a change comes to, and asks twice before it stops everything', async () => {
+    await open('/settings/api-access/frame')
+    await page.getByRole('button', { name: 'Edit frame' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Budget in USD').fill('250')
+    await dialog.getByText('of $250.00 spent').waitFor()
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByText('$250.00 a month').waitFor()
+
+    await page.getByRole('button', { name: 'Edit frame' }).click()
+    await dialog.getByLabel('Budget in USD').fill('0')
+    await dialog.getByText('Every call of every key will be refused at once.').waitFor()
+    assert.ok(await dialog.getByRole('button', { name: 'Save changes' }).isDisabled())
+    assert.deepEqual(await seriousFindings(page), [])
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+  })
+
+  test('a request opens into why it cost what it cost', async () => {
+    await open('/settings/requests')
+    await page.getByRole('rowheader').first().getByRole('button').click()
+    await page.getByRole('dialog').getByRole('heading', { name: 'Why it cost that' }).waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+  })
+
+  test('the playground answers with what it cost', async () => {
+    await open('/settings/playground')
+    await page.getByRole('combobox', { name: 'Key' }).click()
+    await page.getByRole('option', { name: nasty }).click()
+    await page.getByText('A call would pass now').waitFor()
+    await page.getByLabel('Message', { exact: true }).fill('Say hello.')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText(/tokens in, \d+ out, \$/).waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+  })
+
+  test('the second factor is switched on with a code of the app', async () => {
+    await open('/settings/profile')
+    await page.getByRole('button', { name: 'Switch on' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Current password').fill(administrator.password)
+    await dialog.getByRole('button', { name: 'Switch on' }).click()
+    await dialog.getByRole('img', { name: 'QR code for the app' }).waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    const uri = await dialog.getByRole('link').getAttribute('href')
+    await dialog.getByLabel('Code from your app').fill(appCode(uri ?? ''))
+    await dialog.getByRole('button', { name: 'Confirm code' }).click()
+    await page.getByRole('button', { name: 'New recovery codes' }).waitFor()
+  })
+
+  test('an invitation shows its link, which lets the invited person in', async () => {
+    await open('/settings/people')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByLabel('E-mail address').fill('carol@example.com')
+    await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
+    const link = page.getByLabel('one-time link', { exact: true })
+    assert.match(await link.innerText(), /\/invitation#\S+$/)
+    assert.deepEqual(await seriousFindings(page), [])
+  })
+
+  test('a viewer sees, and can change nothing', async () => {
+    const own = await stage.browser.newContext({ locale: 'en-US' })
+    const viewer = await own.newPage()
+    await viewer.goto(invitation)
+    await viewer.getByLabel('New password').fill(administrator.password)
+    await viewer.getByRole('button', { name: 'Accept invitation' }).click()
+    await viewer.getByRole('heading', { name: 'API access' }).waitFor()
+    const changes = /Edit|Top up|Reset|Create|Add|Invite|Remove|Send|Save/
+    for (const path of ['/settings/api-access/frame', '/settings/alerts', '/settings/roles']) {
+      await open(path, viewer)
+      assert.equal(await viewer.locator('main').getByRole('button', { name: changes }).count(), 0)
+      assert.equal(await viewer.locator('main').getByRole('switch').count(), 0)
+    }
+    for (const path of ['/settings/people', '/settings/audit', '/settings/playground']) {
+      await open(path, viewer)
+      assert.equal(await viewer.locator('h1').innerText(), 'Not permitted')
+      assert.equal(await viewer.locator(`nav a[href="${path}"]`).count(), 0)
+    }
+    await own.close()
+  })
+
+  test('no name was taken for markup, and the browser had nothing to complain of', async () => {
+    assert.notEqual(await page.title(), 'taken')
+    assert.deepEqual(complaints, [])
+  })
+})
+
+function nameOf(path: string): string {
+  return path.replace('/settings/', '').replaceAll(/[^a-z]+/g, '-')
+}
