@@ -98,7 +98,7 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
 function LastAlerts({ alerts }: Pick<Rule, 'alerts'>) {
   const { t } = useTranslation()
   const format = useFormat()
-  if (alerts.length === 0) return <p className="muted">{t('alerts.noAlerts')}</p>
+  if (alerts.length === 0) return <span className="muted">{t('alerts.noAlerts')}</span>
   return (
     <ul className={styles['alerts']} aria-label={t('alerts.last')}>
       {alerts.map(({ id, at, threshold, spent, limit }) => (

@@ -111,11 +111,11 @@ function numberColumns(t: TFunction, format: Format): readonly ModelColumn[] {
       id: 'abilities',
       header: t('picker.ability'),
       cell: ({ abilities }) => (
-        <span className={styles['sub']}>
+        <div className={`${styles['sub']} ${styles['abilityWords']}`}>
           {ABILITIES.filter((ability) => abilities[ability] === true)
             .map((ability) => t(`ability.${ability}`))
             .join(', ') || '–'}
-        </span>
+        </div>
       ),
     },
   ]
