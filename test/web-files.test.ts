@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
 import { after, before, test } from 'node:test'
 
 import { webFiles } from '../src/edge/files.ts'
@@ -24,6 +25,7 @@ before(async () => {
   writeFileSync(join(folder, 'secret'), 'a secret')
   writeFileSync(join(root, 'index.html'), '<p>page</p>')
   writeFileSync(join(root, 'assets', 'a.js'), 'export {}')
+  writeFileSync(join(root, 'assets', 'a.js.br'), brotliCompressSync('export {}'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
@@ -53,6 +55,20 @@ test('files with a hash in their name are kept, the page is not', async () => {
   assert.equal(await page.text(), '<p>page</p>')
   assert.equal(page.headers.get('cache-control'), 'no-cache')
 })
+
+for (const [accepted, encoding] of [
+  ['gzip, br', 'br'],
+  ['br', 'br'],
+  ['gzip', null],
+  ['br;q=0', null],
+] as const)
+  test(`to "${accepted}" a script goes ${encoding ?? 'as it is'}`, async () => {
+    const answer = await fetch(`${url}/assets/a.js`, { headers: { 'accept-encoding': accepted } })
+    assert.equal(answer.headers.get('content-encoding'), encoding)
+    assert.equal(answer.headers.get('vary'), 'accept-encoding')
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/javascript/)
+    assert.equal(await answer.text(), 'export {}')
+  })
 
 for (const path of ['/%2e%2e/secret', '/..%2fsecret', '/assets/%2e%2e/%2e%2e/secret', '/%00', '/%'])
   test(`${path} leads nowhere`, async () => {

@@ -1,5 +1,8 @@
 // How the web interface is built: every script and style is a file of its own, because the gateway's
 // Content-Security-Policy allows nothing inline and no other host.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import type { Plugin } from 'vite'
@@ -8,7 +11,7 @@ import { themeStyleSheet } from './src/theme/style-sheet.ts'
 const gateway = process.env['TOLLGATE_URL'] ?? 'http://127.0.0.1:4000'
 
 export default defineConfig({
-  plugins: [react(), themeVariables()],
+  plugins: [react(), themeVariables(), packedFiles()],
   build: { assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: false },
   // `npx vite web` while working on the interface, beside a running gateway.
   server: { proxy: { '/v1': gateway, '/readyz': gateway, '/admin/api': gateway } },
@@ -21,5 +24,20 @@ function themeVariables(): Plugin {
     name: 'theme-variables',
     resolveId: (source) => (source === id ? `\0${id}` : undefined),
     load: (resolved) => (resolved === `\0${id}` ? themeStyleSheet() : undefined),
+  }
+}
+
+/** Beside every script and style its packed form, so that the gateway need not pack while somebody waits. */
+function packedFiles(): Plugin {
+  return {
+    name: 'packed-files',
+    apply: 'build',
+    writeBundle({ dir = '' }, bundle) {
+      for (const name of Object.keys(bundle).filter((each) => /\.(js|css)$/.test(each))) {
+        const file = join(dir, name)
+        const params = { [constants.BROTLI_PARAM_QUALITY]: 9 }
+        writeFileSync(`${file}.br`, brotliCompressSync(readFileSync(file), { params }))
+      }
+    },
   }
 }

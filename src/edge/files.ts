@@ -40,19 +40,28 @@ export function webFiles(root: string): WebFiles {
       const file = isView ? join(root, 'index.html') : inside(root, path)
       const size = file === undefined ? undefined : await sizeOf(file)
       if (file === undefined || size === undefined) return false
+      // What the build has packed is sent packed to whoever can unpack it.
+      const packedSize = takesBrotli(headers) ? await sizeOf(`${file}.br`) : undefined
       response.writeHead(200, {
         ...SAFETY,
         'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
-        'content-length': size,
+        'content-length': packedSize ?? size,
+        ...(packedSize === undefined ? {} : { 'content-encoding': 'br' }),
+        vary: 'accept-encoding',
         'cache-control': path.startsWith('/assets/')
           ? 'public, max-age=31536000, immutable'
           : 'no-cache',
       })
       if (method === 'HEAD') response.end()
-      else await pipeline(createReadStream(file), response)
+      else
+        await pipeline(createReadStream(packedSize === undefined ? file : `${file}.br`), response)
       return true
     },
   }
+}
+
+function takesBrotli(headers: IncomingMessage['headers']): boolean {
+  return /(^|[\s,])br\s*(,|$)/.test(String(headers['accept-encoding'] ?? ''))
 }
 
 /** The file a path names, or undefined when it would lead out of the folder. */
