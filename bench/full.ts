@@ -7,6 +7,7 @@ import { BARE_PROXY, UPSTREAM, UPSTREAM_MINIMUM } from './contenders/contender.t
 import { bareProxyContender } from './contenders/contender.ts'
 import { findNginx } from './contenders/nginx.ts'
 import { startPortkey } from './contenders/portkey.ts'
+import { stopPostgres } from './contenders/postgres.ts'
 import { startBareProxy, startUpstreams } from './contenders/servers.ts'
 import type { Upstreams } from './contenders/servers.ts'
 import { effort, share } from './effort.ts'
@@ -47,6 +48,7 @@ export async function full(): Promise<number> {
     results.set(workload, await measure(contenders, workload, { folder, ...COURSE }))
   }
   const streams = await measureStreams(folder, upstreams)
+  await stopPostgres()
   const rows = rowsOf({ results, memory, streams })
   const names = contenders.map(({ name }) => name)
   const targets = judge(rows.promised, machine.commitUs)

@@ -1,6 +1,7 @@
 // A PostgreSQL of the benchmark's own, on the checkout's disk, with the settings that commits and crashes are real with.
 // Shares a core with load and upstream, as a database elsewhere would not be on the gateway's.
 import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { makePostgres } from '../../test/support/postgres-server.ts'
@@ -23,4 +24,12 @@ export async function startPostgres(folder: string): Promise<string> {
   })
   server = await start()
   return url
+}
+
+/** Before the run's folder is removed: it writes until it has ended. */
+export async function stopPostgres(): Promise<void> {
+  if (server === undefined || server.exitCode !== null) return
+  const ended = once(server, 'exit')
+  server.kill('SIGINT') // PostgreSQL's fast shutdown
+  await ended
 }

@@ -9,7 +9,7 @@ import { seedFrame } from '../../src/store/frame.ts'
 import { openStore } from '../../src/store/open.ts'
 import { BUDGET_MAX } from '../../src/core/money.ts'
 import { tollgateContender } from '../contenders/contender.ts'
-import { startPostgres } from '../contenders/postgres.ts'
+import { startPostgres, stopPostgres } from '../contenders/postgres.ts'
 import { startUpstreams } from '../contenders/servers.ts'
 import type { Upstreams } from '../contenders/servers.ts'
 import { startTollgate } from '../contenders/tollgate.ts'
@@ -62,6 +62,7 @@ export async function scale(): Promise<number> {
     emptyDatabase: await makeDatabase(postgres, 'empty'),
     fullDatabase: await makeDatabase(postgres, 'filled'),
   })
+  await stopPostgres()
   const labels = [...onPostgres.keys()]
   const lines = labels.map((label) => [
     label,
