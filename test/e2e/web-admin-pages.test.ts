@@ -160,6 +160,9 @@ describe('the pages beside the keys', () => {
     const uri = await dialog.getByRole('link').getAttribute('href')
     await dialog.getByLabel('Code from your app').fill(appCode(uri ?? ''))
     await dialog.getByRole('button', { name: 'Confirm code' }).click()
+    await dialog.getByText('These recovery codes are shown once.').waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await dialog.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('button', { name: 'New recovery codes' }).waitFor()
   })
 

@@ -1,4 +1,4 @@
-// Switching on the second factor: the password, then the app's secret and the recovery codes, then the first code. Codes
+// Switching on the second factor: the password, then the app's secret and its first code, then the recovery codes. Codes
 // are asked for from the first right one on, so whoever stops half way is not locked out.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
@@ -11,7 +11,7 @@ import { problemOf } from '../../parts/field-problem.ts'
 import { useChange } from '../../use-change.ts'
 import { PasswordDialog } from './password-dialog.tsx'
 import { QrPicture } from './qr-picture.tsx'
-import { RecoveryCodes } from './recovery-codes.tsx'
+import { RecoveryCodesDialog } from './recovery-codes.tsx'
 
 type StartTwoFactorDialogProps = { readonly onClose: () => void }
 type Begun = { readonly uri: string; readonly recovery_codes: readonly string[] }
@@ -19,11 +19,15 @@ type Begun = { readonly uri: string; readonly recovery_codes: readonly string[] 
 export function StartTwoFactorDialog({ onClose }: StartTwoFactorDialogProps) {
   const { t } = useTranslation()
   const [begun, setBegun] = useState<Begun>()
+  const [isConfirmed, setConfirmed] = useState(false)
   const start = useChange([], {
     change: (password: string) => call(profileRoutes.startTwoFactor, { body: { password } }),
     onDone: setBegun,
   })
-  if (begun) return <FirstCode begun={begun} onClose={onClose} />
+  if (begun && isConfirmed)
+    return <RecoveryCodesDialog codes={begun.recovery_codes} onClose={onClose} />
+  if (begun)
+    return <FirstCode uri={begun.uri} onConfirmed={() => setConfirmed(true)} onClose={onClose} />
   return (
     <PasswordDialog
       title={t('profile.startTwoFactor')}
@@ -34,15 +38,20 @@ export function StartTwoFactorDialog({ onClose }: StartTwoFactorDialogProps) {
   )
 }
 
-function FirstCode({ begun, onClose }: StartTwoFactorDialogProps & { readonly begun: Begun }) {
+type FirstCodeProps = StartTwoFactorDialogProps & {
+  readonly uri: string
+  readonly onConfirmed: () => void
+}
+
+function FirstCode({ uri, onConfirmed, onClose }: FirstCodeProps) {
   const { t } = useTranslation()
   const [code, setCode] = useState('')
   const confirm = useChange([['profile']], {
     change: () => call(profileRoutes.confirmTwoFactor, { body: { code } }),
     said: () => t('profile.twoFactorStarted'),
-    onDone: onClose,
+    onDone: onConfirmed,
   })
-  const secret = new URL(begun.uri).searchParams.get('secret') ?? ''
+  const secret = new URL(uri).searchParams.get('secret') ?? ''
   return (
     <ConfirmDialog
       title={t('profile.addApp')}
@@ -54,13 +63,12 @@ function FirstCode({ begun, onClose }: StartTwoFactorDialogProps & { readonly be
       onCancel={onClose}
     >
       <p>{t('profile.addAppAbout')}</p>
-      <QrPicture text={begun.uri} label={t('profile.qr')} />
+      <QrPicture text={uri} label={t('profile.qr')} />
       <p>{t('profile.addByHand')}</p>
       <CopyBlock label={t('profile.appSecret')} text={secret} />
       <p className="muted">
-        <a href={begun.uri}>{t('profile.openApp')}</a>
+        <a href={uri}>{t('profile.openApp')}</a>
       </p>
-      <RecoveryCodes codes={begun.recovery_codes} />
       <TextInput
         label={t('signIn.code.app')}
         required
