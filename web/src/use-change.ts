@@ -2,13 +2,14 @@
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { QueryKey, UseMutationResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 
 const shownMs = 6_000
 
-type Change<Input, Output> = {
+export type Change<Input, Output> = {
   readonly change: (input: Input) => Promise<Output>
-  readonly said?: (output: Output) => string
+  readonly said?: (output: Output) => ReactNode
   readonly onDone?: (output: Output) => void
 }
 

@@ -4,13 +4,13 @@ import type { KeyDetail, KeyRow } from '../../../../src/admin/contract/key.ts'
 
 export type KeyInBrief = Pick<KeyRow, keyof KeyRow & keyof KeyDetail>
 
+/** What a change of a key makes old: the figures of all keys and of the frame. */
+export const madeOldByKey = [['keys'], ['frame']] as const
+
 /** Every figure of keys and frame is asked for again. */
 export function useRefreshKeys(): () => Promise<void> {
   const client = useQueryClient()
   return async () => {
-    await Promise.all([
-      client.invalidateQueries({ queryKey: ['keys'] }),
-      client.invalidateQueries({ queryKey: ['frame'] }),
-    ])
+    await Promise.all(madeOldByKey.map((queryKey) => client.invalidateQueries({ queryKey })))
   }
 }

@@ -6,7 +6,7 @@ import { ResetDialog } from './reset-dialog.tsx'
 import { RevokeDialog } from './revoke-dialog.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
 import { TestDialog } from './test-dialog.tsx'
-import { TopUpDialog } from './top-up-dialog.tsx'
+import { TopUpKeyDialog } from './top-up-key-dialog.tsx'
 
 export type KeyAction = 'pause' | 'revoke' | 'rotate' | 'end-overlap' | 'top-up' | 'reset' | 'test'
 
@@ -28,7 +28,7 @@ export function KeyDialogs({ action, ...props }: KeyDialogsProps) {
     case 'end-overlap':
       return <EndOverlapDialog {...props} />
     case 'top-up':
-      return <TopUpDialog {...props} />
+      return <TopUpKeyDialog {...props} />
     case 'reset':
       return <ResetDialog {...props} />
     case 'test':
