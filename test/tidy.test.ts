@@ -134,6 +134,23 @@ describe('files', () => {
     assert.deepEqual(named, [])
   })
 
+  test('every package that is imported is one of package.json', () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const imported = globSync('{src,web/src}/**/*.{ts,tsx}').flatMap((path) => {
+      const specifiers = readFileSync(path, 'utf8').matchAll(
+        /(?:from |import |import\()'([@\w][^':]*)'/g,
+      )
+      return [...specifiers].map(([, name = '']) =>
+        name.split('/', name.startsWith('@') ? 2 : 1).join('/'),
+      )
+    })
+    const known = new Set(Object.keys({ ...dependencies, ...devDependencies }))
+    assert.deepEqual(
+      [...new Set(imported)].filter((name) => !known.has(name)),
+      [],
+    )
+  })
+
   test('lockfiles name no download address', () => {
     for (const path of tracked.filter((each) => basename(each) === 'package-lock.json'))
       assert.doesNotMatch(readFileSync(path, 'utf8'), /"resolved"/, path)

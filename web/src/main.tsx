@@ -1,11 +1,11 @@
 // Mounts the interface.
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { startI18n } from './i18n/i18n.ts'
+import { Toasts } from './parts/toasts.tsx'
 import { newQueryClient } from './query-client.ts'
 import { newRouter } from './router.tsx'
 import { sessionQuery } from './session.ts'
@@ -14,7 +14,6 @@ import { theme } from './theme/theme.ts'
 // First, because it says which layer yields to which.
 import './style.css'
 import '@mantine/core/styles.layer.css'
-import '@mantine/notifications/styles.layer.css'
 import 'virtual:theme.css'
 
 const root = document.getElementById('root')
@@ -36,7 +35,7 @@ if (root) {
         withCssVariables={false}
         withGlobalClasses={false}
       >
-        <Notifications position="bottom-right" />
+        <Toasts />
         <QueryClientProvider client={queryClient}>
           <RouterProvider router={router} />
         </QueryClientProvider>

@@ -1,11 +1,8 @@
 // One change at the gateway: afterwards what it made old is asked for again, and a short message says that it was done.
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { QueryKey, UseMutationResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
-
-const shownMs = 6_000
+import { showToast } from './parts/toasts.tsx'
 
 export type Change<Input, Output> = {
   readonly change: (input: Input) => Promise<Output>
@@ -17,7 +14,6 @@ export function useChange<Output, Input = void>(
   made: readonly QueryKey[],
   { change, said, onDone }: Change<Input, Output>,
 ): UseMutationResult<Output, Error, Input> {
-  const { t } = useTranslation()
   const client = useQueryClient()
   return useMutation({
     mutationFn: change,
@@ -25,13 +21,7 @@ export function useChange<Output, Input = void>(
     gcTime: 0,
     onSuccess: async (output) => {
       await Promise.all(made.map((queryKey) => client.invalidateQueries({ queryKey })))
-      if (said)
-        notifications.show({
-          message: said(output),
-          role: 'status',
-          autoClose: shownMs,
-          closeButtonProps: { 'aria-label': t('dialog.close') },
-        })
+      if (said) showToast(said(output))
       onDone?.(output)
     },
   })

@@ -1,7 +1,8 @@
 // The record of changes: who, when, what, before and after, from where; and attempts that were refused.
-import { useTranslation } from 'react-i18next'
 import type { AuditEntryAnswer } from '../../../src/admin/contract/audit.ts'
 import { useFormat } from '../i18n/use-format.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
+import { useWords } from '../i18n/use-words.ts'
 import { ChangeList } from '../parts/change-list.tsx'
 import { recordedLine } from './change-lines.ts'
 import { WarningIcon } from '../parts/icons.tsx'
@@ -62,13 +63,12 @@ function subjectWords({ subject, subject_name: name, subject_id: id, actor }: Au
 const shownMax = 3
 
 function Changes({ entry: { fields } }: Pick<EntryProps, 'entry'>) {
-  const { t } = useTranslation()
-  const format = useFormat()
-  const lines = fields.map((field) => recordedLine(field, { t, format }))
+  const words = useWords()
+  const lines = fields.map((field) => recordedLine(field, words))
   if (lines.length <= shownMax) return <ChangeList lines={lines} />
   return (
     <details className={styles['more']}>
-      <summary>{t('audit.values', { count: lines.length })}</summary>
+      <summary>{words.t('audit.values', { count: lines.length })}</summary>
       <ChangeList lines={lines} />
     </details>
   )
@@ -76,7 +76,6 @@ function Changes({ entry: { fields } }: Pick<EntryProps, 'entry'>) {
 
 /** The gateway may know actions that this catalogue does not: then its own word stands. */
 function ActionWords({ action }: { readonly action: string }) {
-  const { t } = useTranslation()
-  const key = action.replace('.', '_')
-  return t(`audit.action.${key}` as 'audit.action.key_create', { defaultValue: action })
+  const { find } = useTranslation()
+  return find(`audit.action.${action.replace('.', '_')}`) ?? action
 }

@@ -1,6 +1,5 @@
 // What a change comes to, in words: one line per field, before and after.
-import type { TFunction } from 'i18next'
-import type { Format } from '../i18n/format.ts'
+import type { Words } from '../i18n/use-words.ts'
 
 export type ChangeLine = {
   readonly field: string
@@ -9,8 +8,6 @@ export type ChangeLine = {
   readonly before: string
   readonly after: string
 }
-
-export type Words = { readonly t: TFunction; readonly format: Format }
 
 export function changeLines(
   before: Readonly<Record<string, unknown>>,
@@ -33,8 +30,8 @@ export function recordedLine(
   return { field, label: labelOf(field, words), ...pairOf(field, before, { after, words }) }
 }
 
-function labelOf(field: string, { t }: Words): string {
-  return t(`keyField.${field}` as 'keyField.name', { defaultValue: field })
+function labelOf(field: string, { find }: Words): string {
+  return find(`keyField.${field}`) ?? field
 }
 
 /** Of a list only what came and what went: the rest would hide it. */
@@ -50,7 +47,7 @@ function pairOf(
   return { before: '', after: [...come, ...gone].join(', ') }
 }
 
-function wordOf(field: string, value: unknown, { t, format }: Words): string {
+function wordOf(field: string, value: unknown, { t, find, format }: Words): string {
   if (value === null || value === undefined || value === '') return t('changes.nothing')
   if (Array.isArray(value)) return value.length === 0 ? t('changes.nothing') : value.join(', ')
   if (typeof value === 'number') return format.number(value)
@@ -58,6 +55,6 @@ function wordOf(field: string, value: unknown, { t, format }: Words): string {
   if (typeof value !== 'string') return JSON.stringify(value)
   if (['budget', 'limit', 'top_up', 'spent', 'amount'].includes(field)) return format.money(value)
   if (/_at$/.test(field)) return format.dateTime(value)
-  if (field === 'period') return t(`period.${value}` as 'period.day', { defaultValue: value })
+  if (field === 'period') return find(`period.${value}`) ?? value
   return value
 }

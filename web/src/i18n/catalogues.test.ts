@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, test } from 'node:test'
+import { flatten } from './texts.ts'
 
 const folder = import.meta.dirname
 const catalogues = globSync(`${folder}/*.json`).map((path) => ({
@@ -46,14 +47,6 @@ describe('catalogues', () => {
     assert.deepEqual([...new Set(unused)], [])
   })
 })
-
-function flatten(node: object, prefix = ''): Map<string, string> {
-  const texts = new Map<string, string>()
-  for (const [name, value] of Object.entries(node))
-    if (typeof value === 'string') texts.set(prefix + name, value)
-    else for (const [key, text] of flatten(value, `${prefix}${name}.`)) texts.set(key, text)
-  return texts
-}
 
 /** The values that stand between braces. */
 function valuesOf(text: string): string[] {

@@ -1,37 +1,23 @@
 // Chooses the language, loads its catalogue and tells the document; texts are read with useTranslation().
-import i18next from 'i18next'
-import { initReactI18next } from 'react-i18next'
 import { isLanguage, languages } from './languages.ts'
-import type { Catalogue, Language } from './languages.ts'
-
-declare module 'i18next' {
-  interface CustomTypeOptions {
-    readonly resources: { readonly translation: Catalogue }
-  }
-}
+import type { Language } from './languages.ts'
+import { textsOf } from './texts.ts'
+import { showTexts } from './use-translation.ts'
 
 const storageKey = 'tollgate.language'
 
 export async function startI18n(): Promise<void> {
-  const language = preferredLanguage()
-  await i18next.use(initReactI18next).init({
-    lng: language,
-    fallbackLng: false,
-    // There is one namespace, and permissions are called configuration:read.
-    nsSeparator: false,
-    resources: { [language]: { translation: await languages[language].load() } },
-    // React escapes what it renders.
-    interpolation: { escapeValue: false },
-  })
-  document.documentElement.lang = language
+  await show(preferredLanguage())
 }
 
 export async function changeLanguage(language: Language): Promise<void> {
-  const catalogue = await languages[language].load()
-  i18next.addResourceBundle(language, 'translation', catalogue)
-  await i18next.changeLanguage(language)
-  document.documentElement.lang = language
+  await show(language)
   localStorage.setItem(storageKey, language)
+}
+
+async function show(language: Language): Promise<void> {
+  showTexts(textsOf(language, await languages[language].load()), language)
+  document.documentElement.lang = language
 }
 
 function preferredLanguage(): Language {

@@ -1,15 +1,15 @@
 // The formats of the chosen language, in the reader's own variant of it (en-GB for a British browser).
 import { useMemo } from 'react'
-import { useTranslation } from 'react-i18next'
 import { formatFor } from './format.ts'
 import type { Format } from './format.ts'
+import { useTranslation } from './use-translation.ts'
 
 export function useFormat(): Format {
-  const { i18n } = useTranslation()
+  const { language } = useTranslation()
   return useMemo(() => {
-    const variant = navigator.languages.find((each) => each.startsWith(i18n.language))
-    return formatFor(variant && isTag(variant) ? variant : i18n.language)
-  }, [i18n.language])
+    const variant = navigator.languages.find((each) => each.startsWith(language))
+    return formatFor(variant && isTag(variant) ? variant : language)
+  }, [language])
 }
 
 /** Some systems tell the browser a locale that is no language tag: `en-US@posix`. */

@@ -1,6 +1,6 @@
 // What is shown instead of a page that could not be loaded.
 import type { ErrorComponentProps } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { ErrorAlert } from '../parts/error-alert.tsx'
 
 export function FailedPage({ error, reset }: ErrorComponentProps) {

@@ -1,8 +1,8 @@
 // A page that the reader's role does not open: names the permission that is missing and the roles that carry it.
-import { useTranslation } from 'react-i18next'
 import { BUILT_IN_ROLES } from '../../../src/admin/contract/permissions.ts'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import { useFormat } from '../i18n/use-format.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ShieldIcon } from '../parts/icons.tsx'
 import { PageHeader } from '../parts/page-header.tsx'

@@ -1,7 +1,7 @@
 // An address that leads nowhere.
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
 import { PageHeader } from '../parts/page-header.tsx'

@@ -1,6 +1,6 @@
 // What is spent and held of one budget: a meter whose words carry the same numbers.
-import { useTranslation } from 'react-i18next'
 import { useFormat } from '../i18n/use-format.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { Meter } from './meter.tsx'
 
 type BudgetMeterProps = {

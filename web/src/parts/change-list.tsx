@@ -1,6 +1,6 @@
 // Changes, one below the other: the field, what it was, what it becomes.
-import { useTranslation } from 'react-i18next'
 import type { ChangeLine } from '../audit/change-lines.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 import styles from './change-list.module.css'
 
 export function ChangeList({ lines }: { readonly lines: readonly ChangeLine[] }) {

@@ -1,6 +1,6 @@
 // One of a few, or any: a filter of a toolbar.
 import { NativeSelect } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 
 type ChoiceProps<Value extends string> = {
   readonly label: string

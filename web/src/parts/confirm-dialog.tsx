@@ -1,7 +1,7 @@
 // Asks before something that cannot be taken back. The focus starts on Cancel, and the button names what it does.
 import { Button, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { Dialog } from './dialog.tsx'
 import { ErrorAlert } from './error-alert.tsx'
 

@@ -1,7 +1,7 @@
 // A button that copies. It says "Copied" only after the browser did, and tells how to copy by hand when it could not.
 import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { copyText } from './copy.ts'
 import { CheckIcon, CopyIcon } from './icons.tsx'
 

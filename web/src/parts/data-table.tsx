@@ -1,7 +1,7 @@
 // A real table whose order and pages come from the server. Below 768 px each row becomes a card of the same cells.
 import { NativeSelect, Skeleton } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { SortDownIcon, SortIcon, SortUpIcon } from './icons.tsx'
 import styles from './data-table.module.css'
 

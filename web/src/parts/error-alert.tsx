@@ -1,7 +1,7 @@
 // A failed request: what happened, the code and request id to ask about it, and a button to try again.
 import { Button } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import { ApiError } from '../api.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { Notice } from './notice.tsx'
 
 type ErrorAlertProps = {

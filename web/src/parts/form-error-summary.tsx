@@ -1,6 +1,6 @@
 // All errors of a form above it, each a link to its field; takes the focus when the form was refused.
 import { useEffect, useRef } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { Notice } from './notice.tsx'
 
 export type FieldError = {

@@ -1,6 +1,6 @@
 // Below a list that does not know its length: more of it.
 import { Button, Group } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 
 type LoadMoreProps = {
   readonly query: {

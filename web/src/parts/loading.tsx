@@ -1,6 +1,6 @@
 // Placeholders of the real height while something loads, with a word for those who do not see them.
 import { Skeleton, Stack } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 
 type LoadingProps = {
   /** How many lines of how many pixels. */

@@ -1,7 +1,7 @@
 // Which part of a list is shown, and the way to the next; for lists that know their length.
 import { Button, Group } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import { useFormat } from '../i18n/use-format.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 
 type PagerProps = {
   readonly page: number

@@ -1,7 +1,7 @@
 // Asks the gateway every few seconds whether it is ready, and says so in words.
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
 import { fetchReadiness } from '../api.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 import styles from './readiness.module.css'
 
 const pollMs = 3000

@@ -1,7 +1,7 @@
 // What narrows a list, in one line above it; the file to download stands at its end.
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { DownloadIcon } from './icons.tsx'
 import styles from './toolbar.module.css'
 

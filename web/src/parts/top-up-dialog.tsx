@@ -2,9 +2,9 @@
 import { TextInput, Textarea } from '@mantine/core'
 import type { UseMutationResult } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { readAmount } from '../amounts.ts'
 import { useFormat } from '../i18n/use-format.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 
 export type TopUp = { readonly amount: string; readonly reason: string }

@@ -1,12 +1,12 @@
 // One request: what was asked, who answered, and why it cost what it cost. Never what was said.
 import { Drawer } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
 import type { z } from 'zod'
 import { requestRoutes } from '../../../src/admin/contract/requests.ts'
 import type { requestDetail } from '../../../src/admin/contract/requests.ts'
 import { call } from '../api.ts'
 import { useFormat } from '../i18n/use-format.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { ErrorAlert } from '../parts/error-alert.tsx'
 import { Loading } from '../parts/loading.tsx'
 import styles from './request-table.module.css'

@@ -1,11 +1,11 @@
 // Single requests as a table, newest first; a row opens into everything that is known of it.
 import { Button, Group, UnstyledButton } from '@mantine/core'
-import type { TFunction } from 'i18next'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import type { RequestRow } from '../../../src/admin/contract/requests.ts'
 import type { Format } from '../i18n/format.ts'
+import type { Translate } from '../i18n/texts.ts'
 import { useFormat } from '../i18n/use-format.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { CheckIcon, WarningIcon } from '../parts/icons.tsx'
@@ -47,7 +47,7 @@ export function RequestTable(props: RequestTableProps) {
 }
 
 type ColumnOptions = {
-  readonly t: TFunction
+  readonly t: Translate
   readonly format: Format
   readonly withKey: boolean
   readonly onOpen: (id: string) => void

@@ -2,9 +2,9 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 import { signInRoutes } from '../../../src/admin/contract/sign-in.ts'
 import { call } from '../api.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { PersonIcon } from '../parts/icons.tsx'
 import { useSession } from '../session.ts'
 

@@ -1,6 +1,6 @@
 // The way to this page, from what the routes say of themselves.
 import { Link, useMatches } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { ChevronRightIcon } from '../parts/icons.tsx'
 import styles from './breadcrumb.module.css'
 

@@ -2,8 +2,9 @@
 import { Link, useLocation } from '@tanstack/react-router'
 import type { LinkProps } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
-import { useTranslation } from 'react-i18next'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
+import type { TextKey } from '../i18n/texts.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 import {
   BellIcon,
   BookIcon,
@@ -18,7 +19,6 @@ import {
   ShieldIcon,
 } from '../parts/icons.tsx'
 import { useSession } from '../session.ts'
-import type { TextKey } from '../i18n/text-key.ts'
 import styles from './navigation.module.css'
 
 type Entry = {

@@ -1,9 +1,9 @@
 // The reader's own choices: colours and language. They stay in this browser.
 import { ActionIcon, Menu, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import type { MantineColorScheme } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import { changeLanguage } from '../i18n/i18n.ts'
 import { isLanguage, languages } from '../i18n/languages.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { GlobeIcon, MoonIcon, SunIcon } from '../parts/icons.tsx'
 
 const schemes: readonly MantineColorScheme[] = ['light', 'dark', 'auto']
@@ -46,7 +46,7 @@ function schemeOf(value: string): MantineColorScheme {
 }
 
 function LanguageMenu() {
-  const { t, i18n } = useTranslation()
+  const { t, language: chosen } = useTranslation()
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -56,7 +56,7 @@ function LanguageMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.RadioGroup
-          value={i18n.language}
+          value={chosen}
           onChange={(value) => {
             if (isLanguage(value)) void changeLanguage(value)
           }}

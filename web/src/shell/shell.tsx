@@ -3,7 +3,7 @@
 import { ActionIcon, Drawer } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Link, Outlet, useMatches } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { ForbiddenPage } from '../pages/forbidden.tsx'
 import { MenuIcon } from '../parts/icons.tsx'
 import { useSession } from '../session.ts'

@@ -1,16 +1,15 @@
 // Keys for those who would rather not use the mouse: listed under "?", silent while somebody types, and they can be
 // turned off. What a key does on a page is marked in its markup: data-shortcut="c" is pressed, or focused if it is a field.
-import { Checkbox, Stack, Table } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
-import { useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
-import { Dialog } from '../parts/dialog.tsx'
+import { lazy, Suspense, useEffect, useState } from 'react'
+
+const ShortcutList = lazy(async () => ({
+  default: (await import('./shortcut-list.tsx')).ShortcutList,
+}))
 
 const marked = ['/', 'c', 'e'] as const
-const listed = ['/', 'c', 'j', 'k', 'e', '?'] as const
 
 export function Shortcuts() {
-  const { t } = useTranslation()
   const [isListOpen, setListOpen] = useState(false)
   const [areOn, setOn] = useLocalStorage({ key: 'tollgate.shortcuts', defaultValue: true })
   useEffect(() => {
@@ -25,27 +24,9 @@ export function Shortcuts() {
   }, [areOn])
   if (!isListOpen) return null
   return (
-    <Dialog onClose={() => setListOpen(false)} title={t('shortcuts.title')}>
-      <Stack>
-        <Table>
-          <Table.Tbody>
-            {listed.map((key) => (
-              <Table.Tr key={key}>
-                <Table.Th scope="row">
-                  <kbd>{key}</kbd>
-                </Table.Th>
-                <Table.Td>{t(`shortcuts.key.${key}`)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-        <Checkbox
-          label={t('shortcuts.on')}
-          checked={areOn}
-          onChange={({ currentTarget }) => setOn(currentTarget.checked)}
-        />
-      </Stack>
-    </Dialog>
+    <Suspense fallback={null}>
+      <ShortcutList areOn={areOn} onSwitch={setOn} onClose={() => setListOpen(false)} />
+    </Suspense>
   )
 }
 

@@ -1,7 +1,7 @@
 // A breadcrumb that is a text of the catalogue.
 import type { ComponentType } from 'react'
-import { useTranslation } from 'react-i18next'
-import type { TextKey } from '../i18n/text-key.ts'
+import type { TextKey } from '../i18n/texts.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
 
 export function textCrumb(key: TextKey): ComponentType {
   const TextCrumb = () => useTranslation().t(key)

@@ -2,7 +2,7 @@
 // the same numbers always stand in a table as well.
 import { useState } from 'react'
 import type { KeyboardEvent, PointerEvent } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 import type { Bucket, Course } from './usage-figures.ts'
 import styles from './usage-chart.module.css'
 

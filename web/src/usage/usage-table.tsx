@@ -1,7 +1,7 @@
 // The numbers of a chart as a table: one row per model, key or day, and their totals.
 import { useState } from 'react'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../i18n/use-translation.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import type { Column, Sort } from '../parts/data-table.tsx'
 import { useFormat } from '../i18n/use-format.ts'

@@ -1,6 +1,6 @@
 // Alerts: at which part of a budget they are sent, whom they reach, and what became of each.
 import { Stack } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { DeliveryLog } from './delivery-log.tsx'
 import { DestinationList } from './destination-list.tsx'

@@ -1,12 +1,12 @@
 // What was sent, to whom, and what came of it.
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import type { DeliveryAnswer } from '../../../../src/admin/contract/alerts.ts'
 import { call } from '../../api.ts'
 import type { Format } from '../../i18n/format.ts'
+import type { Translate } from '../../i18n/texts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -64,7 +64,7 @@ const looks = {
   failed: { tone: 'bad', icon: WarningIcon },
 } as const
 
-function columnsOf(t: TFunction, format: Format): readonly Column<DeliveryAnswer>[] {
+function columnsOf(t: Translate, format: Format): readonly Column<DeliveryAnswer>[] {
   return [
     {
       id: 'alert',
@@ -75,7 +75,8 @@ function columnsOf(t: TFunction, format: Format): readonly Column<DeliveryAnswer
         <>
           <span className="break">
             {t('alerts.reached', {
-              name: alert.scope === 'frame' ? t('framePage.name') : (alert.key_name ?? alert.key),
+              name:
+                alert.scope === 'frame' ? t('framePage.name') : (alert.key_name ?? alert.key ?? ''),
               threshold: alert.threshold,
             })}
           </span>

@@ -1,9 +1,9 @@
 // The destinations as a table; what a sample came to is said above it.
 import { Button, Group, Stack, Switch } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import type { DestinationAnswer } from '../../../../src/admin/contract/alerts.ts'
 import { call } from '../../api.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { ErrorAlert } from '../../parts/error-alert.tsx'

@@ -1,9 +1,9 @@
 // Add a webhook or an e-mail address. The secret that signs a webhook is shown here, once.
 import { Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import { call, newIdempotencyKey } from '../../api.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { CopyBlock } from '../../parts/copy-block.tsx'
 import { problemOf } from '../../parts/field-problem.ts'

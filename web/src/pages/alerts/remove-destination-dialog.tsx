@@ -1,8 +1,8 @@
 // Asks before a destination is removed.
-import { useTranslation } from 'react-i18next'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import type { DestinationAnswer } from '../../../../src/admin/contract/alerts.ts'
 import { call } from '../../api.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { useChange } from '../../use-change.ts'
 import { madeOldByAlerts } from './alert-queries.ts'

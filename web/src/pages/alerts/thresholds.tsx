@@ -1,6 +1,6 @@
 // At which parts of a budget alerts are sent: for the frame, and for any key.
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { KeySelect } from '../../parts/key-select.tsx'
 import { RuleEditor } from './rule-editor.tsx'
 import styles from './alerts.module.css'

@@ -1,7 +1,7 @@
 // What can be done with all ticked keys at once.
 import { Button } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import type { BulkAction } from './bulk-dialog.tsx'
 import type { Selection } from './selection.ts'
 import styles from './bulk-bar.module.css'

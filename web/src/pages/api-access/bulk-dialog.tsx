@@ -2,7 +2,7 @@
 import { Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import type { BodyOf } from '../../../../src/admin/contract/route.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'

@@ -1,8 +1,8 @@
 // How many keys somebody should look at, and why; pressing one shows only those.
-import { useTranslation } from 'react-i18next'
 import { KEY_CONCERNS } from '../../../../src/admin/contract/keys.ts'
 import type { KeyPage } from '../../../../src/admin/contract/keys.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import styles from './concern-chips.module.css'
 
 type Concern = (typeof KEY_CONCERNS)[number]

@@ -2,11 +2,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import type { KeyDetail } from '../../../../src/admin/contract/key.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { ApiError, call } from '../../api.ts'
-import { useFormat } from '../../i18n/use-format.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
+import { useWords } from '../../i18n/use-words.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -50,8 +50,8 @@ export function EditKeyPage() {
 }
 
 function EditKeyForm({ original }: { readonly original: KeyDetail }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const words = useWords()
+  const { t } = words
   const client = useQueryClient()
   const navigate = useNavigate()
   const refresh = useRefreshKeys()
@@ -76,7 +76,7 @@ function EditKeyForm({ original }: { readonly original: KeyDetail }) {
       save.reset()
       setChange(keyChangeOf(original, values, Date.now()))
     })
-  const lines = change ? changeLines(original, change, { t, format }) : []
+  const lines = change ? changeLines(original, change, words) : []
   const conflict = save.error instanceof ApiError ? save.error.conflict : undefined
   const reload = () => client.invalidateQueries({ queryKey: keyQuery(id).queryKey })
   return (

@@ -1,11 +1,11 @@
 // The budget frame above all keys: what is spent and held of it, when it starts anew, where it leads at this pace, and
 // whether more was promised to keys than it holds.
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import { isMore, minus } from '../../amounts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useNow } from '../../i18n/use-now.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { BudgetMeter, shareOf } from '../../parts/budget-meter.tsx'
 import { WarningIcon } from '../../parts/icons.tsx'
 import { Notice } from '../../parts/notice.tsx'

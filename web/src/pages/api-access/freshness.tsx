@@ -1,8 +1,8 @@
 // How old the figures are, and a button for new ones.
 import { Button } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useNow } from '../../i18n/use-now.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { RotateIcon } from '../../parts/icons.tsx'
 
 type FreshnessProps = {

@@ -1,10 +1,10 @@
 // What can be done with a key, behind three dots. Only what its state allows, and only for those who may.
 import { ActionIcon, Menu } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { copyText } from '../../parts/copy.ts'
 import { MoreIcon } from '../../parts/icons.tsx'
+import { showToast } from '../../parts/toasts.tsx'
 import { useSession } from '../../session.ts'
 import type { KeyAction } from './dialogs/key-dialogs.tsx'
 import { useResume } from './dialogs/pause-dialog.tsx'
@@ -23,7 +23,7 @@ export function KeyMenu({ keyInBrief, onAction, isOnOwnPage = false }: KeyMenuPr
   const { id, name } = keyInBrief
   const copyId = async () => {
     const copied = await copyText(id)
-    notifications.show({ message: copied ? t('copy.copied') : id, role: 'status' })
+    showToast(copied ? t('copy.copied') : id)
   }
   return (
     <Menu position="bottom-end" withinPortal>

@@ -1,8 +1,8 @@
 // The state of a key as a badge: icon, word, and in the tooltip why and what to do.
 import type { ComponentType } from 'react'
-import { useTranslation } from 'react-i18next'
 import type { KeyState } from '../../../../src/admin/contract/key.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import {
   BanIcon,
   CheckIcon,

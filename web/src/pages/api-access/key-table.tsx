@@ -1,11 +1,11 @@
 // The keys as a table. Order, page and columns come from the address; the rows come from the gateway.
 import { Checkbox } from '@mantine/core'
-import type { TFunction } from 'i18next'
 import { lazy, Suspense, useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
 import type { KeyQuery } from '../../../../src/admin/contract/keys.ts'
+import type { Translate } from '../../i18n/texts.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { Moment } from '../../parts/moment.tsx'
@@ -73,7 +73,7 @@ export function KeyTable(props: KeyTableProps) {
   )
 }
 
-function selectColumn(t: TFunction, selection: Selection, rows: readonly KeyRow[]): KeyColumn {
+function selectColumn(t: Translate, selection: Selection, rows: readonly KeyRow[]): KeyColumn {
   const chosen = rows.filter((row) => selection.has(row.id)).length
   return {
     id: 'select',
@@ -97,7 +97,7 @@ function selectColumn(t: TFunction, selection: Selection, rows: readonly KeyRow[
   }
 }
 
-function menuColumn(t: TFunction, onAction: (action: KeyAction, row: KeyRow) => void): KeyColumn {
+function menuColumn(t: Translate, onAction: (action: KeyAction, row: KeyRow) => void): KeyColumn {
   return {
     id: 'menu',
     header: t('overview.actions'),
@@ -107,7 +107,7 @@ function menuColumn(t: TFunction, onAction: (action: KeyAction, row: KeyRow) => 
   }
 }
 
-function dataColumns(t: TFunction, { frame, shown }: KeyTableProps): readonly KeyColumn[] {
+function dataColumns(t: Translate, { frame, shown }: KeyTableProps): readonly KeyColumn[] {
   const name: KeyColumn = {
     id: 'name',
     header: t('column.name'),
@@ -135,7 +135,7 @@ function dataColumns(t: TFunction, { frame, shown }: KeyTableProps): readonly Ke
 }
 
 function optionalColumns(
-  t: TFunction,
+  t: Translate,
   frame: FrameAnswer | undefined,
 ): Readonly<Record<OptionalColumn, KeyColumn>> {
   const column = (id: OptionalColumn, more: Omit<KeyColumn, 'id' | 'header'>): KeyColumn => ({

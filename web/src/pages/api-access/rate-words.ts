@@ -1,6 +1,6 @@
 // The rate limits of a key in a few words; undefined when it has none.
-import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 
 export type Rates = {
   readonly rpm: number | null

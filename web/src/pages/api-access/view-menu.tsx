@@ -1,6 +1,6 @@
 // Which columns the list shows, and how closely its rows stand.
 import { Button, Menu } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { columnsOf, OPTIONAL_COLUMNS } from './overview-search.ts'
 import type { OverviewSearch } from './overview-search.ts'
 

@@ -1,7 +1,7 @@
 // One route: a line that opens into what is sent, what is answered, and a call to paste.
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { CopyBlock } from '../../parts/copy-block.tsx'
 import type { Field, Operation } from './document.ts'
 import styles from './api-docs.module.css'

@@ -1,10 +1,10 @@
 // The record of every change: who, when, what, before and after, from where; and what was tried and refused.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 import { AUDIT_SOURCES, AUDIT_SUBJECTS, auditRoutes } from '../../../../src/admin/contract/audit.ts'
 import { addressOf, call } from '../../api.ts'
 import { AuditList } from '../../audit/audit-list.tsx'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { Choice } from '../../parts/choice.tsx'
 import { DayFilter } from '../../parts/day-filter.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'

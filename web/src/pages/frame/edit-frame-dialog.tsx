@@ -2,13 +2,13 @@
 // at once, so the amount must be typed twice for that. Nobody's change is overwritten unseen.
 import { NativeSelect, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import { isSame, readAmount } from '../../amounts.ts'
 import { ApiError, call } from '../../api.ts'
 import { recordedLine } from '../../audit/change-lines.ts'
-import { useFormat } from '../../i18n/use-format.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
+import { useWords } from '../../i18n/use-words.ts'
 import { ChangeList } from '../../parts/change-list.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Notice } from '../../parts/notice.tsx'
@@ -134,14 +134,14 @@ function Fields({ values, onChange, isAmount }: FieldsProps) {
 }
 
 function ChangedMeanwhile({ conflict }: { readonly conflict: NonNullable<ApiError['conflict']> }) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const words = useWords()
+  const { t, format } = words
   return (
     <Notice tone="warn" title={t('framePage.changedMeanwhile')} announce>
       {conflict.changes.map(({ at, actor, fields }) => (
         <div key={at + actor}>
           <p>{t('conflict.theirs', { actor, when: format.dateTime(at) })}</p>
-          <ChangeList lines={fields.map((field) => recordedLine(field, { t, format }))} />
+          <ChangeList lines={fields.map((field) => recordedLine(field, words))} />
         </div>
       ))}
     </Notice>

@@ -1,11 +1,11 @@
 // What a change of the frame would come to, computed by the gateway's own rules: what is left, when it begins anew, and
 // whether the keys were promised more than it holds.
-import { useTranslation } from 'react-i18next'
 import { periodAt } from '../../../../src/ledger/periods.ts'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import { isMore, minus, sumOf } from '../../amounts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useNow } from '../../i18n/use-now.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { BudgetMeter, shareOf } from '../../parts/budget-meter.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import styles from './frame.module.css'

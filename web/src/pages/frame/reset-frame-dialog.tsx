@@ -1,10 +1,10 @@
 // Start the frame's period anew, now. The ledger keeps what was spent.
 import { Textarea } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
 import { call, newIdempotencyKey } from '../../api.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { useChange } from '../../use-change.ts'
 import { madeOldByFrame } from './made-old.ts'

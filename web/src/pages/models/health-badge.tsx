@@ -1,6 +1,6 @@
 // How a model fares: icon and word, with the reason for those who ask.
-import { useTranslation } from 'react-i18next'
 import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { BanIcon, CheckIcon, WarningIcon } from '../../parts/icons.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 

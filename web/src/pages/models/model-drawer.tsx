@@ -1,10 +1,10 @@
 // One model: where its requests go, what every kind of token costs, what it can do.
 import { Drawer, Group, Stack } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 import { ABILITIES } from '../../../../src/core/endpoints.ts'
 import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { BanIcon, CheckIcon, InfoIcon } from '../../parts/icons.tsx'
 import { Notice } from '../../parts/notice.tsx'

@@ -1,12 +1,12 @@
 // The models as a table; a row opens into everything that is known of the model.
 import { UnstyledButton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
 import { ABILITIES } from '../../../../src/core/endpoints.ts'
 import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
 import type { Format } from '../../i18n/format.ts'
+import type { Translate } from '../../i18n/texts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column, Sort } from '../../parts/data-table.tsx'
 import { HealthBadge } from './health-badge.tsx'
@@ -38,7 +38,7 @@ export function ModelTable({ rows, sort, onSort, onOpen }: ModelTableProps) {
 
 type ModelColumn = Column<ModelAnswer, ModelSort>
 
-function aboutColumns(t: TFunction, onOpen: (id: string) => void): readonly ModelColumn[] {
+function aboutColumns(t: Translate, onOpen: (id: string) => void): readonly ModelColumn[] {
   return [
     {
       id: 'id',
@@ -78,7 +78,7 @@ function aboutColumns(t: TFunction, onOpen: (id: string) => void): readonly Mode
   ]
 }
 
-function numberColumns(t: TFunction, format: Format): readonly ModelColumn[] {
+function numberColumns(t: Translate, format: Format): readonly ModelColumn[] {
   const price = (amount: string | undefined) => (amount === undefined ? '–' : format.money(amount))
   const tokens = (value: number | null) => (value === null ? '–' : format.compact(value))
   return [
@@ -121,7 +121,7 @@ function numberColumns(t: TFunction, format: Format): readonly ModelColumn[] {
   ]
 }
 
-function keysColumn(t: TFunction): ModelColumn {
+function keysColumn(t: Translate): ModelColumn {
   return {
     id: 'keys',
     header: t('modelsPage.keys'),

@@ -1,10 +1,10 @@
 // Change the name or the role of a person.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { PersonAnswer } from '../../../../src/admin/contract/people.ts'
 import { call } from '../../api.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { problemOf } from '../../parts/field-problem.ts'
 import { sessionQuery } from '../../session.ts'

@@ -1,8 +1,8 @@
 // A one-time link: that it was mailed, or the link itself to pass on. It is shown once.
 import { Button, Group, Modal, Stack } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { CopyBlock } from '../../parts/copy-block.tsx'
 import { Notice } from '../../parts/notice.tsx'
 

@@ -1,8 +1,8 @@
 // Asks before something is done with a person's account, and says what it will do.
-import { useTranslation } from 'react-i18next'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
 import { call } from '../../api.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { useChange } from '../../use-change.ts'
 import { madeOldByPeople } from './people-queries.ts'

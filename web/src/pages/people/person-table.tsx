@@ -1,8 +1,8 @@
 // The people as a table, each with the menu of what can be done.
 import { ActionIcon, Menu } from '@mantine/core'
-import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
 import type { PersonAnswer } from '../../../../src/admin/contract/people.ts'
+import type { Translate } from '../../i18n/texts.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { BanIcon, CheckIcon, ClockIcon, MoreIcon } from '../../parts/icons.tsx'
@@ -63,7 +63,7 @@ export function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
   )
 }
 
-function factColumns(t: TFunction): readonly Column<PersonAnswer>[] {
+function factColumns(t: Translate): readonly Column<PersonAnswer>[] {
   return [
     { id: 'role', header: t('people.role'), cell: ({ role }) => role.name },
     {

@@ -1,7 +1,7 @@
 // Asks for the password before something that only its owner may do.
 import { PasswordInput } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { problemOf } from '../../parts/field-problem.ts'
 

@@ -1,6 +1,6 @@
 // The recovery codes, shown once: each lets one in without the app, one time.
 import { Button, Group, Modal, Stack } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import styles from './profile.module.css'

@@ -2,9 +2,9 @@
 // are asked for from the first right one on, so whoever stops half way is not locked out.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
 import { call } from '../../api.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { CopyBlock } from '../../parts/copy-block.tsx'
 import { problemOf } from '../../parts/field-problem.ts'

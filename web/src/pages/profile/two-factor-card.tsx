@@ -1,9 +1,9 @@
 // The second factor: codes of an app, asked for at every sign-in. Switched on in three steps, off with the password.
 import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
 import { call } from '../../api.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { CheckIcon } from '../../parts/icons.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useChange } from '../../use-change.ts'

@@ -1,9 +1,9 @@
 // The requests of all keys, newest first: who asked for what, who answered, what it cost. Never what was said.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 import { requestRoutes } from '../../../../src/admin/contract/requests.ts'
 import { call } from '../../api.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { Choice } from '../../parts/choice.tsx'
 import { DayFilter } from '../../parts/day-filter.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'

@@ -1,12 +1,12 @@
 // Make or change a role of one's own. Nobody can give a right they do not hold, so those cannot be chosen.
 import { Checkbox, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
 import type { Permission } from '../../../../src/admin/contract/permissions.ts'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { RoleAnswer } from '../../../../src/admin/contract/people.ts'
 import { call } from '../../api.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { problemOf } from '../../parts/field-problem.ts'
 import { sessionQuery, useSession } from '../../session.ts'

@@ -2,9 +2,9 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { SubmitEvent } from 'react'
-import { useTranslation } from 'react-i18next'
 import { signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
 import { call } from '../../api.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
 
 type PasswordStepProps = { readonly onStep: (step: 'done' | 'code') => void }

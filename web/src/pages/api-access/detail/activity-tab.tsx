@@ -1,10 +1,10 @@
 // Everything that was done with the key, by whom; also what was tried and refused.
 import { Button, Group } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
 import { auditRoutes } from '../../../../../src/admin/contract/audit.ts'
 import { addressOf, call } from '../../../api.ts'
 import { AuditList } from '../../../audit/audit-list.tsx'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { EmptyState } from '../../../parts/empty-state.tsx'
 import { ErrorAlert } from '../../../parts/error-alert.tsx'
 import { DownloadIcon, HistoryIcon } from '../../../parts/icons.tsx'

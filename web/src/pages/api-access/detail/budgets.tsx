@@ -1,12 +1,12 @@
 // Two budgets, one bar each, each with its own numbers: the key's, and the frame's with this key's part in it.
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
 import type { Verdict } from '../../../../../src/admin/contract/keys.ts'
 import { minus } from '../../../amounts.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { BudgetMeter, shareOf } from '../../../parts/budget-meter.tsx'
 import { Meter, toneOf } from '../../../parts/meter.tsx'
 import { Sparkline } from '../../../parts/sparkline.tsx'

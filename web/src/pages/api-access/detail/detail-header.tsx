@@ -1,9 +1,9 @@
 // The head of a key's page: its name and state, its secrets as far as they may be shown, and what can be done with it.
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { PlayIcon, RotateIcon } from '../../../parts/icons.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
 import { useSession } from '../../../session.ts'

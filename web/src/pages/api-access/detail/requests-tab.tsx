@@ -1,9 +1,9 @@
 // The key's own requests, newest first.
 import { NativeSelect } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
 import { requestRoutes } from '../../../../../src/admin/contract/requests.ts'
 import { call } from '../../../api.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { EmptyState } from '../../../parts/empty-state.tsx'
 import { ErrorAlert } from '../../../parts/error-alert.tsx'
 import { ListIcon } from '../../../parts/icons.tsx'

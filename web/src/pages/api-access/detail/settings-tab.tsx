@@ -1,8 +1,8 @@
 // Every setting of the key, to read.
 import { Button, Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { useSession } from '../../../session.ts'
 import { useRateWords } from '../rate-words.ts'
 import type { TabProps } from './detail.tsx'

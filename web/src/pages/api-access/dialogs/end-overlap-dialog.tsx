@@ -1,7 +1,7 @@
 // End the old secret of a rotated key before its time.
-import { useTranslation } from 'react-i18next'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { call } from '../../../api.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 import { useKeyMutation } from '../use-key-mutation.ts'
 import type { KeyDialogProps } from './dialog-props.ts'

@@ -1,8 +1,8 @@
 // Pause a key; resuming is one press away, also in the message afterwards.
 import { Button, Group } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { call } from '../../../api.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 import { useKeyMutation } from '../use-key-mutation.ts'
 import type { KeyDialogProps } from './dialog-props.ts'

@@ -1,10 +1,10 @@
 // Start a key's period anew, now. The ledger keeps what was spent.
 import { Textarea } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { call, newIdempotencyKey } from '../../../api.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 import { useKeyMutation } from '../use-key-mutation.ts'
 import type { KeyDialogProps } from './dialog-props.ts'

@@ -1,6 +1,6 @@
 // A test call with a key that exists already.
 import { Button, Group, Stack } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { TestCall } from '../secret/test-call.tsx'
 import type { KeyDialogProps } from './dialog-props.ts'

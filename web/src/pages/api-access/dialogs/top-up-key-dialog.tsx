@@ -1,9 +1,9 @@
 // Add to a key's budget once, until its period ends.
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { call, newIdempotencyKey } from '../../../api.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import type { TopUp } from '../../../parts/top-up-dialog.tsx'
 import { TopUpDialog } from '../../../parts/top-up-dialog.tsx'
 import { useKeyMutation } from '../use-key-mutation.ts'

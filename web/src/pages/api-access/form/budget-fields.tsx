@@ -1,12 +1,12 @@
 // The key's own budget: how much, for how long, and when it truly begins anew.
 import { NativeSelect, Radio, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
 import { periodAt } from '../../../../../src/ledger/periods.ts'
 import type { FrameAnswer } from '../../../../../src/admin/contract/frame.ts'
 import { isMore, readAmount } from '../../../amounts.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { Notice } from '../../../parts/notice.tsx'
 import { frameQuery } from '../../../queries.ts'
 import type { FieldsProps } from './field-props.ts'

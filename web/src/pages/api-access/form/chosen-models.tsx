@@ -1,7 +1,7 @@
 // The models a key will have, each with the way to take it off again. What is gone from the catalogue stays, and says so.
 import { ActionIcon } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { CrossIcon } from '../../../parts/icons.tsx'
 import styles from './model-picker.module.css'
 

@@ -1,10 +1,9 @@
 // Somebody changed the key meanwhile: says who and what, and lets the reader start from theirs or put the own changes on
 // top. Only the fields that the reader changed are sent, so the others' stay.
 import { Button, Group, Stack } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
+import { useWords } from '../../../i18n/use-words.ts'
 import { Dialog } from '../../../parts/dialog.tsx'
 import type { Conflict } from '../../../../../src/admin/contract/errors.ts'
-import { useFormat } from '../../../i18n/use-format.ts'
 import { Notice } from '../../../parts/notice.tsx'
 import { ChangeList } from '../../../parts/change-list.tsx'
 import { recordedLine } from '../../../audit/change-lines.ts'
@@ -21,8 +20,8 @@ type ConflictDialogProps = {
 
 export function ConflictDialog(props: ConflictDialogProps) {
   const { conflict, mine, isPending, onReload, onApply, onClose } = props
-  const { t } = useTranslation()
-  const format = useFormat()
+  const words = useWords()
+  const { t, format } = words
   return (
     <Dialog onClose={onClose} title={t('conflict.title')}>
       <Stack>
@@ -32,7 +31,7 @@ export function ConflictDialog(props: ConflictDialogProps) {
         {conflict.changes.map(({ at, actor, fields }) => (
           <section key={at + actor}>
             <h3>{t('conflict.theirs', { actor, when: format.dateTime(at) })}</h3>
-            <ChangeList lines={fields.map((field) => recordedLine(field, { t, format }))} />
+            <ChangeList lines={fields.map((field) => recordedLine(field, words))} />
           </section>
         ))}
         <section>

@@ -7,8 +7,8 @@ import {
   TextInput,
   Textarea,
 } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import { NAME_LENGTH_MAX } from '../../../../../src/core/key-limits.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import type { FieldsProps } from './field-props.ts'
 import styles from './key-form.module.css'
 import { fieldId } from './use-key-form.ts'

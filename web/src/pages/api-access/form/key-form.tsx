@@ -1,7 +1,7 @@
 // The form of a key in five groups, with the result in words beside it. Creating and editing share it.
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { FormErrorSummary } from '../../../parts/form-error-summary.tsx'
 import { BudgetFields } from './budget-fields.tsx'
 import { IdentityFields } from './identity-fields.tsx'

@@ -1,6 +1,6 @@
 // Asks before a form with unsaved changes is left, whether by a link of the interface or by closing the page.
 import { useBlocker } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 
 /** Renders the question when it is due. */

@@ -1,8 +1,8 @@
 // Until when the key works; the date that follows from the choice stands below it.
 import { NativeSelect, TextInput } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import type { FieldsProps } from './field-props.ts'
 import { expiryOf, LIFETIMES } from './form-values.ts'
 import styles from './key-form.module.css'

@@ -1,7 +1,7 @@
 // How fast the key may call, and which endpoints.
 import { Checkbox, Stack, TextInput } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import type { FieldsProps } from './field-props.ts'
 import styles from './key-form.module.css'
 import { fieldId } from './use-key-form.ts'

@@ -1,8 +1,8 @@
 // The models of one provider as a group of boxes; the provider's own box is on, off or between.
 import { Checkbox } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import type { ModelGroup } from './model-choice.ts'
 import styles from './model-picker.module.css'
 

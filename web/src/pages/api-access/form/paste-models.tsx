@@ -1,8 +1,8 @@
 // Adds a list of model names that was copied from elsewhere, and names those that do not exist here.
 import { Button, Stack, Textarea } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { readPastedModels } from './model-choice.ts'
 import styles from './key-form.module.css'
 

@@ -1,14 +1,14 @@
 // What is wrong with the form of a key: one text per field, found before the gateway is asked.
-import type { TFunction } from 'i18next'
 import { NAME_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../../../../src/core/key-limits.ts'
 import { readAmount } from '../../../amounts.ts'
+import type { Translate } from '../../../i18n/texts.ts'
 import { expiryOf, readCount } from './form-values.ts'
 import type { KeyFormValues } from './form-values.ts'
 
 export type Field = keyof KeyFormValues
 export type Problems = Partial<Record<Field, string>>
 
-export function problemsOf(values: KeyFormValues, t: TFunction, now: number): Problems {
+export function problemsOf(values: KeyFormValues, t: Translate, now: number): Problems {
   const checks: Readonly<Partial<Record<Field, string | false>>> = {
     name: nameProblem(values.name, t),
     description: values.description.length > TEXT_LENGTH_MAX && t('keyForm.problem.tooLong'),
@@ -23,16 +23,16 @@ export function problemsOf(values: KeyFormValues, t: TFunction, now: number): Pr
   return Object.fromEntries(Object.entries(checks).filter(([, problem]) => problem))
 }
 
-function nameProblem(name: string, t: TFunction): string | false {
+function nameProblem(name: string, t: Translate): string | false {
   if (name.trim() === '') return t('keyForm.problem.name')
   return name.trim().length > NAME_LENGTH_MAX && t('keyForm.problem.tooLong')
 }
 
-function rateProblem(typed: string, t: TFunction): string | false {
+function rateProblem(typed: string, t: Translate): string | false {
   return typed.trim() !== '' && readCount(typed) === undefined && t('keyForm.problem.count')
 }
 
-function dayProblem(values: KeyFormValues, t: TFunction, now: number): string | false {
+function dayProblem(values: KeyFormValues, t: Translate, now: number): string | false {
   if (values.lifetime !== 'date') return false
   const end = expiryOf(values, now)
   if (end === null) return t('keyForm.problem.date')

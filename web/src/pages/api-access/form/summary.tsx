@@ -1,11 +1,11 @@
 // The key in words, as it will be: what it may call, how much it may spend, how fast, until when.
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
 import { readAmount } from '../../../amounts.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ClockIcon, CubeIcon, GaugeIcon, KeyIcon, ShieldIcon } from '../../../parts/icons.tsx'
 import { frameQuery, modelsQuery } from '../../../queries.ts'
 import { useRateWords } from '../rate-words.ts'

@@ -2,7 +2,7 @@
 // closing before it was stored asks again.
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 import { Notice } from '../../../parts/notice.tsx'

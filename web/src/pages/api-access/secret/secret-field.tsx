@@ -1,7 +1,7 @@
 // The secret in a field of its own, with Copy. A screen reader hears what it is and how long, not the secret itself.
 import { Button, TextInput } from '@mantine/core'
 import { useRef, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { CopyButton } from '../../../parts/copy-button.tsx'
 import { EyeIcon } from '../../../parts/icons.tsx'
 import styles from './secret-dialog.module.css'

@@ -3,7 +3,7 @@
 import { Switch, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { CopyBlock } from '../../../parts/copy-block.tsx'
 import { aboutQuery } from '../../../session.ts'
 import styles from './secret-dialog.module.css'

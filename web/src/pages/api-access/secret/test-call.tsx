@@ -1,11 +1,11 @@
 // One small call with the key, made by the gateway itself: shows that it works, or the error that a program would get.
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import type { CallResult } from '../../../../../src/admin/contract/keys.ts'
 import { call } from '../../../api.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../../parts/error-alert.tsx'
 import { PlayIcon } from '../../../parts/icons.tsx'
 import { Notice } from '../../../parts/notice.tsx'

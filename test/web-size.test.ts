@@ -1,0 +1,77 @@
+// How much script a first visit fetches, whatever page it begins with: counted in the build itself, packed with gzip,
+// which every proxy and browser knows.
+import assert from 'node:assert/strict'
+import { gzipSync } from 'node:zlib'
+import { before, describe, test } from 'node:test'
+import { build } from 'vite'
+import type { Rolldown } from 'vite'
+
+const scriptBytesMax = 300_000
+const catalogue = /\/i18n\/\w+\.json$/
+
+describe('the first load', () => {
+  const chunks = new Map<string, Rolldown.OutputChunk>()
+  const bytes = new Map<string, number>()
+
+  before(async () => {
+    const built = await build({ root: 'web', logLevel: 'error', build: { write: false } })
+    assert.ok('output' in built)
+    for (const chunk of built.output)
+      if (chunk.type === 'chunk') {
+        chunks.set(chunk.fileName, chunk)
+        bytes.set(chunk.fileName, gzipSync(chunk.code).length)
+      }
+  })
+
+  test('of every page stays below the limit, with all that the page may load later', () => {
+    const [heaviest = 0] = [...chunks.values()]
+      .filter(({ facadeModuleId }) => catalogue.test(facadeModuleId ?? ''))
+      .map(({ fileName }) => bytes.get(fileName) ?? 0)
+      .toSorted((one, other) => other - one)
+    assert.ok(heaviest > 0, 'no catalogue in the build')
+    const pages = chunkOf(/\/src\/router\.tsx$/).dynamicImports
+    assert.ok(pages.length > 15, 'the router loads its pages on demand')
+    const sizes = pages.map((page) => {
+      const fetched = withImports([...start(), page])
+      const later = withImports([...fetched].flatMap((file) => laterOnes(file)))
+      const files = new Set([...fetched, ...later])
+      const total = [...files].reduce((sum, each) => sum + (bytes.get(each) ?? 0), heaviest)
+      return { page: chunks.get(page)?.name, total }
+    })
+    assert.deepEqual(
+      sizes.filter(({ total }) => total >= scriptBytesMax),
+      [],
+    )
+  })
+
+  test('has one language', () => {
+    const texts = [...start()].filter((each) =>
+      chunks.get(each)?.moduleIds.some((id) => catalogue.test(id)),
+    )
+    assert.deepEqual(texts, [])
+  })
+
+  function chunkOf(module: RegExp): Rolldown.OutputChunk {
+    const found = [...chunks.values()].find(({ moduleIds }) =>
+      moduleIds.some((id) => module.test(id)),
+    )
+    assert.ok(found, `no file of the build has ${module.source}`)
+    return found
+  }
+
+  function withImports(files: readonly string[]): Set<string> {
+    const found = new Set(files)
+    for (const file of found) for (const each of chunks.get(file)?.imports ?? []) found.add(each)
+    return found
+  }
+
+  /** What every page begins with. */
+  function start(): Set<string> {
+    return withImports([chunkOf(/\/web\/index\.html$/).fileName])
+  }
+
+  /** The dialogs, tabs and drawers that are loaded when they are wanted: all but other pages and catalogues. */
+  function laterOnes(file: string): string[] {
+    return start().has(file) ? [] : (chunks.get(file)?.dynamicImports ?? [])
+  }
+})

@@ -1,0 +1,24 @@
+// The texts of the chosen language, for everything that is drawn. The catalogue is there before the page is (i18n.ts
+// sees to that), and a change of language draws everything anew.
+import { useSyncExternalStore } from 'react'
+import type { Language } from './languages.ts'
+import type { Texts } from './texts.ts'
+
+type Translation = Texts & { readonly language: Language }
+
+let shown: Translation = { t: (key) => key, find: () => undefined, language: 'en' }
+const listeners = new Set<() => void>()
+
+export function useTranslation(): Translation {
+  return useSyncExternalStore(listen, () => shown)
+}
+
+export function showTexts(texts: Texts, language: Language): void {
+  shown = { ...texts, language }
+  for (const listener of listeners) listener()
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
