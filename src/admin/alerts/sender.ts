@@ -4,11 +4,12 @@ import { createHmac } from 'node:crypto'
 
 import type { Clock } from '../../core/clock.ts'
 import { formatUsd } from '../../core/money.ts'
-import type { HttpClient } from '../../providers/http.ts'
+import type { HttpCall, HttpClient } from '../../providers/http.ts'
 import type { Destination } from '../../store/alert-destinations.ts'
 import type { Alert } from '../../store/alerts.ts'
 import { FRAME_ID } from '../../store/tables.ts'
 import type { Mailer } from '../mail.ts'
+import { webhookFailure } from './webhook-failure.ts'
 
 export type AlertSender = {
   /** What the receiver answered, in a word. Throws when it did not take it. */
@@ -48,25 +49,32 @@ async function sendWebhook(
   const body = JSON.stringify(alertJson(alert))
   const seconds = Math.floor(clock.now() / 1_000)
   const signature = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
-  const { status, body: answer } = await http.send(
-    {
-      method: 'POST',
-      url: new URL(address),
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'tollgate',
-        'tollgate-signature': `t=${seconds},v1=${signature}`,
-      },
-      body: Buffer.from(body),
-      timeouts: TIMEOUTS,
-    },
-    AbortSignal.timeout(TIMEOUTS.totalMs),
-  )
-  for await (const _ of answer) {
-    // What it says besides its status interests nobody, but must be read for the connection to be used again.
+  const url = new URL(address)
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'tollgate',
+    'tollgate-signature': `t=${seconds},v1=${signature}`,
   }
+  const call = {
+    method: 'POST',
+    url,
+    headers,
+    body: Buffer.from(body),
+    timeouts: TIMEOUTS,
+  } as const
+  const status = await statusOf(http, call).catch((thrown: unknown) => {
+    throw new Error(webhookFailure(thrown, url), { cause: thrown })
+  })
   if (status >= 200 && status < 300) return `answered ${status}`
   throw new Error(`answered ${status}`)
+}
+
+async function statusOf(http: HttpClient, call: HttpCall): Promise<number> {
+  const { status, body } = await http.send(call, AbortSignal.timeout(TIMEOUTS.totalMs))
+  for await (const _ of body) {
+    // What it says besides its status interests nobody, but must be read for the connection to be used again.
+  }
+  return status
 }
 
 async function sendMail(
