@@ -41,6 +41,7 @@ const key: Key = {
   ...{ id: 'key_1', name: 'one', mode: 'live', status: 'active', whenTight: 'cap' },
   ...{ environment: null, owner: null, description: null, tags: [], models: ['m'] },
   ...{ permissions: [], createdAt: 0, expiresAt: null, lastUsedAt: null },
+  ...{ alertThresholds: [50], expiryReminders: [1] },
   ...{ revokedAt: null, revokedReason: null, allowVersion: 1, version: 1 },
   limitNanodollars: 10n * USD,
   remainingNanodollars: 10n * USD,

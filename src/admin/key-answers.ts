@@ -40,6 +40,8 @@ export function keyDetailOf(
     ...shown(key, around),
     models: [...key.models],
     unavailable_models: unavailableModels(key, around.catalog),
+    alert_thresholds: [...key.alertThresholds],
+    expiry_reminders: [...key.expiryReminders],
     period_starts_at: iso(key.periodStartsAt),
     forecast: forecastOf(key, around.now),
     history: history.map((past) => ({

@@ -45,6 +45,8 @@ function someSettingsOf(body: Some<Settings>): Some<KeySettings> {
     tpm: body.tpm,
     concurrency: body.concurrency,
     whenTight: body.when_tight,
+    alertThresholds: body.alert_thresholds,
+    expiryReminders: body.expiry_reminders,
     expiresAt: typeof expires_at === 'string' ? readMoment(expires_at) : expires_at,
   }
 }

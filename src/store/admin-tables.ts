@@ -1,4 +1,5 @@
 // The tables of the admin plane as the queries see them; admin-migration.ts creates them.
+import type { Generated } from 'kysely'
 
 export type AdminTables = {
   readonly audit: AuditTable
@@ -52,9 +53,14 @@ export type AlertDestinationsTable = {
   created_at: number
 }
 
+/**
+ * `budget`: a part of the limit was reached. `expiry`: a key will expire; then `threshold` counts the days before, and
+ * `period_seq` is the expiry itself, so that each reminder is given once for each expiry that was set.
+ */
 export type AlertsTable = {
   id: string
   at: number
+  kind: Generated<'budget' | 'expiry'>
   account_id: string
   account_name: string | null
   period_seq: number

@@ -1,10 +1,12 @@
-// At which parts of its budget an account gives alerts: the usual ones, or its own.
-import { recordChange } from './audit.ts'
-import type { Store } from './open.ts'
-import { FRAME_ID } from './tables.ts'
+// At which parts of its budget an account gives alerts: the usual ones, or its own. Those of a key are among its settings
+// (key-changes.ts); those of the frame are set here.
+import type { Transaction } from 'kysely'
 
-/** Percent of the limit. */
-export const USUAL_THRESHOLDS: readonly number[] = [50, 80, 100]
+import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
+import { recordChange } from './audit.ts'
+import { checkThresholds } from './key-settings.ts'
+import type { Store } from './open.ts'
+import { FRAME_ID, type Tables } from './tables.ts'
 
 export type AlertRules = ReadonlyMap<string, readonly number[]>
 
@@ -13,35 +15,43 @@ export async function readAlertRules(store: Store, accountId?: string): Promise<
   let query = store.db.selectFrom('alert_rules').selectAll()
   if (accountId !== undefined) query = query.where('account_id', '=', accountId)
   const rows = await query.execute()
-  return new Map(
-    rows.map((row) => [row.account_id, JSON.parse(row.thresholds) as readonly number[]]),
-  )
+  return new Map(rows.map((row) => [row.account_id, readThresholds(row.thresholds)]))
 }
 
-/** Null: the usual ones again. */
-export async function setAlertRule(
+/** As they are stored; an account without its own has the usual ones. */
+export function readThresholds(stored: string | null): readonly number[] {
+  return stored === null ? USUAL_THRESHOLDS : (JSON.parse(stored) as readonly number[])
+}
+
+export async function setFrameThresholds(
   store: Store,
-  account: { readonly id: string; readonly name: string | null },
-  thresholds: readonly number[] | null,
+  thresholds: readonly number[],
 ): Promise<void> {
-  const cleaned = thresholds && [...new Set(thresholds)].toSorted((a, b) => a - b)
+  const cleaned = checkThresholds(thresholds)
   await store.db.transaction().execute(async (tx) => {
-    const before = await readAlertRules({ ...store, db: tx }, account.id)
-    await tx.deleteFrom('alert_rules').where('account_id', '=', account.id).execute()
-    if (cleaned !== null) {
-      const row = { account_id: account.id, thresholds: JSON.stringify(cleaned) }
-      await tx.insertInto('alert_rules').values(row).execute()
-    }
-    const subject = account.id === FRAME_ID ? 'frame' : 'key'
+    const before = await readAlertRules({ ...store, db: tx }, FRAME_ID)
+    await writeAlertRule(tx, FRAME_ID, cleaned)
     await recordChange(store, tx, {
-      action: `${subject}.alerts`,
-      subject,
-      subjectId: account.id,
-      subjectName: account.name,
-      before: { thresholds: before.get(account.id) ?? USUAL_THRESHOLDS },
-      after: { thresholds: cleaned ?? USUAL_THRESHOLDS },
+      action: 'frame.alerts',
+      subject: 'frame',
+      subjectId: FRAME_ID,
+      subjectName: null,
+      before: { alert_thresholds: before.get(FRAME_ID) ?? USUAL_THRESHOLDS },
+      after: { alert_thresholds: cleaned },
     })
   })
+}
+
+/** Whoever says the usual ones has no rule of their own. */
+export async function writeAlertRule(
+  tx: Transaction<Tables>,
+  accountId: string,
+  thresholds: readonly number[],
+): Promise<void> {
+  await tx.deleteFrom('alert_rules').where('account_id', '=', accountId).execute()
+  const stored = JSON.stringify(thresholds)
+  if (stored === JSON.stringify(USUAL_THRESHOLDS)) return
+  await tx.insertInto('alert_rules').values({ account_id: accountId, thresholds: stored }).execute()
 }
 
 /** Rounded to whole percent, because a budget that holds is hardly ever spent to the last nano-dollar. */

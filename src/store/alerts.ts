@@ -1,24 +1,37 @@
 // Alerts that were given, each once per account, period and threshold whatever node noticed first, and their way to
 // whoever is to hear of them.
-import type { Selectable, Transaction } from 'kysely'
+import type { Insertable, Selectable, Transaction } from 'kysely'
 
+import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { newId } from '../core/ids.ts'
 import type { AlertDeliveriesTable, AlertsTable } from './admin-tables.ts'
 import { readAccount } from './accounts.ts'
-import { percentSpent, reached, readAlertRules, USUAL_THRESHOLDS } from './alert-rules.ts'
+import { percentSpent, reached, readAlertRules } from './alert-rules.ts'
 import type { Store } from './open.ts'
 import { FRAME_ID, type Tables } from './tables.ts'
 
-export type Alert = {
+export type Alert = BudgetAlert | ExpiryAlert
+
+type GivenAlert = {
   readonly id: string
   readonly at: number
   readonly accountId: string
   /** The key's name when it was given; null for the frame. */
   readonly accountName: string | null
+}
+
+export type BudgetAlert = GivenAlert & {
+  readonly kind: 'budget'
   readonly threshold: number
   readonly spentNanodollars: bigint
   readonly limitNanodollars: bigint
   readonly resetsAt: number | null
+}
+
+export type ExpiryAlert = GivenAlert & {
+  readonly kind: 'expiry'
+  readonly daysBefore: number
+  readonly expiresAt: number
 }
 
 /** Gives what these accounts have reached and nobody has given yet. */
@@ -57,7 +70,7 @@ export async function giveAlerts(store: Store, accountIds: readonly string[]): P
 
 type Reached = {
   readonly thresholds: readonly number[]
-  readonly alert: Omit<AlertsTable, 'id' | 'threshold'>
+  readonly alert: Omit<NewAlert, 'threshold'>
 }
 
 /** Of several thresholds that were passed at once only the highest is told; the others count as given. */
@@ -68,16 +81,43 @@ async function giveOne(
 ): Promise<void> {
   let highest: string | undefined
   for (const threshold of thresholds) {
-    const id = newId('alert', store.clock)
-    const given = await tx
-      .insertInto('alerts')
-      .values({ ...alert, id, threshold })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('id')
-      .executeTakeFirst()
-    if (given !== undefined) highest = id
+    highest = (await insertAlert(store, tx, { ...alert, threshold })) ?? highest
   }
-  if (highest === undefined) return
+  if (highest !== undefined) await addDeliveries(store, tx, highest)
+}
+
+type NewAlert = Omit<Insertable<AlertsTable>, 'id'>
+
+/** Unless it was given before. */
+export async function giveAlert(
+  store: Store,
+  tx: Transaction<Tables>,
+  alert: NewAlert,
+): Promise<void> {
+  const id = await insertAlert(store, tx, alert)
+  if (id !== undefined) await addDeliveries(store, tx, id)
+}
+
+/** Its id; undefined when it was given before. */
+async function insertAlert(
+  store: Store,
+  tx: Transaction<Tables>,
+  alert: NewAlert,
+): Promise<string | undefined> {
+  const given = await tx
+    .insertInto('alerts')
+    .values({ ...alert, id: newId('alert', store.clock) })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return given?.id
+}
+
+async function addDeliveries(
+  store: Store,
+  tx: Transaction<Tables>,
+  alertId: string,
+): Promise<void> {
   const destinations = await tx
     .selectFrom('alert_destinations')
     .select(['id', 'address'])
@@ -88,12 +128,12 @@ async function giveOne(
       .insertInto('alert_deliveries')
       .values({
         id: newId('dlv', store.clock),
-        alert_id: highest,
+        alert_id: alertId,
         destination_id: id,
         address,
         state: 'waiting',
         attempts: 0,
-        next_attempt_at: alert.at,
+        next_attempt_at: store.clock.now(),
       })
       .execute()
   }
@@ -105,8 +145,7 @@ export async function lastAlerts(store: Store, accountId: string): Promise<reado
     .selectFrom('alerts')
     .selectAll()
     .where('account_id', '=', accountId)
-    .orderBy('period_seq', 'desc')
-    .orderBy('threshold', 'desc')
+    .orderBy('id', 'desc')
     .limit(10)
     .execute()
   return rows.map(alertOf)
@@ -205,11 +244,19 @@ function deliveryOf(row: DeliveryRow): Delivery {
 }
 
 function alertOf(row: Selectable<AlertsTable>): Alert {
-  return {
+  const given = {
     id: row.id,
     at: row.at,
     accountId: row.account_id,
     accountName: row.account_id === FRAME_ID ? null : row.account_name,
+  }
+  if (row.kind === 'expiry') {
+    const { threshold: daysBefore, period_seq: expiresAt } = row
+    return { ...given, kind: 'expiry', daysBefore, expiresAt }
+  }
+  return {
+    ...given,
+    kind: 'budget',
     threshold: row.threshold,
     spentNanodollars: row.spent_nanodollars,
     limitNanodollars: row.limit_nanodollars,

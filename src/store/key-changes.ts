@@ -2,15 +2,18 @@
 // what admission compares, and ends with the revision that running servers watch.
 import { sql, type Selectable, type Transaction } from 'kysely'
 
+import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { ENDPOINTS } from '../core/endpoints.ts'
 import { newId } from '../core/ids.ts'
 import { OVERLAP_MS_MAX } from '../core/key-limits.ts'
 import { pieces } from '../core/pieces.ts'
 import { newSecret, type KeyMode } from '../core/secret.ts'
 import { movedPeriodEnd } from './accounts.ts'
+import { writeAlertRule } from './alert-rules.ts'
 import { recordChange } from './audit.ts'
 import { bumpRevision } from './changes.ts'
 import { refuseStale, StoreError } from './errors.ts'
+import { nextReminder, storedReminders } from './expiry-reminders.ts'
 import { keyJson } from './key-json.ts'
 import { addModels, addSecret, changeModels } from './key-rows.ts'
 import { checkReason, checkSettings, type KeySettings, type Some } from './key-settings.ts'
@@ -42,7 +45,8 @@ export type KeyWithSecret = { readonly key: Key; readonly secret: string }
 export async function createKey(store: Store, given: NewKey): Promise<KeyWithSecret> {
   const { mode = 'live', secretPrefix, ...rest } = given
   const settings = checkSettings(rest)
-  checkExpiry(store, settings.expiresAt)
+  const { expiresAt = null, expiryReminders = USUAL_REMINDERS } = settings
+  checkExpiry(store, expiresAt)
   const id = newId('key', store.clock)
   const secret = newSecret(mode, secretPrefix)
   await refusingDuplicates(settings.name, () =>
@@ -56,7 +60,7 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
         .insertInto('accounts')
         .values({
           id,
-          expires_at: settings.expiresAt ?? null,
+          expires_at: expiresAt,
           limit_nanodollars: settings.limitNanodollars,
           rpm: settings.rpm ?? null,
           tpm: settings.tpm ?? null,
@@ -78,9 +82,12 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
           tags: JSON.stringify(settings.tags ?? []),
           permissions: JSON.stringify(settings.permissions ?? ENDPOINTS),
           when_tight: settings.whenTight ?? 'cap',
+          expiry_reminders: storedReminders(expiryReminders),
+          remind_at: nextReminder({ expiresAt, expiryReminders }, store.clock.now()),
           created_at: store.clock.now(),
         })
         .execute()
+      await writeAlertRule(tx, id, settings.alertThresholds ?? USUAL_THRESHOLDS)
       await addModels(tx, id, settings.models)
       await addSecret(store, tx, { keyId: id, secret })
       const after = settingsJson(await findKey({ ...store, db: tx }, id))
@@ -127,6 +134,7 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
           tags: JSON.stringify(tags),
           permissions: settings.permissions && JSON.stringify(settings.permissions),
           when_tight: settings.whenTight,
+          expiry_reminders: settings.expiryReminders && storedReminders(settings.expiryReminders),
         }
         if (hasValues(accountColumns)) {
           await tx
@@ -136,6 +144,9 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
             .execute()
         }
         await tx.updateTable('keys').set(keyColumns).where('id', '=', account.id).execute()
+        if (settings.alertThresholds !== undefined) {
+          await writeAlertRule(tx, account.id, settings.alertThresholds)
+        }
         await changeModels(tx, account.id, { models, addModels, removeModels })
       },
     ),
@@ -243,6 +254,7 @@ async function changeKey(
     await tx.updateTable('keys').set({ version }).where('id', '=', id).execute()
     await change(tx, account, before)
     const after = await findKey(within, id)
+    await remindAnew(store, tx, { before, after })
     await recordChange(store, tx, {
       ...aboutKey(about.action, after),
       reason: about.reason ?? null,
@@ -253,6 +265,21 @@ async function changeKey(
     await bumpRevision(store, tx)
   })
   return findKey(store, id)
+}
+
+type Changed = { readonly before: Key; readonly after: Key }
+
+async function remindAnew(
+  store: Store,
+  tx: Transaction<Tables>,
+  { before, after }: Changed,
+): Promise<void> {
+  const reminded = ({ status, expiresAt, expiryReminders }: Key) =>
+    JSON.stringify([status === 'revoked', expiresAt, expiryReminders])
+  if (reminded(before) === reminded(after)) return
+  const isOver = after.status === 'revoked'
+  const remindAt = isOver ? null : nextReminder(after, store.clock.now())
+  await tx.updateTable('keys').set({ remind_at: remindAt }).where('id', '=', after.id).execute()
 }
 
 type About = {
@@ -270,7 +297,11 @@ function aboutKey(action: string, { id, name }: { readonly id: string; readonly 
 /** What people set, as the record keeps it. */
 function settingsJson(key: Key): Readonly<Record<string, unknown>> {
   const json = keyJson(key)
-  return Object.fromEntries(RECORDED.map((field) => [field, json[field]]))
+  return {
+    ...Object.fromEntries(RECORDED.map((field) => [field, json[field]])),
+    alert_thresholds: key.alertThresholds,
+    expiry_reminders: key.expiryReminders,
+  }
 }
 
 const RECORDED = [

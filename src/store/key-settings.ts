@@ -1,5 +1,11 @@
 // What a caller may say about a key or the frame, checked and cleaned at this border: whatever passes can be stored by
 // both databases and shown on one line. Every refusal names the field and says what is allowed.
+import {
+  REMINDER_DAYS_MAX,
+  REMINDERS_MAX,
+  THRESHOLD_MAX,
+  THRESHOLDS_MAX,
+} from '../core/alert-rules.ts'
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
 import {
   MODELS_MAX,
@@ -30,6 +36,10 @@ export type KeySettings = PeriodRule & {
   readonly concurrency: number | null
   readonly whenTight: 'cap' | 'refuse'
   readonly expiresAt: number | null
+  /** Percent of its budget at which alerts are given. */
+  readonly alertThresholds: readonly number[]
+  /** Days before it expires on which somebody is told. */
+  readonly expiryReminders: readonly number[]
 }
 
 /** Some of the settings; what is undefined is left as it is. */
@@ -62,9 +72,22 @@ const CHECKS: {
   concurrency: (count) => optionalCount('concurrency', count),
   whenTight: (value) => oneOf('when_tight', value, ['cap', 'refuse']),
   expiresAt: checkMoment,
+  alertThresholds: checkThresholds,
+  expiryReminders: checkReminders,
   period: (value) => oneOf('period', value, ['day', 'week', 'month', 'year', 'never']),
   timezone: checkTimezone,
   weekStart: (value) => oneOf('week_start', value, ['mon', 'sun']),
+}
+
+/** Percent of a limit, of a key or of the frame. */
+export function checkThresholds(thresholds: readonly number[]): readonly number[] {
+  return counts('alert_thresholds', thresholds, { most: THRESHOLD_MAX, lengthMax: THRESHOLDS_MAX })
+}
+
+/** The longest time before comes first, as they will be given. */
+function checkReminders(days: readonly number[]): readonly number[] {
+  const limits = { most: REMINDER_DAYS_MAX, lengthMax: REMINDERS_MAX }
+  return counts('expiry_reminders', days, limits).toReversed()
 }
 
 /** A reason for the record, such as why a key was revoked. */
@@ -125,6 +148,22 @@ function list(field: string, texts: readonly string[], lengthMax: number): reado
   const cleaned = [...new Set(texts.map(line))].filter((text) => text !== '')
   if (cleaned.length > lengthMax) throw invalid(field, `at most ${lengthMax} ${field} are possible`)
   return cleaned.map((text) => atMost(field, text, NAME_LENGTH_MAX))
+}
+
+type CountLimits = { readonly most: number; readonly lengthMax: number }
+
+/** Whole numbers from 1 up, each once, the smallest first. */
+function counts(
+  field: string,
+  values: readonly number[],
+  { most, lengthMax }: CountLimits,
+): readonly number[] {
+  const cleaned = [...new Set(values)].toSorted((a, b) => a - b)
+  if (cleaned.every((value) => Number.isInteger(value) && value >= 1 && value <= most)) {
+    if (cleaned.length <= lengthMax) return cleaned
+    throw invalid(field, `${field}: at most ${lengthMax} are possible`)
+  }
+  throw invalid(field, `${field} are whole numbers from 1 to ${most}`)
 }
 
 function oneOf<Value extends string>(

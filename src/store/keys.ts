@@ -6,7 +6,9 @@ import type { Nanodollars } from '../core/money.ts'
 import { pieces } from '../core/pieces.ts'
 import type { KeyMode } from '../core/secret.ts'
 import { readAccount, type Account } from './accounts.ts'
+import { readThresholds } from './alert-rules.ts'
 import { StoreError } from './errors.ts'
+import { readReminders } from './expiry-reminders.ts'
 import type { Store } from './open.ts'
 import type { AccountsTable, KeysTable } from './tables.ts'
 
@@ -26,6 +28,10 @@ export type Key = Account & {
   readonly whenTight: 'cap' | 'refuse'
   readonly createdAt: number
   readonly expiresAt: number | null
+  /** Percent of its budget at which alerts are given. */
+  readonly alertThresholds: readonly number[]
+  /** Days before it expires on which somebody is told. */
+  readonly expiryReminders: readonly number[]
   readonly lastUsedAt: number | null
   readonly revokedAt: number | null
   readonly revokedReason: string | null
@@ -235,8 +241,10 @@ function selectKeys(store: Store) {
   return store.db
     .selectFrom('keys')
     .innerJoin('accounts', 'accounts.id', 'keys.id')
+    .leftJoin('alert_rules', 'alert_rules.account_id', 'keys.id')
     .selectAll('accounts')
     .selectAll('keys')
+    .select('alert_rules.thresholds')
 }
 
 /** The models are read after the version they belong to: a change in between makes the version stale, never the list. */
@@ -254,7 +262,8 @@ async function withModels(store: Store, row: KeyRow): Promise<Key> {
   )
 }
 
-type KeyRow = Selectable<KeysTable> & Selectable<AccountsTable>
+type KeyRow = Selectable<KeysTable> &
+  Selectable<AccountsTable> & { readonly thresholds: string | null }
 
 function readKey(store: Store, row: KeyRow, models: readonly string[]): Key {
   return {
@@ -272,6 +281,8 @@ function readKey(store: Store, row: KeyRow, models: readonly string[]): Key {
     whenTight: row.when_tight,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
+    alertThresholds: readThresholds(row.thresholds),
+    expiryReminders: readReminders(row.expiry_reminders),
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
     revokedReason: row.revoked_reason,

@@ -213,4 +213,15 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   { major: 1, minor: 3, statements: PEOPLE_STATEMENTS },
   { major: 1, minor: 4, statements: ADMIN_STATEMENTS },
+  {
+    major: 1,
+    minor: 5,
+    statements: [
+      'ALTER TABLE keys ADD COLUMN expiry_reminders TEXT',
+      'ALTER TABLE keys ADD COLUMN remind_at INTEGER',
+      'CREATE INDEX keys_remind_at ON keys (remind_at) WHERE remind_at IS NOT NULL',
+      "ALTER TABLE alerts ADD COLUMN kind TEXT NOT NULL DEFAULT 'budget'",
+      'ALTER TABLE secrets ADD COLUMN last_used_at INTEGER',
+    ],
+  },
 ]

@@ -109,6 +109,10 @@ export type KeysTable = {
   revoked_reason: string | null
   /** Counts all changes of the key. */
   version: Generated<number>
+  /** JSON: on which days before its expiry the key is spoken of; NULL = on the usual ones. */
+  expiry_reminders: string | null
+  /** When the next of them is due; NULL = none is. */
+  remind_at: number | null
 }
 
 /** The allowlist: public model names. No row, no model. */
@@ -124,6 +128,7 @@ type SecretsTable = {
   masked: string
   created_at: number
   valid_until: number | null
+  last_used_at: number | null
 }
 
 /** Answers kept for `previous_response_id`, sealed by the caller: the store cannot read them. */

@@ -102,6 +102,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
       ...{ models: ['x'], add_models: ['x'], remove_models: ['sandbox-chat'], permissions: [] },
       ...{ budget: '9', period: 'day', timezone: 'Asia/Tokyo', week_start: 'sun', rpm: 1, tpm: 1 },
       ...{ concurrency: 1, when_tight: 'refuse', expires_at: '2099-01-01T00:00:00Z', mode: 'test' },
+      ...{ alert_thresholds: [1], expiry_reminders: [1] },
     }
     const permissions = PERMISSIONS.filter((each) => each !== 'configuration:manage')
     const headers = { 'if-match': '"1"' }

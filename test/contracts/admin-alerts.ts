@@ -164,6 +164,118 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.doesNotMatch(desk.mails[0]?.subject ?? '', /\n/)
     })
 
+    test('the thresholds are settings of the key: checked, shown, on record', async () => {
+      const settings = { alert_thresholds: [90, 60, 90], expiry_reminders: [2, 14] }
+      const created = await desk.call('POST', '/keys', {
+        body: { name: 'alert settings', models: [], budget: '1', ...settings },
+      })
+      const { id } = created.body
+      const own = { alert_thresholds: [60, 90], expiry_reminders: [14, 2] }
+      assert.partialDeepStrictEqual(created.body, own)
+      assert.deepEqual((await desk.call('GET', `/keys/${id}/alerts`)).body['thresholds'], [60, 90])
+      const change = { alert_thresholds: [50, 80, 100], expiry_reminders: [] }
+      const ifMatch = { 'if-match': String(created.headers.get('etag')) }
+      const changed = await desk.call('PATCH', `/keys/${id}`, { body: change, headers: ifMatch })
+      assert.partialDeepStrictEqual(changed.body, change)
+      assert.equal((await desk.call('GET', `/keys/${id}/alerts`)).body['own'], false)
+      const { body } = await desk.call('GET', `/audit?subject_id=${id}`)
+      assert.deepEqual((body['entries'] as unknown as Json[])[0]?.['fields'], [
+        { field: 'alert_thresholds', before: [60, 90], after: [50, 80, 100] },
+        { field: 'expiry_reminders', before: [14, 2], after: [] },
+      ])
+      for (const [field, wrong] of [
+        ['alert_thresholds', [0]],
+        ['alert_thresholds', [1.5]],
+        ['expiry_reminders', [366]],
+      ] as const) {
+        const headers = { 'if-match': String(changed.headers.get('etag')) }
+        const refused = await desk.call('PATCH', `/keys/${id}`, {
+          body: { [field]: wrong },
+          headers,
+        })
+        assert.equal(refused.status, 400)
+        assert.match(refused.text, new RegExp(field))
+      }
+    })
+
+    describe('before a key expires', () => {
+      const DAY_MS = 86_400_000
+      const expires = Date.now() + 20 * DAY_MS
+
+      /** Lets both nodes look, so many days from now. */
+      const lookAfter = async (days: number): Promise<void> => {
+        const { store, log, alerts: sender } = desk.parts
+        const later = { ...store, clock: { ...store.clock, now: () => Date.now() + days * DAY_MS } }
+        const nodes = [1, 2].map(() => new AlertWatch({ store: later, log, sender }))
+        await Promise.all(nodes.map((node) => node.look()))
+        for (const node of nodes) await node.stop()
+      }
+      const newExpiring = async (name: string, more: object = {}): Promise<string> => {
+        const expires_at = new Date(expires).toISOString()
+        const body = { name, models: [], budget: '1', expires_at, ...more }
+        return (await desk.call('POST', '/keys', { body })).body['id'] ?? ''
+      }
+      const told = async (id: string): Promise<readonly unknown[]> =>
+        (await alertsOf(id)).map((one) => one['days_before'])
+
+      test('somebody is told on the days that were chosen, once', async () => {
+        const id = await newExpiring('expiring', { expiry_reminders: [30, 14, 2] })
+        await lookAfter(5)
+        assert.deepEqual(await told(id), [], 'a day that had passed when it was chosen is none')
+        await lookAfter(6.5)
+        await lookAfter(7)
+        assert.deepEqual(await told(id), [14])
+        const hooks = received.map(({ body }) => JSON.parse(body) as Json)
+        assert.partialDeepStrictEqual(
+          hooks.findLast(({ type }) => type === 'key.expires_soon'),
+          {
+            scope: 'key',
+            key: { id, name: 'expiring' },
+            days_before: 14,
+            expires_at: new Date(expires).toISOString(),
+          },
+        )
+        const subjects = desk.mails.map(({ subject }) => subject)
+        assert.ok(subjects.includes('Tollgate: The key "expiring" expires within 14 days'))
+        await lookAfter(18.5)
+        assert.deepEqual(await told(id), [2, 14])
+      })
+
+      test('of several that an outage left undone only the nearest is told', async () => {
+        const id = await newExpiring('late', { expiry_reminders: [10, 9, 8] })
+        await lookAfter(13)
+        assert.deepEqual(await told(id), [8])
+      })
+
+      test('a later expiry is spoken of anew, a revoked or expired key not at all', async () => {
+        const moved = await newExpiring('moved', { expiry_reminders: [10] })
+        const revoked = await newExpiring('revoked early', { expiry_reminders: [10] })
+        const expired = await newExpiring('expired unseen', { expiry_reminders: [10] })
+        await desk.call('POST', `/keys/${revoked}/revoke`, { body: { reason: 'a test' } })
+        await lookAfter(21)
+        assert.deepEqual(await told(revoked), [])
+        assert.deepEqual(await told(expired), [])
+        const expires_at = new Date(expires + 100 * DAY_MS).toISOString()
+        const { headers } = await desk.call('GET', `/keys/${moved}`)
+        await desk.call('PATCH', `/keys/${moved}`, {
+          body: { expires_at },
+          headers: { 'if-match': String(headers.get('etag')) },
+        })
+        await lookAfter(111)
+        assert.deepEqual(await told(moved), [10])
+      })
+
+      test('the usual days, where nobody said otherwise', async () => {
+        const id = await newExpiring('usual days')
+        assert.deepEqual(
+          (await desk.call('GET', `/keys/${id}`)).body['expiry_reminders'],
+          [30, 10, 1],
+        )
+        await lookAfter(10.5)
+        assert.deepEqual(await told(id), [10])
+      })
+    })
+
     test('no thresholds, no alerts; and the usual ones when they are taken away', async () => {
       const id = await newKey('silent')
       await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [] } })
@@ -192,6 +304,17 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       })
       const { body: tried } = await desk.call('POST', `/alerts/destinations/${body['id']}/test`)
       assert.equal(tried['delivered'], false)
+      await desk.call('DELETE', `/alerts/destinations/${body['id']}`)
+    })
+
+    test('a hook that cannot be reached says what happened to it', async () => {
+      const { body } = await desk.call('POST', '/alerts/destinations', {
+        // Nobody listens at port 1.
+        body: { kind: 'webhook', url: 'http://127.0.0.1:1/hook' },
+      })
+      const { body: tried } = await desk.call('POST', `/alerts/destinations/${body['id']}/test`)
+      assert.equal(tried['delivered'], false)
+      assert.match(String(tried['result']), /^the connection was refused: .*\(127\.0\.0\.1\)$/)
       await desk.call('DELETE', `/alerts/destinations/${body['id']}`)
     })
   })

@@ -1,4 +1,5 @@
 // The handlers of alerts: when they are given, whom they reach, and what was sent.
+import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
 import {
   addDestination,
   deleteDestination,
@@ -7,8 +8,9 @@ import {
   switchDestination,
   type Destination,
 } from '../../store/alert-destinations.ts'
-import { readAlertRules, setAlertRule, USUAL_THRESHOLDS } from '../../store/alert-rules.ts'
+import { readAlertRules, setFrameThresholds } from '../../store/alert-rules.ts'
 import { lastAlerts, listDeliveries, type Alert, type Delivery } from '../../store/alerts.ts'
+import { updateKey } from '../../store/key-changes.ts'
 import { findKey } from '../../store/keys.ts'
 import { FRAME_ID } from '../../store/tables.ts'
 import type { HandlersOf } from '../call.ts'
@@ -70,14 +72,14 @@ export function alertHandlers(parts: AdminParts): HandlersOf<typeof alertRoutes>
     },
     readKeyAlerts: async ({ params }) => ruleOf((await findKey(store, params.id)).id),
     changeKeyAlerts: async (call) => {
-      const key = await findKey(store, call.params.id)
-      await setAlertRule(storeOf(parts, call), key, call.body.thresholds)
-      return ruleOf(key.id)
+      const alertThresholds = call.body.thresholds ?? USUAL_THRESHOLDS
+      const { id } = await updateKey(storeOf(parts, call), call.params.id, { alertThresholds })
+      return ruleOf(id)
     },
     readFrameAlerts: () => ruleOf(FRAME_ID),
     changeFrameAlerts: async (call) => {
-      const frame = { id: FRAME_ID, name: null }
-      await setAlertRule(storeOf(parts, call), frame, call.body.thresholds)
+      const thresholds = call.body.thresholds ?? USUAL_THRESHOLDS
+      await setFrameThresholds(storeOf(parts, call), thresholds)
       return ruleOf(FRAME_ID)
     },
   }
@@ -90,6 +92,7 @@ function sample(now: number): Alert {
     at: now,
     accountId: 'key_sample',
     accountName: 'sample (this is a test)',
+    kind: 'budget',
     threshold: 80,
     spentNanodollars: 8_000_000_000n,
     limitNanodollars: 10_000_000_000n,
@@ -103,13 +106,18 @@ function destinationAnswer(destination: Destination): DestinationAnswer {
 }
 
 function alertAnswer(alert: Alert): AlertAnswer {
+  const given = { id: alert.id, at: iso(alert.at), key_name: alert.accountName }
+  if (alert.kind === 'expiry') {
+    const { accountId: key, daysBefore: days_before, expiresAt } = alert
+    const expires_at = iso(expiresAt)
+    return { ...given, kind: 'expiry', scope: 'key', key, days_before, expires_at }
+  }
   const isFrame = alert.accountId === FRAME_ID
   return {
-    id: alert.id,
-    at: iso(alert.at),
+    ...given,
+    kind: 'budget',
     scope: isFrame ? 'frame' : 'key',
     key: isFrame ? null : alert.accountId,
-    key_name: alert.accountName,
     threshold: alert.threshold,
     spent: usd(alert.spentNanodollars),
     limit: usd(alert.limitNanodollars),

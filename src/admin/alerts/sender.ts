@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts'
 import { formatUsd } from '../../core/money.ts'
 import type { HttpCall, HttpClient } from '../../providers/http.ts'
 import type { Destination } from '../../store/alert-destinations.ts'
-import type { Alert } from '../../store/alerts.ts'
+import type { Alert, BudgetAlert, ExpiryAlert } from '../../store/alerts.ts'
 import { FRAME_ID } from '../../store/tables.ts'
 import type { Mailer } from '../mail.ts'
 import { webhookFailure } from './webhook-failure.ts'
@@ -83,16 +83,30 @@ async function sendMail(
   alert: Alert,
 ): Promise<string> {
   if (mailer === undefined) throw new Error('no SMTP server is configured: set admin.smtp')
+  const { subject, text } = alert.kind === 'budget' ? budgetLetter(alert) : expiryLetter(alert)
+  await mailer.send({ to: address, subject: `Tollgate: ${subject}`, text: `${text}\n` })
+  return 'taken by the mail server'
+}
+
+function budgetLetter(alert: BudgetAlert) {
   const { threshold, spentNanodollars, limitNanodollars, resetsAt } = alert
   const what = alert.accountId === FRAME_ID ? 'The frame above all keys' : nameOf(alert)
   const until =
     resetsAt === null ? '' : ` The budget starts anew on ${new Date(resetsAt).toUTCString()}.`
-  await mailer.send({
-    to: address,
-    subject: `Tollgate: ${what} has spent ${threshold} % of its budget`,
-    text: `${what} has spent ${formatUsd(spentNanodollars)} of ${formatUsd(limitNanodollars)} USD.${until}\n`,
-  })
-  return 'taken by the mail server'
+  return {
+    subject: `${what} has spent ${threshold} % of its budget`,
+    text: `${what} has spent ${formatUsd(spentNanodollars)} of ${formatUsd(limitNanodollars)} USD.${until}`,
+  }
+}
+
+function expiryLetter(alert: ExpiryAlert) {
+  const { daysBefore, expiresAt } = alert
+  const what = nameOf(alert)
+  const within = daysBefore === 1 ? 'within a day' : `within ${daysBefore} days`
+  return {
+    subject: `${what} expires ${within}`,
+    text: `${what} stops working on ${new Date(expiresAt).toUTCString()}. Give it a later expiry if it is still needed.`,
+  }
 }
 
 /** A name is text that somebody chose: in a subject it must stay on its line. */
@@ -102,12 +116,23 @@ function nameOf({ accountName, accountId }: Alert): string {
 
 function alertJson(alert: Alert) {
   const isFrame = alert.accountId === FRAME_ID
-  return {
+  const given = {
     id: alert.id,
-    type: 'budget.threshold_reached',
     created_at: new Date(alert.at).toISOString(),
     scope: isFrame ? 'frame' : 'key',
     key: isFrame ? null : { id: alert.accountId, name: alert.accountName },
+  }
+  if (alert.kind === 'expiry') {
+    return {
+      ...given,
+      type: 'key.expires_soon',
+      days_before: alert.daysBefore,
+      expires_at: new Date(alert.expiresAt).toISOString(),
+    }
+  }
+  return {
+    ...given,
+    type: 'budget.threshold_reached',
     threshold: alert.threshold,
     spent: formatUsd(alert.spentNanodollars),
     limit: formatUsd(alert.limitNanodollars),

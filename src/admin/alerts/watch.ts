@@ -1,14 +1,9 @@
-// Notices when an account has reached a part of its budget, and sees to it that alerts are given and delivered. A request
-// does no more for it than leave its balances behind; everything else happens on a timer.
+// Notices when an account has reached a part of its budget or a key is about to expire, and sees to it that alerts are
+// given and delivered. A request does no more for it than leave its balances behind; everything else happens on a timer.
+import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
 import { FRAME_ID } from '../../store/tables.ts'
 import type { Balance, Balances, Ledger } from '../../ledger/ledger.ts'
-import {
-  percentSpent,
-  reached,
-  readAlertRules,
-  USUAL_THRESHOLDS,
-  type AlertRules,
-} from '../../store/alert-rules.ts'
+import { percentSpent, reached, readAlertRules, type AlertRules } from '../../store/alert-rules.ts'
 import { findDestination } from '../../store/alert-destinations.ts'
 import {
   claimDelivery,
@@ -17,6 +12,7 @@ import {
   giveAlerts,
   type Delivery,
 } from '../../store/alerts.ts'
+import { giveReminders } from '../../store/expiry-reminders.ts'
 import type { Store } from '../../store/open.ts'
 import { describeError, type Log } from '../../telemetry/log.ts'
 import type { AlertSender } from './sender.ts'
@@ -122,6 +118,7 @@ export class AlertWatch {
     const { store } = this.#parts
     this.#rules = await readAlertRules(store)
     await this.#give()
+    await giveReminders(store)
     for (const delivery of await dueDeliveries(store)) {
       // The others are still due when the next process looks.
       if (this.#isStopped) return

@@ -1,11 +1,20 @@
 // Alerts: at which part of a budget, and whom they reach.
 import { z } from 'zod'
 
+import {
+  REMINDER_DAYS_MAX,
+  REMINDERS_MAX,
+  THRESHOLD_MAX,
+  THRESHOLDS_MAX,
+} from '../../core/alert-rules.ts'
 import { route } from './route.ts'
 import { amount, count, done, keyParams, moment } from './values.ts'
 
 /** Percent of the limit. */
-export const thresholds = z.array(z.int().min(1).max(1_000)).max(10)
+export const thresholds = z.array(z.int().min(1).max(THRESHOLD_MAX)).max(THRESHOLDS_MAX)
+
+/** Days before a key expires. */
+export const reminders = z.array(z.int().min(1).max(REMINDER_DAYS_MAX)).max(REMINDERS_MAX)
 
 const idParams = z.object({ id: z.string() })
 
@@ -28,9 +37,12 @@ export const destination = z.object({
 /** With the secret that signs a webhook, shown in this answer only. */
 export const newDestinationAnswer = destination.extend({ secret: z.string().nullable() })
 
-export const alert = z.object({
-  id: z.string(),
-  at: moment,
+const given = { id: z.string(), at: moment }
+
+/** A part of a budget was spent. */
+const budgetAlert = z.object({
+  ...given,
+  kind: z.literal('budget'),
   scope: z.enum(['key', 'frame']),
   key: z.string().nullable(),
   key_name: z.string().nullable(),
@@ -39,6 +51,19 @@ export const alert = z.object({
   limit: amount,
   resets_at: moment.nullable(),
 })
+
+/** A key will expire. */
+const expiryAlert = z.object({
+  ...given,
+  kind: z.literal('expiry'),
+  scope: z.literal('key'),
+  key: z.string(),
+  key_name: z.string().nullable(),
+  days_before: z.int(),
+  expires_at: moment,
+})
+
+export const alert = z.discriminatedUnion('kind', [budgetAlert, expiryAlert])
 
 export const delivery = z.object({
   id: z.string(),

@@ -9,6 +9,7 @@ import {
   TAGS_MAX,
   TEXT_LENGTH_MAX,
 } from '../../core/key-limits.ts'
+import { reminders, thresholds } from './alerts.ts'
 import { forecast } from './frame.ts'
 import { amount, anyMoment, moment, period, weekStart } from './values.ts'
 
@@ -50,6 +51,10 @@ const settings = {
   tpm: rate,
   concurrency: rate,
   when_tight: z.enum(['cap', 'refuse']),
+  /** Percent of the budget at which alerts are given; an empty list: none. */
+  alert_thresholds: thresholds,
+  /** Days before the expiry on which an alert is given; an empty list: none. */
+  expiry_reminders: reminders,
 }
 
 /** What a caller may say about a new key; what is left out gets the same default as on the command line. */
@@ -125,6 +130,8 @@ export const keyDetail = z.object({
   models: settings.models,
   unavailable_models: z.array(z.string()),
   when_tight: settings.when_tight,
+  alert_thresholds: settings.alert_thresholds,
+  expiry_reminders: settings.expiry_reminders,
   period_starts_at: moment.nullable(),
   forecast: forecast.nullable(),
   /** Closed periods, newest first. */

@@ -42,14 +42,35 @@ function pairOf(
 ): Pick<ChangeLine, 'before' | 'after'> {
   if (!Array.isArray(before) || !Array.isArray(after))
     return { before: wordOf(field, before, words), after: wordOf(field, after, words) }
-  const gone = before.filter((item) => !after.includes(item)).map((item) => `−${item}`)
-  const come = after.filter((item) => !before.includes(item)).map((item) => `+${item}`)
+  const word = (item: unknown): string => itemWord(field, item, words)
+  const gone = before.filter((item) => !after.includes(item)).map((item) => `−${word(item)}`)
+  const come = after.filter((item) => !before.includes(item)).map((item) => `+${word(item)}`)
   return { before: '', after: [...come, ...gone].join(', ') }
 }
 
-function wordOf(field: string, value: unknown, { t, find, format }: Words): string {
+export type NumberField = 'alert_thresholds' | 'expiry_reminders'
+
+/** A part of a budget in percent, or days before the expiry. */
+export function numberWord(
+  field: NumberField,
+  count: number,
+  { t, format }: Pick<Words, 't' | 'format'>,
+): string {
+  return field === 'alert_thresholds' ? format.percent(count / 100) : t('changes.days', { count })
+}
+
+function itemWord(field: string, item: unknown, words: Words): string {
+  const isCounted = field === 'alert_thresholds' || field === 'expiry_reminders'
+  return isCounted && typeof item === 'number' ? numberWord(field, item, words) : String(item)
+}
+
+function wordOf(field: string, value: unknown, words: Words): string {
+  const { t, find, format } = words
   if (value === null || value === undefined || value === '') return t('changes.nothing')
-  if (Array.isArray(value)) return value.length === 0 ? t('changes.nothing') : value.join(', ')
+  if (Array.isArray(value)) {
+    if (value.length === 0) return t('changes.nothing')
+    return value.map((item) => itemWord(field, item, words)).join(', ')
+  }
   if (typeof value === 'number') return format.number(value)
   if (typeof value === 'boolean') return t(value ? 'changes.yes' : 'changes.no')
   if (typeof value !== 'string') return JSON.stringify(value)

@@ -34,8 +34,15 @@ test('a moment in a zone of its own names the zone', () => {
   assert.match(text, /Dec 1, 2026.*12:00.AM Europe\/Berlin/)
 })
 
+test('a reset is told in UTC too, where that differs', () => {
+  const { reset } = formatFor('en')
+  assert.match(reset('2026-11-30T23:00:00Z', 'Europe/Berlin'), /Berlin \(Nov 30, .* UTC\)$/)
+  assert.doesNotMatch(reset('2026-11-30T23:00:00Z', 'UTC'), /\(/)
+})
+
 test('small shares keep one decimal', () => {
   assert.equal(formatFor('en').percent(0.052), '5.2%')
   assert.equal(formatFor('en').percent(0.415), '42%')
   assert.equal(formatFor('en').percent(0), '0%')
+  assert.equal(formatFor('de').percent(0.000_02), '<0,1\u00a0%')
 })

@@ -14,10 +14,15 @@ export type Format = {
   dateTime(moment: string): string
   /** As dateTime, in a zone of its own, which it names. */
   dateTimeIn(moment: string, timezone: string): string
+  /** As dateTimeIn, and in UTC where that is another time of day. */
+  reset(moment: string, timezone: string): string
   /** "in 3 days", "2 minutes ago". */
   relative(moment: string, now: number): string
   list(items: readonly string[]): string
 }
+
+/** Something is not nothing, however little of the whole it is. */
+const leastPercent = 0.001
 
 export function formatFor(locale: string): Format {
   const numbers = new Intl.NumberFormat(locale)
@@ -32,21 +37,26 @@ export function formatFor(locale: string): Format {
     money: (amount) => money(locale, amount),
     number: (value) => numbers.format(value),
     compact: (value) => compact.format(value),
-    percent: (ratio) => (ratio > 0 && ratio < 0.1 ? smallPercent : percent).format(ratio),
+    percent: (ratio) => {
+      if (ratio > 0 && ratio < leastPercent) return `<${smallPercent.format(leastPercent)}`
+      return (ratio > 0 && ratio < 0.1 ? smallPercent : percent).format(ratio)
+    },
     date: (moment) => date.format(new Date(moment)),
     day: (text) => day.format(new Date(text)),
     dateTime: (moment) => dateTime.format(new Date(moment)),
-    dateTimeIn: (moment, timeZone) => {
-      const zoned = new Intl.DateTimeFormat(locale, {
-        dateStyle: 'medium',
-        timeStyle: 'short',
-        timeZone,
-      })
-      return `${zoned.format(new Date(moment))} ${timeZone}`
+    dateTimeIn: (moment, timeZone) => dateTimeIn(locale, moment, timeZone),
+    reset: (moment, timeZone) => {
+      const local = dateTimeIn(locale, moment, timeZone)
+      return timeZone === 'UTC' ? local : `${local} (${dateTimeIn(locale, moment, 'UTC')})`
     },
     relative: (moment, now) => relative(locale, new Date(moment).getTime() - now),
     list: (items) => list.format(items),
   }
+}
+
+function dateTimeIn(locale: string, moment: string, timeZone: string): string {
+  const style = { dateStyle: 'medium', timeStyle: 'short', timeZone } as const
+  return `${new Intl.DateTimeFormat(locale, style).format(new Date(moment))} ${timeZone}`
 }
 
 /** Cents; below a dollar up to a hundredth of them, and below a cent two digits that are not zero. */

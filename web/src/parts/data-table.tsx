@@ -95,6 +95,7 @@ function HeaderCell<Row, Key extends string>({ column, sort, onSort }: HeaderCel
       role="columnheader"
       scope="col"
       data-align={column.align}
+      data-card={column.card === 'corner' ? 'corner' : undefined}
       aria-sort={sorted ? words[sorted] : undefined}
     >
       {column.sort && onSort ? (

@@ -18,5 +18,5 @@ export const ruleQuery = (key: string | undefined) =>
         : call(alertRoutes.readKeyAlerts, { params: { id: key }, signal }),
   })
 
-/** What a change makes old. */
-export const madeOldByAlerts = [['alerts'], ['audit']] as const
+/** What a change makes old: the thresholds of a key are also among its settings. */
+export const madeOldByAlerts = [['alerts'], ['audit'], ['keys']] as const

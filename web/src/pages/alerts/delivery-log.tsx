@@ -14,6 +14,8 @@ import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { CheckIcon, ClockIcon, ListIcon, WarningIcon } from '../../parts/icons.tsx'
 import { LoadMore } from '../../parts/load-more.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
+import { useAlertWords } from './alert-words.ts'
+import type { AlertWords } from './alert-words.ts'
 import styles from './alerts.module.css'
 
 const renewMs = 15_000
@@ -21,6 +23,7 @@ const renewMs = 15_000
 export function DeliveryLog() {
   const { t } = useTranslation()
   const format = useFormat()
+  const words = useAlertWords()
   const log = useInfiniteQuery({
     queryKey: ['alerts', 'deliveries'],
     initialPageParam: undefined as string | undefined,
@@ -48,7 +51,7 @@ export function DeliveryLog() {
       ) : (
         <DataTable
           caption={t('alerts.log')}
-          columns={columnsOf(t, format)}
+          columns={columnsOf({ t, format, words })}
           rows={rows}
           rowKey={({ id }) => id}
         />
@@ -64,7 +67,9 @@ const looks = {
   failed: { tone: 'bad', icon: WarningIcon },
 } as const
 
-function columnsOf(t: Translate, format: Format): readonly Column<DeliveryAnswer>[] {
+type Said = { readonly t: Translate; readonly format: Format; readonly words: AlertWords }
+
+function columnsOf({ t, format, words }: Said): readonly Column<DeliveryAnswer>[] {
   return [
     {
       id: 'alert',
@@ -73,13 +78,7 @@ function columnsOf(t: Translate, format: Format): readonly Column<DeliveryAnswer
       card: 'title',
       cell: ({ alert }) => (
         <>
-          <span className="break">
-            {t('alerts.reached', {
-              name:
-                alert.scope === 'frame' ? t('framePage.name') : (alert.key_name ?? alert.key ?? ''),
-              threshold: alert.threshold,
-            })}
-          </span>
+          <span className="break">{words.whole(alert)}</span>
           <div className={styles['sub']}>{format.dateTime(alert.at)}</div>
         </>
       ),

@@ -5,8 +5,8 @@ import { useState } from 'react'
 import type { z } from 'zod'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import type { alertRule } from '../../../../src/admin/contract/alerts.ts'
+import { THRESHOLD_MAX, THRESHOLDS_MAX } from '../../../../src/core/alert-rules.ts'
 import { call } from '../../api.ts'
-import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { problemOf } from '../../parts/field-problem.ts'
@@ -14,6 +14,7 @@ import { Loading } from '../../parts/loading.tsx'
 import { useSession } from '../../session.ts'
 import { useChange } from '../../use-change.ts'
 import { madeOldByAlerts, ruleQuery } from './alert-queries.ts'
+import { useAlertWords } from './alert-words.ts'
 import styles from './alerts.module.css'
 
 type Rule = z.output<typeof alertRule>
@@ -42,9 +43,6 @@ export function RuleEditor({ keyId }: RuleEditorProps) {
   )
 }
 
-const percentMax = 1_000
-const entriesMax = 10
-
 function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
   const { t } = useTranslation()
   const { may } = useSession()
@@ -58,7 +56,7 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
         : call(alertRoutes.changeKeyAlerts, { params: { id: keyId }, body }),
     said: () => t('alerts.rulesSaved'),
   })
-  const isGood = typed.every((text) => /^[1-9]\d*$/.test(text) && Number(text) <= percentMax)
+  const isGood = typed.every((text) => /^[1-9]\d*$/.test(text) && Number(text) <= THRESHOLD_MAX)
   const isChanged = isOwn !== rule.own || (isOwn && typed.join() !== rule.thresholds.join())
   const problem = isGood ? problemOf(save.error, 'thresholds') : t('alerts.percentProblem')
   if (!may('configuration:manage'))
@@ -75,7 +73,7 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
         label={t('alerts.percent')}
         description={t('keyForm.hint.tags')}
         disabled={!isOwn}
-        maxTags={entriesMax}
+        maxTags={THRESHOLDS_MAX}
         value={typed}
         error={problem}
         onChange={setTyped}
@@ -97,19 +95,12 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
 
 function LastAlerts({ alerts }: Pick<Rule, 'alerts'>) {
   const { t } = useTranslation()
-  const format = useFormat()
+  const words = useAlertWords()
   if (alerts.length === 0) return <span className="muted">{t('alerts.noAlerts')}</span>
   return (
     <ul className={styles['alerts']} aria-label={t('alerts.last')}>
-      {alerts.map(({ id, at, threshold, spent, limit }) => (
-        <li key={id}>
-          {t('alerts.alert', {
-            threshold,
-            spent: format.money(spent),
-            limit: format.money(limit),
-            when: format.dateTime(at),
-          })}
-        </li>
+      {alerts.map((alert) => (
+        <li key={alert.id}>{words.brief(alert)}</li>
       ))}
     </ul>
   )

@@ -69,13 +69,9 @@ function Reset({ wanted }: Pick<FrameEffectProps, 'wanted'>) {
   const { period, timezone, week_start: weekStart } = wanted
   const { endsAt } = periodAt({ period, timezone, weekStart }, now)
   if (endsAt === null) return <p className="muted">{t('keyForm.hint.neverResets')}</p>
-  const moment = new Date(endsAt).toISOString()
   return (
     <p className="muted">
-      {t('keyForm.hint.resets', {
-        local: format.dateTimeIn(moment, timezone),
-        utc: format.dateTimeIn(moment, 'UTC'),
-      })}
+      {t('keyForm.hint.resets', { moment: format.reset(new Date(endsAt).toISOString(), timezone) })}
     </p>
   )
 }

@@ -11,10 +11,12 @@ import { BudgetMeter, shareOf } from '../../../parts/budget-meter.tsx'
 import { Meter, toneOf } from '../../../parts/meter.tsx'
 import { Sparkline } from '../../../parts/sparkline.tsx'
 import { limitsQuery } from '../../../queries.ts'
+import { ruleQuery } from '../../alerts/alert-queries.ts'
+import { useAlertWords } from '../../alerts/alert-words.ts'
 import { Forecast } from '../frame-card.tsx'
 import styles from './detail.module.css'
 
-const ticks = [0.5, 0.8]
+const frameTicks = [0.5, 0.8]
 
 export function Budgets({ detail }: { readonly detail: KeyDetail }) {
   const { t } = useTranslation()
@@ -38,6 +40,7 @@ function KeyBar({ detail }: { readonly detail: KeyDetail }) {
       {detail.state !== 'budget_exhausted' && (
         <Forecast forecast={detail.forecast} resetsAt={detail.resets_at} />
       )}
+      <LastAlert id={detail.id} />
     </>
   )
   if (limit === null)
@@ -54,7 +57,7 @@ function KeyBar({ detail }: { readonly detail: KeyDetail }) {
         held={held}
         limit={limit}
         height={14}
-        ticks={ticks}
+        ticks={detail.alert_thresholds.map((percent) => percent / 100)}
       />
       <ul className={styles['key']}>
         <Part kind="spent">{t('budget.part.spent', { amount: format.money(spent) })}</Part>
@@ -68,6 +71,14 @@ function KeyBar({ detail }: { readonly detail: KeyDetail }) {
       </ul>
     </Bar>
   )
+}
+
+function LastAlert({ id }: { readonly id: string }) {
+  const { t } = useTranslation()
+  const words = useAlertWords()
+  const rule = useQuery(ruleQuery(id))
+  const last = rule.data?.alerts[0]
+  return last && <li>{t('alerts.lastOne', { alert: words.brief(last) })}</li>
 }
 
 function FrameBar({ frame }: { readonly frame: Verdict['frame'] }) {
@@ -93,7 +104,7 @@ function FrameBar({ frame }: { readonly frame: Verdict['frame'] }) {
         valueText={words.join(', ')}
         max={Number(limit)}
         height={14}
-        ticks={ticks}
+        ticks={frameTicks}
         segments={[
           { kind: 'spent', value: Number(frame.own) },
           { kind: 'others', value: Number(others) },

@@ -1,6 +1,8 @@
 // Every setting of the key, to read.
 import { Button, Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { numberWord } from '../../../audit/change-lines.ts'
+import type { NumberField } from '../../../audit/change-lines.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { useSession } from '../../../session.ts'
@@ -23,6 +25,7 @@ export function SettingsTab({ detail }: TabProps) {
     [t('keyField.tags'), detail.tags.join(', ') || none],
     [t('keyField.budget'), budgetWords()],
     [t('keyForm.field.when_tight'), t(`keyForm.whenTight.${detail.when_tight}`)],
+    [t('keyField.alert_thresholds'), listed('alert_thresholds')],
     [t('column.limits'), rates ?? t('rates.none')],
     [
       t('keyForm.field.permissions'),
@@ -30,6 +33,7 @@ export function SettingsTab({ detail }: TabProps) {
     ],
     [t('detail.created'), format.dateTime(detail.created_at)],
     [t('keyField.expires_at'), detail.expires_at ? format.dateTime(detail.expires_at) : t('never')],
+    [t('keyField.expiry_reminders'), listed('expiry_reminders')],
     [
       t('column.last_used'),
       detail.last_used_at ? format.dateTime(detail.last_used_at) : t('never'),
@@ -54,6 +58,12 @@ export function SettingsTab({ detail }: TabProps) {
       )}
     </div>
   )
+
+  function listed(field: NumberField): string {
+    return (
+      format.list(detail[field].map((count) => numberWord(field, count, { t, format }))) || none
+    )
+  }
 
   function budgetWords(): string {
     if (detail.budget === null) return t('budget.noOwnLimit')

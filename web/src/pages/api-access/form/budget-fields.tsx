@@ -9,6 +9,7 @@ import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { Notice } from '../../../parts/notice.tsx'
 import { frameQuery } from '../../../queries.ts'
+import { AlertFields } from './alert-fields.tsx'
 import type { FieldsProps } from './field-props.ts'
 import { PERIODS } from './form-values.ts'
 import type { KeyFormValues } from './form-values.ts'
@@ -49,6 +50,7 @@ export function BudgetFields({ form }: FieldsProps) {
       <ResetHint values={form.values} />
       {frame.data && <FrameWarning values={form.values} frame={frame.data} />}
       <Calendar form={form} />
+      {hasOwnLimit && <AlertFields form={form} field="alert_thresholds" />}
       {hasOwnLimit && (
         <Radio.Group
           label={t('keyForm.field.when_tight')}
@@ -73,13 +75,9 @@ function ResetHint({ values }: { readonly values: KeyFormValues }) {
   const { period, timezone, week_start: weekStart } = values
   const { endsAt } = periodAt({ period, timezone, weekStart }, now)
   if (endsAt === null) return <p className={styles['hint']}>{t('keyForm.hint.neverResets')}</p>
-  const moment = new Date(endsAt).toISOString()
   return (
     <p className={styles['hint']}>
-      {t('keyForm.hint.resets', {
-        local: format.dateTimeIn(moment, timezone),
-        utc: format.dateTimeIn(moment, 'UTC'),
-      })}
+      {t('keyForm.hint.resets', { moment: format.reset(new Date(endsAt).toISOString(), timezone) })}
     </p>
   )
 }

@@ -41,6 +41,8 @@ const key: KeyDetail = {
   models: ['b', 'a'],
   unavailable_models: [],
   when_tight: 'cap',
+  alert_thresholds: [50, 80, 100],
+  expiry_reminders: [30, 10, 1],
   period_starts_at: null,
   forecast: null,
   history: [],
@@ -58,8 +60,16 @@ test('other ways of writing the same are no change', () => {
 })
 
 test('only what differs is sent', () => {
-  const values = { ...valuesOf(key), budget: '150,5', rpm: '', owner: ' ann@example.com ' }
+  const values = {
+    ...valuesOf(key),
+    budget: '150,5',
+    rpm: '',
+    owner: ' ann@example.com ',
+    alert_thresholds: ['90', '50'],
+    expiry_reminders: ['1', '10', '30'],
+  }
   assert.deepEqual(keyChangeOf(key, values, now), {
+    alert_thresholds: [90, 50],
     budget: '150.5',
     rpm: null,
     owner: 'ann@example.com',
@@ -79,6 +89,8 @@ test('a new key has everything', () => {
   assert.equal(created.owner, null)
   assert.equal(created.mode, 'live')
   assert.equal(created.expires_at, null)
+  assert.deepEqual(created.alert_thresholds, [50, 80, 100])
+  assert.deepEqual(created.expiry_reminders, [30, 10, 1])
 })
 
 test('a lifetime counts from now, a date lasts until its end', () => {

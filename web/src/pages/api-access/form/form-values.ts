@@ -1,4 +1,5 @@
 // What the form of a key holds while somebody types, and the way from and to what the gateway reads. Pure.
+import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../../../../../src/core/alert-rules.ts'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
 import type { Endpoint } from '../../../../../src/core/endpoints.ts'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
@@ -24,6 +25,8 @@ export type KeyFormValues = {
   readonly timezone: string
   readonly week_start: KeyDetail['week_start']
   readonly when_tight: KeyDetail['when_tight']
+  /** Percent, as typed. */
+  readonly alert_thresholds: string[]
   readonly rpm: string
   readonly tpm: string
   readonly concurrency: string
@@ -31,6 +34,8 @@ export type KeyFormValues = {
   readonly lifetime: Lifetime
   /** The last day, in the reader's own zone; counts when `lifetime` is `date`. */
   readonly lastDay: string
+  /** Days before the expiry, as typed. */
+  readonly expiry_reminders: string[]
 }
 
 export type NewKey = BodyOf<typeof keyRoutes.createKey>
@@ -51,12 +56,14 @@ export const emptyValues = (timezone: string): KeyFormValues => ({
   timezone,
   week_start: 'mon',
   when_tight: 'cap',
+  alert_thresholds: USUAL_THRESHOLDS.map(String),
   rpm: '',
   tpm: '',
   concurrency: '',
   permissions: [...ENDPOINTS],
   lifetime: 'never',
   lastDay: '',
+  expiry_reminders: USUAL_REMINDERS.map(String),
 })
 
 export function valuesOf(key: KeyDetail): KeyFormValues {
@@ -74,12 +81,14 @@ export function valuesOf(key: KeyDetail): KeyFormValues {
     timezone: key.timezone,
     week_start: key.week_start,
     when_tight: key.when_tight,
+    alert_thresholds: key.alert_thresholds.map(String),
     rpm: key.rpm === null ? '' : String(key.rpm),
     tpm: key.tpm === null ? '' : String(key.tpm),
     concurrency: key.concurrency === null ? '' : String(key.concurrency),
     permissions: [...key.permissions],
     lifetime: key.expires_at === null ? 'never' : 'date',
     lastDay: key.expires_at === null ? '' : dayOf(new Date(key.expires_at)),
+    expiry_reminders: key.expiry_reminders.map(String),
   }
 }
 
@@ -124,10 +133,12 @@ function settingsOf(values: KeyFormValues, now: number) {
     timezone: values.timezone,
     week_start: values.week_start,
     when_tight: values.when_tight,
+    alert_thresholds: values.alert_thresholds.map(Number),
     rpm: rate(values.rpm),
     tpm: rate(values.tpm),
     concurrency: rate(values.concurrency),
     expires_at: expiryOf(values, now),
+    expiry_reminders: values.expiry_reminders.map(Number),
   }
 }
 

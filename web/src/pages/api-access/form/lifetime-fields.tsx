@@ -1,8 +1,9 @@
-// Until when the key works; the date that follows from the choice stands below it.
-import { NativeSelect, TextInput } from '@mantine/core'
+// Until when the key works, and when somebody is reminded of it; the date that follows from the choice stands below.
+import { NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
+import { AlertFields } from './alert-fields.tsx'
 import type { FieldsProps } from './field-props.ts'
 import { expiryOf, LIFETIMES } from './form-values.ts'
 import styles from './key-form.module.css'
@@ -14,7 +15,7 @@ export function LifetimeFields({ form }: FieldsProps) {
   const now = useNow()
   const expiry = expiryOf(form.values, now)
   return (
-    <>
+    <Stack>
       <div className={styles['pair']}>
         <NativeSelect
           id={fieldId('lifetime')}
@@ -37,6 +38,7 @@ export function LifetimeFields({ form }: FieldsProps) {
           ? t('keyForm.hint.neverExpires')
           : t('keyForm.hint.expires', { moment: format.dateTime(expiry) })}
       </p>
-    </>
+      {form.values.lifetime !== 'never' && <AlertFields form={form} field="expiry_reminders" />}
+    </Stack>
   )
 }

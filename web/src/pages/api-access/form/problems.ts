@@ -1,4 +1,10 @@
 // What is wrong with the form of a key: one text per field, found before the gateway is asked.
+import {
+  REMINDER_DAYS_MAX,
+  REMINDERS_MAX,
+  THRESHOLD_MAX,
+  THRESHOLDS_MAX,
+} from '../../../../../src/core/alert-rules.ts'
 import { NAME_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../../../../src/core/key-limits.ts'
 import { readAmount } from '../../../amounts.ts'
 import type { Translate } from '../../../i18n/texts.ts'
@@ -19,6 +25,8 @@ export function problemsOf(values: KeyFormValues, t: Translate, now: number): Pr
     concurrency: rateProblem(values.concurrency, t),
     permissions: values.permissions.length === 0 && t('keyForm.problem.permissions'),
     lastDay: dayProblem(values, t, now),
+    alert_thresholds: listProblem(values.alert_thresholds, t, thresholdLimits),
+    expiry_reminders: listProblem(values.expiry_reminders, t, reminderLimits),
   }
   return Object.fromEntries(Object.entries(checks).filter(([, problem]) => problem))
 }
@@ -30,6 +38,19 @@ function nameProblem(name: string, t: Translate): string | false {
 
 function rateProblem(typed: string, t: Translate): string | false {
   return typed.trim() !== '' && readCount(typed) === undefined && t('keyForm.problem.count')
+}
+
+const thresholdLimits = { most: THRESHOLD_MAX, count: THRESHOLDS_MAX }
+const reminderLimits = { most: REMINDER_DAYS_MAX, count: REMINDERS_MAX }
+
+/** Of whole numbers, each typed by itself. */
+function listProblem(
+  typed: readonly string[],
+  t: Translate,
+  limits: { readonly most: number; readonly count: number },
+): string | false {
+  const isGood = typed.every((text) => /^[1-9]\d*$/.test(text) && Number(text) <= limits.most)
+  return (!isGood || typed.length > limits.count) && t('keyForm.problem.thresholds', limits)
 }
 
 function dayProblem(values: KeyFormValues, t: Translate, now: number): string | false {

@@ -6,9 +6,18 @@ import { readAmount } from '../../../amounts.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
-import { ClockIcon, CubeIcon, GaugeIcon, KeyIcon, ShieldIcon } from '../../../parts/icons.tsx'
+import {
+  BellIcon,
+  ClockIcon,
+  CubeIcon,
+  GaugeIcon,
+  KeyIcon,
+  ShieldIcon,
+} from '../../../parts/icons.tsx'
 import { frameQuery, modelsQuery } from '../../../queries.ts'
 import { useRateWords } from '../rate-words.ts'
+import { numberWord } from '../../../audit/change-lines.ts'
+import type { NumberField } from '../../../audit/change-lines.ts'
 import { expiryOf, readCount } from './form-values.ts'
 import type { KeyFormValues } from './form-values.ts'
 import styles from './key-form.module.css'
@@ -31,6 +40,11 @@ export function Summary({ values }: { readonly values: KeyFormValues }) {
         <Line icon={<GaugeIcon />} isWarning={!values.hasOwnLimit}>
           <BudgetWords values={values} />
         </Line>
+        {values.hasOwnLimit && (
+          <Line icon={<BellIcon />} isWarning={values.alert_thresholds.length === 0}>
+            <AlertWords values={values} />
+          </Line>
+        )}
         <Line icon={<KeyIcon />}>{rates ?? t('rates.none')}</Line>
         <Line icon={<ShieldIcon />}>
           {all
@@ -91,15 +105,33 @@ function BudgetWords({ values }: WordsProps) {
   return <>{`${words} ${left ?? ''}`}</>
 }
 
+function AlertWords({ values: { alert_thresholds: typed } }: WordsProps) {
+  const { t } = useTranslation()
+  const list = useNumberWords()('alert_thresholds', typed)
+  return <>{list === '' ? t('keyForm.summary.noAlerts') : t('keyForm.summary.alerts', { list })}</>
+}
+
 function ExpiryWords({ values }: WordsProps) {
   const { t } = useTranslation()
   const format = useFormat()
+  const reminders = useNumberWords()('expiry_reminders', values.expiry_reminders)
   const expiry = expiryOf(values, useNow())
-  return (
-    <>
-      {expiry === null
-        ? t('keyForm.summary.neverExpires')
-        : t('keyForm.summary.expires', { date: format.date(expiry) })}
-    </>
-  )
+  if (expiry === null) return <>{t('keyForm.summary.neverExpires')}</>
+  const words = t('keyForm.summary.expires', { date: format.date(expiry) })
+  const reminds =
+    reminders === ''
+      ? t('keyForm.summary.noReminders')
+      : t('keyForm.summary.reminders', { list: reminders })
+  return <>{`${words} ${reminds}`}</>
+}
+
+/** "50 %, 80 % and 100 %": in the order in which they will come, whatever order they were typed in. */
+function useNumberWords() {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (field: NumberField, typed: readonly string[]): string => {
+    const rising = typed.map(Number).toSorted((a, b) => a - b)
+    const numbers = field === 'expiry_reminders' ? rising.toReversed() : rising
+    return format.list(numbers.map((number) => numberWord(field, number, { t, format })))
+  }
 }

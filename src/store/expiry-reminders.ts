@@ -1,0 +1,84 @@
+// Before a key expires somebody is told, on the days that its settings name. Each key knows when its next reminder is due,
+// so that looking for what is due reads no other key.
+import type { Selectable } from 'kysely'
+
+import { USUAL_REMINDERS } from '../core/alert-rules.ts'
+import { giveAlert } from './alerts.ts'
+import type { Key } from './keys.ts'
+import type { Store } from './open.ts'
+import type { KeysTable } from './tables.ts'
+
+const DAY_MS = 86_400_000
+const GIVEN_AT_ONCE = 100
+
+type Reminded = Pick<Key, 'expiresAt' | 'expiryReminders'>
+
+/** What was due before now was due before anybody chose it. */
+export function nextReminder({ expiresAt, expiryReminders }: Reminded, now: number): number | null {
+  if (expiresAt === null) return null
+  const moments = expiryReminders
+    .map((days) => expiresAt - days * DAY_MS)
+    .filter((moment) => moment > now)
+  return moments.length === 0 ? null : Math.min(...moments)
+}
+
+/** As they are stored; a key without its own has the usual ones. */
+export function readReminders(stored: string | null): readonly number[] {
+  return stored === null ? USUAL_REMINDERS : (JSON.parse(stored) as readonly number[])
+}
+
+/** Null where the usual ones are meant. */
+export function storedReminders(days: readonly number[]): string | null {
+  const stored = JSON.stringify(days)
+  return stored === JSON.stringify(USUAL_REMINDERS) ? null : stored
+}
+
+/** Gives the reminders that are due, each once whatever node comes first. */
+export async function giveReminders(store: Store): Promise<void> {
+  const rows = await store.db
+    .selectFrom('keys')
+    .innerJoin('accounts', 'accounts.id', 'keys.id')
+    .select(['keys.id', 'name', 'expiry_reminders', 'remind_at', 'expires_at', 'status'])
+    .where('remind_at', '<=', store.clock.now())
+    .orderBy('remind_at')
+    .limit(GIVEN_AT_ONCE)
+    .execute()
+  for (const row of rows) await giveReminder(store, row)
+}
+
+type DueRow = Pick<Selectable<KeysTable>, 'id' | 'name' | 'expiry_reminders' | 'remind_at'> & {
+  readonly expires_at: number | null
+  readonly status: string
+}
+
+async function giveReminder(store: Store, row: DueRow): Promise<void> {
+  const { id, name, expires_at: expiresAt } = row
+  const now = store.clock.now()
+  const reminders = readReminders(row.expiry_reminders)
+  const next = nextReminder({ expiresAt, expiryReminders: reminders }, now)
+  await store.db.transaction().execute(async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('keys')
+      .set({ remind_at: next })
+      .where('id', '=', id)
+      .where('remind_at', '=', row.remind_at)
+      .executeTakeFirstOrThrow()
+    // Another node was first, or the key was changed meanwhile.
+    if (numUpdatedRows === 0n) return
+    const isOver = expiresAt === null || expiresAt <= now || row.status === 'revoked'
+    if (isOver) return
+    // After an outage several may be due: the one for the least time that is left says it all.
+    const days = Math.min(...reminders.filter((each) => expiresAt - each * DAY_MS <= now))
+    await giveAlert(store, tx, {
+      at: now,
+      kind: 'expiry',
+      account_id: id,
+      account_name: name,
+      period_seq: expiresAt,
+      threshold: days,
+      spent_nanodollars: 0n,
+      limit_nanodollars: 0n,
+      resets_at: null,
+    })
+  })
+}

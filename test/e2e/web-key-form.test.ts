@@ -1,0 +1,92 @@
+// What the form of a key can say beside what the journey needs: when somebody is told of its budget and of its end.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { BrowserContext, Page } from 'playwright-core'
+import {
+  becomeAdministrator,
+  openWebStage,
+  picture,
+  send,
+  seriousFindings,
+} from '../support/web.ts'
+import type { WebStage } from '../support/web.ts'
+
+describe('the form of a key', () => {
+  let stage: WebStage
+  let context: BrowserContext
+  let page: Page
+
+  before(async () => {
+    stage = await openWebStage()
+    context = await stage.browser.newContext({ locale: 'en-US' })
+    page = await context.newPage()
+    await becomeAdministrator(page, stage.setupLink)
+  })
+  after(() => stage.close())
+
+  const readKey = async (): Promise<Record<string, unknown>> => {
+    const id = /key_\w+/.exec(page.url())?.[0]
+    return send(context, stage.url, { method: 'GET', path: `/keys/${id}` })
+  }
+  const summary = () => page.getByRole('complementary')
+
+  test('the usual alerts are offered, and the summary says what was chosen instead', async () => {
+    await page.goto(`${stage.url}/settings/api-access/new`)
+    await page.getByRole('textbox', { name: 'Name' }).fill('told in time')
+    await page.getByRole('checkbox', { name: 'sandbox-chat', exact: true }).check()
+    await page.getByRole('textbox', { name: 'Budget in USD' }).fill('5')
+    await summary().getByText('Alerts at 50%, 80%, and 100%.').waitFor()
+    const thresholds = page.getByRole('combobox', { name: 'Alerts at percent' })
+    await thresholds.press('Backspace')
+    await thresholds.fill('9O')
+    await thresholds.press('Enter')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('Write whole numbers from 1 to 1000').first().waitFor()
+    await thresholds.press('Backspace')
+    await thresholds.fill('95')
+    await thresholds.press('Enter')
+    await summary().getByText('Alerts at 50%, 80%, and 95%.').waitFor()
+  })
+
+  test('reminders stand beside an expiry, and only there', async () => {
+    const reminders = page.getByRole('combobox', { name: 'Reminders' })
+    assert.equal(await reminders.count(), 0)
+    await page.getByLabel('Works for').selectOption('90')
+    await summary().getByText('Reminds 30 days, 10 days, and 1 day before.').waitFor()
+    await reminders.fill('14')
+    await reminders.press('Enter')
+    await summary().getByText('Reminds 30 days, 14 days, 10 days, and 1 day before.').waitFor()
+    await page.getByText('Nobody gets them yet: there is no destination.').first().waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await picture(page, 'form-alerts')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByLabel('I have stored the secret').check()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('heading', { name: /^told in time/, level: 1 }).waitFor()
+    const { alert_thresholds: thresholds, expiry_reminders: days } = await readKey()
+    assert.deepEqual(
+      [thresholds, days],
+      [
+        [50, 80, 95],
+        [30, 14, 10, 1],
+      ],
+    )
+  })
+
+  test('the difference is shown before it is saved, and afterwards the page says it', async () => {
+    await page.getByRole('link', { name: 'Edit' }).first().click()
+    const thresholds = page.getByRole('combobox', { name: 'Alerts at percent' })
+    await thresholds.press('Backspace')
+    await thresholds.fill('100')
+    await thresholds.press('Enter')
+    await page.getByRole('combobox', { name: 'Reminders' }).press('Backspace')
+    await page.getByRole('button', { name: 'Review changes' }).click()
+    const review = page.getByRole('dialog', { name: 'Save these changes?' })
+    await review.getByText('+100%, −95%').waitFor()
+    await review.getByText('−1 day').waitFor()
+    await review.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByRole('tab', { name: 'Settings' }).click()
+    await page.getByText('50%, 80%, and 100%').waitFor()
+    await page.getByText('30 days, 14 days, and 10 days').waitFor()
+  })
+})

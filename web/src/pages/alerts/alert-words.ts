@@ -1,0 +1,32 @@
+// One alert in words: what happened and when, for the log and for the page of a key.
+import type { AlertAnswer } from '../../../../src/admin/contract/alerts.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { useTranslation } from '../../i18n/use-translation.ts'
+
+export type AlertWords = {
+  /** "billing reached 80 %", for a list of many accounts. */
+  readonly whole: (alert: AlertAnswer) => string
+  /** "80 %: 8 of 10 dollars, 15 Nov", where the account is named already. */
+  readonly brief: (alert: AlertAnswer) => string
+}
+
+export function useAlertWords(): AlertWords {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return {
+    whole: (alert) => {
+      const name =
+        alert.scope === 'frame' ? t('framePage.name') : (alert.key_name ?? alert.key ?? '')
+      return alert.kind === 'budget'
+        ? t('alerts.reached', { name, threshold: alert.threshold })
+        : t('alerts.expires', { name, count: alert.days_before })
+    },
+    brief: (alert) => {
+      const when = format.dateTime(alert.at)
+      if (alert.kind === 'expiry') return t('alerts.expiry', { count: alert.days_before, when })
+      const { threshold } = alert
+      const [spent, limit] = [format.money(alert.spent), format.money(alert.limit)]
+      return t('alerts.alert', { threshold, spent, limit, when })
+    },
+  }
+}
