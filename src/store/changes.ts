@@ -12,13 +12,18 @@ const POSTGRES_POLL_MS = 1_000
 
 /** Last in its transaction: everyone who changes something waits for this row. */
 export async function bumpRevision(store: Store, tx: Transaction<Tables>): Promise<void> {
-  const { value } = await tx
+  const counted = tx
     .updateTable('meta')
     .set({ value: sql<string>`CAST(CAST(value AS BIGINT) + 1 AS TEXT)` })
     .where('name', '=', 'revision')
     .returning('value')
-    .executeTakeFirstOrThrow()
-  if (store.kind === 'postgres') await sql`SELECT pg_notify(${CHANNEL}, ${value})`.execute(tx)
+  if (store.kind === 'sqlite') await counted.execute()
+  else
+    await tx
+      .with('counted', () => counted)
+      .selectFrom('counted')
+      .select(sql`pg_notify(${CHANNEL}, value)`.as('told'))
+      .execute()
 }
 
 export async function readRevision(store: Store): Promise<number> {

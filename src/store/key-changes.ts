@@ -49,13 +49,8 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
   checkExpiry(store, expiresAt)
   const id = newId('key', store.clock)
   const secret = newSecret(mode, secretPrefix)
-  await refusingDuplicates(settings.name, () =>
+  const key = await refusingDuplicates(settings.name, () =>
     store.db.transaction().execute(async (tx) => {
-      const frame = await tx
-        .selectFrom('accounts')
-        .select(['timezone', 'week_start'])
-        .where('id', '=', FRAME_ID)
-        .executeTakeFirst()
       await tx
         .insertInto('accounts')
         .values({
@@ -66,8 +61,8 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
           tpm: settings.tpm ?? null,
           concurrency: settings.concurrency ?? null,
           period: settings.period ?? 'month',
-          timezone: settings.timezone ?? frame?.timezone ?? 'UTC',
-          week_start: settings.weekStart ?? frame?.week_start ?? 'mon',
+          timezone: settings.timezone ?? ofFrame('timezone', 'UTC'),
+          week_start: settings.weekStart ?? ofFrame('week_start', 'mon'),
         })
         .execute()
       await tx
@@ -90,16 +85,14 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
       await writeAlertRule(tx, id, settings.alertThresholds ?? USUAL_THRESHOLDS)
       await addModels(tx, id, settings.models)
       await addSecret(store, tx, { keyId: id, secret })
-      const after = settingsJson(await findKey({ ...store, db: tx }, id))
-      const change = { version: 1, before: null, after: { ...after, mode } }
-      await recordChange(store, tx, {
-        ...aboutKey('key.create', { id, name: settings.name }),
-        ...change,
-      })
+      const made = await findKey({ ...store, db: tx }, id)
+      const change = { version: 1, before: null, after: { ...settingsJson(made), mode } }
+      await recordChange(store, tx, { ...aboutKey('key.create', made), ...change })
       await bumpRevision(store, tx)
+      return made
     }),
   )
-  return { key: await findKey(store, id), secret }
+  return { key, secret }
 }
 
 export async function updateKey(store: Store, idOrName: string, change: KeyChange): Promise<Key> {
@@ -147,7 +140,8 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
         if (settings.alertThresholds !== undefined) {
           await writeAlertRule(tx, account.id, settings.alertThresholds)
         }
-        await changeModels(tx, account.id, { models, addModels, removeModels })
+        const { models: before } = key
+        await changeModels(tx, account.id, { before, models, addModels, removeModels })
       },
     ),
   )
@@ -236,7 +230,7 @@ async function changeKey(
   change: (tx: Transaction<Tables>, account: Selectable<AccountsTable>, key: Key) => Promise<void>,
 ): Promise<Key> {
   const { id, name } = await findKey(store, about.key)
-  await store.db.transaction().execute(async (tx) => {
+  return store.db.transaction().execute(async (tx) => {
     const account = await tx
       .updateTable('accounts')
       .set((column) => ({ allow_version: column('allow_version', '+', 1) }))
@@ -263,8 +257,8 @@ async function changeKey(
       after: settingsJson(after),
     })
     await bumpRevision(store, tx)
+    return after
   })
-  return findKey(store, id)
 }
 
 type Changed = { readonly before: Key; readonly after: Key }
@@ -314,6 +308,15 @@ function checkExpiry(store: Store, expiresAt: number | null | undefined): void {
   if (expiresAt === undefined || expiresAt === null || expiresAt > store.clock.now()) return
   const message = 'the expiry has passed already: name a moment to come, or revoke the key'
   throw new StoreError('invalid_value', message, { field: 'expires_at' })
+}
+
+/** What the frame has, said in the statement that needs it. */
+function ofFrame<Column extends 'timezone' | 'week_start'>(
+  column: Column,
+  otherwise: AccountsTable[Column],
+) {
+  return sql<AccountsTable[Column]>`coalesce(
+    (SELECT ${sql.ref(column)} FROM accounts WHERE id = ${FRAME_ID}), ${otherwise})`
 }
 
 /** The index decides, not a look beforehand: two may take the same name at the same moment. */

@@ -9,6 +9,7 @@ import type { Store } from './open.ts'
 import type { Tables } from './tables.ts'
 
 export type ModelChange = {
+  readonly before: readonly string[]
   readonly models: readonly string[] | undefined
   readonly addModels: readonly string[]
   readonly removeModels: readonly string[]
@@ -19,12 +20,7 @@ export async function changeModels(
   keyId: string,
   change: ModelChange,
 ): Promise<void> {
-  const rows = await tx
-    .selectFrom('key_models')
-    .select('model')
-    .where('key_id', '=', keyId)
-    .execute()
-  const before = new Set(rows.map(({ model }) => model))
+  const before = new Set(change.before)
   const after = new Set(change.models ?? before)
   for (const model of change.addModels) after.add(model)
   for (const model of change.removeModels) {

@@ -1,5 +1,5 @@
 // Keys as they are read: one by id, name or secret, or all. key-changes.ts makes and changes them.
-import type { Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Nanodollars } from '../core/money.ts'
@@ -47,7 +47,7 @@ export type KeyOfSecret = { readonly key: Key; readonly secretValidUntil: number
 /** By id, or by the name of a key that is not revoked. Throws unknown_key. */
 export async function findKey(store: Store, idOrName: string): Promise<Key> {
   // No name looks like an id (key-settings.ts), so at most one row matches.
-  const row = await selectKeys(store)
+  const row = await selectWithModels(store)
     .where((column) =>
       column.or([
         column('keys.id', '=', idOrName),
@@ -55,7 +55,7 @@ export async function findKey(store: Store, idOrName: string): Promise<Key> {
       ]),
     )
     .executeTakeFirst()
-  if (row !== undefined) return withModels(store, row)
+  if (row !== undefined) return readWithModels(store, row)
   const message = `there is no key with the id "${idOrName}", and none with this name that is not revoked: \`tollgate keys list\` shows all`
   throw new StoreError('unknown_key', message)
 }
@@ -65,7 +65,7 @@ export async function findKeyBySecretHash(
   store: Store,
   hash: string,
 ): Promise<KeyOfSecret | undefined> {
-  const row = await selectKeys(store)
+  const row = await selectWithModels(store)
     .innerJoin('secrets', 'secrets.key_id', 'keys.id')
     .select('secrets.valid_until')
     .where('secrets.hash', '=', hash)
@@ -73,7 +73,7 @@ export async function findKeyBySecretHash(
   if (row === undefined) return undefined
   const isOver = row.valid_until !== null && row.valid_until <= store.clock.now()
   if (isOver) return undefined
-  return { key: await withModels(store, row), secretValidUntil: row.valid_until }
+  return { key: readWithModels(store, row), secretValidUntil: row.valid_until }
 }
 
 /** The secret from before the last rotation, while it still opens the key. */
@@ -247,19 +247,18 @@ function selectKeys(store: Store) {
     .select('alert_rules.thresholds')
 }
 
-/** The models are read after the version they belong to: a change in between makes the version stale, never the list. */
-async function withModels(store: Store, row: KeyRow): Promise<Key> {
-  const models = await store.db
-    .selectFrom('key_models')
-    .select('model')
-    .where('key_id', '=', row.id)
-    .orderBy('model')
-    .execute()
-  return readKey(
-    store,
-    row,
-    models.map(({ model }) => model),
-  )
+/** In one statement: the list is the one of the version beside it, and whoever waits, waits once. */
+function selectWithModels(store: Store) {
+  const list =
+    store.kind === 'sqlite'
+      ? sql`json_group_array(model ORDER BY model)`
+      : sql`json_agg(model ORDER BY model)::text`
+  const models = sql<string | null>`(SELECT ${list} FROM key_models WHERE key_id = keys.id)`
+  return selectKeys(store).select(models.as('models'))
+}
+
+function readWithModels(store: Store, row: KeyRow & { readonly models: string | null }): Key {
+  return readKey(store, row, JSON.parse(row.models ?? '[]') as readonly string[])
 }
 
 type KeyRow = Selectable<KeysTable> &
