@@ -47,6 +47,9 @@ async function lockAccounts(url: string): Promise<() => Promise<void>> {
   const { promise: isOver, resolve: letGo } = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
   const holding = store.db.transaction().execute(async (tx) => {
+    // Tollgate itself lets nobody hold on for so long.
+    if (store.kind === 'postgres')
+      await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(tx)
     await sql`UPDATE accounts SET status = status`.execute(tx)
     locked.resolve()
     await isOver

@@ -7,7 +7,7 @@ import { StoreError } from '../store/errors.ts'
 import { checkReason } from '../store/key-settings.ts'
 import type { Item, Note } from './books.ts'
 import type { HoldId } from './ledger.ts'
-import { runnerFor } from './runner.ts'
+import { runOnce } from './runner.ts'
 
 /** Why, in the words of who does it; kept for good, with the name in which the store was opened. */
 export type Reasoned = { readonly reason: string }
@@ -111,15 +111,11 @@ async function readOpen(
 }
 
 async function apply(store: Store, item: Item): Promise<void> {
-  const runner = runnerFor(store)
-  try {
-    const result = await runner.run({ nodeId: null, items: [item], prices: [], isRetry: false })
-    const outcome = result.live ? result.outcomes[0] : undefined
-    if (outcome?.kind !== 'changed' || !outcome.done) {
-      throw new StoreError('unknown_key', 'there is no such account')
-    }
-  } finally {
-    await runner.close()
+  const batch = { nodeId: null, items: [item], prices: [], isRetry: false }
+  const result = await runOnce(store, batch)
+  const outcome = result.live ? result.outcomes[0] : undefined
+  if (outcome?.kind !== 'changed' || !outcome.done) {
+    throw new StoreError('unknown_key', 'there is no such account')
   }
 }
 

@@ -1,6 +1,6 @@
 // One batch on PostgreSQL: two round trips on a connection of the writer's own. The first takes the locks and reads, the
 // second writes and commits; the decision falls between them, in this process, so the time in between is kept short.
-import { Client, type ClientConfig, type QueryResult } from 'pg'
+import { Client, type ClientConfig, type PoolClient, type QueryResult } from 'pg'
 
 import type { PostgresStore } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
@@ -32,11 +32,13 @@ import { Unavailable, type BatchRunner } from './writer.ts'
 
 const CONNECT_MS_MAX = 2000
 const ANSWER_MS_MAX = 4000
+/** Between reading and writing. One that is only slow, and was cut off for it, gets more the next time. */
+const THINKING_MS_MAX = { first: 250, again: 1000 }
 
 const SETTINGS = [
   'synchronous_commit=on',
   // A node that stops inside a batch has others waiting for its locks.
-  'idle_in_transaction_session_timeout=400',
+  `idle_in_transaction_session_timeout=${THINKING_MS_MAX.first}`,
   'statement_timeout=3000',
   // Plans are kept, and those made while the tables were small would read them whole for ever.
   'plan_cache_mode=force_generic_plan',
@@ -98,6 +100,21 @@ class PostgresRunner implements BatchRunner {
   }
 }
 
+/** The batch of somebody who writes one and no more: on a connection that is there already. */
+export async function runOnPool({ pool }: PostgresStore, batch: Batch): Promise<BatchResult> {
+  // Its type leaves out what it is.
+  const client = (await pool.connect()) as PoolClient & Client
+  let isBroken = true
+  try {
+    const result = await runBatch(client, batch)
+    isBroken = false
+    return result
+  } finally {
+    // Without its connection, what a failed batch began is rolled back.
+    client.release(isBroken)
+  }
+}
+
 async function connect(config: ClientConfig): Promise<Client> {
   const client = new Client(config)
   // A connection that breaks while idle is found out by the next batch.
@@ -113,9 +130,11 @@ async function runBatch(client: Client, batch: Batch): Promise<BatchResult> {
     return { live: false }
   }
   const { outcomes, balances, writes } = decide(batch, page)
-  await allOf([...write(client, writes, batch), client.query('COMMIT')])
+  await atOnce(client, () => [...write(client, writes, batch), client.query('COMMIT')])
   return { live: true, now: page.now, outcomes, balances }
 }
+
+const BEGIN_AGAIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${THINKING_MS_MAX.again}`
 
 /** Undefined when the node was fenced. Sent without waiting in between: one round trip. */
 async function readPage(client: Client, batch: Batch): Promise<Page | undefined> {
@@ -123,8 +142,8 @@ async function readPage(client: Client, batch: Batch): Promise<Page | undefined>
   const holdIds = batch.items
     .map((item) => knownHoldOf(item, batch.isRetry))
     .filter((id) => id !== undefined)
-  const [, node, accounts, holds] = await allOf([
-    client.query('BEGIN'),
+  const [, node, accounts, holds] = await atOnce(client, () => [
+    client.query(batch.isRetry ? BEGIN_AGAIN : 'BEGIN'),
     batch.nodeId === null ? nothing : ask(client, 'liveNode', [batch.nodeId]),
     ask(client, 'lockAccounts', [keyIds]),
     holdIds.length > 0 ? ask(client, 'holds', [holdIds]) : nothing,
@@ -222,8 +241,17 @@ type Answer = QueryResult<Row> | undefined
 /** Stands for a statement that this batch does not need. */
 const nothing: Promise<undefined> = Promise.resolve(undefined)
 
-/** Waits for every answer before the first error is thrown: the connection is in use until the last has come. */
-async function allOf(sent: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
+/**
+ * Sends statements in one piece and waits for every answer before the first error is thrown: the connection is in use
+ * until the last has come. In pieces, the server would wake up for each of them.
+ */
+async function atOnce(
+  { connection: { stream } }: Client,
+  send: () => readonly Promise<Answer>[],
+): Promise<readonly Answer[]> {
+  stream.cork()
+  const sent = send()
+  stream.uncork()
   const answers = await Promise.allSettled(sent)
   return answers.map((answer) => {
     if (answer.status === 'rejected') throw answer.reason

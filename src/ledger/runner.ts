@@ -1,10 +1,16 @@
 // The database under the books, chosen by the store that is open.
 import type { Store } from '../store/open.ts'
-import { postgresRunner } from './postgres-runner.ts'
+import type { Batch, BatchResult } from './books.ts'
+import { postgresRunner, runOnPool } from './postgres-runner.ts'
 import { sqliteRunner } from './sqlite-runner.ts'
 import type { BatchRunner } from './writer.ts'
 
 /** On SQLite the store must have been opened with LEDGER_WORKER_MODULE among its worker modules. */
 export function runnerFor(store: Store): BatchRunner {
   return store.kind === 'sqlite' ? sqliteRunner(store) : postgresRunner(store)
+}
+
+/** For who has no more than this one to write. */
+export function runOnce(store: Store, batch: Batch): Promise<BatchResult> {
+  return store.kind === 'sqlite' ? sqliteRunner(store).run(batch) : runOnPool(store, batch)
 }

@@ -105,10 +105,13 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
     statement_timeout: 30_000,
     // The server ends a slow statement itself; this is for one that has fallen silent.
     query_timeout: 35_000,
-    idle_in_transaction_session_timeout: 10_000,
+    // Whoever stops in the middle of a change has locks that requests wait for.
+    idle_in_transaction_session_timeout: 2_000,
     // A server may be set up to answer before a commit is on disk; the books may not.
     options: '-c synchronous_commit=on',
     keepAlive: true,
+    // What needs no answer in between is sent together.
+    pipeline: true,
     // Idle connections do not keep the process alive, as the SQLite thread does not.
     allowExitOnIdle: true,
     types: { getTypeParser },
