@@ -103,6 +103,8 @@ function clockChange(timezone: string, from: number, to: number): number {
 
 /** Wall-clock time minus UTC in this zone at this instant. */
 function offsetMs(timezone: string, at: number): number {
+  // Most accounts have this zone, and the first formatter of a process takes longer than a change of a key.
+  if (timezone === 'UTC') return 0
   const fields: Record<string, number> = {}
   for (const { type, value } of wallClock(timezone).formatToParts(at)) fields[type] = Number(value)
   const wall = Date.UTC(
