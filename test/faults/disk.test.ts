@@ -5,16 +5,13 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
-import { formatUsd } from '../../src/core/money.ts'
 import type { FaultyDisk } from '../support/disk-faults.ts'
 import { faultyDisk, noFaultyDisk } from '../support/disk-faults.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { streamSandbox } from '../support/sandbox.ts'
-import type { StoryProvider } from '../support/story.ts'
-import { askStory, startStoryProvider, STORY_COST } from '../support/story.ts'
+import { addsUp, askStory, startStoryProvider, untilServed } from '../support/story.ts'
 
 const folders: string[] = []
 after(() => {
@@ -43,7 +40,7 @@ describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
       assert.equal((await askStory(gateway.url, story, false))?.code, 'ledger_unavailable')
       assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200)
       disk.free()
-      while ((await askStory(gateway.url, story, true))?.isWhole !== true) await pause(100)
+      await untilServed(gateway.url, story)
     } finally {
       isOver = true
       await Promise.all(clients)
@@ -106,21 +103,4 @@ function freshFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tollgate-disk-')))
   folders.push(folder)
   return folder
-}
-
-/** Every call that the provider got was charged once, and nothing is held any more. */
-async function addsUp(gateway: TestGateway, provider: StoryProvider): Promise<void> {
-  for (;;) {
-    const { held, spent } = await gateway.tollgate('keys', 'show', 'story')
-    if (held !== '0') {
-      await pause(200)
-      continue
-    }
-    assert.equal(spent, formatUsd(STORY_COST * BigInt(provider.dispatched())))
-    break
-  }
-  assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
-    ok: true,
-    violations: [],
-  })
 }

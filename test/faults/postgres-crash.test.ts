@@ -4,12 +4,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { formatUsd } from '../../src/core/money.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startMortalPostgres } from '../support/postgres.ts'
 import type { StoryAnswer } from '../support/story.ts'
-import { askStory, startStoryProvider, STORY_COST } from '../support/story.ts'
+import { addsUp, askStory, startStoryProvider, untilServed } from '../support/story.ts'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 2)
 /** Longer than a settlement waits before it goes to the spool, on the way to what a new request waits. */
@@ -62,27 +61,9 @@ test(`${ROUNDS} crashes of PostgreSQL under load lose nothing and count nothing 
       `an answer with status ${status}, ${code}`,
     )
   }
-  const key = await quiet(first)
-  assert.equal(key['spent'], formatUsd(STORY_COST * BigInt(provider.dispatched())))
-  assert.deepEqual(await first.tollgate('ledger', 'verify', '--quiescent'), {
-    ok: true,
-    violations: [],
-  })
+  await addsUp(first, provider)
   // Nobody was taken for dead while nobody could be seen.
   assert.deepEqual(await first.tollgate('ledger', 'orphans'), { orphans: [] })
 })
 
 const HUNG_UP = { status: 0, requestId: '', isWhole: false, code: 'hung_up' }
-
-async function untilServed(url: string, secret: string): Promise<void> {
-  while ((await askStory(url, secret, true))?.isWhole !== true) await pause(100)
-}
-
-/** The key, once what was spooled is in the books. */
-async function quiet(gateway: TestGateway): Promise<Record<string, unknown>> {
-  for (;;) {
-    const key = await gateway.tollgate('keys', 'show', 'story')
-    if (key['held'] === '0') return key
-    await pause(200)
-  }
-}

@@ -1,6 +1,6 @@
-/* A disk that is slow or full, for one process and one folder: preloaded in front of the C library, it lets no write to
-   a file below FAULT_FOLDER through while the file FAULT_FULL exists, and delays every sync by FAULT_SLOW_MS while the
-   file FAULT_SLOW exists, adding a byte to it for each. */
+/* A disk that is slow or full, for one program and one folder: preloaded in front of the C library, it lets no write to
+   a file with FAULT_FOLDER in its path through while the file FAULT_FULL exists, and delays every sync by FAULT_SLOW_MS
+   while the file FAULT_SLOW exists, adding a byte to it for each. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ static int is_below(int fd) {
   ssize_t length = readlink(link, path, sizeof path - 1);
   if (length < 0) return 0;
   path[length] = 0;
-  return strncmp(path, folder, strlen(folder)) == 0;
+  return strstr(path, folder) != NULL;
 }
 
 static int is_full(int fd) {
@@ -58,4 +58,10 @@ ssize_t pwrite(int fd, const void *data, size_t size, off_t at) {
 }
 ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at) {
   return is_full(fd) ? -1 : REAL(pwrite64)(fd, data, size, at);
+}
+ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at) {
+  return is_full(fd) ? -1 : REAL(pwritev)(fd, parts, count, at);
+}
+int posix_fallocate(int fd, off_t at, off_t size) {
+  return is_full(fd) ? ENOSPC : REAL(posix_fallocate)(fd, at, size);
 }

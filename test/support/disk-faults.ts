@@ -1,11 +1,11 @@
 // Builds disk-faults.c, which makes a process find its disk slow or full. Needs a C compiler and a loader that preloads.
 import { spawnSync } from 'node:child_process'
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export type FaultyDisk = {
-  /** For the process that is to have such a disk. */
+  /** For the program that is to have such a disk. */
   readonly env: Readonly<Record<string, string>>
   fill(): void
   free(): void
@@ -16,9 +16,9 @@ export type FaultyDisk = {
 }
 
 export type DiskOptions = {
-  /** Whose files are concerned. */
+  /** Whose files are concerned: a path, or a part of one. */
   readonly folder: string
-  /** For what belongs to the disk itself; not below the other one. */
+  /** For what belongs to the disk itself; not in the other one. */
   readonly scratch: string
   readonly slowMs: number
 }
@@ -40,6 +40,8 @@ export function faultyDisk({ folder, scratch, slowMs }: DiskOptions): FaultyDisk
     { encoding: 'utf8' },
   )
   if (status !== 0) throw new Error(`disk-faults.c cannot be built: ${stderr}`)
+  // PostgreSQL may run as another user.
+  chmodSync(scratch, 0o755)
   const full = join(scratch, 'full')
   const slow = join(scratch, 'slow')
   return {
@@ -52,7 +54,10 @@ export function faultyDisk({ folder, scratch, slowMs }: DiskOptions): FaultyDisk
     },
     fill: () => writeFileSync(full, ''),
     free: () => rmSync(full),
-    slow: () => writeFileSync(slow, ''),
+    slow: () => {
+      writeFileSync(slow, '')
+      chmodSync(slow, 0o666)
+    },
     syncs: () => statSync(slow).size,
   }
 }

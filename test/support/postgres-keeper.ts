@@ -22,6 +22,7 @@ try {
   let changed = Promise.resolve()
   process.on('SIGUSR2', () => server.kill('SIGKILL'))
   process.on('SIGHUP', () => {
+    server.kill('SIGKILL')
     changed = changed.then(async () => {
       server = await startAgain(start)
     })

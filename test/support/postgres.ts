@@ -34,16 +34,19 @@ export type MortalPostgres = {
   readonly url: string
   /** As `kill -9` of its first process does; every connection breaks. */
   kill(): void
-  /** Returns at once; the server takes connections when it has recovered. */
+  /** Ends what may be left of it, and returns at once; the server takes connections when it has recovered. */
   revive(): void
 }
 
 /**
- * Starts a throw-away server. It belongs to a keeper process that stops it when the pipe to this process closes: it
+ * Starts a throw-away server, with more in its environment if need be. It belongs to a keeper process that stops it when the pipe to this process closes: it
  * ends with this process, however this one ends.
  */
-export async function startMortalPostgres(): Promise<MortalPostgres> {
+export async function startMortalPostgres(
+  env: Readonly<Record<string, string>> = {},
+): Promise<MortalPostgres> {
   const keeper = spawn(process.execPath, [keeperFile], {
+    env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true, // a signal to the whole group is not for it
   })

@@ -1,10 +1,14 @@
 // A provider that keeps its own books, and a client of it behind a gateway: what ledger tests under real faults compare
 // Tollgate's books with. Each answer takes a moment and costs the same.
+import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
+
+import { formatUsd } from '../../src/core/money.ts'
+import type { TestGateway } from './gateway.ts'
 
 const INPUT_TOKENS = 50
 const OUTPUT_TOKENS = 200
@@ -56,6 +60,27 @@ export async function askStory(
     await pause(20)
     return undefined
   }
+}
+
+export async function untilServed(url: string, secret: string): Promise<void> {
+  while ((await askStory(url, secret, true))?.isWhole !== true) await pause(100)
+}
+
+/** Every call that the provider got is charged once on the key `story`, as soon as what was spooled is in the books. */
+export async function addsUp(gateway: TestGateway, provider: StoryProvider): Promise<void> {
+  for (;;) {
+    const { held, spent } = await gateway.tollgate('keys', 'show', 'story')
+    if (held !== '0') {
+      await pause(200)
+      continue
+    }
+    assert.equal(spent, formatUsd(STORY_COST * BigInt(provider.dispatched())))
+    break
+  }
+  assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
+    ok: true,
+    violations: [],
+  })
 }
 
 export async function startStoryProvider(): Promise<StoryProvider> {
