@@ -1,11 +1,15 @@
-// What ends a request to the admin API: a code of the contract's list, and a message for the person who reads it.
+// What ends a request to the admin API: a code of the contract's list, and a sentence for the person who reads it.
+import type { Sentence } from '../core/sentences.ts'
 import { ADMIN_ERRORS, type AdminErrorCode, type Conflict } from './contract/errors.ts'
 import type { Permission } from './contract/permissions.ts'
+
+/** What is wrong with one field. */
+export type Problem = { readonly field: string; readonly sentence: Sentence }
 
 export type AdminErrorDetails = {
   /** The value at fault, spelled as the caller did. */
   readonly field?: string
-  readonly problems?: readonly { readonly field: string; readonly message: string }[]
+  readonly problems?: readonly Problem[]
   readonly permission?: Permission
   readonly conflict?: Conflict
   readonly retryAfterSeconds?: number
@@ -18,11 +22,13 @@ export type AdminErrorDetails = {
 export class AdminError extends Error {
   override readonly name = 'AdminError'
   readonly code: AdminErrorCode
+  readonly sentence: Sentence
   readonly details: AdminErrorDetails
 
-  constructor(code: AdminErrorCode, message: string, details: AdminErrorDetails = {}) {
-    super(message, { cause: details.cause })
+  constructor(code: AdminErrorCode, why: Sentence, details: AdminErrorDetails = {}) {
+    super(why.text, { cause: details.cause })
     this.code = code
+    this.sentence = why
     this.details = details
   }
 
@@ -31,6 +37,6 @@ export class AdminError extends Error {
   }
 }
 
-export function invalidValue(field: string, message: string): AdminError {
-  return new AdminError('invalid_value', message, { field })
+export function invalidValue(field: string, why: Sentence): AdminError {
+  return new AdminError('invalid_value', why, { field })
 }

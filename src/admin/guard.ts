@@ -1,4 +1,5 @@
 // The one gate of the admin API: every route passes it, and a request that it does not know the rule for is refused.
+import { sentence } from '../core/sentences.ts'
 import type { Access, Route } from './contract/route.ts'
 import { AdminError } from './error.ts'
 import type { Person, RequestHeaders } from './identity.ts'
@@ -15,8 +16,7 @@ export function guard({ route, headers, person }: Arriving, publicUrl: string): 
   const isWrite = route.method !== 'GET'
   // A token is no cookie: no browser adds it to another site's request.
   if (isWrite && person?.via !== 'token' && !isFromHere(headers, publicUrl)) {
-    const message = `this change comes from another site, so nothing was done: open ${publicUrl}, or set admin.public_url to the address you use`
-    throw new AdminError('wrong_origin', message)
+    throw new AdminError('wrong_origin', sentence('other_site', { url: publicUrl }))
   }
   permit(person, route.access)
 }
@@ -24,13 +24,12 @@ export function guard({ route, headers, person }: Arriving, publicUrl: string): 
 function permit(person: Person | undefined, access: Access): void {
   if (access === 'public') return
   if (person === undefined) {
-    const message =
-      'sign in, or send a personal access token as "Authorization: Bearer …"; keys of the data plane open nothing here'
-    throw new AdminError('not_signed_in', message)
+    throw new AdminError('not_signed_in', sentence('sign_in_needed'))
   }
   if (access === 'signed-in' || person.permissions.has(access)) return
-  const message = `your role lacks the permission "${access}": ask an administrator for it`
-  throw new AdminError('not_permitted', message, { permission: access })
+  throw new AdminError('not_permitted', sentence('permission_missing', { permission: access }), {
+    permission: access,
+  })
 }
 
 /**

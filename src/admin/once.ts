@@ -1,6 +1,7 @@
 // Idempotency-Key: a request that is sent twice is done once, and the second is told what the first was answered.
 import { hash } from 'node:crypto'
 
+import { sentence } from '../core/sentences.ts'
 import { claim, keepAnswer, releaseClaim } from '../store/idempotency.ts'
 import type { Store } from '../store/open.ts'
 import { AdminError, invalidValue } from './error.ts'
@@ -40,18 +41,18 @@ function nameOf(headers: RequestHeaders): string | undefined {
   const name = headers['idempotency-key']
   if (name === undefined) return undefined
   if (typeof name === 'string' && name !== '' && name.length <= NAME_LENGTH_MAX) return name
-  throw invalidValue('Idempotency-Key', `it must have 1 to ${NAME_LENGTH_MAX} characters`)
+  throw invalidValue(
+    'Idempotency-Key',
+    sentence('idempotency_key_shape', { most: NAME_LENGTH_MAX }),
+  )
 }
 
 function firstAnswer(first: { readonly answer: string | null; readonly isSame: boolean }): unknown {
   if (!first.isSame) {
-    const message = 'this Idempotency-Key was used for another request: choose a new one'
-    throw new AdminError('idempotency_conflict', message)
+    throw new AdminError('idempotency_conflict', sentence('idempotency_key_taken'))
   }
   if (first.answer === null) {
-    const message =
-      'the first request with this Idempotency-Key is running, or was cut off: look whether it was done before you send it again under a new one'
-    throw new AdminError('idempotency_conflict', message)
+    throw new AdminError('idempotency_conflict', sentence('idempotency_key_running'))
   }
   return JSON.parse(first.answer) as unknown
 }

@@ -1,6 +1,7 @@
 // Calls that people make to try a key or a model: what came of them, and what they cost.
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import { sentence } from '../core/sentences.ts'
 import { findUsage } from '../ledger/usage.ts'
 import { targetOf } from '../ledger/usage-json.ts'
 import { findKey, type Key } from '../store/keys.ts'
@@ -35,7 +36,7 @@ export async function testCall(
   const key = await findKey(parts.store, keyId)
   const model = asked ?? firstModel(parts, key)
   if (model === undefined) {
-    throw invalidValue('model', 'this key may call no model: add one to its allowlist first')
+    throw invalidValue('model', sentence('key_without_model'))
   }
   const messages = [{ role: 'user', content: 'Answer with the word "ready".' }] as const
   return call(parts, { key, model, messages, outputTokensMax: TEST_OUTPUT_TOKENS })

@@ -3,10 +3,12 @@
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 
 import { isObject } from '../core/json.ts'
+import { sentence, type Sentence } from '../core/sentences.ts'
 import { StoreError } from '../store/errors.ts'
 import { isOutage } from '../store/outage.ts'
 import type { AdminErrorJson } from './contract/errors.ts'
 import { AdminError } from './error.ts'
+import { schemaError } from './schema-error.ts'
 
 export function errorJson(error: AdminError, requestId: string): AdminErrorJson {
   const { field, problems, permission, conflict } = error.details
@@ -14,39 +16,53 @@ export function errorJson(error: AdminError, requestId: string): AdminErrorJson 
     error: {
       code: error.code,
       ...(field === undefined ? {} : { field }),
-      message: error.message,
+      ...sentenceJson(error.sentence),
+      // Whoever reads the message alone has to know what it is about.
+      ...(problems && field ? { message: `${field}: ${error.message}` } : {}),
       request_id: requestId,
-      ...(problems === undefined ? {} : { problems: [...problems] }),
+      ...(problems === undefined
+        ? {}
+        : {
+            problems: problems.map((each) => ({
+              field: each.field,
+              ...sentenceJson(each.sentence),
+            })),
+          }),
       ...(permission === undefined ? {} : { permission }),
       ...(conflict === undefined ? {} : { conflict }),
     },
   }
 }
 
+function sentenceJson({ name, values, text }: Sentence) {
+  return { message: text, reason: name, ...(Object.keys(values).length === 0 ? {} : { values }) }
+}
+
 export function toAdminError(thrown: unknown): AdminError {
   if (thrown instanceof AdminError) return thrown
   if (thrown instanceof StoreError) return ofStore(thrown)
-  if (hasZodFastifySchemaValidationErrors(thrown)) return ofSchema(thrown.validation)
+  if (hasZodFastifySchemaValidationErrors(thrown)) return schemaError(thrown.validation)
   if (isOutage(thrown)) return unavailable(thrown)
   return ofFastify(thrown) ?? internal(thrown)
 }
 
 function ofStore(thrown: StoreError): AdminError {
-  const { code, message, field, cause } = thrown
+  const { code, field, cause } = thrown
+  const why = thrown.sentence ?? sentence('unexpected')
   switch (code) {
     case 'invalid_value':
-      return new AdminError('invalid_value', message, field === undefined ? {} : { field })
+      return new AdminError('invalid_value', why, field === undefined ? {} : { field })
     case 'unknown_key':
-      return new AdminError('not_found', 'there is no key with this id')
+      return new AdminError('not_found', sentence('no_such_key'))
     case 'unknown_hold':
     case 'unknown_request':
     case 'unknown_destination':
-      return new AdminError('not_found', message)
+      return new AdminError('not_found', why)
     case 'duplicate_name':
-      return new AdminError('duplicate_name', message, { field: 'name' })
+      return new AdminError('duplicate_name', why, { field: 'name' })
     case 'wrong_state':
     case 'version_conflict':
-      return new AdminError(code, message)
+      return new AdminError(code, why)
     case 'unreachable':
     case 'read_only':
       return unavailable(cause ?? thrown)
@@ -58,51 +74,24 @@ function ofStore(thrown: StoreError): AdminError {
   }
 }
 
-type Issue = { readonly instancePath: string; readonly message?: string | undefined }
-
-/** All that is wrong at once, each with its field, so that a form can show every problem beside its input. */
-function ofSchema(issues: readonly Issue[]): AdminError {
-  const problems = issues.map(({ instancePath, message = 'is not as expected' }) => ({
-    field: fieldOf(instancePath, message),
-    message: / received undefined$/.test(message) ? 'this is needed' : message,
-  }))
-  const [first] = problems
-  const { field = '', message = '' } = first ?? {}
-  return new AdminError('invalid_value', field === '' ? message : `${field}: ${message}`, {
-    field,
-    problems,
-  })
-}
-
-/** `/budget` is the field "budget"; a field nobody knows is named in the message alone. */
-function fieldOf(path: string, message: string): string {
-  const unknown = /^Unrecognized keys?: "([^"]+)"/.exec(message)?.[1]
-  return [...path.split('/').filter(Boolean), ...(unknown === undefined ? [] : [unknown])].join('.')
-}
-
 /** What Fastify refuses before a handler runs: a body that is no JSON, too large, of another type. */
 function ofFastify(thrown: unknown): AdminError | undefined {
   if (!isObject(thrown) || typeof thrown['statusCode'] !== 'number') return undefined
   const status = thrown['statusCode']
   if (status === 413) {
-    return new AdminError('too_large', 'the body is larger than this interface takes')
+    return new AdminError('too_large', sentence('body_too_large'))
   }
   if (status < 400 || status >= 500) return undefined
-  return new AdminError(
-    'invalid_value',
-    'send the body as JSON, with "content-type: application/json"',
-  )
+  return new AdminError('invalid_value', sentence('json_needed'))
 }
 
 function unavailable(cause: unknown): AdminError {
-  const message = 'the database cannot be reached: try again shortly'
-  return new AdminError('unavailable', message, { cause, retryAfterSeconds: 2 })
+  return new AdminError('unavailable', sentence('database_unreachable'), {
+    cause,
+    retryAfterSeconds: 2,
+  })
 }
 
 function internal(cause: unknown): AdminError {
-  return new AdminError(
-    'internal_error',
-    'Tollgate failed to handle this request; the log has the details under this request id',
-    { cause },
-  )
+  return new AdminError('internal_error', sentence('fault'), { cause })
 }

@@ -5,6 +5,7 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 
 import type { Clock } from '../core/clock.ts'
 import { newId } from '../core/ids.ts'
+import { sentence } from '../core/sentences.ts'
 import type { Store } from '../store/open.ts'
 import { describeError, type Log } from '../telemetry/log.ts'
 import type { Handlers } from './call.ts'
@@ -201,5 +202,5 @@ async function record({ request, options }: Failed, error: AdminError): Promise<
 
 function nothingAt({ method, url }: FastifyRequest): AdminError {
   const path = url.split('?', 1)[0]?.slice(0, 200) ?? ''
-  return new AdminError('not_found', `there is nothing at ${method} ${path}`)
+  return new AdminError('not_found', sentence('nothing_there', { route: `${method} ${path}` }))
 }

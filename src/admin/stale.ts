@@ -1,4 +1,5 @@
 // A change that came too late: whoever sent it is told who was faster and what they changed.
+import { sentence } from '../core/sentences.ts'
 import { changesSince } from '../store/audit.ts'
 import { StoreError } from '../store/errors.ts'
 import { readFrame } from '../store/frame.ts'
@@ -19,8 +20,7 @@ export async function refusingStale<Result>(
   } catch (thrown) {
     if (!(thrown instanceof StoreError) || thrown.code !== 'version_conflict') throw thrown
     const changes = await changesSince(store, read)
-    const message = `${thrown.message}: look at what is there now, and make your change again`
-    throw new AdminError('version_conflict', message, {
+    throw new AdminError('version_conflict', thrown.sentence ?? sentence('frame_changed'), {
       conflict: {
         version: await versionOf(store, read.subjectId),
         changes: changes.map(({ at, actor, action, fields }) => ({

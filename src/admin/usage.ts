@@ -1,5 +1,6 @@
 // The handlers of /usage: sums by key, model, day or hour, as JSON and for spreadsheets.
 import { csvText } from '../core/csv.ts'
+import { sentence } from '../core/sentences.ts'
 import { usageReport, type UsageGroup } from '../ledger/usage.ts'
 import { dayOf, sumsJson } from '../ledger/usage-json.ts'
 import { findKey, keyNames } from '../store/keys.ts'
@@ -41,10 +42,10 @@ async function report({ store, clock }: AdminParts, query: UsageQuery): Promise<
   const now = clock.now()
   const until = query.until === undefined ? now : readMoment(query.until)
   const since = query.since === undefined ? until - DEFAULT_DAYS * DAY_MS : readMoment(query.since)
-  if (since >= until) throw invalidValue('since', 'since must be before until')
+  if (since >= until) throw invalidValue('since', sentence('since_before_until'))
   const by = query.by.split(',') as UsageGroup[]
   if (by.includes('hour') && until - since > HOURS_MS_MAX) {
-    throw invalidValue('by', 'by hour at most 31 days can be shown')
+    throw invalidValue('by', sentence('report_hours', { days: HOURS_MS_MAX / DAY_MS }))
   }
   const { rows, total } = await usageReport(store, { keyId: query.key, since, until, by })
   const kept = keepDearest(rows, query.limit)

@@ -1,5 +1,6 @@
 // Between the values of the contract and those of the store: money, moments, versions.
-import { formatUsd, parseBudget, type Nanodollars } from '../core/money.ts'
+import { BUDGET_MAX, formatUsd, parseBudget, type Nanodollars } from '../core/money.ts'
+import { sentence } from '../core/sentences.ts'
 import { AdminError, invalidValue } from './error.ts'
 import type { RequestHeaders } from './identity.ts'
 
@@ -21,7 +22,8 @@ export function readAmount(field: string, text: string): Nanodollars {
   try {
     return parseBudget(text)
   } catch (error) {
-    if (error instanceof RangeError) throw invalidValue(field, error.message)
+    if (error instanceof RangeError)
+      throw invalidValue(field, sentence('budget_range', { most: formatUsd(BUDGET_MAX) }))
     throw error
   }
 }
@@ -29,7 +31,7 @@ export function readAmount(field: string, text: string): Nanodollars {
 /** A change that names nothing is a mistake. */
 export function refuseEmpty(body: object): void {
   if (Object.keys(body).length > 0) return
-  throw new AdminError('invalid_value', 'nothing to change: name at least one field')
+  throw new AdminError('invalid_value', sentence('nothing_to_change'))
 }
 
 export function readMoment(text: string): number {
@@ -40,10 +42,7 @@ export function readMoment(text: string): number {
 export function ifMatch(headers: RequestHeaders): number {
   const match = /^(?:W\/)?"?(\d{1,15})"?$/.exec(String(headers['if-match'] ?? ''))
   if (match !== null) return Number(match[1])
-  throw new AdminError(
-    'version_required',
-    'send the version that this change is based on: the ETag of the answer that showed it, as If-Match',
-  )
+  throw new AdminError('version_required', sentence('version_needed'))
 }
 
 export function etag(version: number): string {

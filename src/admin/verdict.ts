@@ -3,6 +3,7 @@
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { sentence } from '../core/sentences.ts'
 import type { Balance, Balances } from '../ledger/ledger.ts'
 import { usageReport } from '../ledger/usage.ts'
 import { readFrame } from '../store/frame.ts'
@@ -24,7 +25,7 @@ export async function verdictOf(
 ): Promise<Verdict> {
   const key = await findKey(parts.store, keyId)
   const balances = await parts.flow.ledger.balances(keyId)
-  if (balances === undefined) throw new AdminError('not_found', 'there is no key with this id')
+  if (balances === undefined) throw new AdminError('not_found', sentence('no_such_key'))
   const model = asked ?? firstModel(parts, key) ?? ''
   return {
     model: model === '' ? null : model,

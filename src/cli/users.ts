@@ -210,6 +210,6 @@ function printPerson(store: Store, person: PersonJson, { json }: CommonOptions):
 async function readPassword(email: string): Promise<string> {
   const password = (await readAll(process.stdin)).replace(/\r?\n$/, '')
   const problem = passwordProblem(password, email)
-  if (problem !== undefined) throw invalidValue('password', `the password: ${problem}`)
+  if (problem !== undefined) throw invalidValue('password', problem)
   return hashPassword(password)
 }

@@ -2,6 +2,7 @@
 // who did it and why. Grants nothing, so it needs no node and works beside running servers.
 import { newId } from '../core/ids.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { sentence } from '../core/sentences.ts'
 import type { Store } from '../store/open.ts'
 import { StoreError } from '../store/errors.ts'
 import { checkReason } from '../store/key-settings.ts'
@@ -19,12 +20,11 @@ export async function topUp(
 ): Promise<void> {
   const { accountId: keyId, amountNanodollars: amount } = change
   if (amount <= 0n) {
-    throw new StoreError('invalid_value', 'the amount must be above 0', { field: 'amount' })
+    throw new StoreError('invalid_value', sentence('amount_above_zero'), { field: 'amount' })
   }
   const account = await readOpen(store, keyId)
   if (account.limit_nanodollars === null) {
-    const message = 'it has no limit of its own, so there is nothing to add to'
-    throw new StoreError('wrong_state', message)
+    throw new StoreError('wrong_state', sentence('key_without_limit'))
   }
   await apply(store, { kind: 'top-up', keyId, amount, note: noteOf(store, change) })
 }
@@ -52,10 +52,7 @@ export async function adjustHold(
     .where('id', '=', holdId)
     .executeTakeFirst()
   if (row === undefined) {
-    throw new StoreError(
-      'unknown_hold',
-      `hold ${holdId} is not closed, or its row is gone: \`tollgate ledger orphans\` lists what can be adjusted`,
-    )
+    throw new StoreError('unknown_hold', sentence('no_such_hold', { id: holdId }))
   }
   await apply(store, {
     kind: 'adjust',
@@ -105,9 +102,9 @@ async function readOpen(
     .select(['status', 'limit_nanodollars'])
     .where('id', '=', accountId)
     .executeTakeFirst()
-  if (account === undefined) throw new StoreError('unknown_key', 'there is no such account')
+  if (account === undefined) throw new StoreError('unknown_key', sentence('no_such_account'))
   if (account.status !== 'revoked') return account
-  throw new StoreError('wrong_state', 'this key is revoked, and that is final')
+  throw new StoreError('wrong_state', sentence('key_revoked_for_good'))
 }
 
 async function apply(store: Store, item: Item): Promise<void> {
@@ -115,7 +112,7 @@ async function apply(store: Store, item: Item): Promise<void> {
   const result = await runOnce(store, batch)
   const outcome = result.live ? result.outcomes[0] : undefined
   if (outcome?.kind !== 'changed' || !outcome.done) {
-    throw new StoreError('unknown_key', 'there is no such account')
+    throw new StoreError('unknown_key', sentence('no_such_account'))
   }
 }
 

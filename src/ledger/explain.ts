@@ -1,6 +1,7 @@
 // Why a request cost what it cost: its tokens at the price it was charged by, computed again from what the books keep.
 import { costOf, costOfLines, type Cost, type CostLine } from '../catalog/prices.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { sentence, type Sentence } from '../core/sentences.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Store } from '../store/open.ts'
 import type { UsageRow } from './books.ts'
@@ -119,13 +120,11 @@ function why(row: UsageRow, agrees: boolean): string {
   }
 }
 
-async function missing(store: Store, requestId: string): Promise<string> {
+async function missing(store: Store, requestId: string): Promise<Sentence> {
   const hold = await store.db
     .selectFrom('holds')
     .select('id')
     .where('request_id', '=', requestId)
     .executeTakeFirst()
-  return hold === undefined
-    ? `there is no request ${requestId}: it was refused before it was admitted, or its row is past retention`
-    : `request ${requestId} is still running: it has a hold and no cost yet`
+  return sentence(hold === undefined ? 'no_such_request' : 'request_running', { id: requestId })
 }

@@ -4,6 +4,7 @@ import { sql, type RawBuilder } from 'kysely'
 
 import { firstIdAt } from '../core/ids.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { sentence } from '../core/sentences.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Store } from '../store/open.ts'
 import type { UsageRow } from './books.ts'
@@ -268,8 +269,9 @@ async function sumRollups(
 }
 
 function tooMany(): StoreError {
-  const message = `this would be more than ${ROWS_MAX} rows: ask for a shorter time, for one key, or by fewer things`
-  return new StoreError('invalid_value', message, { field: 'by' })
+  return new StoreError('invalid_value', sentence('report_too_long', { most: ROWS_MAX }), {
+    field: 'by',
+  })
 }
 
 function emptySums(group: Group): Sums {

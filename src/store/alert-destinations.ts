@@ -2,6 +2,7 @@
 import type { Selectable, Transaction } from 'kysely'
 
 import { newId } from '../core/ids.ts'
+import { sentence } from '../core/sentences.ts'
 import type { AlertDestinationsTable } from './admin-tables.ts'
 import { recordChange, type Change } from './audit.ts'
 import { StoreError } from './errors.ts'
@@ -29,7 +30,7 @@ export async function findDestination(store: Store, id: string): Promise<Destina
     .where('id', '=', id)
     .executeTakeFirst()
   if (row !== undefined) return destinationOf(row)
-  throw new StoreError('unknown_destination', 'there is no such destination of alerts')
+  throw new StoreError('unknown_destination', sentence('no_such_destination'))
 }
 
 export async function addDestination(

@@ -1,4 +1,5 @@
 // What the store refuses, and why a database cannot be used: each message is one line for the person who reads it.
+import type { Sentence } from '../core/sentences.ts'
 
 export type StoreErrorCode =
   /** The address of the database makes no sense. */
@@ -26,16 +27,19 @@ export type StoreErrorCode =
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly code: StoreErrorCode
+  /** What people are told when they administer the gateway, in the words of their language. */
+  readonly sentence: Sentence | undefined
   /** The value at fault, spelled as in the JSON form of a key; only for invalid_value. */
   readonly field: string | undefined
 
   constructor(
     code: StoreErrorCode,
-    message: string,
+    message: string | Sentence,
     details: { readonly field?: string; readonly cause?: unknown } = {},
   ) {
-    super(message, { cause: details.cause })
+    super(typeof message === 'string' ? message : message.text, { cause: details.cause })
     this.code = code
+    this.sentence = typeof message === 'string' ? undefined : message
     this.field = details.field
   }
 }
@@ -43,8 +47,8 @@ export class StoreError extends Error {
 /** Two people may have read the same thing; the second of them must see what the first one did. */
 export function refuseStale(
   expected: number | undefined,
-  found: { readonly version: number; readonly what: string },
+  found: { readonly version: number; readonly sentence: Sentence },
 ): void {
   if (expected === undefined || expected === found.version) return
-  throw new StoreError('version_conflict', `${found.what} was changed since you read it`)
+  throw new StoreError('version_conflict', found.sentence)
 }

@@ -2,6 +2,7 @@
 import type { Selectable } from 'kysely'
 
 import { formatUsd, type Nanodollars } from '../core/money.ts'
+import { sentence } from '../core/sentences.ts'
 import { recordChange } from './audit.ts'
 import { movedPeriodEnd, readAccount, type Account, type PeriodRule } from './accounts.ts'
 import { bumpRevision } from './changes.ts'
@@ -93,7 +94,7 @@ export async function setFrame(
       .returningAll()
       .executeTakeFirstOrThrow()
     const version = account.allow_version
-    refuseStale(ifVersion, { version: version - 1, what: 'the frame' })
+    refuseStale(ifVersion, { version: version - 1, sentence: sentence('frame_changed') })
     const changed = await tx
       .updateTable('accounts')
       .set({

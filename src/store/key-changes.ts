@@ -8,6 +8,7 @@ import { newId } from '../core/ids.ts'
 import { OVERLAP_MS_MAX } from '../core/key-limits.ts'
 import { pieces } from '../core/pieces.ts'
 import { newSecret, type KeyMode } from '../core/secret.ts'
+import { sentence } from '../core/sentences.ts'
 import { movedPeriodEnd } from './accounts.ts'
 import { writeAlertRule } from './alert-rules.ts'
 import { recordChange } from './audit.ts'
@@ -181,8 +182,7 @@ export async function rotateKey(
 ): Promise<KeyWithSecret> {
   const { overlapMs } = options
   if (!Number.isInteger(overlapMs) || overlapMs < 0 || overlapMs > OVERLAP_MS_MAX) {
-    const message = 'the overlap of a rotation is between 0 and 7 days'
-    throw new StoreError('invalid_value', message, { field: 'overlap' })
+    throw new StoreError('invalid_value', sentence('overlap_range'), { field: 'overlap' })
   }
   const { id, mode } = await findKey(store, idOrName)
   const secret = newSecret(mode, options.secretPrefix)
@@ -238,12 +238,14 @@ async function changeKey(
       .returningAll()
       .executeTakeFirstOrThrow()
     if (account.status === 'revoked') {
-      const message = `key "${name}" is revoked, and that is final: create a new key`
-      throw new StoreError('wrong_state', message)
+      throw new StoreError('wrong_state', sentence('key_revoked', { name }))
     }
     const within = { ...store, db: tx }
     const before = await findKey(within, id)
-    refuseStale(about.ifVersion, { version: before.version, what: `key "${name}"` })
+    refuseStale(about.ifVersion, {
+      version: before.version,
+      sentence: sentence('key_changed', { name }),
+    })
     const version = before.version + 1
     await tx.updateTable('keys').set({ version }).where('id', '=', id).execute()
     await change(tx, account, before)
@@ -306,8 +308,7 @@ const RECORDED = [
 
 function checkExpiry(store: Store, expiresAt: number | null | undefined): void {
   if (expiresAt === undefined || expiresAt === null || expiresAt > store.clock.now()) return
-  const message = 'the expiry has passed already: name a moment to come, or revoke the key'
-  throw new StoreError('invalid_value', message, { field: 'expires_at' })
+  throw new StoreError('invalid_value', sentence('key_expiry_passed'), { field: 'expires_at' })
 }
 
 /** What the frame has, said in the statement that needs it. */
@@ -328,11 +329,9 @@ async function refusingDuplicates<Result>(
     return await action()
   } catch (error) {
     if (!isDuplicateName(error)) throw error
-    throw new StoreError(
-      'duplicate_name',
-      `there is a key named "${name}" already: choose another name, or revoke that key first`,
-      { cause: error },
-    )
+    throw new StoreError('duplicate_name', sentence('key_name_taken', { name: name ?? '' }), {
+      cause: error,
+    })
   }
 }
 

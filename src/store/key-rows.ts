@@ -3,6 +3,7 @@
 import type { Transaction } from 'kysely'
 
 import { hashSecret, maskSecret } from '../core/secret.ts'
+import { sentence } from '../core/sentences.ts'
 import { StoreError } from './errors.ts'
 import { checkSettings } from './key-settings.ts'
 import type { Store } from './open.ts'
@@ -25,8 +26,9 @@ export async function changeModels(
   for (const model of change.addModels) after.add(model)
   for (const model of change.removeModels) {
     if (after.delete(model)) continue
-    const message = `model "${model}" is not on the allowlist of this key, so it cannot be removed`
-    throw new StoreError('invalid_value', message, { field: 'models' })
+    throw new StoreError('invalid_value', sentence('key_model_missing', { model }), {
+      field: 'models',
+    })
   }
   const { models } = checkSettings({ models: [...after] })
   const gone = before.difference(new Set(models))

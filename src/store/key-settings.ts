@@ -15,6 +15,7 @@ import {
   TEXT_LENGTH_MAX,
 } from '../core/key-limits.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
+import { sentence, type Sentence } from '../core/sentences.ts'
 import { timezoneOf } from '../core/timezone.ts'
 import type { PeriodRule } from './accounts.ts'
 import { StoreError } from './errors.ts'
@@ -93,19 +94,14 @@ function checkReminders(days: readonly number[]): readonly number[] {
 /** A reason for the record, such as why a key was revoked. */
 export function checkReason(text: string): string {
   const reason = label(text)
-  if (reason === '') throw invalid('reason', 'a reason is needed: say why in a few words')
+  if (reason === '') throw invalid('reason', sentence('reason_needed'))
   return atMost('reason', reason, TEXT_LENGTH_MAX)
 }
 
 function checkName(text: string): string {
   const name = label(text)
-  if (name === '') {
-    throw invalid(
-      'name',
-      'a key needs a name that says which application and environment it is for',
-    )
-  }
-  if (ID_SHAPE.test(name)) throw invalid('name', 'a name may not look like the id of a key')
+  if (name === '') throw invalid('name', sentence('key_name_needed'))
+  if (ID_SHAPE.test(name)) throw invalid('name', sentence('key_name_like_id'))
   return atMost('name', name, NAME_LENGTH_MAX)
 }
 
@@ -116,26 +112,23 @@ function checkPermissions(permissions: readonly Endpoint[]): readonly Endpoint[]
 
 function checkLimit(limit: Nanodollars | null): Nanodollars | null {
   if (limit === null || (limit >= 0n && limit <= BUDGET_MAX)) return limit
-  throw invalid('budget', `a budget is between 0 and ${formatUsd(BUDGET_MAX)} USD`)
+  throw invalid('budget', sentence('budget_range', { most: formatUsd(BUDGET_MAX) }))
 }
 
 function checkMoment(moment: number | null): number | null {
   if (moment === null || (Number.isSafeInteger(moment) && moment > 0)) return moment
-  throw invalid('expires_at', 'an expiry is a date and time such as 2027-01-31T00:00:00Z')
+  throw invalid('expires_at', sentence('key_expiry_shape'))
 }
 
 function checkTimezone(timezone: string): string {
   const spelled = timezoneOf(timezone)
   if (spelled !== undefined) return spelled
-  throw invalid(
-    'timezone',
-    `"${line(timezone)}" is no time zone: write an IANA name such as Europe/Berlin`,
-  )
+  throw invalid('timezone', sentence('timezone_unknown', { value: line(timezone) }))
 }
 
 function optionalCount(field: string, count: number | null): number | null {
   if (count === null || (Number.isInteger(count) && count >= 1 && count <= RATE_MAX)) return count
-  throw invalid(field, `${field} is a whole number from 1 up, or none`)
+  throw invalid(field, sentence('key_rate', { field }))
 }
 
 function optionalText(field: string, text: string | null): string | null {
@@ -146,7 +139,8 @@ function optionalText(field: string, text: string | null): string | null {
 
 function list(field: string, texts: readonly string[], lengthMax: number): readonly string[] {
   const cleaned = [...new Set(texts.map(line))].filter((text) => text !== '')
-  if (cleaned.length > lengthMax) throw invalid(field, `at most ${lengthMax} ${field} are possible`)
+  if (cleaned.length > lengthMax)
+    throw invalid(field, sentence('too_many', { field, most: lengthMax }))
   return cleaned.map((text) => atMost(field, text, NAME_LENGTH_MAX))
 }
 
@@ -161,9 +155,9 @@ function counts(
   const cleaned = [...new Set(values)].toSorted((a, b) => a - b)
   if (cleaned.every((value) => Number.isInteger(value) && value >= 1 && value <= most)) {
     if (cleaned.length <= lengthMax) return cleaned
-    throw invalid(field, `${field}: at most ${lengthMax} are possible`)
+    throw invalid(field, sentence('too_many', { field, most: lengthMax }))
   }
-  throw invalid(field, `${field} are whole numbers from 1 to ${most}`)
+  throw invalid(field, sentence('whole_numbers', { field, most }))
 }
 
 function oneOf<Value extends string>(
@@ -172,12 +166,15 @@ function oneOf<Value extends string>(
   allowed: readonly Value[],
 ): Value {
   if (allowed.includes(value)) return value
-  throw invalid(field, `${field}: "${line(value)}" is not one of ${allowed.join(', ')}`)
+  throw invalid(
+    field,
+    sentence('not_one_of', { field, value: line(value), allowed: allowed.join(', ') }),
+  )
 }
 
 function atMost(field: string, text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text
-  throw invalid(field, `${field} may be at most ${lengthMax} characters long`)
+  throw invalid(field, sentence('too_long', { field, most: lengthMax }))
 }
 
 /** What people name things: one line, and what looks the same is the same. */
@@ -204,6 +201,6 @@ function storable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed()
 }
 
-function invalid(field: string, message: string): StoreError {
-  return new StoreError('invalid_value', message, { field })
+function invalid(field: string, why: Sentence): StoreError {
+  return new StoreError('invalid_value', why, { field })
 }

@@ -5,6 +5,7 @@ import type { Endpoint } from '../core/endpoints.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { pieces } from '../core/pieces.ts'
 import type { KeyMode } from '../core/secret.ts'
+import { sentence } from '../core/sentences.ts'
 import { readAccount, type Account } from './accounts.ts'
 import { readThresholds } from './alert-rules.ts'
 import { StoreError } from './errors.ts'
@@ -56,8 +57,7 @@ export async function findKey(store: Store, idOrName: string): Promise<Key> {
     )
     .executeTakeFirst()
   if (row !== undefined) return readWithModels(store, row)
-  const message = `there is no key with the id "${idOrName}", and none with this name that is not revoked: \`tollgate keys list\` shows all`
-  throw new StoreError('unknown_key', message)
+  throw new StoreError('unknown_key', sentence('no_key_named', { key: idOrName }))
 }
 
 /** Undefined for a secret nobody was given, or whose overlap has ended. A revoked key is found, and says so. */

@@ -64,6 +64,15 @@ describe('the first page', () => {
     assert.equal(new URL(page.url()).hash, '', 'the token leaves the address')
   })
 
+  test('says what the gateway refused in the language that was chosen', async () => {
+    await page.evaluate("localStorage.setItem('tollgate.language', 'de')")
+    await page.goto(`${stage.url}/invitation#made-up`)
+    await page.reload()
+    await page.goto(`${stage.url}/invitation#made-up-again`)
+    await page.getByText('Einen solchen Link gibt es nicht').waitFor()
+    await page.evaluate("localStorage.setItem('tollgate.language', 'en')")
+  })
+
   test('loads without a complaint of the browser', () => {
     // The refused link is answered with 404, which a browser always writes down.
     assert.deepEqual(

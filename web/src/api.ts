@@ -2,6 +2,7 @@
 import { adminError } from '../../src/admin/contract/errors.ts'
 import type { AdminErrorCode, AdminErrorJson, Conflict } from '../../src/admin/contract/errors.ts'
 import { API_PREFIX } from '../../src/admin/contract/route.ts'
+import type { Refusal } from './i18n/said.ts'
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '../../src/admin/contract/route.ts'
 
 export type Readiness = 'ready' | 'not-ready' | 'unreachable'
@@ -9,13 +10,16 @@ export type Readiness = 'ready' | 'not-ready' | 'unreachable'
 /** `unreachable`: nothing answered. `not_understood`: what answered was not the admin API. */
 export type ApiErrorCode = AdminErrorCode | 'unreachable' | 'not_understood'
 
-export type FieldProblem = { readonly field: string; readonly message: string }
+export type FieldProblem = Refusal & { readonly field: string }
 
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: ApiErrorCode
   readonly status: number
   readonly requestId: string | undefined
+  /** The message by name, with its values. */
+  readonly reason: string | undefined
+  readonly values: Refusal['values']
   /** Every field at fault, spelled as in the body. */
   readonly problems: readonly FieldProblem[]
   readonly permission: string | undefined
@@ -26,8 +30,10 @@ export class ApiError extends Error {
     this.code = code
     this.status = status
     this.requestId = json?.request_id
-    const only = json?.field ? [{ field: json.field, message: json.message }] : []
-    this.problems = json?.problems ?? only
+    this.reason = json?.reason
+    this.values = json?.values
+    const { field } = json ?? {}
+    this.problems = json?.problems ?? (json && field ? [{ ...json, field }] : [])
     this.permission = json?.permission
     this.conflict = json?.conflict
   }

@@ -60,14 +60,23 @@ export const conflict = z.object({
   ),
 })
 
+/** The message again, for programs that say it in another language. */
+const reason = {
+  /** Its name, which stays when the words change. */
+  reason: z.string().optional(),
+  /** The values in it. */
+  values: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+}
+
 export const adminError = z.object({
   error: z.object({
     code: z.enum(ADMIN_ERROR_CODES),
     /** The field at fault, spelled as in the body, the query or the path. */
     field: z.string().optional(),
     message: z.string(),
+    ...reason,
     request_id: z.string(),
-    problems: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+    problems: z.array(z.object({ field: z.string(), message: z.string(), ...reason })).optional(),
     permission: z.string().optional(),
     conflict: conflict.optional(),
   }),

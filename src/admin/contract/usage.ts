@@ -12,7 +12,7 @@ const groups = z
   .string()
   .regex(
     /^(key|model|day|hour)(,(key|model|day|hour)){0,3}$/,
-    `use ${GROUPS.join(', ')}, with commas`,
+    'name what to add up by, with commas between',
   )
   .meta({ examples: ['day,model'] })
 

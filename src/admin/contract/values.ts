@@ -18,7 +18,7 @@ export const anyMoment = z.iso.datetime({
 export const period = z.enum(['day', 'week', 'month', 'year', 'never'])
 export const weekStart = z.enum(['mon', 'sun'])
 
-export const reason = z.string().min(1, 'say why, in a few words').max(2_000)
+export const reason = z.string().min(1, 'a reason is needed: say why in a few words').max(2_000)
 
 /** A number in a query string. */
 export const count = (least: number, most: number) => z.coerce.number().int().min(least).max(most)

@@ -1,5 +1,6 @@
 // Where people and roles are changed: in whose name, with which rights, and by the rules that hold for everyone, whether
 // they come by the screens, by a script or by the command line.
+import { sentence } from '../../core/sentences.ts'
 import type { Store } from '../../store/open.ts'
 import { changePeople, countActive, type Tx } from '../../store/people.ts'
 import { PERMISSIONS, type Permission } from '../contract/permissions.ts'
@@ -47,11 +48,18 @@ export async function change<Result>(
 }
 
 /** Nobody gives a right that they do not hold, nor touches somebody who holds one: a reset link would be a way to it. */
-export function demandRights({ rights }: Desk, needed: readonly Permission[], what: string): void {
-  const missing = needed.find((permission) => !rights.has(permission))
-  if (missing === undefined) return
-  const message = `${what} holds the permission "${missing}", which you do not hold yourself`
-  throw new AdminError('not_permitted', message, { permission: missing })
+export function demandRights(
+  { rights }: Desk,
+  needed: readonly Permission[],
+  holder: { readonly role: string } | { readonly email: string },
+): void {
+  const permission = needed.find((each) => !rights.has(each))
+  if (permission === undefined) return
+  const why =
+    'role' in holder
+      ? sentence('permission_of_role', { ...holder, permission })
+      : sentence('permission_of_person', { ...holder, permission })
+  throw new AdminError('not_permitted', why, { permission })
 }
 
 const KEPT = ['people:manage', 'configuration:manage'] as const
@@ -71,9 +79,7 @@ async function managers(
 }
 
 function lastManager(permission: (typeof KEPT)[number]): AdminError {
-  const what = permission === 'people:manage' ? 'people' : 'the configuration'
-  return new AdminError(
-    'last_manager',
-    `afterwards nobody could manage ${what}: give somebody else a role with that right first`,
-  )
+  const isPeople = permission === 'people:manage'
+  const why = sentence(isPeople ? 'last_people_manager' : 'last_configuration_manager')
+  return new AdminError('last_manager', why)
 }

@@ -2,6 +2,7 @@
 // before it is judged, and a success takes it back.
 import { isIPv6 } from 'node:net'
 
+import { sentence } from '../../core/sentences.ts'
 import { recordRefusal } from '../../store/audit.ts'
 import { countAttempt, takeAttemptBack } from '../../store/attempts.ts'
 import type { Store } from '../../store/open.ts'
@@ -74,11 +75,9 @@ export async function isRecordWorthy(store: Store, address: string): Promise<boo
 function tooMany(waitMs: number): AdminError {
   const retryAfterSeconds = Math.ceil(waitMs / 1_000)
   const minutes = Math.ceil(waitMs / 60_000)
-  return new AdminError(
-    'too_many_attempts',
-    `too many attempts: wait ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, then try again`,
-    { retryAfterSeconds },
-  )
+  return new AdminError('too_many_attempts', sentence('sign_in_often', { minutes }), {
+    retryAfterSeconds,
+  })
 }
 
 /** One customer of a provider has 2^64 addresses of IPv6. */

@@ -1,5 +1,6 @@
 // One-time links: who gets one, how it reaches them, and what it does when it is used.
 import { newId } from '../../core/ids.ts'
+import { sentence } from '../../core/sentences.ts'
 import { inTheNameOf, recordChange } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
 import { setPassword } from '../../store/passwords.ts'
@@ -78,12 +79,13 @@ export async function makePersonLink(
 }
 
 function refuseLink({ status, email }: Person, kind: LinkKind): void {
-  if (status === 'blocked') throw new AdminError('wrong_state', `${email} is blocked`)
+  if (status === 'blocked')
+    throw new AdminError('wrong_state', sentence('person_blocked', { email }))
   if (kind === 'invitation' && status !== 'invited') {
-    throw new AdminError('wrong_state', `${email} has come already: reset the password instead`)
+    throw new AdminError('wrong_state', sentence('person_came', { email }))
   }
   if (kind === 'reset' && status === 'invited') {
-    throw new AdminError('wrong_state', `${email} has not come yet: invite again instead`)
+    throw new AdminError('wrong_state', sentence('person_not_come', { email }))
   }
 }
 
@@ -113,12 +115,10 @@ function endOf(state: LinkState): 'used' | 'expired' | 'unknown' {
 }
 
 const LINK_REFUSALS = {
-  used: () =>
-    new AdminError('link_used', 'this link was used already: sign in, or ask for a new one'),
-  expired: () => new AdminError('link_expired', 'this link is too old: ask for a new one'),
-  blocked: () => new AdminError('wrong_state', 'this account is blocked: ask an administrator'),
-  unknown: () =>
-    new AdminError('invalid_link', 'there is no such link: copy all of it, or ask for a new one'),
+  used: () => new AdminError('link_used', sentence('link_used')),
+  expired: () => new AdminError('link_expired', sentence('link_expired')),
+  blocked: () => new AdminError('wrong_state', sentence('account_blocked')),
+  unknown: () => new AdminError('invalid_link', sentence('link_unknown')),
 }
 
 export type LinkUse = {
@@ -135,9 +135,9 @@ export async function useOpenLink(
 ): Promise<{ readonly email: string }> {
   const link = await findOpenLink(store, given.token)
   const email = link.person?.email ?? (given.email && normalEmail(given.email))
-  if (email === undefined) throw invalidValue('email', 'write your e-mail address')
+  if (email === undefined) throw invalidValue('email', sentence('email_needed'))
   const name = given.name ?? link.person?.name ?? ''
-  if (name === '') throw invalidValue('name', 'write your name')
+  if (name === '') throw invalidValue('name', sentence('own_name_needed'))
   const problem = passwordProblem(given.password, email)
   if (problem !== undefined) throw invalidValue('password', problem)
   const hash = await hashPassword(given.password)

@@ -1,4 +1,5 @@
 // What the handlers of people work with, and the few questions that all of them ask of a call.
+import { sentence } from '../../core/sentences.ts'
 import { inTheNameOf } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -61,7 +62,7 @@ export function linkBase(parts: PeopleParts, { headers }: Pick<Caller, 'headers'
 /** A script with a token must not be able to make itself at home. */
 export function demandBrowser({ via }: Person): void {
   if (via === 'session') return
-  throw new AdminError('not_permitted', 'a personal access token cannot do this: sign in instead')
+  throw new AdminError('not_permitted', sentence('token_not_enough'))
 }
 
 function textOf(header: RequestHeaders[string]): string | undefined {

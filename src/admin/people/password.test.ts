@@ -33,7 +33,7 @@ test('what is no hash opens to nothing', async () => {
 })
 
 test('a new password is long and not the address', () => {
-  const problem = (password: string) => passwordProblem(password, 'ann.longname@example.com')
+  const problem = (password: string) => passwordProblem(password, 'ann.longname@example.com')?.text
   assert.match(problem('short') ?? '', /at least 12/)
   assert.match(problem('x'.repeat(201)) ?? '', /at most 200/)
   assert.match(problem('abababababababab') ?? '', /more different/)

@@ -3,6 +3,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 
+import { sentence, type Sentence } from '../../core/sentences.ts'
 import { normalEmail } from '../../store/people.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts'
 
@@ -33,12 +34,13 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
 }
 
 /** What is wrong with a new password, in a sentence; undefined when it will do. Length counts, not kinds of letters. */
-export function passwordProblem(password: string, email: string): string | undefined {
+export function passwordProblem(password: string, email: string): Sentence | undefined {
   const length = [...password].length
-  if (length < PASSWORD_LENGTH_MIN) return `use at least ${PASSWORD_LENGTH_MIN} characters`
-  if (length > PASSWORD_LENGTH_MAX) return `use at most ${PASSWORD_LENGTH_MAX} characters`
-  if (new Set(password).size < DIFFERENT_MIN) return 'use more different characters'
-  if (normalEmail(password) === normalEmail(email)) return 'the address is no password'
+  if (length < PASSWORD_LENGTH_MIN)
+    return sentence('password_short', { least: PASSWORD_LENGTH_MIN })
+  if (length > PASSWORD_LENGTH_MAX) return sentence('password_long', { most: PASSWORD_LENGTH_MAX })
+  if (new Set(password).size < DIFFERENT_MIN) return sentence('password_monotonous')
+  if (normalEmail(password) === normalEmail(email)) return sentence('password_is_address')
   return undefined
 }
 

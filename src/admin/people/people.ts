@@ -1,6 +1,7 @@
 // What can be done to people by those who manage them, each as one change that the rules of desk.ts allow and that is
 // recorded with it.
 import { newId } from '../../core/ids.ts'
+import { sentence } from '../../core/sentences.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
 import { recordChange } from '../../store/audit.ts'
 import { setPassword } from '../../store/passwords.ts'
@@ -47,7 +48,7 @@ export async function addPerson(desk: Desk, invited: Invited): Promise<PersonAns
   const { store } = desk
   const email = normalEmail(invited.email)
   const check = emailSchema.safeParse(email)
-  if (!check.success) throw invalidValue('email', `"${email}" is no e-mail address`)
+  if (!check.success) throw invalidValue('email', sentence('email_wrong', { email }))
   const attempt = {
     action: 'person.invite',
     subject: 'person',
@@ -56,9 +57,9 @@ export async function addPerson(desk: Desk, invited: Invited): Promise<PersonAns
   } as const
   return change(desk, attempt, async (tx, roles) => {
     const role = roleNamed(roles, invited.role)
-    demandRights(desk, role.permissions, `the role "${role.name}"`)
+    demandRights(desk, role.permissions, { role: role.name })
     if ((await findPerson(tx, { email })) !== undefined) {
-      throw new AdminError('duplicate_name', `${email} is among the people already`, {
+      throw new AdminError('duplicate_name', sentence('person_known', { email }), {
         field: 'email',
       })
     }
@@ -90,7 +91,7 @@ export function changePerson(
     if (name !== undefined) await updatePerson(tx, person.id, { name })
     if (roleText === undefined) return
     const role = roleNamed(roles, roleText)
-    demandRights(desk, role.permissions, `the role "${role.name}"`)
+    demandRights(desk, role.permissions, { role: role.name })
     await updatePerson(tx, person.id, { role_id: role.id })
   })
 }
@@ -170,7 +171,7 @@ export async function manageable(
   { idOrEmail, roles }: { readonly idOrEmail: string; readonly roles: readonly Role[] },
 ): Promise<Person> {
   const person = await known(db, idOrEmail)
-  demandRights(desk, roleById(roles, person.roleId).permissions, person.email)
+  demandRights(desk, roleById(roles, person.roleId).permissions, { email: person.email })
   return person
 }
 
@@ -182,15 +183,19 @@ async function known(db: Queries, idOrEmail: string): Promise<Person> {
   const by = idOrEmail.includes('@') ? { email: idOrEmail } : { id: idOrEmail }
   const person = await findPerson(db, by)
   if (person === undefined) {
-    throw new AdminError('not_found', `there is nobody called ${idOrEmail} here`)
+    throw new AdminError('not_found', sentence('person_unknown', { person: idOrEmail }))
   }
   return person
 }
 
 /** Not even by mistake; and whoever found a browser unattended would get around the password by it. */
-export function refuseSelf({ personId }: Desk, person: Person, verb: string): void {
+export function refuseSelf(
+  { personId }: Desk,
+  person: Person,
+  verb: 'block' | 'reset' | 'remove',
+): void {
   if (personId !== person.id) return
-  throw new AdminError('wrong_state', `you cannot ${verb} yourself: somebody else has to`)
+  throw new AdminError('wrong_state', sentence(`self_${verb}`))
 }
 
 export function personAnswer(person: Person, roles: readonly Role[]): PersonAnswer {

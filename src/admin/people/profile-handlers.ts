@@ -1,5 +1,6 @@
 // One's own account: the handlers of contract/profile.ts. Whoever found a browser unattended still needs the password for
 // what would let them stay.
+import { sentence } from '../../core/sentences.ts'
 import { recordChange, recordRefusal } from '../../store/audit.ts'
 import { setPassword } from '../../store/passwords.ts'
 import { findPerson, updatePerson, type Tx } from '../../store/people.ts'
@@ -85,7 +86,7 @@ function twoFactorHandlers(
       await proven(parts, call, { password, field: 'password' })
       const setup = await (await parts.signIn()).startTwoFactor(visitOf(call), password)
       if (setup === undefined) {
-        throw new AdminError('wrong_state', 'codes are asked for already: end that first')
+        throw new AdminError('wrong_state', sentence('two_factor_on'))
       }
       return { uri: setup.uri, recovery_codes: [...setup.recoveryCodes] }
     },
@@ -97,7 +98,7 @@ function twoFactorHandlers(
       await limitTries(store, tries)
       const cookies = await (await parts.signIn()).confirmTwoFactor(visitOf(call), call.body.code)
       if (cookies === undefined) {
-        throw invalidValue('code', 'this is not the code that the app shows now')
+        throw invalidValue('code', sentence('code_wrong'))
       }
       await takeTriesBack(store, tries)
       await recorded(parts, call, twoFactorChange(true))
@@ -118,7 +119,7 @@ function twoFactorHandlers(
       const { password } = call.body
       await proven(parts, call, { password, field: 'password' })
       const codes = await (await parts.signIn()).newRecoveryCodes(visitOf(call), password)
-      if (codes === undefined) throw new AdminError('wrong_state', 'no codes are asked for yet')
+      if (codes === undefined) throw new AdminError('wrong_state', sentence('two_factor_off'))
       await recorded(parts, call, { action: 'person.new_recovery_codes' })
       return { recovery_codes: [...codes] }
     },
@@ -151,7 +152,7 @@ function sessionHandlers(
       const ended = { personId: call.person.id, only: call.params.id }
       const work = async (tx: Tx): Promise<void> => {
         const count = await deleteSessions(tx, ended)
-        if (count === 0) throw new AdminError('not_found', 'there is no such session of yours')
+        if (count === 0) throw new AdminError('not_found', sentence('session_unknown'))
       }
       await recorded(parts, call, { action: 'person.sign_out', work })
       return { done: true }
@@ -196,7 +197,7 @@ async function recorded(
 async function sessionOf(parts: PeopleParts, call: Caller): Promise<Session> {
   demandBrowser(call.person)
   const session = await (await parts.signIn()).session(visitOf(call))
-  if (session === undefined) throw new AdminError('not_signed_in', 'sign in again')
+  if (session === undefined) throw new AdminError('not_signed_in', sentence('sign_in_again'))
   return session
 }
 
@@ -213,7 +214,7 @@ async function proven(
   if (!(await (await parts.signIn()).checkPassword(visitOf(call), password))) {
     const reason = 'wrong password'
     await recordRefusal(store, { action: 'person.prove', ...subjectOf(call.person), reason })
-    throw invalidValue(field, 'this is not your password')
+    throw invalidValue(field, sentence('password_wrong'))
   }
   await takeTriesBack(store, tries)
 }

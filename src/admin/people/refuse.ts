@@ -18,5 +18,5 @@ export async function refusal(
   error: AdminError,
 ): Promise<AdminError> {
   await recordRefusal(store, { ...attempt, reason: error.message })
-  return new AdminError(error.code, error.message, { ...error.details, isRecorded: true })
+  return new AdminError(error.code, error.sentence, { ...error.details, isRecorded: true })
 }

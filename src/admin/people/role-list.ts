@@ -1,4 +1,5 @@
 // Which roles there are: the built-in ones, which nobody can change, and one's own.
+import { sentence } from '../../core/sentences.ts'
 import type { Queries } from '../../store/people.ts'
 import { listStoredRoles } from '../../store/roles.ts'
 import { BUILT_IN_ROLES, PERMISSIONS, type Permission } from '../contract/permissions.ts'
@@ -33,7 +34,7 @@ export function roleNamed(roles: readonly Role[], text: string): Role {
   const role = roles.find(({ id, name }) => id === text || normalName(name) === wanted)
   if (role !== undefined) return role
   const names = roles.map(({ name }) => name).join(', ')
-  throw invalidValue('role', `there is no role "${text}": choose one of ${names}`)
+  throw invalidValue('role', sentence('role_not_found', { role: text, roles: names }))
 }
 
 /** Names that look alike are one. */

@@ -1,4 +1,5 @@
 // Making and changing roles of one's own.
+import { sentence } from '../../core/sentences.ts'
 import { recordChange } from '../../store/audit.ts'
 import type { Queries, Tx } from '../../store/people.ts'
 import { countByRole, deleteRole, insertRole, updateRole } from '../../store/roles.ts'
@@ -22,7 +23,7 @@ export async function createRole(desk: Desk, settings: RoleSettings): Promise<Ro
     subjectName: settings.name,
   } as const
   return change(desk, attempt, async (tx, roles) => {
-    demandRights(desk, settings.permissions, 'this role')
+    demandRights(desk, settings.permissions, { role: settings.name })
     refuseTaken(roles, settings.name)
     const id = await insertRole(desk.store, tx, settings)
     await recordChange(desk.store, tx, {
@@ -48,7 +49,7 @@ export async function changeRole(
       name: given.name ?? before.name,
       permissions: given.permissions ?? before.permissions,
     }
-    demandRights(desk, [...before.permissions, ...after.permissions], `the role "${role.name}"`)
+    demandRights(desk, [...before.permissions, ...after.permissions], { role: role.name })
     refuseTaken(
       roles.filter((other) => other.id !== id),
       after.name,
@@ -63,10 +64,9 @@ export async function removeRole(desk: Desk, id: string): Promise<void> {
   const attempt = { action: 'role.remove', subject: 'role', subjectId: id } as const
   await change(desk, attempt, async (tx, roles) => {
     const { name, permissions } = ownRole(roles, id)
-    demandRights(desk, permissions, `the role "${name}"`)
+    demandRights(desk, permissions, { role: name })
     if (((await countByRole(tx)).get(id) ?? 0) > 0) {
-      const message = `people have the role "${name}": give each of them another one first`
-      throw new AdminError('wrong_state', message)
+      throw new AdminError('wrong_state', sentence('role_in_use', { name }))
     }
     await deleteRole(tx, id)
     const before = { name, permissions }
@@ -76,15 +76,14 @@ export async function removeRole(desk: Desk, id: string): Promise<void> {
 
 function ownRole(roles: readonly Role[], id: string): Role {
   const role = roles.find((each) => each.id === id)
-  if (role === undefined) throw new AdminError('not_found', 'there is no role with this id')
+  if (role === undefined) throw new AdminError('not_found', sentence('role_unknown'))
   if (!role.isBuiltIn) return role
-  const message = `"${role.name}" is built in and stays as it is: make a role of your own`
-  throw new AdminError('wrong_state', message)
+  throw new AdminError('wrong_state', sentence('role_built_in', { name: role.name }))
 }
 
 function refuseTaken(roles: readonly Role[], name: string): void {
   if (!roles.some((role) => normalName(role.name) === normalName(name))) return
-  throw new AdminError('duplicate_name', `there is a role "${name}" already`, { field: 'name' })
+  throw new AdminError('duplicate_name', sentence('role_taken', { name }), { field: 'name' })
 }
 
 async function answerOf(tx: Tx, id: string): Promise<RoleAnswer> {

@@ -1,5 +1,6 @@
 // How a step of signing in ends: the browser is told what comes next, or the refusal, and a sign-in that is complete is
 // recorded.
+import { sentence } from '../../core/sentences.ts'
 import { inTheNameOf, recordChange } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
 import { findPerson } from '../../store/people.ts'
@@ -24,16 +25,11 @@ export async function stepAnswer(
       setCookies(setHeader, outcome.cookies)
       return { step: 'code' }
     case 'refused':
-      throw new AdminError(
-        'wrong_credentials',
-        'this does not open an account: check what you wrote, or ask an administrator for a link to reset your password',
-      )
+      throw new AdminError('wrong_credentials', sentence('sign_in_wrong'))
     case 'locked':
-      throw new AdminError(
-        'too_many_attempts',
-        'too many wrong codes: wait a while, then sign in again from the start',
-        { retryAfterSeconds: 900 },
-      )
+      throw new AdminError('too_many_attempts', sentence('sign_in_locked'), {
+        retryAfterSeconds: 900,
+      })
   }
 }
 

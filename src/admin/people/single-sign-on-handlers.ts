@@ -1,4 +1,5 @@
 // Single sign-on: the browser is sent to the provider, and comes back from it.
+import { sentence } from '../../core/sentences.ts'
 import { recordRefusal } from '../../store/audit.ts'
 import type { HandlersOf } from '../call.ts'
 import type { signInRoutes, SingleSignOnError } from '../contract/sign-in.ts'
@@ -19,11 +20,7 @@ export function singleSignOnHandlers(parts: PeopleParts): SingleSignOnHandlers {
       const signIn = await parts.signIn()
       const started = await signIn.startSingleSignOn(visitOf(call))
       if (started === undefined) {
-        throw new AdminError(
-          'unavailable',
-          'the provider of single sign-on does not answer: try again shortly',
-          { retryAfterSeconds: 10 },
-        )
+        throw new AdminError('unavailable', sentence('sign_on_silent'), { retryAfterSeconds: 10 })
       }
       setCookies(call.setHeader, started.cookies)
       return { location: started.location }
@@ -70,5 +67,5 @@ const REASONS: Readonly<Record<string, SingleSignOnError>> = {
 
 function refuseWithout({ singleSignOnName }: PeopleParts): void {
   if (singleSignOnName !== undefined) return
-  throw new AdminError('not_found', 'there is no single sign-on here')
+  throw new AdminError('not_found', sentence('sign_on_absent'))
 }

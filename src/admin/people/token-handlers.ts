@@ -1,4 +1,5 @@
 // Personal access tokens: for a person's own scripts on the admin API, with that person's rights or fewer.
+import { sentence } from '../../core/sentences.ts'
 import {
   deleteAccessToken,
   insertAccessToken,
@@ -31,9 +32,9 @@ export function tokenHandlers(
       const { name, permissions } = body
       const missing = permissions?.find((permission) => !person.permissions.has(permission))
       if (missing !== undefined) {
-        const message = `your role lacks the permission "${missing}", so a token of yours cannot have it`
+        const why = sentence('permission_of_token', { permission: missing })
         const attempt = { action: 'token.create', subject: 'token', subjectId: '' } as const
-        const error = new AdminError('not_permitted', message, { permission: missing })
+        const error = new AdminError('not_permitted', why, { permission: missing })
         throw await refusal(store, { ...attempt, subjectName: name }, error)
       }
       const expiresAt = expiryOf(body.expires_at, store.clock.now())
@@ -51,8 +52,7 @@ export function tokenHandlers(
       const about = { id: call.params.id, personId: call.person.id }
       await store.db.transaction().execute(async (tx) => {
         const token = await deleteAccessToken(tx, about)
-        if (token === undefined)
-          throw new AdminError('not_found', 'there is no such token of yours')
+        if (token === undefined) throw new AdminError('not_found', sentence('token_unknown'))
         await recordToken(store, tx, { action: 'token.revoke', token })
       })
       return { done: true }
@@ -64,9 +64,9 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 
 function expiryOf(text: string, now: number): number {
   const expiresAt = Date.parse(text)
-  if (expiresAt <= now) throw invalidValue('expires_at', 'choose a moment to come')
+  if (expiresAt <= now) throw invalidValue('expires_at', sentence('moment_passed'))
   if (expiresAt > now + TOKEN_DAYS_MAX * DAY_MS) {
-    throw invalidValue('expires_at', `a token lasts at most ${TOKEN_DAYS_MAX} days`)
+    throw invalidValue('expires_at', sentence('token_lifetime', { days: TOKEN_DAYS_MAX }))
   }
   return expiresAt
 }

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, test } from 'node:test'
+import { ERROR_CODES } from '../../../src/core/errors.ts'
+import { SENTENCES } from '../../../src/core/sentences.ts'
 import { flatten } from './texts.ts'
 
 const folder = import.meta.dirname
@@ -34,6 +36,16 @@ describe('catalogues', () => {
     })
   }
 
+  test('the gateway refuses in no sentence that a language lacks', () => {
+    assert.deepEqual(namesBelow('refused.'), Object.keys(SENTENCES).toSorted())
+    for (const [name, text] of Object.entries(SENTENCES))
+      assert.deepEqual(valuesOf(english.get(`refused.${name}`) ?? ''), valuesOf(text), name)
+  })
+
+  test('calls are refused with no code that a language lacks', () => {
+    assert.deepEqual(namesBelow('callError.'), ERROR_CODES.toSorted())
+  })
+
   test('every text is used', () => {
     const source = globSync(`${folder}/../**/*.{ts,tsx}`)
       .map((path) => readFileSync(path, 'utf8'))
@@ -47,6 +59,12 @@ describe('catalogues', () => {
     assert.deepEqual([...new Set(unused)], [])
   })
 })
+
+/** Of the English catalogue, which every other one is held against. */
+function namesBelow(prefix: string): string[] {
+  const keys = [...english.keys()].filter((key) => key.startsWith(prefix))
+  return keys.map((key) => key.slice(prefix.length)).toSorted()
+}
 
 /** The values that stand between braces. */
 function valuesOf(text: string): string[] {

@@ -13,6 +13,11 @@ export function useTranslation(): Translation {
   return useSyncExternalStore(listen, () => shown)
 }
 
+/** For functions that are called by what uses the hook. */
+export function shownTexts(): Texts {
+  return shown
+}
+
 export function showTexts(texts: Texts, language: Language): void {
   shown = { ...texts, language }
   for (const listener of listeners) listener()

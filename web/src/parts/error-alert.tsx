@@ -1,6 +1,7 @@
 // A failed request: what happened, the code and request id to ask about it, and a button to try again.
 import { Button } from '@mantine/core'
 import { ApiError } from '../api.ts'
+import { said } from '../i18n/said.ts'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { Notice } from './notice.tsx'
 
@@ -25,14 +26,14 @@ export function ErrorAlert({ title, error, onRetry }: ErrorAlertProps) {
   )
 }
 
-/** The words of an error: the gateway's own message, or that it did not answer. */
+/** The words of an error: what the gateway said, or that it did not answer. */
 export function ErrorWords({ error }: { readonly error: Error }) {
   const { t } = useTranslation()
   if (!(error instanceof ApiError)) return <>{t('error.unexpected')}</>
   if (error.code === 'unreachable') return <>{t('error.unreachable')}</>
   return (
     <>
-      <div>{error.message}</div>
+      <div className="break">{said(error)}</div>
       <small className="muted">
         <code>{error.code}</code>
         {error.requestId && (

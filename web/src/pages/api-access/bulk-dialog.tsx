@@ -2,6 +2,7 @@
 import { Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { said } from '../../i18n/said.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import type { BodyOf } from '../../../../src/admin/contract/route.ts'
@@ -160,7 +161,7 @@ function BulkOutcome({ results, onClose }: BulkOutcomeProps) {
             <ul className={styles['names']}>
               {failed.map(({ id, name, error }) => (
                 <li key={id}>
-                  {name ?? id}: {error?.message}
+                  {name ?? id}: {error && said(error)}
                 </li>
               ))}
             </ul>

@@ -5,6 +5,7 @@ import type { ReactNode, SubmitEvent } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/keys.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
+import { CallRefusal } from '../../parts/call-refusal.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { PlayIcon } from '../../parts/icons.tsx'
@@ -66,7 +67,7 @@ function Said({ turn: { content, result } }: { readonly turn: Turn }) {
   if (result?.error)
     return (
       <Notice tone="bad" title={t('testCall.refused', { status: result.status })}>
-        <div className="break">{result.error.message}</div>
+        <CallRefusal error={result.error} />
         <code>{result.error.code}</code>
       </Notice>
     )

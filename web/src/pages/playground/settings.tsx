@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
+import { CallRefusal } from '../../parts/call-refusal.tsx'
 import { KeySelect } from '../../parts/key-select.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { limitsQuery } from '../../queries.ts'
@@ -93,7 +94,7 @@ function Verdict({ keyId, model }: VerdictProps) {
   const { passes, blocked_by: blocked, key } = limits.data
   return (
     <Notice tone={passes ? 'good' : 'bad'} title={t(passes ? 'verdict.passes' : 'verdict.blocked')}>
-      {blocked && <div className="break">{blocked.message}</div>}
+      {blocked && <CallRefusal error={blocked} />}
       {key.remaining !== null && (
         <div>{t('budget.part.free', { amount: format.money(key.remaining) })}</div>
       )}

@@ -8,9 +8,11 @@ import type { SubmitEvent } from 'react'
 import { PASSWORD_LENGTH_MIN, signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
 import type { LinkKind } from '../../../../src/admin/contract/sign-in.ts'
 import { ApiError, call } from '../../api.ts'
+import { said } from '../../i18n/said.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { problemOf } from '../../parts/field-problem.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { sessionQuery } from '../../session.ts'
@@ -33,7 +35,7 @@ export function LinkPage() {
       {token === '' && <DeadLink message={t('link.incomplete')} />}
       {link.isLoading && <Loading />}
       {link.error instanceof ApiError && link.error.status >= 400 && link.error.status < 500 ? (
-        <DeadLink message={link.error.message} />
+        <DeadLink message={said(link.error)} />
       ) : (
         link.error && (
           <ErrorAlert
@@ -101,8 +103,7 @@ function LinkForm({ token, kind, email, name, expires_at: expiresAt }: LinkFormP
     event.preventDefault()
     use.mutate(new FormData(event.currentTarget))
   }
-  const problems = use.error instanceof ApiError ? use.error.problems : []
-  const errorOf = (field: string) => problems.find((each) => each.field === field)?.message
+  const errorOf = (field: string) => problemOf(use.error, field)
   return (
     <form onSubmit={submit}>
       <Stack>

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import type { Verdict as VerdictAnswer } from '../../../../../src/admin/contract/keys.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
+import { CallRefusal } from '../../../parts/call-refusal.tsx'
 import { ErrorAlert } from '../../../parts/error-alert.tsx'
 import { Loading } from '../../../parts/loading.tsx'
 import { Notice } from '../../../parts/notice.tsx'
@@ -56,8 +57,9 @@ function VerdictWords({ verdict, id }: VerdictWordsProps) {
         title={t('verdict.blocked')}
         actions={<Remedy verdict={verdict} id={id} />}
       >
-        {blocked.message}{' '}
-        {blocked.resets_at && t('verdict.until', { moment: format.dateTime(blocked.resets_at) })}{' '}
+        <CallRefusal error={blocked} />
+        {blocked.resets_at &&
+          t('verdict.until', { moment: format.dateTime(blocked.resets_at) })}{' '}
         <small className="muted">
           <code>
             {blocked.status} {blocked.code}

@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import type { UseFormReturnType } from '@mantine/form'
 import { useState } from 'react'
 import { ApiError } from '../../../api.ts'
+import { said } from '../../../i18n/said.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import type { FieldError } from '../../../parts/form-error-summary.tsx'
 import type { KeyFormValues } from './form-values.ts'
@@ -45,7 +46,7 @@ export function useKeyForm(initialValues: KeyFormValues): KeyForm {
     refuse: (error) => {
       const problems = error instanceof ApiError ? error.problems : []
       const known = problems
-        .map(({ field, message }) => [formField(field), message] as const)
+        .map((problem) => [formField(problem.field), said(problem)] as const)
         .filter(([field]) => field in form.values)
       if (known.length === 0) return false
       form.setErrors(Object.fromEntries(known))

@@ -6,6 +6,7 @@ import type { CallResult } from '../../../../../src/admin/contract/keys.ts'
 import { call } from '../../../api.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
+import { CallRefusal } from '../../../parts/call-refusal.tsx'
 import { ErrorAlert } from '../../../parts/error-alert.tsx'
 import { PlayIcon } from '../../../parts/icons.tsx'
 import { Notice } from '../../../parts/notice.tsx'
@@ -43,8 +44,7 @@ function TestResult({ result }: { readonly result: CallResult }) {
   if (result.error)
     return (
       <Notice tone="bad" title={t('testCall.refused', { status: result.status })}>
-        {result.error.message}
-        <br />
+        <CallRefusal error={result.error} />
         <small className="muted">
           <code>{result.error.code}</code> · {t('error.requestId')} <code>{result.request_id}</code>
         </small>

@@ -1,0 +1,46 @@
+// Whatever a schema of the contract finds wrong is one of the sentences that every language has.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { z } from 'zod'
+
+import { sentenceWithText } from '../core/sentences.ts'
+import { contract } from './contract/contract.ts'
+import type { Route } from './contract/route.ts'
+import { schemaError } from './schema-error.ts'
+
+const ownOfZod = /^(Invalid |Too |Unrecognized |Expected )/
+const WRONG = [undefined, null, '', 'x', 'x'.repeat(20_000), -1, 0.5, 1e15, [], {}, [''], [1], true]
+
+for (const [name, route] of Object.entries<Route>(contract))
+  for (const part of ['params', 'query', 'body'] as const) {
+    const schema = route[part]
+    if (schema === undefined) continue
+    test(`${name}: wrong ${part} are told in known sentences`, () => {
+      for (const given of wrongValues(schema)) {
+        const issues: readonly z.core.$ZodIssue[] = schema.safeParse(given).error?.issues ?? []
+        for (const { path, code, message, ...params } of issues) {
+          const isKnown = ownOfZod.test(message) || sentenceWithText(message) !== undefined
+          assert.ok(isKnown || isPassword(message), message)
+          const told = schemaError([
+            { instancePath: `/${path.join('/')}`, keyword: code, message, params },
+          ])
+          assert.doesNotMatch(told.message, /undefined|\{\{/)
+        }
+      }
+    })
+  }
+
+/** These two are told with their numbers. */
+function isPassword(message: string): boolean {
+  return /^use at (least|most) \d+ characters$/.test(message)
+}
+
+/** Nothing, everything wrong at once, and each field wrong in every way. */
+function* wrongValues(schema: z.ZodType): Generator<unknown> {
+  const fields = 'shape' in schema ? Object.keys(Object(schema.shape)) : []
+  for (const wrong of WRONG) {
+    yield wrong
+    yield { made_up: wrong }
+    for (const field of fields) yield { [field]: wrong }
+  }
+}

@@ -1,0 +1,180 @@
+// Every sentence with which people are refused something when they administer the gateway, by name. Whoever refuses
+// names one and gives its values; programs get name and values, people the sentence: in English from here, in other
+// languages from the catalogues of web/, where a test demands each of them.
+
+export const SENTENCES = {
+  // Values of any kind.
+  needed: 'this is needed',
+  unexpected: 'this is not as expected',
+  unknown_field: 'there is no field of this name',
+  nothing_to_change: 'nothing to change: name at least one field',
+  too_long: '{{field}} may be at most {{most}} characters long',
+  too_many: 'at most {{most}} {{field}} are possible',
+  too_few: 'name at least {{least}}',
+  number_least: 'write a number from {{least}} up',
+  number_most: 'write a number up to {{most}}',
+  whole_numbers: '{{field}} are whole numbers from 1 to {{most}}',
+  not_one_of: '{{field}}: "{{value}}" is not one of {{allowed}}',
+  choose_one_of: 'choose one of {{allowed}}',
+  amount_shape: 'write an amount in USD with at most 9 decimals, such as 12.50',
+  amount_above_zero: 'the amount must be above 0',
+  budget_range: 'a budget is between 0 and {{most}} USD',
+  moment_shape: 'write a date and time such as 2027-01-31T00:00:00Z',
+  moment_passed: 'choose a moment to come',
+  since_before_until: 'since must be before until',
+  reason_needed: 'a reason is needed: say why in a few words',
+  url_shape: 'write an address that begins with https://',
+  json_needed: 'send the body as JSON, with "content-type: application/json"',
+  body_too_large: 'the body is larger than this interface takes',
+
+  // Keys and the frame.
+  no_such_key: 'there is no key with this id',
+  no_key_named:
+    'there is no key with the id "{{key}}", and none with this name that is not revoked: `tollgate keys list` shows all',
+  no_such_account: 'there is no such account',
+  key_id_shape: 'this is not the id of a key',
+  key_name_needed: 'a key needs a name that says which application and environment it is for',
+  key_name_like_id: 'a name may not look like the id of a key',
+  key_name_taken:
+    'there is a key named "{{name}}" already: choose another name, or revoke that key first',
+  key_expiry_shape: 'an expiry is a date and time such as 2027-01-31T00:00:00Z',
+  key_expiry_passed: 'the expiry has passed already: name a moment to come, or revoke the key',
+  key_rate: '{{field}} is a whole number from 1 up, or none',
+  key_revoked: 'key "{{name}}" is revoked, and that is final: create a new key',
+  key_revoked_for_good: 'this key is revoked, and that is final',
+  key_model_missing:
+    'model "{{model}}" is not on the allowlist of this key, so it cannot be removed',
+  key_without_model: 'this key may call no model: add one to its allowlist first',
+  key_without_limit: 'it has no limit of its own, so there is nothing to add to',
+  overlap_range: 'the overlap of a rotation is between 0 and 7 days',
+  timezone_unknown: '"{{value}}" is no time zone: write an IANA name such as Europe/Berlin',
+  key_changed:
+    'key "{{name}}" was changed since you read it: look at what is there now, and make your change again',
+  frame_changed:
+    'the frame was changed since you read it: look at what is there now, and make your change again',
+  version_needed:
+    'send the version that this change is based on: the ETag of the answer that showed it, as If-Match',
+  idempotency_key_shape: 'it must have 1 to {{most}} characters',
+  idempotency_key_taken: 'this Idempotency-Key was used for another request: choose a new one',
+  idempotency_key_running:
+    'the first request with this Idempotency-Key is running, or was cut off: look whether it was done before you send it again under a new one',
+
+  // Usage, requests, alerts.
+  report_groups: 'name what to add up by, with commas between',
+  report_too_long:
+    'this would be more than {{most}} rows: ask for a shorter time, for one key, or by fewer things',
+  report_hours: 'by hour at most {{days}} days can be shown',
+  no_such_request:
+    'there is no request {{id}}: it was refused before it was admitted, or its row is past retention',
+  request_running: 'request {{id}} is still running: it has a hold and no cost yet',
+  no_such_hold:
+    'hold {{id}} is not closed, or its row is gone: `tollgate ledger orphans` lists what can be adjusted',
+  no_such_destination: 'there is no such destination of alerts',
+
+  // People, roles, tokens.
+  email_needed: 'write your e-mail address',
+  email_shape: 'write an e-mail address',
+  email_wrong: '"{{email}}" is no e-mail address',
+  name_needed: 'write a name',
+  own_name_needed: 'write your name',
+  purpose_needed: 'write what it is for',
+  role_needed: 'choose a role',
+  code_needed: 'write the code',
+  code_wrong: 'this is not the code that the app shows now',
+  password_needed: 'write your password',
+  password_wrong: 'this is not your password',
+  password_short: 'use at least {{least}} characters',
+  password_long: 'use at most {{most}} characters',
+  password_monotonous: 'use more different characters',
+  password_is_address: 'the address is no password',
+  person_unknown: 'there is nobody called {{person}} here',
+  person_known: '{{email}} is among the people already',
+  person_blocked: '{{email}} is blocked',
+  person_came: '{{email}} has come already: reset the password instead',
+  person_not_come: '{{email}} has not come yet: invite again instead',
+  self_block: 'you cannot block yourself: somebody else has to',
+  self_reset: 'you cannot reset yourself: somebody else has to',
+  self_remove: 'you cannot remove yourself: somebody else has to',
+  role_unknown: 'there is no role with this id',
+  role_not_found: 'there is no role "{{role}}": choose one of {{roles}}',
+  role_taken: 'there is a role "{{name}}" already',
+  role_in_use: 'people have the role "{{name}}": give each of them another one first',
+  role_built_in: '"{{name}}" is built in and stays as it is: make a role of your own',
+  last_people_manager:
+    'afterwards nobody could manage people: give somebody else a role with that right first',
+  last_configuration_manager:
+    'afterwards nobody could manage the configuration: give somebody else a role with that right first',
+  token_unknown: 'there is no such token of yours',
+  token_lifetime: 'a token lasts at most {{days}} days',
+  session_unknown: 'there is no such session of yours',
+  two_factor_on: 'codes are asked for already: end that first',
+  two_factor_off: 'no codes are asked for yet',
+
+  // The way in.
+  sign_in_needed:
+    'sign in, or send a personal access token as "Authorization: Bearer …"; keys of the data plane open nothing here',
+  sign_in_again: 'sign in again',
+  sign_in_wrong:
+    'this does not open an account: check what you wrote, or ask an administrator for a link to reset your password',
+  sign_in_locked: 'too many wrong codes: wait a while, then sign in again from the start',
+  sign_in_often: 'too many attempts: try again in {{minutes}} min',
+  sign_on_absent: 'there is no single sign-on here',
+  sign_on_silent: 'the provider of single sign-on does not answer: try again shortly',
+  permission_missing:
+    'your role lacks the permission "{{permission}}": ask an administrator for it',
+  permission_of_person:
+    '{{email}} holds the permission "{{permission}}", which you do not hold yourself',
+  permission_of_role:
+    'the role "{{role}}" holds the permission "{{permission}}", which you do not hold yourself',
+  permission_of_token:
+    'your role lacks the permission "{{permission}}", so a token of yours cannot have it',
+  token_not_enough: 'a personal access token cannot do this: sign in instead',
+  other_site:
+    'this change comes from another site, so nothing was done: open {{url}}, or set admin.public_url to the address you use',
+  link_used: 'this link was used already: sign in, or ask for a new one',
+  link_expired: 'this link is too old: ask for a new one',
+  link_unknown: 'there is no such link: copy all of it, or ask for a new one',
+  account_blocked: 'this account is blocked: ask an administrator',
+
+  // The gateway itself.
+  nothing_there: 'there is nothing at {{route}}',
+  database_unreachable: 'the database cannot be reached: try again shortly',
+  fault: 'Tollgate failed to handle this request; the log has the details under this request id',
+} as const
+
+export type SentenceName = keyof typeof SENTENCES
+
+export type Sentence = {
+  readonly name: SentenceName
+  readonly values: Readonly<Record<string, string | number>>
+  readonly text: string
+}
+
+type NamesIn<Text> = Text extends `${string}{{${infer Name}}}${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : never
+
+type ValuesOf<Name extends SentenceName> = Readonly<
+  Record<NamesIn<(typeof SENTENCES)[Name]>, string | number>
+>
+
+/** The values that a sentence has room for, and no argument where there are none. */
+type Given<Name extends SentenceName> = [NamesIn<(typeof SENTENCES)[Name]>] extends [never]
+  ? []
+  : [values: ValuesOf<Name>]
+
+export function sentence<Name extends SentenceName>(name: Name, ...given: Given<Name>): Sentence {
+  const values: Sentence['values'] = given[0] ?? {}
+  const text = SENTENCES[name].replace(/\{\{(\w+)\}\}/g, (_, each: string) => String(values[each]))
+  return { name, values, text }
+}
+
+const NAMES = new Map(
+  Object.entries(SENTENCES).map(([name, text]) => [text as string, name as SentenceName]),
+)
+
+/** A sentence without values, by its text: what a schema found wrong comes as a text alone. */
+export function sentenceWithText(text: string): Sentence | undefined {
+  const name = NAMES.get(text)
+  return name === undefined ? undefined : { name, values: {}, text }
+}
