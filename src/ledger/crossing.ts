@@ -1,71 +1,71 @@
-// How a batch and its result cross to the database's thread and back. What there is one of per request crosses as a
-// flat list: cloning objects with their property names took three times as long and was the dearest part of a batch.
+// How a batch and its result cross to the database's thread and back. What there is one of per request crosses as one
+// JSON text of flat lists: cloning the same lists took two to three times as long, and was the dearest part of a batch.
 import type { Batch, BatchResult, Charge, Item, Outcome, PlainAsk } from './books.ts'
-import type { Balances, HoldId, WorstCase } from './ledger.ts'
+import type { Balance, Balances, HoldId, RateBalance, WorstCase } from './ledger.ts'
 
-export type PackedBatch = Omit<Batch, 'items'> & { readonly items: readonly Packed<Item>[] }
+export type PackedBatch = Omit<Batch, 'items'> & Packed<Item>
 
 export type PackedResult =
-  | {
-      readonly now: number
-      readonly outcomes: readonly Packed<Outcome>[]
-      readonly balances: readonly BalanceList[]
-    }
+  | (Packed<Outcome> & { readonly now: number; readonly balances: string })
   | { readonly live: false }
 
-/** A list starts with a hold's id and stands for the frequent kind; everything else crosses as it is. */
-type Packed<Thing> = readonly unknown[] | Thing
+/** The frequent kinds as a text; null there stands for the next of the others, which cross as they are. */
+type Packed<Thing> = { readonly frequent: string; readonly others: readonly Thing[] }
 
 export function packBatch(batch: Batch): PackedBatch {
-  return { ...batch, items: batch.items.map(packItem) }
+  const { nodeId, prices, isRetry } = batch
+  return { nodeId, prices, isRetry, ...pack(batch.items, packItem) }
 }
 
 export function unpackBatch(packed: PackedBatch): Batch {
-  return { ...packed, items: packed.items.map(unpackItem) }
+  const { nodeId, prices, isRetry } = packed
+  return { nodeId, prices, isRetry, items: unpack(packed, unpackItem) }
 }
 
 export function packResult(result: BatchResult): PackedResult {
   if (!result.live) return result
-  const balances: BalanceList[] = []
-  for (const [keyId, { key, frame, requests, tokens, concurrency }] of result.balances) {
-    balances.push([
-      keyId,
-      { frame, requests, tokens, concurrency },
-      key.limitNanodollars,
-      key.spentNanodollars,
-      key.heldNanodollars,
-      key.remainingNanodollars,
-      key.resetsAt,
-    ])
-  }
-  return { now: result.now, outcomes: result.outcomes.map(packOutcome), balances }
+  const balances = packBalances(result.balances)
+  return { now: result.now, balances, ...pack(result.outcomes, packOutcome) }
 }
 
 export function unpackResult(packed: PackedResult): BatchResult {
   if ('live' in packed) return packed
-  const balances = new Map<string, Balances>()
-  for (const [keyId, rest, limit, spent, held, remaining, resetsAt] of packed.balances) {
-    const key = {
-      limitNanodollars: limit,
-      spentNanodollars: spent,
-      heldNanodollars: held,
-      remainingNanodollars: remaining,
-      resetsAt,
-    }
-    balances.set(keyId, {
-      key,
-      frame: rest.frame,
-      requests: rest.requests,
-      tokens: rest.tokens,
-      concurrency: rest.concurrency,
-    })
+  const { now, balances } = packed
+  const outcomes = unpack(packed, unpackOutcome)
+  return { live: true, now, outcomes, balances: unpackBalances(balances) }
+}
+
+function pack<Thing>(
+  things: readonly Thing[],
+  listOf: (thing: Thing) => readonly unknown[] | null,
+): Packed<Thing> {
+  const lists = things.map(listOf)
+  return {
+    frequent: JSON.stringify(lists),
+    others: things.filter((_, index) => lists[index] === null),
   }
-  return { live: true, now: packed.now, outcomes: packed.outcomes.map(unpackOutcome), balances }
+}
+
+function unpack<Thing, List>(
+  { frequent, others }: Packed<Thing>,
+  thingOf: (list: List) => Thing,
+): readonly Thing[] {
+  const lists = JSON.parse(frequent) as readonly (List | null)[]
+  let taken = 0
+  return lists.map((list) => (list === null ? (others[taken++] as Thing) : thingOf(list)))
+}
+
+/** JSON has no integers of any size: one that a number cannot carry exactly crosses as its digits. */
+type Amount = number | string
+
+function packAmount(amount: bigint): Amount {
+  const number = Number(amount)
+  return Number.isSafeInteger(number) ? number : String(amount)
 }
 
 const RESERVE_LENGTH = 14
 
-function packItem(item: Item): Packed<Item> {
+function packItem(item: Item): ReserveList | ChargeList | null {
   if (item.kind === 'reserve') {
     const { holdId, ask } = item
     const { worstCase } = ask
@@ -79,8 +79,8 @@ function packItem(item: Item): Packed<Item> {
       ask.whenTight,
       ask.estimatedTokens,
       ask.recounted,
-      worstCase.fixedPicodollars,
-      worstCase.outputTokenPicodollars,
+      packAmount(worstCase.fixedPicodollars),
+      packAmount(worstCase.outputTokenPicodollars),
       worstCase.outputTokens,
       worstCase.outputTokensFrom,
       worstCase.outputTokensMinimum,
@@ -99,7 +99,7 @@ function packItem(item: Item): Packed<Item> {
       charge.provider,
       charge.status,
       charge.errorCode,
-      charge.costNanodollars,
+      packAmount(charge.costNanodollars),
       charge.priceVersion,
       charge.estimated,
       charge.latencyMs,
@@ -115,14 +115,13 @@ function packItem(item: Item): Packed<Item> {
       tokens.reasoningTokens,
     ]
   }
-  return item
+  return null
 }
 
-function unpackItem(packed: Packed<Item>): Item {
-  if (!isList(packed)) return packed
-  return packed.length === RESERVE_LENGTH
-    ? unpackReserve(packed as ReserveList)
-    : { kind: 'settle', charge: unpackCharge(packed as ChargeList) }
+function unpackItem(list: ReserveList | ChargeList): Item {
+  return list.length === RESERVE_LENGTH
+    ? unpackReserve(list)
+    : { kind: 'settle', charge: unpackCharge(list) }
 }
 
 type ReserveList = [
@@ -135,8 +134,8 @@ type ReserveList = [
   whenTight: PlainAsk['whenTight'],
   estimatedTokens: number,
   recounted: boolean,
-  fixedPicodollars: bigint,
-  outputTokenPicodollars: bigint,
+  fixedPicodollars: Amount,
+  outputTokenPicodollars: Amount,
   outputTokens: number,
   outputTokensFrom: WorstCase['outputTokensFrom'],
   outputTokensMinimum: number,
@@ -157,8 +156,8 @@ function unpackReserve(list: ReserveList): Item {
       estimatedTokens: list[7],
       recounted: list[8],
       worstCase: {
-        fixedPicodollars: list[9],
-        outputTokenPicodollars: list[10],
+        fixedPicodollars: BigInt(list[9]),
+        outputTokenPicodollars: BigInt(list[10]),
         outputTokens: list[11],
         outputTokensFrom: list[12],
         outputTokensMinimum: list[13],
@@ -177,7 +176,7 @@ type ChargeList = [
   provider: string | null,
   status: number,
   errorCode: string | null,
-  costNanodollars: bigint,
+  costNanodollars: Amount,
   priceVersion: string | null,
   estimated: boolean,
   latencyMs: number,
@@ -204,7 +203,7 @@ function unpackCharge(list: ChargeList): Charge {
     provider: list[6],
     status: list[7],
     errorCode: list[8],
-    costNanodollars: list[9],
+    costNanodollars: BigInt(list[9]),
     priceVersion: list[10],
     estimated: list[11],
     latencyMs: list[12],
@@ -225,41 +224,106 @@ function unpackCharge(list: ChargeList): Charge {
 
 type GrantedList = [
   holdId: HoldId,
-  amountNanodollars: bigint,
+  amountNanodollars: Amount,
   outputTokens: number,
   capped: boolean,
 ]
-type SettledList = [found: Settled['found'], cost: bigint, overrun: bigint]
+type SettledList = [found: Settled['found'], cost: Amount, overrun: Amount]
 type Settled = Extract<Outcome, { readonly kind: 'settled' }>
 
-function packOutcome(outcome: Outcome): Packed<Outcome> {
-  if (outcome.kind === 'settled') return [outcome.found, outcome.cost, outcome.overrun]
-  if (outcome.kind !== 'judged' || !outcome.answer.reserved) return outcome
+function packOutcome(outcome: Outcome): GrantedList | SettledList | null {
+  if (outcome.kind === 'settled') {
+    return [outcome.found, packAmount(outcome.cost), packAmount(outcome.overrun)]
+  }
+  if (outcome.kind !== 'judged' || !outcome.answer.reserved) return null
   const { holdId, amountNanodollars, outputTokens, capped } = outcome.answer
-  return [holdId, amountNanodollars, outputTokens, capped]
+  return [holdId, packAmount(amountNanodollars), outputTokens, capped]
 }
 
-function unpackOutcome(packed: Packed<Outcome>): Outcome {
-  if (!isList(packed)) return packed
-  if (packed.length === 3) {
-    const [found, cost, overrun] = packed as SettledList
-    return { kind: 'settled', found, cost, overrun }
+function unpackOutcome(list: GrantedList | SettledList): Outcome {
+  if (list.length === 3) {
+    const [found, cost, overrun] = list
+    return { kind: 'settled', found, cost: BigInt(cost), overrun: BigInt(overrun) }
   }
-  const [holdId, amountNanodollars, outputTokens, capped] = packed as GrantedList
+  const [holdId, amount, outputTokens, capped] = list
+  const amountNanodollars = BigInt(amount)
   const answer = { reserved: true, holdId, amountNanodollars, outputTokens, capped } as const
   return { kind: 'judged', answer }
 }
 
-type BalanceList = [
+/** Those of the frame are the same for all keys of a batch. */
+type PackedBalances = { readonly frame: BalanceList; readonly keys: readonly KeyList[] } | null
+
+type KeyList = [
   keyId: string,
-  rest: Omit<Balances, 'key'>,
-  limitNanodollars: bigint | null,
-  spentNanodollars: bigint,
-  heldNanodollars: bigint,
-  remainingNanodollars: bigint | null,
+  balance: BalanceList,
+  requests: RateList | null,
+  tokens: RateList | null,
+  concurrency: number | null,
+  inFlight: number,
+]
+type BalanceList = [
+  limit: Amount | null,
+  spent: Amount,
+  held: Amount,
+  remaining: Amount | null,
   resetsAt: number | null,
 ]
+type RateList = [limit: number, remaining: number, resetsAt: number]
 
-function isList(packed: unknown): packed is readonly unknown[] {
-  return Array.isArray(packed)
+function packBalances(balances: ReadonlyMap<string, Balances>): string {
+  let packed: PackedBalances = null
+  const keys: KeyList[] = []
+  for (const [keyId, { key, frame, requests, tokens, concurrency }] of balances) {
+    packed ??= { frame: packBalance(frame), keys }
+    const { limit, inFlight } = concurrency
+    keys.push([keyId, packBalance(key), packRate(requests), packRate(tokens), limit, inFlight])
+  }
+  return JSON.stringify(packed)
+}
+
+function unpackBalances(text: string): ReadonlyMap<string, Balances> {
+  const packed = JSON.parse(text) as PackedBalances
+  const balances = new Map<string, Balances>()
+  if (packed === null) return balances
+  const frame = unpackBalance(packed.frame)
+  for (const [keyId, balance, requests, tokens, limit, inFlight] of packed.keys) {
+    balances.set(keyId, {
+      key: unpackBalance(balance),
+      frame,
+      requests: unpackRate(requests),
+      tokens: unpackRate(tokens),
+      concurrency: { limit, inFlight },
+    })
+  }
+  return balances
+}
+
+function packBalance(balance: Balance): BalanceList {
+  const { limitNanodollars: limit, remainingNanodollars: remaining } = balance
+  return [
+    limit === null ? null : packAmount(limit),
+    packAmount(balance.spentNanodollars),
+    packAmount(balance.heldNanodollars),
+    remaining === null ? null : packAmount(remaining),
+    balance.resetsAt,
+  ]
+}
+
+function unpackBalance([limit, spent, held, remaining, resetsAt]: BalanceList): Balance {
+  return {
+    limitNanodollars: limit === null ? null : BigInt(limit),
+    spentNanodollars: BigInt(spent),
+    heldNanodollars: BigInt(held),
+    remainingNanodollars: remaining === null ? null : BigInt(remaining),
+    resetsAt,
+  }
+}
+
+function packRate(rate: RateBalance | null): RateList | null {
+  return rate === null ? null : [rate.limit, rate.remaining, rate.resetsAt]
+}
+
+function unpackRate(list: RateList | null): RateBalance | null {
+  return list === null ? null : { limit: list[0], remaining: list[1], resetsAt: list[2] }
 }
