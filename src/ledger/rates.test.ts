@@ -90,8 +90,20 @@ describe('tokens per minute', () => {
 test('a window is the same after packing, and ends when its newest second does', () => {
   const window = empty()
   for (const offset of [0, 400, 7_000, 59_000]) admit(window, NOON + offset, 3)
-  assert.deepEqual(unpackWindow(packWindow(window), NOON + 59_000), window)
+  const unpacked = unpackWindow(packWindow(window), NOON + 59_000)
+  packWindow(unpacked)
+  assert.deepEqual(unpacked, window)
   assert.equal(windowEndsAt(window, NOON), NOON + 59_000 + 61_000)
+})
+
+test('what changes after packing is packed anew', () => {
+  const window = empty()
+  for (const offset of [0, 7_000]) admit(window, NOON + offset, 3)
+  const before = packWindow(window)
+  correct(window, NOON, { now: NOON + 7_000, tokens: 5 })
+  admit(window, NOON + 7_000, 3)
+  assert.equal(before, `${NOON / 1000},1,3;7,1,3`)
+  assert.equal(packWindow(window), `${NOON / 1000},1,8;7,2,6`)
 })
 
 test('no 60 seconds ever admit more than the limit', () => {

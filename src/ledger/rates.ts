@@ -11,7 +11,13 @@ export type RateWindow = {
   /** The clock was set back since it was packed, so it must be packed again to age by the new time. */
   isRedated: boolean
 }
-type RateSecond = { readonly second: number; requests: number; tokens: number }
+type RateSecond = {
+  readonly second: number
+  requests: number
+  tokens: number
+  /** Its counts as text, made when they are first packed: of a busy minute only few seconds change. */
+  packed: string | null
+}
 
 /** A request in the last instant of its second is 60 s old only when 61 seconds have begun since. */
 const WINDOW_SECONDS = 61
@@ -32,7 +38,7 @@ export function unpackWindow(packed: string, now: number): RateWindow {
     const newest = window.seconds.at(-1)
     const by = { requests: Number(requests), tokens: Number(tokens) }
     if (newest?.second === counted) change(window, newest, by)
-    else add(window, { second: counted, ...by })
+    else add(window, counted, by)
   }
   return window
 }
@@ -61,9 +67,10 @@ export function ageWindow(window: RateWindow, now: number): RateWindow {
 export function packWindow(window: RateWindow): string {
   let packed = ''
   let last = 0
-  for (const { second, requests, tokens } of window.seconds) {
-    packed += `${packed === '' ? '' : ';'}${second - last},${requests},${tokens}`
-    last = second
+  for (const each of window.seconds) {
+    each.packed ??= `,${each.requests},${each.tokens}`
+    packed += `${packed === '' ? '' : ';'}${each.second - last}${each.packed}`
+    last = each.second
   }
   return packed
 }
@@ -72,7 +79,7 @@ export function packWindow(window: RateWindow): string {
 export function admit(window: RateWindow, now: number, tokens: number): void {
   const newest = window.seconds.at(-1)
   const second = Math.floor(now / 1000)
-  if (newest === undefined || newest.second < second) add(window, { second, requests: 1, tokens })
+  if (newest === undefined || newest.second < second) add(window, second, { requests: 1, tokens })
   else change(window, newest, { requests: 1, tokens })
 }
 
@@ -95,7 +102,7 @@ export function correct(
     const current = Math.floor(correction.now / 1000)
     if (newest !== undefined && newest.second >= current)
       change(window, newest, { requests: 0, tokens })
-    else add(window, { second: current, requests: 0, tokens })
+    else add(window, current, { requests: 0, tokens })
   }
 }
 
@@ -149,19 +156,18 @@ function leavesAt(second: RateSecond): number {
   return (second.second + WINDOW_SECONDS) * 1000
 }
 
-function add(window: RateWindow, second: RateSecond): void {
-  window.seconds.push(second)
-  window.requests += second.requests
-  window.tokens += second.tokens
+type Counts = { readonly requests: number; readonly tokens: number }
+
+function add(window: RateWindow, second: number, { requests, tokens }: Counts): void {
+  window.seconds.push({ second, requests, tokens, packed: null })
+  window.requests += requests
+  window.tokens += tokens
 }
 
-function change(
-  window: RateWindow,
-  second: RateSecond,
-  by: { readonly requests: number; readonly tokens: number },
-): void {
+function change(window: RateWindow, second: RateSecond, by: Counts): void {
   second.requests += by.requests
   second.tokens += by.tokens
+  second.packed = null
   window.requests += by.requests
   window.tokens += by.tokens
 }

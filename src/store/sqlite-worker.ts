@@ -185,13 +185,13 @@ function announceForeignWrite(): void {
 
 /** IMMEDIATE takes the write lock at once: a transaction that read first could not wait for it later. */
 function begin(db: DatabaseSync): void {
-  whenFree(() => db.exec('BEGIN IMMEDIATE'))
+  whenFree(() => prepare(db, 'BEGIN IMMEDIATE').run())
 }
 
 /** Whether it succeeds or fails, no transaction is open afterwards. */
 function commit(db: DatabaseSync): void {
   try {
-    whenFree(() => db.exec('COMMIT'))
+    whenFree(() => prepare(db, 'COMMIT').run())
   } catch (error) {
     rollback(db)
     throw error
