@@ -112,14 +112,16 @@ function scopeName(caller: Caller, shortage: Shortage): string {
   return shortage.scope === 'key' ? `the key "${caller.name}"` : 'the frame above all keys'
 }
 
+/** Making one takes longer than everything else about a refusal. */
+const MOMENT = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+})
+
 /** `1 Dec 00:00 UTC`: short enough for a sentence; the exact time is among the facts. */
 function moment(at: number): string {
-  const text = new Intl.DateTimeFormat('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    timeZone: 'UTC',
-  }).format(at)
-  return `${text.replace(',', '')} UTC`
+  return `${MOMENT.format(at).replace(',', '')} UTC`
 }

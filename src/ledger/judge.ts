@@ -72,7 +72,8 @@ function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
   if (costAtMost(worst, wanted) === 0n) return grant(wanted)
   const now = affordable(worst, legs, 'beside holds')
   if (now >= wanted) return grant(wanted)
-  if (!ask.recounted) return { reserved: false, reason: 'recount' }
+  // However little it turns out to read: where all is spent, nothing that costs anything fits.
+  if (!ask.recounted && !isAllSpent(legs)) return { reserved: false, reason: 'recount' }
 
   const later = affordable(worst, legs, 'without holds')
   const onlyHolds = later >= wanted
@@ -89,6 +90,13 @@ function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
     reason,
     shortage: shortage(ask, legs, { reason, wanted, decisive, now }),
   }
+}
+
+function isAllSpent({ key, frame }: Legs): boolean {
+  return [key, frame].some((account) => {
+    const limit = limitOf(account)
+    return limit !== null && account.spent >= limit
+  })
 }
 
 /** The client's own limit, or a default that leaves most of the budget to others. */
