@@ -8,6 +8,7 @@ import { FRAME_ID, type Tables } from './tables.ts'
 const DAY_MS = 86_400_000
 /** A key that was not used for so long may be forgotten. */
 const UNUSED_MS = 90 * DAY_MS
+const USED_LATELY_MS = 30 * DAY_MS
 export const EXPIRES_SOON_MS = 7 * DAY_MS
 /** The part of a budget from which on it is worth a look. */
 export const HIGH_PERCENT = 80
@@ -26,6 +27,7 @@ export type KeyFilter = {
   /** `current` = all but revoked ones. */
   readonly status?: 'current' | 'active' | 'paused' | 'expired' | 'revoked' | undefined
   readonly concern?: KeyConcern | undefined
+  readonly used?: 'last_30_days' | 'not_last_30_days' | undefined
   readonly owner?: string | undefined
   readonly environment?: string | undefined
   readonly mode?: 'live' | 'test' | undefined
@@ -141,7 +143,7 @@ type Place = ExpressionBuilder<Tables, 'keys' | 'accounts'>
 
 function matching(store: Store, filter: KeyFilter) {
   const now = store.clock.now()
-  const { search, status, concern, owner, environment, mode, tag, model } = filter
+  const { search, status, concern, used: lastUse, owner, environment, mode, tag, model } = filter
   // Written so, SQLite begins with the keys: in the order of an index it can stop after a page.
   let query = store.db
     .selectFrom('keys')
@@ -154,6 +156,7 @@ function matching(store: Store, filter: KeyFilter) {
   if (concern !== undefined) {
     query = query.where('keys.revoked_at', 'is', null).where(CONCERNS[concern](now))
   }
+  if (lastUse !== undefined) query = query.where(wasUsed(lastUse, now))
   if (owner !== undefined) query = query.where('keys.owner', '=', owner)
   if (environment !== undefined) query = query.where('keys.environment', '=', environment)
   if (mode !== undefined) query = query.where('keys.mode', '=', mode)
@@ -203,6 +206,13 @@ function hasStatus(status: NonNullable<KeyFilter['status']>, now: number): RawBu
     case 'active':
       return sql`accounts.status = ${status} AND NOT ${expired}`
   }
+}
+
+function wasUsed(used: NonNullable<KeyFilter['used']>, now: number): RawBuilder<SqlBool> {
+  const since = now - USED_LATELY_MS
+  return used === 'last_30_days'
+    ? sql`keys.last_used_at > ${since}`
+    : sql`(keys.last_used_at IS NULL OR keys.last_used_at <= ${since})`
 }
 
 /** A period that is over has spent nothing yet: the next request opens a new one. */

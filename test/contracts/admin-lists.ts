@@ -43,6 +43,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       new Map([
         [ids['beta'] ?? '', now - 1_000],
         [ids['alpha'] ?? '', now],
+        [ids['gamma'] ?? '', now - 31 * 86_400_000],
       ]),
     )
   })
@@ -50,8 +51,8 @@ export function adminListsContract(fresh: FreshDatabase): void {
 
   describe('keys', () => {
     test('the last used come first, and those never used last', async () => {
-      assert.deepEqual((await listed('')).names.slice(0, 2), ['alpha', 'beta'])
-      assert.deepEqual((await listed('order=asc')).names.slice(0, 2), ['beta', 'alpha'])
+      assert.deepEqual((await listed('')).names, ['alpha', 'beta', 'gamma', 'delta'])
+      assert.deepEqual((await listed('order=asc')).names, ['gamma', 'beta', 'alpha', 'delta'])
     })
 
     test('a page is a part of the whole, in the same order', async () => {
@@ -84,6 +85,9 @@ export function adminListsContract(fresh: FreshDatabase): void {
       ['concern=expiring_7_days', ['gamma']],
       ['concern=unused_90_days', []],
       ['concern=over_80_percent', []],
+      ['used=last_30_days', ['alpha', 'beta']],
+      ['used=not_last_30_days', ['delta', 'gamma']],
+      ['used=not_last_30_days&status=current', ['gamma']],
       ['owner=ann', ['alpha']],
       ['environment=production', ['alpha']],
       ['mode=test', ['gamma']],

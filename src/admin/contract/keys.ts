@@ -38,6 +38,7 @@ export const keyFilters = z.object({
   /** `current` = all but revoked ones. */
   status: z.enum(['current', 'active', 'paused', 'expired', 'revoked']).optional(),
   concern: z.enum(KEY_CONCERNS).optional(),
+  used: z.enum(['last_30_days', 'not_last_30_days']).optional(),
   owner: z.string().optional(),
   environment: z.string().optional(),
   mode: z.enum(['live', 'test']).optional(),
