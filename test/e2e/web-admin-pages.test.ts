@@ -3,18 +3,10 @@
 // no name for markup.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { appCode } from '../support/browser.ts'
-import {
-  administrator,
-  becomeAdministrator,
-  openWebStage,
-  picture,
-  send,
-  seriousFindings,
-  watchComplaints,
-} from '../support/web.ts'
-import type { WebStage } from '../support/web.ts'
+import { administrator, callModel, openWebDesk, picture, seriousFindings } from '../support/web.ts'
+import type { WebDesk } from '../support/web.ts'
 
 const nasty = '<img src=x onerror="document.title=\'taken\'">'
 
@@ -36,50 +28,26 @@ const pages = [
 ] as const
 
 describe('the pages beside the keys', () => {
-  let stage: WebStage
-  let context: BrowserContext
+  let desk: WebDesk
   let page: Page
-  let complaints: string[]
+  let open: WebDesk['open']
   let invitation = ''
 
   before(async () => {
-    stage = await openWebStage()
-    context = await stage.browser.newContext({ locale: 'en-US' })
-    page = await context.newPage()
-    complaints = watchComplaints(page)
-    await becomeAdministrator(page, stage.setupLink)
+    desk = await openWebDesk()
+    ;({ page, open } = desk)
+    const { ask } = desk
     const models = ['sandbox-chat', 'sandbox-embedding']
     const key = await ask('POST', '/keys', { name: nasty, models, budget: '5' })
-    await callModel(String(key['secret']))
+    const answer = await callModel(desk.url, String(key['secret']), 'Say hello.')
+    assert.equal(answer.status, 200, await answer.text())
     const bob = { email: 'bob@example.com', name: 'Bob', role: 'viewer' }
     const { link } = await ask('POST', '/people', bob)
     invitation = String((link as { url: string }).url)
     const url = 'https://hooks.example.com/tollgate'
     await ask('POST', '/alerts/destinations', { kind: 'webhook', url })
   })
-  after(() => stage.close())
-
-  const ask = (method: string, path: string, data?: unknown) =>
-    send(context, stage.url, { method, path, data })
-
-  const callModel = async (secret: string): Promise<void> => {
-    const answer = await fetch(`${stage.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        model: 'sandbox-chat',
-        messages: [{ role: 'user', content: 'Say hello.' }],
-      }),
-    })
-    assert.equal(answer.status, 200, await answer.text())
-  }
-
-  /** Opens a page and waits until nothing on it loads any more. */
-  const open = async (path: string, on = page): Promise<void> => {
-    await on.goto(stage.url + path)
-    await on.locator('h1').waitFor()
-    await on.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
-  }
+  after(() => desk.close())
 
   for (const { path, title, knows } of pages)
     test(`${path} shows what the gateway knows`, async () => {
@@ -177,7 +145,7 @@ describe('the pages beside the keys', () => {
   })
 
   test('a viewer sees, and can change nothing', async () => {
-    const own = await stage.browser.newContext({ locale: 'en-US' })
+    const own = await desk.browser.newContext({ locale: 'en-US' })
     const viewer = await own.newPage()
     await viewer.goto(invitation)
     await viewer.getByLabel('New password').fill(administrator.password)
@@ -199,7 +167,7 @@ describe('the pages beside the keys', () => {
 
   test('no name was taken for markup, and the browser had nothing to complain of', async () => {
     assert.notEqual(await page.title(), 'taken')
-    assert.deepEqual(complaints, [])
+    assert.deepEqual(desk.complaints, [])
   })
 })
 

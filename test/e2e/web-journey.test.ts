@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { becomeAdministrator, openWebStage, picture, watchComplaints } from '../support/web.ts'
+import {
+  becomeAdministrator,
+  callModel,
+  openWebStage,
+  picture,
+  watchComplaints,
+} from '../support/web.ts'
 import type { WebStage } from '../support/web.ts'
 
 describe('from the first start to a revoked key', () => {
@@ -164,15 +170,7 @@ describe('from the first start to a revoked key', () => {
   test('all of it without a complaint of the browser', () => assert.deepEqual(complaints, []))
 
   function ask(key: string, content: string): Promise<Response> {
-    return fetch(`${stage.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        model: 'sandbox-chat',
-        max_tokens: 4_000,
-        messages: [{ role: 'user', content }],
-      }),
-    })
+    return callModel(stage.url, key, content)
   }
 })
 

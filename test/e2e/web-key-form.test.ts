@@ -1,37 +1,25 @@
 // What the form of a key can say beside what the journey needs: when somebody is told of its budget and of its end.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { BrowserContext, Page } from 'playwright-core'
-import {
-  becomeAdministrator,
-  openWebStage,
-  picture,
-  send,
-  seriousFindings,
-} from '../support/web.ts'
-import type { WebStage } from '../support/web.ts'
+import type { Page } from 'playwright-core'
+import { openWebDesk, picture, seriousFindings } from '../support/web.ts'
+import type { WebDesk } from '../support/web.ts'
 
 describe('the form of a key', () => {
-  let stage: WebStage
-  let context: BrowserContext
+  let desk: WebDesk
   let page: Page
 
   before(async () => {
-    stage = await openWebStage()
-    context = await stage.browser.newContext({ locale: 'en-US' })
-    page = await context.newPage()
-    await becomeAdministrator(page, stage.setupLink)
+    desk = await openWebDesk()
+    page = desk.page
   })
-  after(() => stage.close())
+  after(() => desk.close())
 
-  const readKey = async (): Promise<Record<string, unknown>> => {
-    const id = /key_\w+/.exec(page.url())?.[0]
-    return send(context, stage.url, { method: 'GET', path: `/keys/${id}` })
-  }
+  const readKey = () => desk.ask('GET', `/keys/${/key_\w+/.exec(page.url())?.[0]}`)
   const summary = () => page.getByRole('complementary')
 
   test('the usual alerts are offered, and the summary says what was chosen instead', async () => {
-    await page.goto(`${stage.url}/settings/api-access/new`)
+    await desk.open('/settings/api-access/new')
     await page.getByRole('textbox', { name: 'Name' }).fill('told in time')
     await page.getByRole('checkbox', { name: 'sandbox-chat', exact: true }).check()
     await page.getByRole('textbox', { name: 'Budget in USD' }).fill('5')

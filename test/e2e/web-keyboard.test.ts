@@ -3,23 +3,21 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { becomeAdministrator, openWebStage } from '../support/web.ts'
-import type { WebStage } from '../support/web.ts'
+import { openWebDesk } from '../support/web.ts'
+import type { WebDesk } from '../support/web.ts'
 
 describe('by keyboard alone', () => {
-  let stage: WebStage
+  let desk: WebDesk
   let page: Page
 
   before(async () => {
-    stage = await openWebStage()
-    page = await (await stage.browser.newContext({ locale: 'en-US' })).newPage()
-    await becomeAdministrator(page, stage.setupLink)
+    desk = await openWebDesk()
+    page = desk.page
   })
-  after(() => stage.close())
+  after(() => desk.close())
 
   test('the first stop is the way past the navigation', async () => {
-    await page.goto(`${stage.url}/settings/api-access`)
-    await page.getByRole('heading', { name: 'API access' }).waitFor()
+    await desk.open('/settings/api-access')
     await page.keyboard.press('Tab')
     assert.equal(await focused(), 'Skip to content')
     await page.keyboard.press('Enter')

@@ -2,16 +2,9 @@
 // than the screen, no name that is taken for markup, and no complaint of the browser.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { BrowserContext, Page } from 'playwright-core'
-import {
-  becomeAdministrator,
-  openWebStage,
-  picture,
-  send,
-  seriousFindings,
-  watchComplaints,
-} from '../support/web.ts'
-import type { WebStage } from '../support/web.ts'
+import type { Page } from 'playwright-core'
+import { openWebDesk, picture, seriousFindings } from '../support/web.ts'
+import type { WebDesk } from '../support/web.ts'
 
 const nasty = [
   '<img src=x onerror="document.title=\'taken\'">',
@@ -25,21 +18,20 @@ const nasty = [
 ]
 
 describe('the pages of API access', () => {
-  let stage: WebStage
-  let context: BrowserContext
+  let desk: WebDesk
   let page: Page
-  let complaints: string[]
+  let open: WebDesk['open']
   let id = ''
 
   before(async () => {
-    stage = await openWebStage()
-    context = await stage.browser.newContext({ locale: 'en-US' })
-    page = await context.newPage()
-    complaints = watchComplaints(page)
-    await becomeAdministrator(page, stage.setupLink)
-    for (const name of nasty) id = await createKey(name)
+    desk = await openWebDesk()
+    ;({ page, open } = desk)
+    for (const name of nasty) {
+      const settings = { name, models: ['sandbox-chat'], budget: '1' }
+      id = String((await desk.ask('POST', '/keys', settings))['id'])
+    }
   })
-  after(() => stage.close())
+  after(() => desk.close())
 
   const paths = (): Readonly<Record<string, string>> => ({
     overview: '/settings/api-access',
@@ -128,7 +120,7 @@ describe('the pages of API access', () => {
     await open(`/settings/api-access/${id}/edit`)
     await page.getByRole('textbox', { name: 'Owner' }).fill('ann@example.com')
     const other = await page.context().newPage()
-    await other.goto(`${stage.url}/settings/api-access/${id}/edit`)
+    await other.goto(`${desk.url}/settings/api-access/${id}/edit`)
     await other.getByRole('textbox', { name: 'Description' }).fill('changed meanwhile')
     await other.getByRole('button', { name: 'Review changes' }).click()
     await other.getByRole('button', { name: 'Save changes' }).click()
@@ -162,20 +154,8 @@ describe('the pages of API access', () => {
   test('all of it without a complaint of the browser', () => {
     // The change that met another one is answered with 412, which a browser always writes down.
     assert.deepEqual(
-      complaints.filter((text) => !text.includes('status of 412')),
+      desk.complaints.filter((text) => !text.includes('status of 412')),
       [],
     )
   })
-
-  /** Opens an address and waits until nothing is loading any more. */
-  async function open(path: string): Promise<void> {
-    await page.goto(stage.url + path)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
-  }
-
-  async function createKey(name: string): Promise<string> {
-    const data = { name, models: ['sandbox-chat'], budget: '1' }
-    return String((await send(context, stage.url, { method: 'POST', path: '/keys', data }))['id'])
-  }
 })

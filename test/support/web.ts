@@ -42,6 +42,51 @@ export async function openWebStage(): Promise<WebStage> {
   return { gateway, browser, url, setupLink, env, close, [Symbol.asyncDispose]: close }
 }
 
+/** A stage with the first administrator signed in on a page of it. */
+export type WebDesk = WebStage & {
+  readonly context: BrowserContext
+  readonly page: Page
+  /** What the browser has complained about so far. */
+  readonly complaints: readonly string[]
+  /** Opens an address, on this page unless said otherwise, and waits until nothing on it loads any more. */
+  open(path: string, on?: Page): Promise<void>
+  /** A request of the administrator, as the interface itself would send it. */
+  ask(method: string, path: string, data?: unknown): Promise<Record<string, unknown>>
+}
+
+export async function openWebDesk(): Promise<WebDesk> {
+  const stage = await openWebStage()
+  const context = await stage.browser.newContext({ locale: 'en-US' })
+  const page = await context.newPage()
+  const complaints = watchComplaints(page)
+  await becomeAdministrator(page, stage.setupLink)
+  return {
+    ...stage,
+    context,
+    page,
+    complaints,
+    open: async (path, on = page) => {
+      await on.goto(stage.url + path)
+      await on.getByRole('heading', { level: 1 }).waitFor()
+      await on.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+    },
+    ask: (method, path, data) => send(context, stage.url, { method, path, data }),
+  }
+}
+
+/** One small call of a program. */
+export async function callModel(url: string, secret: string, content: string): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'sandbox-chat',
+      max_tokens: 4_000,
+      messages: [{ role: 'user', content }],
+    }),
+  })
+}
+
 /** Becomes the first administrator in the pages themselves, and stands on the overview. */
 export async function becomeAdministrator(page: Page, setupLink: string): Promise<void> {
   await page.goto(setupLink)
