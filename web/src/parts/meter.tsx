@@ -39,8 +39,8 @@ export function Meter({
       role="meter"
       aria-label={label}
       aria-valuemin={0}
-      aria-valuemax={max}
-      aria-valuenow={Math.min(used, max)}
+      aria-valuemax={100}
+      aria-valuenow={percentOf(used, max)}
       aria-valuetext={valueText}
     >
       <svg className={styles['bar']} height={height} aria-hidden="true" focusable="false">
@@ -72,6 +72,11 @@ export function Meter({
       </svg>
     </div>
   )
+}
+
+/** To a hundredth: assistive technology reads no powers of ten, in which the smallest amounts would be written. */
+function percentOf(used: number, max: number): number {
+  return used >= max ? 100 : Math.round((used / max) * 10_000) / 100
 }
 
 /** Calm below four fifths, a warning from there, bad when nothing is left. */

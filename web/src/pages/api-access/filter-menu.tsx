@@ -15,6 +15,7 @@ type FilterMenuProps = {
 
 const statuses = ['active', 'paused', 'expired', 'revoked'] as const
 const modes = ['live', 'test'] as const
+const uses = ['last_30_days', 'not_last_30_days'] as const
 const texts = ['owner', 'environment', 'tag'] as const
 
 export function FilterMenu({ search, onChange }: FilterMenuProps) {
@@ -62,6 +63,12 @@ function FilterFields({ search }: { readonly search: OverviewSearch }) {
           { value: '', label: t('keyStatus.current') },
           ...statuses.map((value) => ({ value, label: t(`keyStatus.${value}`) })),
         ]}
+      />
+      <NativeSelect
+        name="used"
+        label={t('filter.used')}
+        defaultValue={search.used ?? ''}
+        data={[any, ...uses.map((value) => ({ value, label: t(`filter.usedWhen.${value}`) }))]}
       />
       <NativeSelect
         name="mode"

@@ -98,6 +98,7 @@ export function FilterTokens({ search, onChange }: Omit<KeyToolbarProps, 'childr
   function wordOf(filter: Filter): string {
     if (filter === 'status' && search.status) return t(`keyStatus.${search.status}`)
     if (filter === 'concern' && search.concern) return t(`concern.${search.concern}`)
+    if (filter === 'used' && search.used) return t(`filter.usedWhen.${search.used}`)
     if (filter === 'mode' && search.mode) return t(`mode.${search.mode}`)
     return String(search[filter])
   }

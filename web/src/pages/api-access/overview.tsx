@@ -2,6 +2,8 @@
 import { Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { addressOf } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
@@ -23,10 +25,16 @@ import { columnsOf, FILTERS, keyQueryOf, perPage } from './overview-search.ts'
 import type { OverviewSearch } from './overview-search.ts'
 import { useSelection } from './selection.ts'
 
+// Loaded when somebody changes the frame: most visits only look.
+const EditFrameDialog = lazy(async () => ({
+  default: (await import('../frame/edit-frame-dialog.tsx')).EditFrameDialog,
+}))
+
 const route = getRouteApi('/app/settings/api-access/')
 
 export function OverviewPage() {
   const { t } = useTranslation()
+  const { may } = useSession()
   const search = route.useSearch()
   const keys = useKeys(search)
   const page = keys.data
@@ -38,7 +46,13 @@ export function OverviewPage() {
       <OverviewHeader search={search} />
       <Stack gap="lg">
         {page && <FrameExhausted frame={page.frame} />}
-        {page && <FrameCard frame={page.frame} isStale={keys.isError} />}
+        {page && (
+          <FrameCard
+            frame={page.frame}
+            isStale={keys.isError}
+            actions={may('configuration:manage') && <EditFrame frame={page.frame} />}
+          />
+        )}
         {!page && !keys.isError && <Loading lines={1} height={150} />}
         {keys.error && (
           <ErrorAlert
@@ -53,6 +67,23 @@ export function OverviewPage() {
           (page || !keys.isError) && <KeyList search={search} onChange={change} keys={keys} />
         )}
       </Stack>
+    </>
+  )
+}
+
+function EditFrame({ frame }: { readonly frame: FrameAnswer }) {
+  const { t } = useTranslation()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button variant="default" size="compact-md" onClick={() => setOpen(true)}>
+        {t('framePage.edit')}
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <EditFrameDialog frame={frame} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
     </>
   )
 }

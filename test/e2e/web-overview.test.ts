@@ -1,0 +1,88 @@
+// The overview of keys as a place to work from: it finds, its rows have menus, and the frame is changed where it stands.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { callModel, openWebDesk, picture, seriousFindings } from '../support/web.ts'
+import type { WebDesk } from '../support/web.ts'
+
+describe('the overview of keys', () => {
+  let desk: WebDesk
+  let page: Page
+
+  before(async () => {
+    desk = await openWebDesk()
+    page = desk.page
+    for (const name of ['in use', 'forgotten']) {
+      const { secret } = await desk.ask('POST', '/keys', {
+        name,
+        models: ['sandbox-chat'],
+        budget: '1',
+      })
+      if (name === 'in use') await callModel(desk.url, String(secret), 'Hello')
+    }
+    // The last use of keys is written every few seconds, and the page asks again by itself.
+    await desk.open('/settings/api-access?used=last_30_days')
+    await page.getByRole('link', { name: 'in use' }).waitFor()
+  })
+  after(() => desk.close())
+
+  const rows = () => page.locator('tbody th a').allTextContents()
+
+  test('keys are found by whether they were used lately', async () => {
+    assert.deepEqual(await rows(), ['in use'])
+    await page.getByRole('button', { name: 'Filters', exact: true }).click()
+    await page.getByLabel('Used', { exact: true }).selectOption('not in the last 30 days')
+    assert.deepEqual(await seriousFindings(page), [])
+    await picture(page, 'overview-filters')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('Used: not in the last 30 days').waitFor()
+    await page.getByRole('link', { name: 'forgotten' }).waitFor()
+    assert.deepEqual(await rows(), ['forgotten'])
+    await page.getByRole('button', { name: /^Remove filter Used/ }).click()
+    await page.getByRole('link', { name: 'in use' }).waitFor()
+  })
+
+  test('the menu of a row is in sight at every width, and does what it says', async () => {
+    for (const width of [1024, 1280, 1920]) {
+      await page.setViewportSize({ width, height: 900 })
+      const button = page.getByRole('button', { name: 'Actions for forgotten' })
+      const box = await button.boundingBox()
+      assert.ok(box && box.x + box.width <= width, `it is beyond the edge at ${width} pixels`)
+    }
+    await choose('forgotten', 'Copy key id')
+    await page.getByText('Copied').waitFor()
+    await choose('forgotten', 'Pause')
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click()
+    await page
+      .getByRole('row', { name: /forgotten/ })
+      .getByText('Paused')
+      .waitFor()
+    await choose('forgotten', 'Resume')
+    await page
+      .getByRole('row', { name: /forgotten/ })
+      .getByText('Active')
+      .waitFor()
+    await choose('forgotten', 'Rotate secret')
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await choose('forgotten', 'New key with these settings')
+    await page.getByRole('heading', { name: 'Create key', level: 1 }).waitFor()
+    assert.equal(await page.getByRole('textbox', { name: 'Budget in USD' }).inputValue(), '1')
+  })
+
+  test('the frame is edited from its card', async () => {
+    await desk.open('/settings/api-access')
+    await page.getByRole('button', { name: 'Edit frame' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Edit frame' })
+    await dialog.getByLabel('Budget in USD').fill('400')
+    assert.deepEqual(await seriousFindings(page), [])
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText(/of \$400\.00 \(/).waitFor()
+  })
+
+  test('without a complaint of the browser', () => assert.deepEqual(desk.complaints, []))
+
+  async function choose(key: string, action: string): Promise<void> {
+    await page.getByRole('button', { name: `Actions for ${key}` }).click()
+    await page.getByRole('menuitem', { name: action, exact: true }).click()
+  }
+})
