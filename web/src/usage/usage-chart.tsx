@@ -3,6 +3,7 @@
 import { useState } from 'react'
 import type { KeyboardEvent, PointerEvent } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
+import { marksOf } from './scale.ts'
 import type { Bucket, Course } from './usage-figures.ts'
 import styles from './usage-chart.module.css'
 
@@ -10,17 +11,20 @@ type UsageChartProps = {
   readonly course: Course
   /** The chart in one sentence. */
   readonly summary: string
+  /** Things that are counted; without it, amounts. */
+  readonly isWhole: boolean
   readonly formatValue: (value: number) => string
   readonly formatMoment: (at: string) => string
 }
 
 const gapShare = 0.2
-const gridLines = [0, 0.25, 0.5, 0.75, 1]
 
-export function UsageChart({ course, summary, formatValue, formatMoment }: UsageChartProps) {
+export function UsageChart(props: UsageChartProps) {
+  const { course, summary, isWhole, formatValue, formatMoment } = props
   const { series, buckets } = course
   const [pointed, setPointed] = useState<number>()
-  const most = niceMost(Math.max(0, ...buckets.map(totalOf)))
+  const marks = marksOf(Math.max(0, ...buckets.map(totalOf)), isWhole)
+  const most = marks.at(-1) ?? 1
   const step = 100 / Math.max(buckets.length, 1)
   const walk = (event: KeyboardEvent) => {
     const to = nextIndex(event.key, pointed, buckets.length)
@@ -44,17 +48,12 @@ export function UsageChart({ course, summary, formatValue, formatMoment }: Usage
         onPointerMove={point}
         onPointerLeave={() => setPointed(undefined)}
       >
-        <Scale most={most} formatValue={formatValue} />
+        <Scale marks={marks} formatValue={formatValue} />
         <svg aria-hidden="true" focusable="false">
-          {gridLines.map((share) => (
-            <line
-              key={share}
-              className={styles['grid']}
-              x2="100%"
-              y1={`${(1 - share) * 100}%`}
-              y2={`${(1 - share) * 100}%`}
-            />
-          ))}
+          {marks.map((mark) => {
+            const y = `${(1 - mark / most) * 100}%`
+            return <line key={mark} className={styles['grid']} x2="100%" y1={y} y2={y} />
+          })}
           {pointed !== undefined && (
             <rect
               className={styles['pointed']}
@@ -80,14 +79,15 @@ export function UsageChart({ course, summary, formatValue, formatMoment }: Usage
   )
 }
 
-type ScaleProps = Pick<UsageChartProps, 'formatValue'> & { readonly most: number }
+type ScaleProps = Pick<UsageChartProps, 'formatValue'> & { readonly marks: readonly number[] }
 
-function Scale({ most, formatValue }: ScaleProps) {
+function Scale({ marks, formatValue }: ScaleProps) {
+  const most = marks.at(-1) ?? 1
   return (
     <div className={styles['scale']} aria-hidden="true">
-      {gridLines.map((share) => (
-        <span key={share} style={{ top: `${(1 - share) * 100}%` }}>
-          {formatValue(most * share)}
+      {marks.map((mark) => (
+        <span key={mark} style={{ top: `${(1 - mark / most) * 100}%` }}>
+          {formatValue(mark)}
         </span>
       ))}
     </div>
@@ -188,14 +188,6 @@ function Reading({ bucket, series, formatValue, formatMoment }: ReadingProps) {
 
 function totalOf({ values }: Bucket): number {
   return values.reduce((sum, value) => sum + value, 0)
-}
-
-/** A round number at the top of the scale. */
-function niceMost(most: number): number {
-  if (most <= 0) return 1
-  const size = 10 ** Math.floor(Math.log10(most))
-  const step = [1, 2, 2.5, 5, 10].find((each) => most <= each * size) ?? 10
-  return step * size
 }
 
 function nextIndex(key: string, from: number | undefined, length: number): number | undefined {

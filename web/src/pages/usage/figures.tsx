@@ -78,6 +78,7 @@ function Chart({ course, span, metric, group }: FiguresProps) {
       <UsageChart
         course={drawn}
         summary={t('usage.summary', { metric: t(`metric.${metric}`), total: sum })}
+        isWhole={metric !== 'cost'}
         formatValue={(value) =>
           metric === 'cost' ? format.money(value.toFixed(9)) : format.compact(value)
         }

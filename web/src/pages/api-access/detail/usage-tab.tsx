@@ -117,6 +117,7 @@ function Usage({ usage, span, metric }: UsageProps) {
         <UsageChart
           course={course}
           summary={t('usage.summary', { metric: t(`metric.${metric}`), total })}
+          isWhole={metric !== 'cost'}
           formatValue={(value) =>
             metric === 'cost' ? format.money(value.toFixed(9)) : format.compact(value)
           }
