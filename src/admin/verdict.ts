@@ -6,7 +6,7 @@ import type { Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
 import type { Balance, Balances } from '../ledger/ledger.ts'
 import { usageReport } from '../ledger/usage.ts'
-import { readFrame } from '../store/frame.ts'
+import { readFrame, type Frame } from '../store/frame.ts'
 import { findKey, type Key } from '../store/keys.ts'
 import type { Verdict } from './contract/keys.ts'
 import { AdminError } from './error.ts'
@@ -26,13 +26,18 @@ export async function verdictOf(
   const key = await findKey(parts.store, keyId)
   const balances = await parts.flow.ledger.balances(keyId)
   if (balances === undefined) throw new AdminError('not_found', sentence('no_such_key'))
+  const frame = await readFrame(parts.store, 0n)
   const model = asked ?? firstModel(parts, key) ?? ''
   return {
     model: model === '' ? null : model,
     endpoint: formatOf(parts, { key, model }),
     ...(model === '' ? noModel() : await forecast(parts, key, model)),
     key: balanceJson(balances.key),
-    frame: { ...balanceJson(balances.frame), own: usd(await ownPart(parts, key, balances)) },
+    frame: {
+      ...balanceJson(balances.frame),
+      own: usd(await ownPart(parts, key, { balances, frame })),
+      timezone: frame.timezone,
+    },
     rates: ratesJson(balances),
   }
 }
@@ -89,10 +94,9 @@ function placeOf({ scope, resets_at }: Facts) {
 async function ownPart(
   { store, clock }: AdminParts,
   key: Key,
-  balances: Balances,
+  { balances, frame }: { readonly balances: Balances; readonly frame: Frame },
 ): Promise<Nanodollars> {
-  const { periodStartsAt } = await readFrame(store, 0n)
-  const since = Math.max(periodStartsAt, key.createdAt)
+  const since = Math.max(frame.periodStartsAt, key.createdAt)
   const until = clock.now()
   if (since >= until) return 0n
   const { total } = await usageReport(store, { keyId: key.id, since, until, by: [] })

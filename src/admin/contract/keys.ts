@@ -97,7 +97,7 @@ export const verdict = z.object({
   target: z.string().nullable(),
   key: balance,
   /** `own` = this key's part of what is spent in the frame's period. */
-  frame: balance.extend({ own: amount }),
+  frame: balance.extend({ own: amount, timezone: z.string() }),
   rates: z.object({
     rpm: z.object({ limit: z.int(), remaining: z.int() }).nullable(),
     tpm: z.object({ limit: z.int(), remaining: z.int() }).nullable(),

@@ -97,7 +97,7 @@ function FrameBar({ frame }: { readonly frame: Verdict['frame'] }) {
       title={t('detail.frameBudget')}
       spent={frame.spent}
       limit={limit}
-      facts={<Resets resetsAt={frame.resets_at} />}
+      facts={<Resets resetsAt={frame.resets_at} timezone={frame.timezone} />}
     >
       <Meter
         label={t('detail.frameBudget')}
@@ -169,14 +169,14 @@ function Part({ kind, children }: PartProps) {
   )
 }
 
-type ResetsProps = { readonly resetsAt: string | null; readonly timezone?: string }
+type ResetsProps = { readonly resetsAt: string | null; readonly timezone: string }
 
 function Resets({ resetsAt, timezone }: ResetsProps) {
   const { t } = useTranslation()
   const format = useFormat()
   const now = useNow()
   if (resetsAt === null) return <li>{t('budget.neverResets')}</li>
-  const moment = timezone ? format.dateTimeIn(resetsAt, timezone) : format.dateTime(resetsAt)
+  const moment = format.dateTimeIn(resetsAt, timezone)
   return <li>{t('budget.resets', { moment, relative: format.relative(resetsAt, now) })}</li>
 }
 
