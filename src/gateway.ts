@@ -35,9 +35,9 @@ import { findUsage } from './ledger/usage.ts'
 import { HttpClient } from './providers/http.ts'
 import { readRevision, watchChanges } from './store/changes.ts'
 import { seedFrame } from './store/frame.ts'
-import { recordUse } from './store/key-changes.ts'
 import { keyJson } from './store/key-json.ts'
 import { findKey, revokedAmong } from './store/keys.ts'
+import { recordUse } from './store/last-use.ts'
 import type { Store } from './store/open.ts'
 import { openStore } from './store/open.ts'
 import { agreeOnSecret } from './store/secret-mark.ts'
@@ -98,7 +98,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(() => alerts.stop())
   const running = new Running()
   const directory = new KeyDirectory((hash) => loadCaller(store, hash))
-  const lastUse = new LastUse(clock, (usedAt) => recordUse(store, usedAt))
+  const lastUse = new LastUse(clock, (used) => recordUse(store, used))
   opened.defer(() => lastUse.stop())
   const supply = new Supply(config, { http, clock })
   opened.defer(() => supply.stop())

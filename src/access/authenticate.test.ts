@@ -17,6 +17,7 @@ const caller: Caller = {
   status: 'active',
   expiresAt: null,
   secretValidUntil: null,
+  secretHash: null,
   models: new Set(),
   permissions: new Set(),
   allowVersion: 1,

@@ -14,6 +14,8 @@ export type Caller = {
   readonly expiresAt: number | null
   /** When the secret it called with stops working, after a rotation; null = it is the newest one. */
   readonly secretValidUntil: number | null
+  /** Of the secret it called with, while two open the key: somebody waits for the old one to be idle. */
+  readonly secretHash: string | null
   readonly models: ReadonlySet<string>
   readonly permissions: ReadonlySet<Endpoint>
   /** Compared by the ledger when it reserves, so that a change of the key is never overtaken by a request. */
@@ -24,15 +26,16 @@ export type Caller = {
 export async function loadCaller(store: Store, secretHash: string): Promise<Caller | undefined> {
   const found = await findKeyBySecretHash(store, secretHash)
   if (found === undefined) return undefined
-  return callerOf(found.key, found.secretValidUntil)
+  const { key, secretValidUntil, isRotating } = found
+  return callerOf(key, { secretValidUntil, secretHash: isRotating ? secretHash : null })
 }
 
 /** A key that calls without a secret, because a person tries it out. */
 export async function callerOfKey(store: Store, keyId: string): Promise<Caller> {
-  return callerOf(await findKey(store, keyId), null)
+  return callerOf(await findKey(store, keyId), { secretValidUntil: null, secretHash: null })
 }
 
-function callerOf(key: Key, secretValidUntil: number | null): Caller {
+function callerOf(key: Key, secret: Pick<Caller, 'secretValidUntil' | 'secretHash'>): Caller {
   return {
     keyId: key.id,
     name: key.name,
@@ -40,7 +43,7 @@ function callerOf(key: Key, secretValidUntil: number | null): Caller {
     // Whether it has expired is a question of the time of each request, not of this look-up.
     status: key.status === 'expired' ? 'active' : key.status,
     expiresAt: key.expiresAt,
-    secretValidUntil,
+    ...secret,
     models: new Set(key.models),
     permissions: new Set(key.permissions),
     allowVersion: key.allowVersion,

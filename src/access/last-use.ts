@@ -1,24 +1,29 @@
-// When each key was last used, gathered and written every few seconds: for people who look for keys nobody needs, not
-// worth a write per request.
+// When each key, and of two secrets each, was last used, gathered and written every few seconds: for people who look for
+// what nobody needs, not worth a write per request.
 import type { Clock } from '../core/clock.ts'
+import type { Used } from '../store/last-use.ts'
+import type { Caller } from './caller.ts'
 
 const WRITE_EVERY_MS = 5_000
 
 export class LastUse {
   readonly #clock: Clock
-  readonly #write: (usedAt: ReadonlyMap<string, number>) => Promise<void>
+  readonly #write: (used: Used) => Promise<void>
   readonly #timer: NodeJS.Timeout
-  #usedAt = new Map<string, number>()
+  #keys = new Map<string, number>()
+  #secrets = new Map<string, number>()
 
-  constructor(clock: Clock, write: (usedAt: ReadonlyMap<string, number>) => Promise<void>) {
+  constructor(clock: Clock, write: (used: Used) => Promise<void>) {
     this.#clock = clock
     this.#write = write
     this.#timer = setInterval(() => void this.#flush(), WRITE_EVERY_MS)
     this.#timer.unref()
   }
 
-  note(keyId: string): void {
-    this.#usedAt.set(keyId, this.#clock.now())
+  note({ keyId, secretHash }: Pick<Caller, 'keyId' | 'secretHash'>): void {
+    const now = this.#clock.now()
+    this.#keys.set(keyId, now)
+    if (secretHash !== null) this.#secrets.set(secretHash, now)
   }
 
   async stop(): Promise<void> {
@@ -27,11 +32,12 @@ export class LastUse {
   }
 
   async #flush(): Promise<void> {
-    if (this.#usedAt.size === 0) return
-    const usedAt = this.#usedAt
-    this.#usedAt = new Map()
+    if (this.#keys.size === 0) return
+    const used = { keys: this.#keys, secrets: this.#secrets }
+    this.#keys = new Map()
+    this.#secrets = new Map()
     try {
-      await this.#write(usedAt)
+      await this.#write(used)
     } catch {
       // The database is away. The keys that are used will be used again; the others lose a few seconds.
     }

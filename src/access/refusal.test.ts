@@ -13,6 +13,7 @@ const caller: Caller = {
   status: 'active',
   expiresAt: null,
   secretValidUntil: null,
+  secretHash: null,
   models: new Set(),
   permissions: new Set(),
   allowVersion: 1,

@@ -5,7 +5,8 @@ import { describe, test } from 'node:test'
 import type { Catalog } from '../catalog/models.ts'
 import type { Account } from '../store/accounts.ts'
 import type { Frame } from '../store/frame.ts'
-import type { Key, ShownSecrets } from '../store/keys.ts'
+import type { Key } from '../store/keys.ts'
+import type { ShownSecrets } from '../store/shown-secrets.ts'
 import { frameAnswerOf, keyRowOf } from './key-answers.ts'
 
 const DAY_MS = 86_400_000
@@ -48,7 +49,11 @@ const key: Key = {
 }
 
 const catalog: Catalog = { get: () => undefined, list: () => [], changesAt: null }
-const rotating: ShownSecrets = { masked: 'new', old: { masked: 'old', validUntil: NOW + 1 } }
+const rotating: ShownSecrets = {
+  masked: 'new',
+  lastUsedAt: null,
+  old: { masked: 'old', validUntil: NOW + 1, lastUsedAt: null },
+}
 const exhausted: Partial<Key> = { spentNanodollars: 10n * USD, remainingNanodollars: 0n }
 const noFrame: Partial<Frame> = { remainingNanodollars: 0n }
 

@@ -5,7 +5,8 @@ import type { Account } from '../store/accounts.ts'
 import type { Frame } from '../store/frame.ts'
 import { frameJson, keyJson } from '../store/key-json.ts'
 import { EXPIRES_SOON_MS, HIGH_PERCENT } from '../store/key-search.ts'
-import type { Key, PastPeriod, ShownSecrets } from '../store/keys.ts'
+import type { Key, PastPeriod } from '../store/keys.ts'
+import type { ShownSecrets } from '../store/shown-secrets.ts'
 import type { FrameAnswer } from './contract/frame.ts'
 import type { KeyDetail, KeyRow, KeyState } from './contract/key.ts'
 import { iso, usd } from './values.ts'
@@ -80,7 +81,12 @@ function shown(key: Key, { frame, secrets, now }: KeyAround) {
     old_secret:
       secrets?.old === undefined
         ? null
-        : { masked: secrets.old.masked, valid_until: iso(secrets.old.validUntil) },
+        : {
+            masked: secrets.old.masked,
+            valid_until: iso(secrets.old.validUntil),
+            last_used_at: iso(secrets.old.lastUsedAt),
+          },
+    secret_last_used_at: iso(secrets?.lastUsedAt ?? null),
     top_up: usd(key.topUpNanodollars),
     limit: usd(limitOf(key)),
     frame_share: share(key.spentNanodollars, frame.limitNanodollars + frame.topUpNanodollars),

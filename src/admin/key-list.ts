@@ -16,7 +16,8 @@ import {
   type KeyCounts,
   type KeyFilter,
 } from '../store/key-search.ts'
-import { findKeys, shownSecrets } from '../store/keys.ts'
+import { findKeys } from '../store/keys.ts'
+import { shownSecrets } from '../store/shown-secrets.ts'
 import type { KeyRow } from './contract/key.ts'
 import type { KeyFilters, KeyPage, KeyQuery } from './contract/keys.ts'
 import { frameAnswerOf, keyRowOf } from './key-answers.ts'

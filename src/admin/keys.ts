@@ -10,8 +10,9 @@ import {
   rotateKey,
   updateKey,
 } from '../store/key-changes.ts'
-import { findKey, pastPeriods, shownSecrets, type Key } from '../store/keys.ts'
+import { findKey, pastPeriods, type Key } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
+import { shownSecrets } from '../store/shown-secrets.ts'
 import { changeMany } from './bulk.ts'
 import type { HandlersOf } from './call.ts'
 import type { KeyDetail } from './contract/key.ts'

@@ -3,7 +3,8 @@ import { formatUsd } from '../core/money.ts'
 import type { Account } from '../store/accounts.ts'
 import type { Frame } from '../store/frame.ts'
 import type { KeyWithSecret } from '../store/key-changes.ts'
-import type { Key, OldSecret } from '../store/keys.ts'
+import type { Key } from '../store/keys.ts'
+import type { OldSecret } from '../store/shown-secrets.ts'
 import { block, bold, moment, relativeTime, table, usd } from './output.ts'
 
 export function keyTable(keys: readonly Key[], frame: Frame, now: number): string {
@@ -32,7 +33,9 @@ export function keyTable(keys: readonly Key[], frame: Frame, now: number): strin
 }
 
 export function keyBlock(key: Key, now: number, old?: OldSecret): string {
-  const overlap = old && `${old.masked} works until ${moment(old.validUntil, now)}`
+  const overlap =
+    old &&
+    `${old.masked} works until ${moment(old.validUntil, now)}, last used ${whenUsed(old, now)}`
   return [
     bold(key.name),
     block([
@@ -82,8 +85,12 @@ function identityPairs(key: Key, now: number): readonly (readonly [string, strin
     ['created', moment(key.createdAt, now)],
     ...(key.revokedAt === null ? [] : [['revoked', moment(key.revokedAt, now)] as const]),
     ...(key.expiresAt === null ? [] : [['expires', moment(key.expiresAt, now)] as const]),
-    ['last used', key.lastUsedAt === null ? 'never' : moment(key.lastUsedAt, now)],
+    ['last used', whenUsed(key, now)],
   ]
+}
+
+function whenUsed({ lastUsedAt }: { readonly lastUsedAt: number | null }, now: number): string {
+  return lastUsedAt === null ? 'never' : moment(lastUsedAt, now)
 }
 
 function accountPairs(account: Account, now: number): readonly (readonly [string, string])[] {

@@ -14,8 +14,9 @@ import {
   type KeyWithSecret,
 } from '../store/key-changes.ts'
 import { keyJson } from '../store/key-json.ts'
-import { findKey, findOldSecret, listKeys, type Key, type OldSecret } from '../store/keys.ts'
+import { findKey, listKeys, type Key } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
+import { findOldSecret, type OldSecret } from '../store/shown-secrets.ts'
 import { common, readConfig, readPlace, withStore, type CommonOptions } from './context.ts'
 import { demand } from './demand.ts'
 import { argument, UsageError } from './failure.ts'

@@ -28,7 +28,7 @@ export async function identify(
 ): Promise<Caller> {
   const caller = await authenticate(parts.authenticator, credentials)
   trace.keyId = caller.keyId
-  parts.lastUse.note(caller.keyId)
+  parts.lastUse.note(caller)
   permitEndpoint(caller, endpoint)
   return caller
 }

@@ -6,7 +6,6 @@ import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { ENDPOINTS } from '../core/endpoints.ts'
 import { newId } from '../core/ids.ts'
 import { OVERLAP_MS_MAX } from '../core/key-limits.ts'
-import { pieces } from '../core/pieces.ts'
 import { newSecret, type KeyMode } from '../core/secret.ts'
 import { sentence } from '../core/sentences.ts'
 import { movedPeriodEnd } from './accounts.ts'
@@ -16,7 +15,7 @@ import { bumpRevision } from './changes.ts'
 import { refuseStale, StoreError } from './errors.ts'
 import { nextReminder, storedReminders } from './expiry-reminders.ts'
 import { keyJson } from './key-json.ts'
-import { addModels, addSecret, changeModels } from './key-rows.ts'
+import { addModels, addSecret, changeModels, newestUsedAt } from './key-rows.ts'
 import { checkReason, checkSettings, type KeySettings, type Some } from './key-settings.ts'
 import { findKey, type Key } from './keys.ts'
 import type { Store } from './open.ts'
@@ -186,12 +185,12 @@ export async function rotateKey(
   }
   const { id, mode } = await findKey(store, idOrName)
   const secret = newSecret(mode, options.secretPrefix)
-  const key = await changeKey(store, { key: id, action: 'key.rotate' }, async (tx) => {
+  const key = await changeKey(store, { key: id, action: 'key.rotate' }, async (tx, _, before) => {
     const now = store.clock.now()
     const secrets = tx.updateTable('secrets').where('key_id', '=', id)
     await secrets.set({ valid_until: now }).where('valid_until', '>', now).execute()
     await secrets
-      .set({ valid_until: now + overlapMs })
+      .set({ valid_until: now + overlapMs, last_used_at: await newestUsedAt(tx, before) })
       .where('valid_until', 'is', null)
       .execute()
     await addSecret(store, tx, { keyId: id, secret })
@@ -206,21 +205,6 @@ export async function endOverlap(store: Store, idOrName: string): Promise<Key> {
     const secrets = tx.updateTable('secrets').where('key_id', '=', id)
     await secrets.set({ valid_until: now }).where('valid_until', '>', now).execute()
   })
-}
-
-/** Notes when keys were last used. Comes in batches from the serving process, and is no change that anyone watches. */
-export async function recordUse(store: Store, usedAt: ReadonlyMap<string, number>): Promise<void> {
-  // In one order, so that two nodes never wait for each other's rows.
-  const inOrder = [...usedAt].toSorted(([one], [other]) => (one < other ? -1 : 1))
-  for (const piece of pieces(inOrder, 500)) {
-    const rows = piece.map(([id, at]) => sql`(${id}, CAST(${at} AS BIGINT))`)
-    await sql`
-      WITH used (id, used_at) AS (VALUES ${sql.join(rows)})
-      UPDATE keys SET last_used_at = used.used_at FROM used
-      WHERE keys.id = used.id AND (last_used_at IS NULL OR last_used_at < used.used_at)`.execute(
-      store.db,
-    )
-  }
 }
 
 /** What every change has in common. The allowlist's version goes up with all of them: looking a key up again is cheap. */

@@ -6,6 +6,7 @@ import { hashSecret, maskSecret } from '../core/secret.ts'
 import { sentence } from '../core/sentences.ts'
 import { StoreError } from './errors.ts'
 import { checkSettings } from './key-settings.ts'
+import type { Key } from './keys.ts'
 import type { Store } from './open.ts'
 import type { Tables } from './tables.ts'
 
@@ -53,6 +54,24 @@ export async function addModels(
 ): Promise<void> {
   const rows = models.map((model) => ({ key_id: keyId, model }))
   if (rows.length > 0) await tx.insertInto('key_models').values(rows).execute()
+}
+
+/** The uses of a secret are noted only while there are two; otherwise the newest one's are those of the key. */
+export async function newestUsedAt(
+  tx: Transaction<Tables>,
+  { id, lastUsedAt }: Pick<Key, 'id' | 'lastUsedAt'>,
+): Promise<number | null> {
+  const secrets = await tx
+    .selectFrom('secrets')
+    .select(['valid_until', 'last_used_at'])
+    .where('key_id', '=', id)
+    .execute()
+  const wasOlder = secrets.some(
+    ({ valid_until, last_used_at }) =>
+      valid_until !== null && last_used_at !== null && last_used_at === lastUsedAt,
+  )
+  if (!wasOlder) return lastUsedAt
+  return secrets.find(({ valid_until }) => valid_until === null)?.last_used_at ?? null
 }
 
 export async function addSecret(

@@ -42,8 +42,13 @@ export type Key = Account & {
   readonly version: number
 }
 
-/** A key, and until when the secret it was found by opens it; null = until the next rotation. */
-export type KeyOfSecret = { readonly key: Key; readonly secretValidUntil: number | null }
+export type KeyOfSecret = {
+  readonly key: Key
+  /** Until when the secret it was found by opens it; null = until the next rotation. */
+  readonly secretValidUntil: number | null
+  /** Whether two secrets open it now. */
+  readonly isRotating: boolean
+}
 
 /** By id, or by the name of a key that is not revoked. Throws unknown_key. */
 export async function findKey(store: Store, idOrName: string): Promise<Key> {
@@ -65,29 +70,25 @@ export async function findKeyBySecretHash(
   store: Store,
   hash: string,
 ): Promise<KeyOfSecret | undefined> {
+  const now = store.clock.now()
   const row = await selectWithModels(store)
     .innerJoin('secrets', 'secrets.key_id', 'keys.id')
     .select('secrets.valid_until')
+    .select((at) =>
+      at
+        .selectFrom('secrets as old')
+        .whereRef('old.key_id', '=', 'keys.id')
+        .where('old.valid_until', '>', now)
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .as('old_secrets'),
+    )
     .where('secrets.hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const isOver = row.valid_until !== null && row.valid_until <= store.clock.now()
+  const isOver = row.valid_until !== null && row.valid_until <= now
   if (isOver) return undefined
-  return { key: readWithModels(store, row), secretValidUntil: row.valid_until }
-}
-
-/** The secret from before the last rotation, while it still opens the key. */
-export type OldSecret = { readonly masked: string; readonly validUntil: number }
-
-export async function findOldSecret(store: Store, keyId: string): Promise<OldSecret | undefined> {
-  const row = await store.db
-    .selectFrom('secrets')
-    .select(['masked', 'valid_until'])
-    .where('key_id', '=', keyId)
-    .where('valid_until', '>', store.clock.now())
-    .executeTakeFirst()
-  if (row === undefined || row.valid_until === null) return undefined
-  return { masked: row.masked, validUntil: row.valid_until }
+  const isRotating = (row.old_secrets ?? 0) > 0
+  return { key: readWithModels(store, row), secretValidUntil: row.valid_until, isRotating }
 }
 
 /** Those of these keys that have been revoked. */
@@ -164,37 +165,6 @@ export async function keyNames(
     for (const { id, name } of rows) names.set(id, name)
   }
   return names
-}
-
-/** How a key's secrets may be shown: the newest, and the one before while it still opens the key. */
-export type ShownSecrets = { readonly masked: string; readonly old: OldSecret | undefined }
-
-export async function shownSecrets(
-  store: Store,
-  keyIds: readonly string[],
-): Promise<ReadonlyMap<string, ShownSecrets>> {
-  if (keyIds.length === 0) return new Map()
-  const now = store.clock.now()
-  const rows = await store.db
-    .selectFrom('secrets')
-    .select(['key_id', 'masked', 'valid_until'])
-    .where('key_id', 'in', keyIds)
-    .where((column) =>
-      column.or([column('valid_until', 'is', null), column('valid_until', '>', now)]),
-    )
-    .execute()
-  return new Map(
-    Array.from(
-      Map.groupBy(rows, (row) => row.key_id),
-      ([id, secrets]) => {
-        const newest = secrets.find(({ valid_until }) => valid_until === null)
-        const old = secrets.find(({ valid_until }) => valid_until !== null)
-        const validUntil = old?.valid_until ?? 0
-        const shown = old === undefined ? undefined : { masked: old.masked, validUntil }
-        return [id, { masked: newest?.masked ?? '', old: shown }]
-      },
-    ),
-  )
 }
 
 /** How many keys, not revoked, may call each model. */

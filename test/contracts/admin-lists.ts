@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
 import { KEY_SORTS } from '../../src/admin/contract/keys.ts'
-import { pauseKey, recordUse } from '../../src/store/key-changes.ts'
+import { pauseKey } from '../../src/store/key-changes.ts'
+import { recordUse } from '../../src/store/last-use.ts'
 import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
@@ -38,14 +39,12 @@ export function adminListsContract(fresh: FreshDatabase): void {
     await desk.call('POST', `/keys/${ids['alpha']}/test`, { body: {} })
     await desk.call('POST', `/keys/${ids['delta']}/revoke`, { body: { reason: 'over' } })
     const now = Date.now()
-    await recordUse(
-      desk.store,
-      new Map([
-        [ids['beta'] ?? '', now - 1_000],
-        [ids['alpha'] ?? '', now],
-        [ids['gamma'] ?? '', now - 31 * 86_400_000],
-      ]),
-    )
+    const usedAt = new Map([
+      [ids['beta'] ?? '', now - 1_000],
+      [ids['alpha'] ?? '', now],
+      [ids['gamma'] ?? '', now - 31 * 86_400_000],
+    ])
+    await recordUse(desk.store, { keys: usedAt, secrets: new Map() })
   })
   after(() => desk[Symbol.asyncDispose]())
 

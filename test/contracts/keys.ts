@@ -9,7 +9,6 @@ import { seedFrame } from '../../src/store/frame.ts'
 import {
   createKey,
   pauseKey,
-  recordUse,
   resumeKey,
   revokeKey,
   rotateKey,
@@ -20,7 +19,9 @@ import {
 import { keyJson } from '../../src/store/key-json.ts'
 import type { KeySettings } from '../../src/store/key-settings.ts'
 import { findKey, findKeyBySecretHash, listKeys } from '../../src/store/keys.ts'
+import { recordUse } from '../../src/store/last-use.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { shownSecrets } from '../../src/store/shown-secrets.ts'
 import { newKey, periodAt, refusal, standingClock, type FreshDatabase } from '../support/store.ts'
 
 const HOUR_MS = 3_600_000
@@ -285,17 +286,16 @@ export function keysContract(fresh: FreshDatabase): void {
         [await findKey(store, first.id), await findKey(store, second.id)].map(
           (key) => key.lastUsedAt,
         )
-      await recordUse(store, new Map())
-      await recordUse(store, new Map([[first.id, clock.at]]))
+      const secrets = new Map()
+      await recordUse(store, { keys: new Map(), secrets })
+      await recordUse(store, { keys: new Map([[first.id, clock.at]]), secrets })
       assert.deepEqual(await used(), [clock.at, null])
-      await recordUse(
-        store,
-        new Map([
-          [first.id, clock.at - 1],
-          [second.id, clock.at + 1],
-          ['key_unknown', 1],
-        ]),
-      )
+      const keys = new Map([
+        [first.id, clock.at - 1],
+        [second.id, clock.at + 1],
+        ['key_unknown', 1],
+      ])
+      await recordUse(store, { keys, secrets })
       assert.deepEqual(await used(), [clock.at, clock.at + 1])
       assert.deepEqual(await findKey(store, first.id), { ...first, lastUsedAt: clock.at })
     })
@@ -315,7 +315,7 @@ export function keysContract(fresh: FreshDatabase): void {
 
     test('a secret opens its key, with all a request needs', async () => {
       const { key, secret } = await createKey(store, newKey('opened'))
-      assert.deepEqual(await open(secret), { key, secretValidUntil: null })
+      assert.deepEqual(await open(secret), { key, secretValidUntil: null, isRotating: false })
       assert.equal(await open('tg_live_unknown'), undefined)
       await revokeKey(store, key.id, 'test')
       assert.equal((await open(secret))?.key.status, 'revoked')
@@ -344,6 +344,37 @@ export function keysContract(fresh: FreshDatabase): void {
       const { secret: fourth } = await rotateKey(store, key.id, { overlapMs: 0 })
       for (const secret of [first, second, third]) assert.equal(await open(secret), undefined)
       assert.equal((await open(fourth))?.key.id, key.id)
+    })
+
+    test('of two secrets it is known when each was last used', async () => {
+      const { key, secret: first } = await createKey(store, newKey('used by two'))
+      const use = async (...secrets: string[]): Promise<number> => {
+        clock.at += 1
+        const hashes = secrets.map((secret) => [hashSecret(secret), clock.at] as const)
+        const keys = new Map([[key.id, clock.at]])
+        await recordUse(store, { keys, secrets: new Map(hashes) })
+        return clock.at
+      }
+      const uses = async () => {
+        const shown = (await shownSecrets(store, [key.id])).get(key.id)
+        return [shown?.old?.lastUsedAt, shown?.lastUsedAt]
+      }
+      // Alone it needs no note of its own.
+      assert.equal((await open(first))?.isRotating, false)
+      const alone = await use()
+      const { secret: second } = await rotateKey(store, key.id, { overlapMs: HOUR_MS })
+      for (const secret of [first, second]) assert.equal((await open(secret))?.isRotating, true)
+      assert.deepEqual(await uses(), [alone, null])
+      const [early, late] = [await use(second), await use(first)]
+      assert.deepEqual(await uses(), [late, early])
+      // What the first one did last is not put down to the second.
+      await rotateKey(store, key.id, { overlapMs: HOUR_MS })
+      assert.deepEqual(await uses(), [early, null])
+      clock.at += HOUR_MS
+      assert.deepEqual(await uses(), [undefined, null])
+      const aloneAgain = await use()
+      await rotateKey(store, key.id, { overlapMs: HOUR_MS })
+      assert.deepEqual(await uses(), [aloneAgain, null])
     })
 
     for (const overlapMs of [-1, 7 * DAY_MS + 1, 0.5, Number.NaN]) {

@@ -116,16 +116,31 @@ describe('from the first start to a revoked key', () => {
   test('a rotated key has a new secret, and the old one works for a while', async () => {
     oldSecret = secret
     await page.getByRole('button', { name: 'Rotate secret' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+    const dialog = page.getByRole('dialog')
+    const rotate = dialog.getByRole('button', { name: 'Rotate secret' })
+    await dialog.getByLabel('The old secret works for another').selectOption('an own time')
+    assert.ok(await rotate.isDisabled())
+    await dialog.getByLabel('How long').fill('169')
+    await dialog.getByText('Write a whole number that comes to at most 7 days.').waitFor()
+    await dialog.getByLabel('How long').fill('36')
+    await dialog.getByText(/works until/).waitFor()
+    await rotate.click()
     secret = await page.getByLabel(/^Secret, \d+ characters$/).inputValue()
     assert.notEqual(secret, oldSecret)
     await page.getByLabel('I have stored the secret').check()
     await page.getByRole('button', { name: 'Done' }).click()
-    await page.getByText(/^The old secret/).waitFor()
+    await page.getByText('Old secret', { exact: true }).waitFor()
+    await page.getByText('not used yet').waitFor()
     for (const each of [secret, oldSecret]) assert.equal((await ask(each, 'Hello')).status, 200)
+  })
+
+  test('of two secrets the page tells which is used, and the old one is ended early', async () => {
+    await page.getByText('not used yet').waitFor({ state: 'hidden' })
+    assert.equal(await page.getByText(/^last used /).count(), 2)
+    await picture(page, 'journey-6-two-secrets')
     await page.getByRole('button', { name: 'End now' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'End old secret' }).click()
-    await page.getByText(/^The old secret/).waitFor({ state: 'hidden' })
+    await page.getByText('Old secret', { exact: true }).waitFor({ state: 'hidden' })
   })
 
   test('revoking wants a reason and the name, and then calls fail', async () => {
@@ -136,7 +151,7 @@ describe('from the first start to a revoked key', () => {
     assert.ok(await button.isDisabled())
     await dialog.getByLabel('Reason').fill('no longer needed')
     await dialog.getByLabel(/^It is in use/).fill('billing production')
-    await picture(page, 'journey-6-revoke')
+    await picture(page, 'journey-7-revoke')
     await button.click()
     await page
       .getByText(/^Revoked /)
@@ -144,7 +159,7 @@ describe('from the first start to a revoked key', () => {
       .waitFor()
     const answer = await ask(secret, 'Hello')
     assert.deepEqual(await refusal(answer), { status: 401, code: 'revoked_api_key' })
-    await picture(page, 'journey-7-revoked')
+    await picture(page, 'journey-8-revoked')
   })
 
   test('the activity tells all of it', async () => {
@@ -156,7 +171,7 @@ describe('from the first start to a revoked key', () => {
       'revoked the key',
     ])
       await page.getByText(words).first().waitFor()
-    await picture(page, 'journey-8-activity')
+    await picture(page, 'journey-9-activity')
   })
 
   test('signing out ends it', async () => {

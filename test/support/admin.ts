@@ -173,7 +173,7 @@ async function flowOf(
   const responses = opened.use(openResponses({ store, log: quiet, secret: SECRET, settings }))
   return {
     ...{ clock, log: quiet, ledger, tokenizer, responses, running: new Running() },
-    lastUse: { note: (keyId) => void used.add(keyId) },
+    lastUse: { note: ({ keyId }) => void used.add(keyId) },
     raisedBounds: new RaisedBounds(),
     authenticator: {
       clock,

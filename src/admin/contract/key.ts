@@ -84,7 +84,9 @@ const shown = {
   /** The newest secret, as far as it may be shown: `tg_live_…x7Qd`. */
   masked: z.string(),
   /** The secret from before the last rotation, while it still works. */
-  old_secret: z.object({ masked: z.string(), valid_until: moment }).nullable(),
+  old_secret: z
+    .object({ masked: z.string(), valid_until: moment, last_used_at: moment.nullable() })
+    .nullable(),
   environment: settings.environment,
   owner: settings.owner,
   tags: settings.tags,
@@ -132,6 +134,8 @@ export const keyDetail = z.object({
   when_tight: settings.when_tight,
   alert_thresholds: settings.alert_thresholds,
   expiry_reminders: settings.expiry_reminders,
+  /** When the newest secret was last used, beside an old one that still works; else null. */
+  secret_last_used_at: moment.nullable(),
   period_starts_at: moment.nullable(),
   forecast: forecast.nullable(),
   /** Closed periods, newest first. */

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { PlayIcon, RotateIcon } from '../../../parts/icons.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
@@ -77,24 +78,56 @@ type SecretFactsProps = {
 
 function SecretFacts({ detail, onAction }: SecretFactsProps) {
   const { t } = useTranslation()
-  const format = useFormat()
   const facts = [detail.owner, detail.environment, t(`mode.${detail.mode}`)]
   return (
     <>
       <code>{detail.masked}</code> · {facts.filter((fact) => fact !== null).join(' · ')}
       {detail.old_secret && (
-        <div>
-          {t('detail.oldSecret', {
-            masked: detail.old_secret.masked,
-            moment: format.dateTime(detail.old_secret.valid_until),
-          })}{' '}
+        <TwoSecrets detail={detail} old={detail.old_secret} onAction={onAction} />
+      )}
+    </>
+  )
+}
+
+type TwoSecretsProps = SecretFactsProps & { readonly old: NonNullable<KeyDetail['old_secret']> }
+
+/** Which of them is used: when nobody calls with the old one any more, it can be ended. */
+function TwoSecrets({ detail, old, onAction }: TwoSecretsProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (
+    <dl className={styles['secrets']}>
+      <div>
+        <dt>{t('detail.newSecret')}</dt>
+        <dd>
+          <code>{detail.masked}</code> <LastUse at={detail.secret_last_used_at} />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('detail.oldSecret')}</dt>
+        <dd>
+          <code>{old.masked}</code> <LastUse at={old.last_used_at} />{' '}
+          <span>{t('detail.oldSecretUntil', { moment: format.dateTime(old.valid_until) })}</span>{' '}
           {onAction && (
             <Button size="compact-xs" variant="default" onClick={() => onAction('end-overlap')}>
               {t('detail.endNow')}
             </Button>
           )}
-        </div>
-      )}
-    </>
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+function LastUse({ at }: { readonly at: string | null }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const now = useNow()
+  return (
+    <span>
+      {at === null
+        ? t('detail.secretUnused')
+        : t('detail.secretUsed', { when: format.relative(at, now) })}
+    </span>
   )
 }

@@ -1,5 +1,4 @@
 // Give a key a new secret while the old one still works for a while; then show the new one, once.
-import { NativeSelect } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
@@ -11,8 +10,8 @@ import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 import { useRefreshKeys } from '../key-in-brief.ts'
 import { SecretDialog } from '../secret/secret-dialog.tsx'
 import type { KeyDialogProps } from './dialog-props.ts'
+import { OverlapField } from './overlap-field.tsx'
 
-const overlapSeconds = [0, 900, 3_600, 86_400, 604_800] as const
 const usual = 86_400
 
 export function RotateDialog({ keyInBrief: { id, name, masked }, onClose }: KeyDialogProps) {
@@ -20,13 +19,14 @@ export function RotateDialog({ keyInBrief: { id, name, masked }, onClose }: KeyD
   const format = useFormat()
   const now = useNow()
   const refresh = useRefreshKeys()
-  const [overlap, setOverlap] = useState<number>(usual)
+  // Undefined while an own overlap is being typed that is none.
+  const [overlap, setOverlap] = useState<number | undefined>(usual)
   const [idempotencyKey] = useState(newIdempotencyKey)
   const rotate = useMutation({
     mutationFn: () =>
       call(keyRoutes.rotateKey, {
         params: { id },
-        body: { overlap_seconds: overlap },
+        body: overlap === undefined ? {} : { overlap_seconds: overlap },
         idempotencyKey,
       }),
     onSuccess: refresh,
@@ -34,31 +34,28 @@ export function RotateDialog({ keyInBrief: { id, name, masked }, onClose }: KeyD
     gcTime: 0,
   })
   if (rotate.data) return <SecretDialog created={rotate.data} reason="rotated" onClose={onClose} />
-  const until = new Date(now + overlap * 1000).toISOString()
   return (
     <ConfirmDialog
       title={t('rotate.title', { name })}
       action={t('rotate.action')}
+      isReady={overlap !== undefined}
       onConfirm={() => rotate.mutate()}
       onCancel={onClose}
       isPending={rotate.isPending}
       error={rotate.error}
     >
       <p>{t('rotate.effect')}</p>
-      <NativeSelect
-        label={t('rotate.overlap')}
-        description={
-          overlap === 0
+      <OverlapField usual={usual} onChange={setOverlap} />
+      {overlap !== undefined && (
+        <p className="muted" role="status">
+          {overlap === 0
             ? t('rotate.endsAtOnce', { masked })
-            : t('rotate.worksUntil', { masked, moment: format.dateTime(until) })
-        }
-        value={String(overlap)}
-        onChange={({ currentTarget }) => setOverlap(Number(currentTarget.value))}
-        data={overlapSeconds.map((seconds) => ({
-          value: String(seconds),
-          label: t(`rotate.seconds.${seconds}`),
-        }))}
-      />
+            : t('rotate.worksUntil', {
+                masked,
+                moment: format.dateTime(new Date(now + overlap * 1000).toISOString()),
+              })}
+        </p>
+      )}
     </ConfirmDialog>
   )
 }

@@ -43,6 +43,7 @@ const key: KeyDetail = {
   when_tight: 'cap',
   alert_thresholds: [50, 80, 100],
   expiry_reminders: [30, 10, 1],
+  secret_last_used_at: null,
   period_starts_at: null,
   forecast: null,
   history: [],
