@@ -50,6 +50,11 @@ function entryOf(entry: AuditEntry): AuditEntryAnswer {
     subject_name: entry.subjectName,
     outcome: entry.outcome,
     reason: entry.reason,
+    refusal:
+      entry.sentence === null
+        ? null
+        : { reason: entry.sentence.name, values: entry.sentence.values },
+    count: entry.count,
     fields: [...entry.fields],
     request_id: entry.requestId,
   }
@@ -57,7 +62,7 @@ function entryOf(entry: AuditEntry): AuditEntryAnswer {
 
 const NAMES = [
   ...['at', 'actor', 'source', 'address', 'action', 'subject', 'subject_id', 'subject_name'],
-  ...['outcome', 'reason', 'changes'],
+  ...['outcome', 'count', 'reason', 'changes'],
 ]
 
 function cellsOf(entry: AuditEntry): (string | null)[] {
@@ -74,6 +79,7 @@ function cellsOf(entry: AuditEntry): (string | null)[] {
     entry.subjectId,
     entry.subjectName,
     entry.outcome,
+    String(entry.count),
     entry.reason,
     changes.join('; '),
   ]

@@ -1,10 +1,13 @@
 // What people tried and were refused, for the record: a missing permission, another site's request, a change that came too
 // late or that the state of a thing does not allow.
-import type { AuditSubject } from '../store/audit.ts'
-import { inTheNameOf, recordRefusal } from '../store/audit.ts'
+import { recordRefusal } from '../store/audit-refusals.ts'
+import { inTheNameOf, type AuditSubject } from '../store/audit.ts'
 import type { Store } from '../store/open.ts'
+import type { AuditAction } from '../store/audit-actions.ts'
+import { ATTEMPTS } from './attempts.ts'
 import type { AdminErrorCode } from './contract/errors.ts'
-import type { Route } from './contract/route.ts'
+import { AUDIT_SUBJECTS } from './contract/audit.ts'
+import type { RouteName } from './contract/contract.ts'
 import type { AdminError } from './error.ts'
 import type { Person } from './identity.ts'
 import { authorOf } from './parts.ts'
@@ -18,7 +21,7 @@ const RECORDED: readonly AdminErrorCode[] = [
 ]
 
 export type Refused = {
-  readonly route: Route
+  readonly route: RouteName
   readonly params: unknown
   readonly person: Person
   readonly address: string
@@ -31,28 +34,15 @@ export async function recordRefused(store: Store, refused: Refused): Promise<voi
   if (!RECORDED.includes(error.code) || error.details.isRecorded) return
   const id: unknown = Object(params)['id']
   await recordRefusal(inTheNameOf(store, authorOf(refused)), {
-    action: nameOf(route),
-    subject: subjectOf(route),
+    action: ATTEMPTS[route],
+    subject: subjectOf(ATTEMPTS[route]),
     subjectId: typeof id === 'string' ? id : '',
-    reason: error.message,
+    sentence: error.sentence,
   })
 }
 
-export function nameOf({ method, path }: Route): string {
-  return `${method} ${path}`
-}
-
-/** By the first word of the path. */
-function subjectOf({ path }: Route): AuditSubject {
-  const [, first = ''] = path.split(/[/.]/)
-  const subjects: Readonly<Record<string, AuditSubject>> = {
-    frame: 'frame',
-    roles: 'role',
-    tokens: 'token',
-    alerts: 'alert',
-    people: 'person',
-    invitations: 'person',
-    profile: 'person',
-  }
-  return subjects[first] ?? 'key'
+/** What is read over all keys is about keys. */
+function subjectOf(action: AuditAction): AuditSubject {
+  const [first] = action.split('.')
+  return AUDIT_SUBJECTS.find((subject) => subject === first) ?? 'key'
 }

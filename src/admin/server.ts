@@ -9,7 +9,8 @@ import { sentence } from '../core/sentences.ts'
 import type { Store } from '../store/open.ts'
 import { describeError, type Log } from '../telemetry/log.ts'
 import type { Handlers } from './call.ts'
-import { contract } from './contract/contract.ts'
+import { ATTEMPTS } from './attempts.ts'
+import { contract, type RouteName } from './contract/contract.ts'
 import { adminError } from './contract/errors.ts'
 import { API_PREFIX, type Route } from './contract/route.ts'
 import { AdminError } from './error.ts'
@@ -17,7 +18,7 @@ import { guard } from './guard.ts'
 import type { Identity, Person } from './identity.ts'
 import { once } from './once.ts'
 import { recordStranger } from './people/strangers.ts'
-import { nameOf, recordRefused } from './refusals.ts'
+import { recordRefused } from './refusals.ts'
 import { errorJson, toAdminError } from './render-error.ts'
 
 export type AdminServerOptions = {
@@ -43,6 +44,7 @@ type RawResponse = FastifyReply['raw']
 
 declare module 'fastify' {
   interface FastifyContextConfig {
+    readonly name?: RouteName
     readonly described?: Route
   }
   interface FastifyRequest {
@@ -105,14 +107,14 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
 }
 
 function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions): void {
-  for (const [name, handler] of Object.entries(handlers)) {
-    const described: Route = contract[name as keyof Handlers]
+  for (const [name, handler] of Object.entries(handlers) as [RouteName, Handlers[RouteName]][]) {
+    const described: Route = contract[name]
     const { method, path, params, query, body, answer, status = 200, media } = described
     const { idempotent = false } = described
     app.route({
       method,
       url: API_PREFIX + path,
-      config: { described },
+      config: { name, described },
       schema: {
         ...(params === undefined ? {} : { params }),
         ...(query === undefined ? {} : { querystring: query }),
@@ -189,11 +191,11 @@ async function sendError(reply: FastifyReply, failed: Failed): Promise<FastifyRe
 /** A record that cannot be written is a fault of ours, and changes nothing about the refusal. */
 async function record({ request, options }: Failed, error: AdminError): Promise<void> {
   const { id: requestId, ip: address, person, params } = request
-  const route = request.routeOptions.config?.described
+  const route = request.routeOptions.config?.name
   if (route === undefined) return
   const recording =
     person === undefined
-      ? recordStranger(options.store, { action: nameOf(route), address, requestId, error })
+      ? recordStranger(options.store, { action: ATTEMPTS[route], address, requestId, error })
       : recordRefused(options.store, { route, params, person, address, requestId, error })
   await recording.catch((thrown: unknown) => {
     options.log.error('refusal_not_recorded', { cause: describeError(thrown) })

@@ -136,6 +136,12 @@ export const SENTENCES = {
   link_unknown: 'there is no such link: copy all of it, or ask for a new one',
   account_blocked: 'this account is blocked: ask an administrator',
 
+  sign_in_wrong_password: 'wrong e-mail address or password, or blocked',
+  sign_in_wrong_code: 'wrong code',
+  sign_on_refused: 'single sign-on: {{answer}}',
+  tries_exhausted: 'more than {{most}} tries in {{minutes}} minutes ({{kind}})',
+  more_refused: 'more was refused in this minute: it is counted here',
+
   // The gateway itself.
   nothing_there: 'there is nothing at {{route}}',
   database_unreachable: 'the database cannot be reached: try again shortly',

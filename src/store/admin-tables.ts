@@ -26,6 +26,12 @@ export type AuditTable = {
   version: number | null
   outcome: 'done' | 'refused'
   reason: string | null
+  /** Of a refusal, JSON: { name, values } (core/sentences.ts). */
+  sentence: Generated<string | null>
+  /** The same for equal refusals of one minute, which share a row; null for changes. */
+  gathered: Generated<string | null>
+  /** How many they are. */
+  count: Generated<number>
   /** JSON: [{ field, before, after }]. */
   fields: string
 }

@@ -1,10 +1,12 @@
-// The record of what people changed, written in the transaction of the change, and of what they were refused. Append
-// only. What they did to the books is in ledger_entries, written by the ledger; here both are read as one list.
+// The record of what people changed, written in the transaction of the change. Append only. What they were refused is
+// written by audit-refusals.ts. What they did to the books is in ledger_entries, written by the ledger; here both are read as one list.
 import type { Selectable, Transaction } from 'kysely'
 
 import { firstIdAt, newId } from '../core/ids.ts'
 import { formatUsd, type Nanodollars } from '../core/money.ts'
+import type { Sentence } from '../core/sentences.ts'
 import type { AuditTable } from './admin-tables.ts'
+import type { AuditAction } from './audit-actions.ts'
 import type { Store } from './open.ts'
 import { FRAME_ID, type Tables } from './tables.ts'
 
@@ -29,9 +31,8 @@ export function inTheNameOf(store: Store, author: Author): Store {
   return { ...store, author }
 }
 
-type Subject = {
-  /** Such as `key.create`. */
-  readonly action: string
+export type Subject = {
+  readonly action: AuditAction
   readonly subject: AuditSubject
   readonly subjectId: string
   /** As it is called now: the record keeps it whatever becomes of it. */
@@ -51,19 +52,17 @@ export async function recordChange(
   tx: Transaction<Tables>,
   change: Change,
 ): Promise<void> {
-  const row = rowOf(store, change, { fields: fieldsBetween(change.before, change.after) })
+  const { actor, source, address, requestId } = store.author
   await tx
     .insertInto('audit')
-    .values({ ...row, version: change.version ?? null, outcome: 'done' })
-    .execute()
-}
-
-/** Nothing was changed, so this is a transaction of its own. */
-export async function recordRefusal(store: Store, refused: Subject): Promise<void> {
-  const row = rowOf(store, refused, { fields: [] })
-  await store.db
-    .insertInto('audit')
-    .values({ ...row, version: null, outcome: 'refused' })
+    .values({
+      ...{ id: newId('entry', store.clock), at: store.clock.now() },
+      ...{ actor, source, address, request_id: requestId },
+      ...{ action: change.action, subject: change.subject, subject_id: change.subjectId },
+      ...{ subject_name: change.subjectName ?? null, version: change.version ?? null },
+      ...{ outcome: 'done', reason: change.reason ?? null },
+      fields: JSON.stringify(fieldsBetween(change.before, change.after)),
+    })
     .execute()
 }
 
@@ -76,6 +75,10 @@ export type AuditEntry = Author & {
   readonly subjectName: string | null
   readonly outcome: 'done' | 'refused'
   readonly reason: string | null
+  /** The reason of a refusal by name, with its values. */
+  readonly sentence: Pick<Sentence, 'name' | 'values'> | null
+  /** How often it was tried within a minute. */
+  readonly count: number
   readonly fields: readonly FieldChange[]
 }
 
@@ -121,15 +124,21 @@ export async function changesSince(
 async function changesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
   const { subject, subjectId, actor, action, source, outcome } = filter
   const { first, last } = idRange(filter)
-  let query = store.db.selectFrom('audit').selectAll().where('id', '>=', first)
-  if (last !== undefined) query = query.where('id', '<', last)
+  // A refusal knows the key by its id alone.
+  let query = store.db
+    .selectFrom('audit')
+    .leftJoin('keys', 'keys.id', 'audit.subject_id')
+    .selectAll('audit')
+    .select((eb) => eb.fn.coalesce('audit.subject_name', 'keys.name').as('subject_name'))
+    .where('audit.id', '>=', first)
+  if (last !== undefined) query = query.where('audit.id', '<', last)
   if (subject !== undefined) query = query.where('subject', '=', subject)
   if (subjectId !== undefined) query = query.where('subject_id', '=', subjectId)
   if (actor !== undefined) query = query.where('actor', '=', actor)
   if (action !== undefined) query = query.where('action', '=', action)
   if (source !== undefined) query = query.where('source', '=', source)
   if (outcome !== undefined) query = query.where('outcome', '=', outcome)
-  return (await query.orderBy('id', 'desc').limit(filter.limit).execute()).map(entryOf)
+  return (await query.orderBy('audit.id', 'desc').limit(filter.limit).execute()).map(entryOf)
 }
 
 const BOOK_ACTIONS = { top_up: 'top_up', reset: 'reset_spend', adjust: 'adjust' } as const
@@ -180,6 +189,8 @@ function entryOf(row: Selectable<AuditTable>): AuditEntry {
     subjectName: row.subject_name,
     outcome: row.outcome,
     reason: row.reason,
+    sentence: row.sentence === null ? null : (JSON.parse(row.sentence) as AuditEntry['sentence']),
+    count: row.count,
     fields: JSON.parse(row.fields) as readonly FieldChange[],
   }
 }
@@ -202,6 +213,7 @@ function bookEntryOf(row: BookEntry): AuditEntry {
     subjectName: row.name,
     outcome: 'done',
     reason: row.reason,
+    ...{ sentence: null, count: 1 },
     fields: [
       {
         field: BOOK_FIELDS[row.kind],
@@ -209,28 +221,6 @@ function bookEntryOf(row: BookEntry): AuditEntry {
         after: usd(row.after_nanodollars),
       },
     ],
-  }
-}
-
-function rowOf(
-  store: Store,
-  about: Subject,
-  { fields }: { readonly fields: readonly FieldChange[] },
-) {
-  const { actor, source, address, requestId } = store.author
-  return {
-    id: newId('entry', store.clock),
-    at: store.clock.now(),
-    actor,
-    source,
-    address,
-    request_id: requestId,
-    action: about.action,
-    subject: about.subject,
-    subject_id: about.subjectId,
-    subject_name: about.subjectName ?? null,
-    reason: about.reason ?? null,
-    fields: JSON.stringify(fields),
   }
 }
 

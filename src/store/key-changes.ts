@@ -10,6 +10,7 @@ import { newSecret, type KeyMode } from '../core/secret.ts'
 import { sentence } from '../core/sentences.ts'
 import { movedPeriodEnd } from './accounts.ts'
 import { writeAlertRule } from './alert-rules.ts'
+import type { AuditAction } from './audit-actions.ts'
 import { recordChange } from './audit.ts'
 import { bumpRevision } from './changes.ts'
 import { refuseStale, StoreError } from './errors.ts'
@@ -265,12 +266,15 @@ async function remindAnew(
 type About = {
   /** Its id or name. */
   readonly key: string
-  readonly action: `key.${string}`
+  readonly action: AuditAction
   readonly reason?: string | undefined
   readonly ifVersion?: number | undefined
 }
 
-function aboutKey(action: string, { id, name }: { readonly id: string; readonly name: string }) {
+function aboutKey(
+  action: AuditAction,
+  { id, name }: { readonly id: string; readonly name: string },
+) {
   return { action, subject: 'key', subjectId: id, subjectName: name } as const
 }
 

@@ -224,4 +224,15 @@ export const MIGRATIONS: readonly Migration[] = [
       'ALTER TABLE secrets ADD COLUMN last_used_at INTEGER',
     ],
   },
+  {
+    major: 1,
+    minor: 6,
+    statements: [
+      'ALTER TABLE audit ADD COLUMN sentence TEXT',
+      'ALTER TABLE audit ADD COLUMN gathered TEXT',
+      'ALTER TABLE audit ADD COLUMN count INTEGER NOT NULL DEFAULT 1',
+      // NULL is equal to nothing: changes are never gathered.
+      'CREATE UNIQUE INDEX audit_gathered ON audit (gathered)',
+    ],
+  },
 ]

@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
+import { newId } from '../../src/core/ids.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { ROWS_A_MINUTE_MAX } from '../../src/store/audit-refusals.ts'
 import { KEY_SORTS } from '../../src/admin/contract/keys.ts'
 import { pauseKey } from '../../src/store/key-changes.ts'
 import { recordUse } from '../../src/store/last-use.ts'
@@ -194,6 +197,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       actor: string
       outcome: string
       source: string
+      count: number
       fields: object[]
     }
     const entries = async (query: string): Promise<Entry[]> =>
@@ -237,10 +241,40 @@ export function adminListsContract(fresh: FreshDatabase): void {
       assert.equal(status, 403)
       const [refused] = await entries(`subject_id=${id}&outcome=refused`)
       assert.partialDeepStrictEqual(refused, {
-        action: 'POST /keys/:id/revoke',
+        action: 'key.revoke',
         outcome: 'refused',
+        subject: 'key',
+        subject_name: 'alpha',
+        refusal: {
+          reason: 'permission_missing',
+          values: { permission: 'configuration:manage' },
+        },
+        count: 1,
       })
       assert.equal((await desk.call('GET', `/keys/${id}`)).body['status'], 'active')
+    })
+
+    test('what is refused again and again is counted, and takes no more room', async () => {
+      const permissions = ['usage:read'] as const
+      const size = async () => (await entries('limit=200&outcome=refused')).length
+      const before = await size()
+      for (let count = 0; count < 30; count++)
+        await desk.call('POST', '/frame/reset-spend', { body: { reason: 'x' }, permissions })
+      const again = await entries('action=frame.reset_spend&outcome=refused')
+      assert.equal(
+        again.reduce((sum, { count }) => sum + count, 0),
+        30,
+      )
+      // A minute may end in between.
+      assert.ok((await size()) <= before + 2)
+      const keys = Array.from({ length: 200 }, () => newId('key', systemClock))
+      for (const id of keys) await desk.call('POST', `/keys/${id}/pause`, { permissions })
+      assert.ok((await size()) <= before + 2 * (ROWS_A_MINUTE_MAX + 1))
+      const counted = await entries('action=key.pause&outcome=refused')
+      assert.equal(
+        counted.reduce((sum, { count }) => sum + count, 0),
+        keys.length,
+      )
     })
 
     test('no secret is on record', async () => {

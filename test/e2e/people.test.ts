@@ -289,11 +289,11 @@ for (const [name, fresh] of [
       assert.equal(hidden.status, 403)
       assert.deepEqual((await ann.get('/people')).json, before)
       const refused = { outcome: 'refused', subject_name: null, source: 'ui' }
-      assert.deepEqual(await recorded('POST /people'), { actor: 'ann@example.com', ...refused })
+      assert.deepEqual(await recorded('person.invite'), { actor: 'ann@example.com', ...refused })
       const stranger = new Browser(gateway.url)
       stranger.origin = 'https://evil.example'
       await stranger.post('/session', { email: 'ann@example.com', password: PASSWORD })
-      assert.deepEqual(await recorded('POST /session'), { actor: 'not signed in', ...refused })
+      assert.deepEqual(await recorded('person.sign_in'), { actor: 'not signed in', ...refused })
     })
 
     test('a new password ends every other session, a reset all of them', async () => {

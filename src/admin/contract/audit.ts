@@ -35,7 +35,7 @@ export const auditEntry = z.object({
   source: z.enum(AUDIT_SOURCES),
   /** Where the request came from; null for the command line. */
   address: z.string().nullable(),
-  /** Such as `key.create` or `frame.change`. */
+  /** Such as `key.create` or `frame.change`, also for what was tried and refused. */
   action: z.string(),
   /** One of AUDIT_SUBJECTS. */
   subject: z.string(),
@@ -45,6 +45,12 @@ export const auditEntry = z.object({
   outcome: z.enum(['done', 'refused']),
   /** Why it was done, or why it was refused. */
   reason: z.string().nullable(),
+  /** The reason of a refusal by name, with the values in it: for whoever says it in another language. */
+  refusal: z
+    .object({ reason: z.string(), values: z.record(z.string(), z.union([z.string(), z.number()])) })
+    .nullable(),
+  /** How often it was tried: equal refusals of one minute are one entry. */
+  count: z.int(),
   fields: z.array(fieldChange),
   request_id: z.string().nullable(),
 })

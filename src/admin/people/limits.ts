@@ -1,9 +1,8 @@
 // How often one may try to get in: counted in the database, so that several nodes count together. Every try counts
 // before it is judged, and a success takes it back.
-import { isIPv6 } from 'node:net'
-
+import { networkOf } from '../../core/network.ts'
 import { sentence } from '../../core/sentences.ts'
-import { recordRefusal } from '../../store/audit.ts'
+import { recordRefusal } from '../../store/audit-refusals.ts'
 import { countAttempt, takeAttemptBack } from '../../store/attempts.ts'
 import type { Store } from '../../store/open.ts'
 import { normalEmail } from '../../store/people.ts'
@@ -19,7 +18,6 @@ export const TRIES_MAX = {
   person: 10,
   link: 30,
 }
-const RECORDED_MAX = 10
 type Kind = keyof typeof TRIES_MAX
 
 export type Tried = { readonly kind: Kind; readonly who: string }
@@ -52,7 +50,7 @@ export async function limitTries(store: Store, tries: readonly Tried[]): Promise
         subject: 'person',
         subjectId: '',
         subjectName: kind === 'address' || kind === 'link' ? null : who,
-        reason: `more than ${most} tries in 15 minutes (${kind})`,
+        sentence: sentence('tries_exhausted', { most, minutes: WINDOW_MS / 60_000, kind }),
       })
     }
     throw error
@@ -65,24 +63,10 @@ export async function takeTriesBack(store: Store, tries: readonly Tried[]): Prom
   for (const { kind, who } of tries) await takeAttemptBack(store.db, `${kind} ${who}`, window)
 }
 
-/** Whether a refusal of somebody unknown at this place is still news. */
-export async function isRecordWorthy(store: Store, address: string): Promise<boolean> {
-  const window = { windowMs: WINDOW_MS, now: store.clock.now() }
-  const count = await countAttempt(store.db, `refused ${networkOf(address)}`, window)
-  return count <= RECORDED_MAX
-}
-
 function tooMany(waitMs: number): AdminError {
   const retryAfterSeconds = Math.ceil(waitMs / 1_000)
   const minutes = Math.ceil(waitMs / 60_000)
   return new AdminError('too_many_attempts', sentence('sign_in_often', { minutes }), {
     retryAfterSeconds,
   })
-}
-
-/** One customer of a provider has 2^64 addresses of IPv6. */
-function networkOf(address: string): string {
-  if (!isIPv6(address) || address.startsWith('::ffff:')) return address
-  const [head = ''] = address.split('::')
-  return head.split(':').slice(0, 4).join(':')
 }

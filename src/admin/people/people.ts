@@ -3,6 +3,7 @@
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
+import type { AuditAction } from '../../store/audit-actions.ts'
 import { recordChange } from '../../store/audit.ts'
 import { setPassword } from '../../store/passwords.ts'
 import {
@@ -112,7 +113,7 @@ export function unblockPerson(desk: Desk, idOrEmail: string): Promise<PersonAnsw
 }
 
 export function resetTwoFactor(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
-  const about = { idOrEmail, action: 'person.reset_two_factor' }
+  const about = { idOrEmail, action: 'person.reset_two_factor' } as const
   return changeOne(desk, about, async (tx, { person }) => {
     refuseSelf(desk, person, 'reset')
     await deleteTwoFactor(tx, person.id)
@@ -143,7 +144,7 @@ export async function removePerson(desk: Desk, idOrEmail: string): Promise<void>
   })
 }
 
-type About = { readonly idOrEmail: string; readonly action: string }
+type About = { readonly idOrEmail: string; readonly action: AuditAction }
 type Found = { readonly person: Person; readonly roles: readonly Role[] }
 
 /** A change of one person: found, allowed, done and recorded. */

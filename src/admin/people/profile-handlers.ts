@@ -1,7 +1,9 @@
 // One's own account: the handlers of contract/profile.ts. Whoever found a browser unattended still needs the password for
 // what would let them stay.
 import { sentence } from '../../core/sentences.ts'
-import { recordChange, recordRefusal } from '../../store/audit.ts'
+import type { AuditAction } from '../../store/audit-actions.ts'
+import { recordRefusal } from '../../store/audit-refusals.ts'
+import { recordChange } from '../../store/audit.ts'
 import { setPassword } from '../../store/passwords.ts'
 import { findPerson, updatePerson, type Tx } from '../../store/people.ts'
 import { deleteSessions, listPersonSessions } from '../../store/person-sessions.ts'
@@ -171,11 +173,11 @@ function sessionHandlers(
 
 function twoFactorChange(isOn: boolean) {
   const action = isOn ? 'person.start_two_factor' : 'person.end_two_factor'
-  return { action, before: { two_factor: !isOn }, after: { two_factor: isOn } }
+  return { action, before: { two_factor: !isOn }, after: { two_factor: isOn } } as const
 }
 
 type Recorded = {
-  readonly action: string
+  readonly action: AuditAction
   readonly before?: Readonly<Record<string, unknown>>
   readonly after?: Readonly<Record<string, unknown>>
   readonly work?: (tx: Tx) => Promise<unknown>
@@ -212,9 +214,9 @@ async function proven(
   const tries = proofTries(call.person)
   await limitTries(store, tries)
   if (!(await (await parts.signIn()).checkPassword(visitOf(call), password))) {
-    const reason = 'wrong password'
-    await recordRefusal(store, { action: 'person.prove', ...subjectOf(call.person), reason })
-    throw invalidValue(field, sentence('password_wrong'))
+    const why = sentence('password_wrong')
+    await recordRefusal(store, { action: 'person.prove', ...subjectOf(call.person), sentence: why })
+    throw invalidValue(field, why)
   }
   await takeTriesBack(store, tries)
 }

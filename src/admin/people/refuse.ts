@@ -1,10 +1,12 @@
 // Refusals go on record with what was tried, by whom and why; nothing of it happened.
-import { recordRefusal, type AuditSubject } from '../../store/audit.ts'
+import type { AuditAction } from '../../store/audit-actions.ts'
+import { recordRefusal } from '../../store/audit-refusals.ts'
+import type { AuditSubject } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
 import { AdminError } from '../error.ts'
 
 export type Attempt = {
-  readonly action: string
+  readonly action: AuditAction
   readonly subject: AuditSubject
   /** An id, or what was given in its place. */
   readonly subjectId: string
@@ -17,6 +19,6 @@ export async function refusal(
   attempt: Attempt,
   error: AdminError,
 ): Promise<AdminError> {
-  await recordRefusal(store, { ...attempt, reason: error.message })
+  await recordRefusal(store, { ...attempt, sentence: error.sentence })
   return new AdminError(error.code, error.sentence, { ...error.details, isRecorded: true })
 }

@@ -1,6 +1,8 @@
 // Getting in and out with a password: the handlers of contract/sign-in.ts, and those of links and single sign-on beside
 // them. Whatever is refused is recorded, and no answer tells whether an address is known here.
-import { recordChange, recordRefusal } from '../../store/audit.ts'
+import { sentence } from '../../core/sentences.ts'
+import { recordRefusal } from '../../store/audit-refusals.ts'
+import { recordChange } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
 import { findPerson, hasPeople } from '../../store/people.ts'
 import type { HandlersOf } from '../call.ts'
@@ -57,7 +59,12 @@ export function signInHandlers(parts: PeopleParts): HandlersOf<typeof signInRout
       setCookies(call.setHeader, await signIn.signOut(visitOf(call)))
       if (person?.via === 'session') {
         const store = storeFor(parts, call)
-        const change = { action: 'person.sign_out', ...subjectOf(person), before: {}, after: {} }
+        const change = {
+          action: 'person.sign_out',
+          ...subjectOf(person),
+          before: {},
+          after: {},
+        } as const
         await store.db.transaction().execute((tx) => recordChange(store, tx, change))
       }
       return { done: true }
@@ -76,6 +83,6 @@ async function recordWrong(
     subject: 'person',
     subjectId: person?.id ?? '',
     subjectName: person?.email ?? ('email' in tried ? tried.email : null),
-    reason: 'email' in tried ? 'wrong e-mail address or password, or blocked' : 'wrong code',
+    sentence: sentence('email' in tried ? 'sign_in_wrong_password' : 'sign_in_wrong_code'),
   })
 }

@@ -37,7 +37,7 @@ export async function recordSignIn(store: Store, personId: string): Promise<void
   const person = await findPerson(store.db, { id: personId })
   if (person === undefined) return
   const named = inTheNameOf(store, { ...store.author, actor: person.email })
-  const change = { action: 'person.sign_in', ...subjectOf(person), before: {}, after: {} }
+  const change = { action: 'person.sign_in', ...subjectOf(person), before: {}, after: {} } as const
   await store.db.transaction().execute(async (tx) => {
     await recordChange(named, tx, change)
     await deleteExpiredSessions(tx, store.clock.now())

@@ -1,6 +1,6 @@
 // Single sign-on: the browser is sent to the provider, and comes back from it.
 import { sentence } from '../../core/sentences.ts'
-import { recordRefusal } from '../../store/audit.ts'
+import { recordRefusal } from '../../store/audit-refusals.ts'
 import type { HandlersOf } from '../call.ts'
 import type { signInRoutes, SingleSignOnError } from '../contract/sign-in.ts'
 import { AdminError } from '../error.ts'
@@ -53,8 +53,10 @@ async function finish(
     await recordSignIn(store, result.personId)
     return undefined
   }
-  const reason = `single sign-on: ${result.reason}`
-  await recordRefusal(store, { action: 'person.sign_in', subject: 'person', subjectId: '', reason })
+  await recordRefusal(store, {
+    ...{ action: 'person.sign_in', subject: 'person', subjectId: '' },
+    sentence: sentence('sign_on_refused', { answer: result.reason }),
+  })
   return REASONS[result.reason] ?? 'failed'
 }
 

@@ -1,16 +1,16 @@
-// Whoever is not signed in, on record. Anyone can be refused any number of times, so of each place a few are enough.
-import type { Author } from '../../store/audit.ts'
-import { inTheNameOf, recordRefusal } from '../../store/audit.ts'
+// Whoever is not signed in, on record when another site sent them.
+import type { AuditAction } from '../../store/audit-actions.ts'
+import { recordRefusal } from '../../store/audit-refusals.ts'
+import { inTheNameOf, type Author } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
 import type { AdminError } from '../error.ts'
-import { isRecordWorthy } from './limits.ts'
 
 export function strangerAt(address: string, requestId: string): Author {
   return { actor: 'not signed in', source: 'ui', address, requestId }
 }
 
 export type StrangersAttempt = {
-  readonly action: string
+  readonly action: AuditAction
   readonly address: string
   readonly requestId: string
   readonly error: AdminError
@@ -18,9 +18,9 @@ export type StrangersAttempt = {
 
 export async function recordStranger(store: Store, attempt: StrangersAttempt): Promise<void> {
   const { action, address, requestId, error } = attempt
-  if (error.code !== 'wrong_origin' || !(await isRecordWorthy(store, address))) return
+  if (error.code !== 'wrong_origin') return
   await recordRefusal(inTheNameOf(store, strangerAt(address, requestId)), {
     ...{ action, subject: 'person', subjectId: '' },
-    reason: error.message,
+    sentence: error.sentence,
   })
 }

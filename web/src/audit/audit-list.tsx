@@ -1,5 +1,6 @@
 // The record of changes: who, when, what, before and after, from where; and attempts that were refused.
 import type { AuditEntryAnswer } from '../../../src/admin/contract/audit.ts'
+import { said } from '../i18n/said.ts'
 import { useFormat } from '../i18n/use-format.ts'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { useWords } from '../i18n/use-words.ts'
@@ -30,6 +31,10 @@ type EntryProps = { readonly entry: AuditEntryAnswer; readonly withSubject: bool
 function Entry({ entry, withSubject }: EntryProps) {
   const { t } = useTranslation()
   const format = useFormat()
+  const refusedWord = [
+    t('audit.refused'),
+    ...(entry.count > 1 ? [t('audit.times', { count: entry.count })] : []),
+  ].join(', ')
   const from = [t(`audit.source.${entry.source}`), entry.address].filter(Boolean).join(', ')
   return (
     <li className={styles['entry']}>
@@ -39,24 +44,21 @@ function Entry({ entry, withSubject }: EntryProps) {
       </div>
       <div>
         <p className={styles['what']}>
-          <strong>{entry.actor}</strong> <ActionWords action={entry.action} />
-          {withSubject && subjectWords(entry)}{' '}
+          <strong>{entry.actor === strangerActor ? t('audit.stranger') : entry.actor}</strong>{' '}
+          <ActionWords entry={entry} withSubject={withSubject} />{' '}
           {entry.outcome === 'refused' && (
-            <StatusBadge tone="bad" icon={<WarningIcon size={13} />} word={t('audit.refused')} />
+            <StatusBadge tone="bad" icon={<WarningIcon size={13} />} word={refusedWord} />
           )}
         </p>
         {entry.reason && (
-          <p className={styles['what']}>{t('audit.because', { reason: entry.reason })}</p>
+          <p className={styles['what']}>
+            {t('audit.because', { reason: said({ message: entry.reason, ...entry.refusal }) })}
+          </p>
         )}
         <Changes entry={entry} />
       </div>
     </li>
   )
-}
-
-/** There is one frame alone, and a person often acts on the own account. */
-function subjectWords({ subject, subject_name: name, subject_id: id, actor }: AuditEntryAnswer) {
-  return subject === 'frame' || name === actor ? '' : ` ${name ?? id}`
 }
 
 /** What was created has many values at once: they wait behind a word. */
@@ -74,8 +76,20 @@ function Changes({ entry: { fields } }: Pick<EntryProps, 'entry'>) {
   )
 }
 
+/** As the gateway calls whoever is not signed in. */
+const strangerActor = 'not signed in'
+
 /** The gateway may know actions that this catalogue does not: then its own word stands. */
-function ActionWords({ action }: { readonly action: string }) {
+function ActionWords({ entry, withSubject }: EntryProps) {
   const { find } = useTranslation()
-  return find(`audit.action.${action.replace('.', '_')}`) ?? action
+  const { action, outcome } = entry
+  const name = withSubject ? subjectWords(entry) : ''
+  const section = outcome === 'refused' ? 'audit.tried' : 'audit.action'
+  return find(`${section}.${action.replace('.', '_')}`, { name }) ?? `${action}${name}`
+}
+
+/** A person often acts on the own account, and some attempts are about nothing that exists. */
+function subjectWords({ subject_name: name, subject_id: id, actor }: AuditEntryAnswer): string {
+  const called = name ?? id
+  return called === '' || called === actor ? '' : ` ${called}`
 }

@@ -61,12 +61,14 @@ export function numberWord(
 
 function itemWord(field: string, item: unknown, words: Words): string {
   const isCounted = field === 'alert_thresholds' || field === 'expiry_reminders'
-  return isCounted && typeof item === 'number' ? numberWord(field, item, words) : String(item)
+  return isCounted && typeof item === 'number'
+    ? numberWord(field, item, words)
+    : nameOf(field, String(item), words)
 }
 
 function wordOf(field: string, value: unknown, words: Words): string {
-  const { t, find, format } = words
-  if (value === null || value === undefined || value === '') return t('changes.nothing')
+  const { t, format } = words
+  if (value === null || value === undefined || value === '') return absenceOf(field, words)
   if (Array.isArray(value)) {
     if (value.length === 0) return t('changes.nothing')
     return value.map((item) => itemWord(field, item, words)).join(', ')
@@ -74,8 +76,31 @@ function wordOf(field: string, value: unknown, words: Words): string {
   if (typeof value === 'number') return format.number(value)
   if (typeof value === 'boolean') return t(value ? 'changes.yes' : 'changes.no')
   if (typeof value !== 'string') return JSON.stringify(value)
-  if (['budget', 'limit', 'top_up', 'spent', 'amount'].includes(field)) return format.money(value)
+  if (amounts.has(field)) return format.money(value)
   if (/_at$/.test(field)) return format.dateTime(value)
-  if (field === 'period') return find(`period.${value}`) ?? value
-  return value
+  return nameOf(field, value, words)
+}
+
+const amounts = new Set(['budget', 'limit', 'top_up', 'spent', 'cost', 'amount'])
+
+/** Where the catalogue has the words for a field's values; the first that knows the value. */
+const sections: Readonly<Record<string, readonly string[]>> = {
+  period: ['period'],
+  status: ['keyStatus', 'people.status'],
+  mode: ['mode'],
+  kind: ['alerts.kind'],
+  permissions: ['endpoint', 'permission'],
+  when_tight: ['keyForm.whenTight'],
+  week_start: ['keyForm.weekStart'],
+}
+
+function nameOf(field: string, value: string, { find }: Words): string {
+  const found = (sections[field] ?? []).map((section) => find(`${section}.${value}`))
+  return found.find((word) => word !== undefined) ?? value
+}
+
+/** What it means that nothing stands there. */
+function absenceOf(field: string, { t }: Words): string {
+  if (field === 'budget') return t('keyForm.noLimit')
+  return field === 'expires_at' ? t('never') : t('changes.nothing')
 }

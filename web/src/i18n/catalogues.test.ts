@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, test } from 'node:test'
 import { ERROR_CODES } from '../../../src/core/errors.ts'
+import { CHANGES, LOOKS } from '../../../src/store/audit-actions.ts'
 import { SENTENCES } from '../../../src/core/sentences.ts'
 import { flatten } from './texts.ts'
 
@@ -42,6 +43,13 @@ describe('catalogues', () => {
       assert.deepEqual(valuesOf(english.get(`refused.${name}`) ?? ''), valuesOf(text), name)
   })
 
+  test('the record has no action that a language lacks', () => {
+    const keysOf = (actions: readonly string[]) =>
+      actions.map((action) => action.replace('.', '_')).toSorted()
+    assert.deepEqual(namesBelow('audit.action.'), keysOf(CHANGES))
+    assert.deepEqual(namesBelow('audit.tried.'), keysOf([...CHANGES, ...LOOKS]))
+  })
+
   test('calls are refused with no code that a language lacks', () => {
     assert.deepEqual(namesBelow('callError.'), ERROR_CODES.toSorted())
   })
@@ -52,6 +60,8 @@ describe('catalogues', () => {
       .join('\n')
     // A key may be built from a prefix and a value: t(`status.${status}.word`).
     const built = [...source.matchAll(/`([\w.]+)\.\$\{/g)].map(([, prefix = '']) => `${prefix}.`)
+    // Or the prefix is a value itself: find(`${section}.${value}`).
+    built.push('audit.action.', 'audit.tried.')
     const unused = [...english.keys()]
       .map((key) => key.replace(plurals, ''))
       .filter((key) => !source.includes(`'${key}'`) && !source.includes(`"${key}"`))

@@ -1,0 +1,71 @@
+// What people were refused, on record. Anyone can be refused any number of times, so equal attempts of one minute share a
+// row that counts them, and of each caller so many rows a minute are enough: nobody fills the disk with refusals.
+import { hash } from 'node:crypto'
+
+import { newId } from '../core/ids.ts'
+import { networkOf } from '../core/network.ts'
+import { sentence, type Sentence } from '../core/sentences.ts'
+import { countAttempt } from './attempts.ts'
+import type { Subject } from './audit.ts'
+import type { Store } from './open.ts'
+
+export type Refused = Omit<Subject, 'reason'> & {
+  /** Why it was refused. */
+  readonly sentence: Sentence
+}
+
+const MINUTE_MS = 60_000
+export const ROWS_A_MINUTE_MAX = 20
+
+/** Nothing was changed, so this is no part of another transaction. */
+export async function recordRefusal(store: Store, refused: Refused): Promise<void> {
+  const { action, subjectId, subjectName = '' } = refused
+  const key = gatherKey(store, [action, subjectId, subjectName ?? '', refused.sentence.name])
+  if (await countAgain(store, key)) return
+  const now = store.clock.now()
+  const rows = await countAttempt(store.db, `refused ${callerOf(store)}`, {
+    windowMs: MINUTE_MS,
+    now,
+  })
+  if (rows <= ROWS_A_MINUTE_MAX) return insert(store, refused, key)
+  const rest = { action: refused.action, subject: refused.subject, subjectId: '' }
+  await insert(store, { ...rest, sentence: sentence('more_refused') }, gatherKey(store, ['rest']))
+}
+
+async function countAgain(store: Store, key: string): Promise<boolean> {
+  const { numUpdatedRows } = await store.db
+    .updateTable('audit')
+    .set((eb) => ({ count: eb('count', '+', 1) }))
+    .where('gathered', '=', key)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+async function insert(store: Store, refused: Refused, key: string): Promise<void> {
+  const { actor, source, address, requestId } = store.author
+  const { name, values, text } = refused.sentence
+  await store.db
+    .insertInto('audit')
+    .values({
+      ...{ id: newId('entry', store.clock), at: store.clock.now() },
+      ...{ actor, source, address, request_id: requestId },
+      ...{ action: refused.action, subject: refused.subject, subject_id: refused.subjectId },
+      ...{ subject_name: refused.subjectName ?? null, version: null, fields: '[]' },
+      ...{ outcome: 'refused', reason: text, sentence: JSON.stringify({ name, values }) },
+      ...{ gathered: key, count: 1 },
+    })
+    .onConflict((conflict) =>
+      conflict.column('gathered').doUpdateSet((eb) => ({ count: eb('audit.count', '+', 1) })),
+    )
+    .execute()
+}
+
+/** The same for attempts that are told as one. */
+function gatherKey(store: Store, parts: readonly string[]): string {
+  const minute = Math.floor(store.clock.now() / MINUTE_MS)
+  return hash('sha256', JSON.stringify([minute, callerOf(store), ...parts]), 'hex')
+}
+
+function callerOf({ author: { actor, source, address } }: Store): string {
+  return JSON.stringify([actor, source, address === null ? null : networkOf(address)])
+}
