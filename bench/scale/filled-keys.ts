@@ -1,0 +1,126 @@
+// The keys of a full database, as different from each other as those of a large organisation: every order, filter and
+// search of the overview has something to find, and something to pass over.
+import { ENDPOINTS } from '../../src/core/endpoints.ts'
+import { hashSecret, maskSecret, newSecret } from '../../src/core/secret.ts'
+import type { Store } from '../../src/store/open.ts'
+import { MODELS } from '../contenders/tollgate.ts'
+
+const DAY_MS = 86_400_000
+const KEYS_A_STATEMENT = 500
+/** A thousand dollars: what the filled rows and a benchmark cost is far below. */
+const LIMIT_NANODOLLARS = 1_000_000_000_000n
+/** A thousandth of a cent is far below what the filled rows cost. */
+const SMALL_LIMIT_NANODOLLARS = 10_000n
+const OWNERS = 1_000
+const TEAMS = 40
+const MODELS_MAX = 8
+
+export type Filled = {
+  /** Of the keys that may be called, in the order of their making, as `secrets`. */
+  readonly keyIds: readonly string[]
+  readonly secrets: readonly string[]
+}
+
+export type KeysToFill = {
+  readonly keyPrefix: string
+  readonly keys: number
+  /** When they were made, and when traffic may begin. */
+  readonly startsAt: number
+  readonly endsAt: number
+}
+
+export async function fillKeys(
+  { db }: Store,
+  { keyPrefix, keys, startsAt, endsAt }: KeysToFill,
+): Promise<Filled> {
+  const usable: FilledKey[] = []
+  for (let first = 0; first < keys; first += KEYS_A_STATEMENT) {
+    const made = Array.from({ length: Math.min(KEYS_A_STATEMENT, keys - first) }, (_, index) =>
+      filledKey(numbered(keyPrefix, first + index), { index: first + index, startsAt, endsAt }),
+    )
+    await db.transaction().execute(async (tx) => {
+      await tx
+        .insertInto('accounts')
+        .values(made.map(({ account }) => account))
+        .execute()
+      await tx
+        .insertInto('keys')
+        .values(made.map(({ key }) => key))
+        .execute()
+      await tx
+        .insertInto('key_models')
+        .values(made.flatMap(({ models }) => models))
+        .execute()
+      await tx
+        .insertInto('secrets')
+        .values(made.map((key) => secretOf(key, startsAt)))
+        .execute()
+    })
+    usable.push(...made.filter(({ isUsable }) => isUsable))
+  }
+  return {
+    keyIds: usable.map(({ account }) => account.id),
+    secrets: usable.map(({ secret }) => secret),
+  }
+}
+
+/** Ids are made of a moment and a number, so that one statement can say many of them. */
+export function numbered(prefix: string, index: number): string {
+  return prefix + String(index).padStart(16, '0')
+}
+
+type FilledKey = ReturnType<typeof filledKey>
+
+function filledKey(
+  id: string,
+  { index, startsAt, endsAt }: { index: number; startsAt: number; endsAt: number },
+) {
+  const isRevoked = index % 25 === 13
+  const isPaused = index % 100 === 17
+  const isPoor = index % 200 === 111
+  const isTest = index % 50 === 49
+  const expiresAt = index % 5 === 4 ? startsAt + (index % 400) * DAY_MS : null
+  const expiresLate = expiresAt === null || expiresAt > endsAt + DAY_MS
+  const status = isRevoked
+    ? ('revoked' as const)
+    : isPaused
+      ? ('paused' as const)
+      : ('active' as const)
+  const limit = index % 10 === 5 ? null : LIMIT_NANODOLLARS
+  return {
+    isUsable: !(isRevoked || isPaused || isPoor || isTest) && expiresLate,
+    secret: newSecret(isTest ? 'test' : 'live'),
+    account: {
+      ...{ id, status, expires_at: expiresAt, rpm: 100_000_000, tpm: null, concurrency: null },
+      limit_nanodollars: isPoor ? SMALL_LIMIT_NANODOLLARS : limit,
+      ...{ period: 'never' as const, timezone: 'UTC', week_start: 'mon' as const },
+      ...{ period_seq: 1, period_starts_at: startsAt, period_ends_at: null },
+    },
+    key: {
+      ...{ id, name: `${PURPOSES[index % PURPOSES.length]} ${index}`, description: null },
+      ...{ mode: isTest ? ('test' as const) : ('live' as const) },
+      environment: ENVIRONMENTS[index % ENVIRONMENTS.length] ?? null,
+      owner: index % 10 === 6 ? null : `person${(index * 7) % OWNERS}@example.com`,
+      tags: JSON.stringify([`team-${index % TEAMS}`]),
+      ...{ permissions: JSON.stringify(ENDPOINTS), when_tight: 'cap' as const },
+      ...{ created_at: startsAt, last_used_at: index % 30 === 7 ? null : endsAt - index * 1_000 },
+      ...(isRevoked && { revoked_at: endsAt, revoked_reason: 'no longer needed' }),
+    },
+    models: modelsOf(index).map((model) => ({ key_id: id, model })),
+  }
+}
+
+const PURPOSES = ['shop', 'search', 'support desk', 'nightly reports', 'translation', 'agents']
+const ENVIRONMENTS = ['production', 'staging', 'development', null]
+
+/** From four on: all that the benchmark calls. */
+function modelsOf(index: number): readonly string[] {
+  const others = Array.from({ length: index % MODELS_MAX }, (_, other) => `filled-model-${other}`)
+  return [...Object.values(MODELS), ...others]
+}
+
+function secretOf({ account, secret }: FilledKey, startsAt: number) {
+  const masked = maskSecret(secret)
+  const hash = hashSecret(secret)
+  return { hash, key_id: account.id, masked, created_at: startsAt, valid_until: null }
+}
