@@ -5,6 +5,7 @@ import { adminAccessContract } from './contracts/admin-access.ts'
 import { adminAlertsContract } from './contracts/admin-alerts.ts'
 import { adminKeysContract } from './contracts/admin-keys.ts'
 import { adminListsContract } from './contracts/admin-lists.ts'
+import { adminScaleContract } from './contracts/admin-scale.ts'
 import { freshDatabase } from './support/postgres.ts'
 import { freshSqlite } from './support/store.ts'
 
@@ -16,4 +17,5 @@ for (const [name, fresh] of [
   describe(`keys by the admin API on ${name}`, () => adminKeysContract(fresh))
   describe(`alerts of the admin API on ${name}`, () => adminAlertsContract(fresh))
   describe(`lists of the admin API on ${name}`, () => adminListsContract(fresh))
+  describe(`what the lists of the admin API read on ${name}`, () => adminScaleContract(fresh))
 }

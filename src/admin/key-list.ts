@@ -1,20 +1,20 @@
-// The overview of keys, a page at a time. What has to look at every key is remembered for a moment: the counts above the
-// list, and the orders that no column of a key has.
+// The overview of keys, a page at a time. What has to look at every key is remembered for a moment: the figures above the
+// list and how many keys match a filter for at most 5 s, the order by cost for at most 10 minutes.
 import { csvText } from '../core/csv.ts'
 import { pieces } from '../core/pieces.ts'
 import { masksOf } from '../core/secret.ts'
-import { costsByDay, dearestKeys } from '../ledger/usage.ts'
+import { costsByDay, dearestKeys, lastDays } from '../ledger/key-costs.ts'
 import { readRevision } from '../store/changes.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
+import { countKeys, type KeyCounts, type KeyTotals } from '../store/key-counts.ts'
+import type { KeyFilter } from '../store/key-filter.ts'
 import {
-  countKeys,
   countMatching,
-  keysByModelCount,
-  lastDays,
+  FEW_MAX,
+  fewMatching,
   matchingIds,
   searchKeys,
-  type KeyCounts,
-  type KeyFilter,
+  type Slice,
 } from '../store/key-search.ts'
 import { findKeys } from '../store/keys.ts'
 import { shownSecrets } from '../store/shown-secrets.ts'
@@ -24,27 +24,27 @@ import { frameAnswerOf, keyRowOf } from './key-answers.ts'
 import type { AdminParts } from './parts.ts'
 import { iso } from './values.ts'
 
-const COUNTS_MS_MAX = 5_000
-const RANKING_MS_MAX = 60_000
+const TOTALS_MS_MAX = 5_000
+/** After a minute a new order is made, and meanwhile the old one told, for a while. */
+const RANKING_MS = 60_000
+const RANKING_MS_MAX = 10 * 60_000
 const EXPORTED_MAX = 100_000
 const COST_DAYS = 7
-const LOOKED_AT_FIRST = 1_000
 
-type Totals = {
+type Totals = KeyTotals & {
   readonly at: number
   readonly revision: number
-  readonly counts: KeyCounts
-  readonly allocatedNanodollars: bigint
+  /** How many keys a filter lets through, by the filter. */
+  readonly matching: Map<string, number>
 }
 
-/** Orders that take longer to make than a page may take. */
-type Ranked = 'cost_7d' | 'models'
+/** All keys that cost something, the dearest first. */
 type Ranking = { readonly at: number; readonly ids: Promise<readonly string[]> }
 
 export class KeyList {
   readonly #parts: AdminParts
   #totals: Totals | undefined
-  readonly #rankings = new Map<Ranked, Ranking>()
+  #ranking: Ranking | undefined
 
   constructor(parts: AdminParts) {
     this.#parts = parts
@@ -52,15 +52,17 @@ export class KeyList {
 
   async page({ page, per_page, ...filters }: KeyQuery): Promise<KeyPage> {
     const { store, clock } = this.#parts
-    const slice = { limit: per_page, offset: (page - 1) * per_page }
-    const ids = await this.#ids(filters, slice)
-    const filter = this.#filter(filters)
-    const { counts, frame } = await this.#above()
+    const totals = await this.#freshTotals()
+    const { counts, allocatedNanodollars } = totals
+    const frame = await readFrame(store, allocatedNanodollars)
+    const found = await this.#found(this.#filter(filters), totals)
+    const slice = { limit: per_page, offset: (page - 1) * per_page, total: found.count }
+    const ids = await this.#ids(filters, found.filter, slice)
     return {
       keys: await this.#rows(ids, frame),
       page,
       per_page,
-      total: knownCount(filter, counts) ?? (await countMatching(store, filter)),
+      total: found.count,
       counts,
       frame: frameAnswerOf(frame, clock.now()),
       as_of: iso(clock.now()),
@@ -69,7 +71,8 @@ export class KeyList {
 
   async csv(filters: KeyFilters): Promise<string> {
     const frame = await readFrame(this.#parts.store)
-    const ids = await this.#ids(filters, { limit: EXPORTED_MAX, offset: 0 })
+    const slice = { limit: EXPORTED_MAX, offset: 0 }
+    const ids = await this.#ids(filters, this.#filter(filters), slice)
     const lines: (string | number | null)[][] = []
     for (const piece of pieces(ids, 500)) {
       const rows = await this.#rows(piece, frame)
@@ -78,84 +81,94 @@ export class KeyList {
     return csvText([...EXPORTED, 'cost_7d'], lines)
   }
 
-  async #ids(
-    filters: KeyFilters,
-    slice: { readonly limit: number; readonly offset: number },
-  ): Promise<readonly string[]> {
-    const { sort, order } = filters
-    const filter = this.#filter(filters)
-    if (sort === 'cost_7d' || sort === 'models') {
-      return this.#idsByRank(await this.#ranked(sort, order), filter, slice)
-    }
-    return searchKeys(this.#parts.store, { filter, sort, order, ...slice })
-  }
-
   /** In the words of the store, with the secrets that a search may mean. */
   #filter({ sort: _sort, order: _order, ...filter }: KeyFilters): KeyFilter {
     if (filter.search === undefined) return filter
     return { ...filter, masks: masksOf(filter.search.trim(), this.#parts.secretPrefix()) }
   }
 
-  /** Those with a rank in their order, then the others. */
-  async #idsByRank(
-    ranked: readonly string[],
+  /** How many match; where they are few, also which, so that they need not be looked for again. */
+  async #found(
     filter: KeyFilter,
-    { limit, offset }: { readonly limit: number; readonly offset: number },
-  ): Promise<readonly string[]> {
-    const end = offset + limit
-    if (isEmpty(filter) && end <= ranked.length) return ranked.slice(offset, end)
+    { counts, matching }: Totals,
+  ): Promise<{ readonly count: number; readonly filter: KeyFilter }> {
     const { store } = this.#parts
-    // The first pages of a filter that lets most keys through are among the first in rank.
-    const first = ranked.slice(0, LOOKED_AT_FIRST)
-    const among = new Set(first.length === 0 ? [] : await matchingIds(store, filter, first))
-    if (among.size >= end) return first.filter((id) => among.has(id)).slice(offset, end)
-    const all = new Set(await matchingIds(store, filter))
-    const found = ranked.filter((id) => all.delete(id))
-    return [...found, ...all].slice(offset, end)
+    const name = JSON.stringify(filter)
+    const known = knownCount(filter, counts) ?? matching.get(name)
+    if (known !== undefined && known > FEW_MAX) return { count: known, filter }
+    const ids = await fewMatching(store, filter)
+    if (ids !== undefined) return { count: ids.length, filter: { ids } }
+    const count = known ?? (await countMatching(store, filter))
+    matching.set(name, count)
+    return { count, filter }
   }
 
-  /** The order of a minute ago is told at once, and a new one made for the next who asks. */
-  async #ranked(sort: Ranked, order: 'asc' | 'desc'): Promise<readonly string[]> {
+  async #ids(
+    { sort, order }: KeyFilters,
+    filter: KeyFilter,
+    slice: Slice & { readonly total?: number },
+  ): Promise<readonly string[]> {
+    const { store, clock } = this.#parts
+    if (filter.ids?.length === 0) return []
+    if (sort !== 'cost_7d') return searchKeys(store, { filter, sort, order, ...slice })
+    if (filter.ids === undefined) return this.#idsByRank(order, filter, slice)
+    const dearest = await dearestKeys(store, lastDays(clock.now(), COST_DAYS), filter.ids)
+    return inRank(order === 'desc' ? dearest : dearest.toReversed(), filter.ids, slice)
+  }
+
+  /** Those with a rank in their order, then the others. */
+  async #idsByRank(
+    order: 'asc' | 'desc',
+    filter: KeyFilter,
+    slice: Slice,
+  ): Promise<readonly string[]> {
+    const { store } = this.#parts
+    const ids = await this.#ranked()
+    const ranked = order === 'desc' ? ids : ids.toReversed()
+    const end = slice.offset + slice.limit
+    if (isEmpty(filter) && end <= ranked.length) return ranked.slice(slice.offset, end)
+    // The first pages of a filter that lets many keys through are among the first in rank.
+    const first = ranked.slice(0, FEW_MAX)
+    if (first.length > 0) {
+      const among = await fewMatching(store, { ...filter, ids: first })
+      if (among !== undefined && among.length >= end) return inRank(first, among, slice)
+    }
+    return inRank(ranked, await matchingIds(store, filter), slice)
+  }
+
+  async #ranked(): Promise<readonly string[]> {
     const { store, clock } = this.#parts
     const now = clock.now()
-    let ranking = this.#rankings.get(sort)
-    if (ranking === undefined || now - ranking.at >= RANKING_MS_MAX) {
-      const ids =
-        sort === 'models' ? keysByModelCount(store) : dearestKeys(store, lastDays(now, COST_DAYS))
-      const next = { at: now, ids }
-      this.#rankings.set(sort, next)
-      // Whoever waits for it is told; the next one asks again.
-      ids.catch(() => this.#rankings.delete(sort))
-      ranking ??= next
-    }
-    const ids = await ranking.ids
-    return order === 'desc' ? ids : ids.toReversed()
+    const old = this.#ranking
+    if (old !== undefined && now - old.at < RANKING_MS) return old.ids
+    const next = { at: now, ids: dearestKeys(store, lastDays(now, COST_DAYS)) }
+    this.#ranking = next
+    // Whoever waits for it is told; the next one asks again.
+    next.ids.catch(() => (this.#ranking = undefined))
+    return old !== undefined && now - old.at < RANKING_MS_MAX ? old.ids : next.ids
   }
 
   /** Counted anew after every change that people make, else every few seconds. */
-  async #above(): Promise<{ readonly counts: KeyCounts; readonly frame: Frame }> {
+  async #freshTotals(): Promise<Totals> {
     const { store, clock } = this.#parts
     const revision = await readRevision(store)
     const known = this.#totals
-    const isFresh = known?.revision === revision && clock.now() - known.at < COUNTS_MS_MAX
-    if (isFresh) {
-      const frame = await readFrame(store, known.allocatedNanodollars)
-      return { counts: known.counts, frame }
-    }
-    const counts = await countKeys(store)
-    const frame = await readFrame(store)
-    const { allocatedNanodollars } = frame
-    this.#totals = { at: clock.now(), revision, counts, allocatedNanodollars }
-    return { counts, frame }
+    const isFresh = known?.revision === revision && clock.now() - known.at < TOTALS_MS_MAX
+    if (isFresh) return known
+    const at = clock.now()
+    this.#totals = { ...(await countKeys(store)), at, revision, matching: new Map() }
+    return this.#totals
   }
 
   async #rows(ids: readonly string[], frame: Frame): Promise<KeyRow[]> {
     const { store, clock, catalog } = this.#parts
     const now = clock.now()
-    const keys = await findKeys(store, ids)
-    const secrets = await shownSecrets(store, ids)
     const days = lastDays(now, COST_DAYS)
-    const costs = await costsByDay(store, ids, days)
+    const [keys, secrets, costs] = await Promise.all([
+      findKeys(store, ids),
+      shownSecrets(store, ids),
+      costsByDay(store, ids, days),
+    ])
     return keys.map((key) => {
       const around = { frame, catalog: catalog(), secrets: secrets.get(key.id), now }
       return keyRowOf(key, around, costs.get(key.id) ?? [])
@@ -180,4 +193,15 @@ function knownCount(filter: KeyFilter, counts: KeyCounts): number | undefined {
   if (status === undefined) return concern === undefined ? counts.all : counts[concern]
   if (concern !== undefined) return undefined
   return status === 'current' ? counts.all - counts.revoked : counts[status]
+}
+
+/** Those of `ids` that are ranked in their order, then the others. */
+function inRank(
+  ranked: readonly string[],
+  ids: readonly string[],
+  { limit, offset }: Slice,
+): readonly string[] {
+  const others = new Set(ids)
+  const found = ranked.filter((id) => others.delete(id))
+  return [...found, ...others].slice(offset, offset + limit)
 }

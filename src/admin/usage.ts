@@ -1,7 +1,7 @@
 // The handlers of /usage: sums by key, model, day or hour, as JSON and for spreadsheets.
 import { csvText } from '../core/csv.ts'
 import { sentence } from '../core/sentences.ts'
-import { usageReport, type UsageGroup } from '../ledger/usage.ts'
+import { usageReport, type UsageGroup } from '../ledger/usage-report.ts'
 import { dayOf, sumsJson } from '../ledger/usage-json.ts'
 import { findKey, keyNames } from '../store/keys.ts'
 import type { HandlersOf } from './call.ts'
@@ -19,7 +19,7 @@ export function usageHandlers(parts: AdminParts): HandlersOf<typeof usageRoutes>
   return {
     readUsage: ({ query }) => report(parts, query),
     exportUsage: async ({ query }) => {
-      const { rows } = await report(parts, { ...query, limit: Infinity })
+      const { rows } = await report(parts, { ...query, limit: undefined })
       return csvText(
         NAMES,
         rows.map((row) => NAMES.map((name) => row[name])),
@@ -38,7 +38,10 @@ const NAMES = [
   ...(['cost', 'estimated'] as const),
 ]
 
-async function report({ store, clock }: AdminParts, query: UsageQuery): Promise<UsageAnswer> {
+/** Without a limit: all rows, or a refusal when they are too many. */
+type Question = Omit<UsageQuery, 'limit'> & { readonly limit: number | undefined }
+
+async function report({ store, clock }: AdminParts, query: Question): Promise<UsageAnswer> {
   const now = clock.now()
   const until = query.until === undefined ? now : readMoment(query.until)
   const since = query.since === undefined ? until - DEFAULT_DAYS * DAY_MS : readMoment(query.since)
@@ -47,14 +50,14 @@ async function report({ store, clock }: AdminParts, query: UsageQuery): Promise<
   if (by.includes('hour') && until - since > HOURS_MS_MAX) {
     throw invalidValue('by', sentence('report_hours', { days: HOURS_MS_MAX / DAY_MS }))
   }
-  const { rows, total } = await usageReport(store, { keyId: query.key, since, until, by })
-  const kept = keepDearest(rows, query.limit)
-  const ids = kept.flatMap(({ keyId }) => keyId ?? [])
+  const { key: keyId, limit } = query
+  const { rows, total, leftOut } = await usageReport(store, { keyId, since, until, by, limit })
+  const ids = rows.flatMap((row) => row.keyId ?? [])
   const names = await keyNames(store, ids)
   return {
     since: iso(since),
     until: iso(until),
-    rows: kept.map((row): UsageRow => ({
+    rows: rows.map((row): UsageRow => ({
       key: row.keyId,
       key_name: row.keyId === null ? null : (names.get(row.keyId) ?? null),
       model: row.model,
@@ -63,17 +66,6 @@ async function report({ store, clock }: AdminParts, query: UsageQuery): Promise<
       ...sumsJson(row),
     })),
     total: sumsJson(total),
-    left_out: rows.length - kept.length,
+    left_out: leftOut,
   }
-}
-
-/** All of them in their order, or of too many those that cost the most. */
-function keepDearest<Row extends { readonly costNanodollars: bigint }>(
-  rows: readonly Row[],
-  limit: number,
-): readonly Row[] {
-  if (rows.length <= limit) return rows
-  const byCost = (one: Row, other: Row): number =>
-    one.costNanodollars > other.costNanodollars ? -1 : 1
-  return rows.toSorted(byCost).slice(0, limit)
 }

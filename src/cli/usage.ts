@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander'
 
 import { csvText } from '../core/csv.ts'
 import { formatUsd } from '../core/money.ts'
-import { usageReport, type UsageQuestion, type UsageSums } from '../ledger/usage.ts'
+import { usageReport, type UsageQuestion, type UsageSums } from '../ledger/usage-report.ts'
 import { dayOf, sumsJson } from '../ledger/usage-json.ts'
 import { findKey, listKeys } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'

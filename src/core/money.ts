@@ -6,7 +6,7 @@ export type Nanodollars = bigint
 /** 1 USD = 1,000,000,000,000 pico-USD; prices per token are whole numbers of them. */
 export type Picodollars = bigint
 
-const NANO_PER_USD = 1_000_000_000n
+export const NANO_PER_USD = 1_000_000_000n
 const DECIMALS = 9
 const PICO_PER_NANO = 1_000n
 

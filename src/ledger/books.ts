@@ -98,7 +98,7 @@ export type PriceRow = { readonly version: string; readonly figures: string }
 
 export type RollupSpan = 'hour' | 'day'
 
-/** Sums over requests of one key and one model in one hour or one day (UTC). */
+/** Sums over requests of one key, or of all under the frame's id, and one model in one hour or one day (UTC). */
 export type Rollup = {
   readonly span: RollupSpan
   readonly startsAt: number

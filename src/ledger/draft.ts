@@ -161,7 +161,7 @@ export class Draft {
       holdsDeleted: this.#holdsDeleted,
       usageInserted: this.#usageInserted,
       usageCorrected: this.#usageCorrected,
-      rollups: [...this.#rollups.values()],
+      rollups: this.#rollupsAndFrame(),
       entries: this.#entries,
     }
   }
@@ -203,6 +203,15 @@ export class Draft {
     }
   }
 
+  /** The frame's are the sums of all keys: a report of all keys reads those alone. */
+  #rollupsAndFrame(): readonly Rollup[] {
+    for (const rollup of [...this.#rollups.values()]) {
+      const ofFrame = { keyId: FRAME_ID, model: rollup.model }
+      addRollup(this.#rollup(rollup.span, rollup.startsAt, ofFrame), rollup)
+    }
+    return [...this.#rollups.values()]
+  }
+
   #rollup(span: RollupSpan, at: number, of: { keyId: string; model: string }): Rollup {
     const startsAt = Math.floor(at / SPAN_MS[span]) * SPAN_MS[span]
     const name = `${startsAt} ${span} ${of.keyId} ${of.model}`
@@ -222,6 +231,19 @@ function addTo(
   balance.held += movement.held
   balance.spent += movement.spent
   balance.overrun += movement.overrun
+}
+
+function addRollup(sums: Rollup, rollup: Rollup): void {
+  sums.requests += rollup.requests
+  sums.errors += rollup.errors
+  sums.refused += rollup.refused
+  sums.estimated += rollup.estimated
+  sums.inputTokens += rollup.inputTokens
+  sums.cachedTokens += rollup.cachedTokens
+  sums.cacheWriteTokens += rollup.cacheWriteTokens
+  sums.outputTokens += rollup.outputTokens
+  sums.reasoningTokens += rollup.reasoningTokens
+  sums.cost += rollup.cost
 }
 
 /** Not "spent + held <= limit": an administrator may lower a limit. The guard is on granting (judge.ts). */

@@ -1,7 +1,7 @@
 // The JSON forms of what was used (design 2.1), for the command line, the admin API and /v1/requests alike.
 import { formatUsd } from '../core/money.ts'
 import type { UsageRow } from './books.ts'
-import type { UsageSums } from './usage.ts'
+import type { UsageSums } from './usage-report.ts'
 
 export function sumsJson(sums: UsageSums) {
   return {

@@ -1,7 +1,7 @@
 // The frame: the one account above all keys. It always exists, always has a limit, and is changed by people alone.
-import type { Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 
-import { formatUsd, type Nanodollars } from '../core/money.ts'
+import { formatUsd, NANO_PER_USD, type Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
 import { recordChange } from './audit.ts'
 import { movedPeriodEnd, readAccount, type Account, type PeriodRule } from './accounts.ts'
@@ -64,13 +64,24 @@ export async function readFrame(store: Store, allocated?: Nanodollars): Promise<
 }
 
 async function readAllocated(store: Store): Promise<Nanodollars> {
-  const { allocated_nanodollars } = await store.db
-    .selectFrom('accounts')
-    .select(({ fn }) => fn.sum<Nanodollars | null>('limit_nanodollars').as('allocated_nanodollars'))
-    .where('id', '!=', FRAME_ID)
-    .where('status', '!=', 'revoked')
-    .executeTakeFirstOrThrow()
-  return allocated_nanodollars ?? 0n
+  const { rows } = await sql<AllocatedSums>`
+    SELECT ${allocatedSums} FROM accounts
+    WHERE id <> ${FRAME_ID} AND status <> 'revoked'`.execute(store.db)
+  return rows[0] === undefined ? 0n : allocatedOf(rows[0])
+}
+
+export type AllocatedSums = {
+  readonly whole_nanodollars: bigint | null
+  readonly rest_nanodollars: bigint | null
+}
+
+/** Whole dollars and the rest apart: SQLite's sums end at 9.2 billion USD, which is a thousand of the largest budgets. */
+export const allocatedSums = sql`
+  sum(limit_nanodollars / ${NANO_PER_USD}) AS whole_nanodollars,
+  sum(limit_nanodollars % ${NANO_PER_USD}) AS rest_nanodollars`
+
+export function allocatedOf(sums: AllocatedSums): Nanodollars {
+  return (sums.whole_nanodollars ?? 0n) * NANO_PER_USD + (sums.rest_nanodollars ?? 0n)
 }
 
 export type FrameChange = Some<FrameSettings> & {

@@ -76,6 +76,7 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
           owner: settings.owner ?? null,
           description: settings.description ?? null,
           tags: JSON.stringify(settings.tags ?? []),
+          model_count: settings.models.length,
           permissions: JSON.stringify(settings.permissions ?? ENDPOINTS),
           when_tight: settings.whenTight ?? 'cap',
           expiry_reminders: storedReminders(expiryReminders),

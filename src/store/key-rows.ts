@@ -32,6 +32,7 @@ export async function changeModels(
     })
   }
   const { models } = checkSettings({ models: [...after] })
+  await tx.updateTable('keys').set({ model_count: models.length }).where('id', '=', keyId).execute()
   const gone = before.difference(new Set(models))
   if (gone.size > 0) {
     await tx

@@ -20,7 +20,7 @@ import { timezoneOf } from '../core/timezone.ts'
 import type { PeriodRule } from './accounts.ts'
 import { StoreError } from './errors.ts'
 
-const ID_SHAPE = /^key_[0-9a-z]{26}$/
+export const ID_SHAPE = /^key_[0-9a-z]{26}$/
 
 export type KeySettings = PeriodRule & {
   readonly name: string

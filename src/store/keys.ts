@@ -167,16 +167,23 @@ export async function keyNames(
   return names
 }
 
-/** How many keys, not revoked, may call each model. */
+/** How many keys, not revoked, may call each model: all less the revoked, since an index counts all, and few are revoked. */
 export async function keysPerModel(store: Store): Promise<ReadonlyMap<string, number>> {
-  const rows = await store.db
+  const all = await store.db
     .selectFrom('key_models')
-    .innerJoin('keys', 'keys.id', 'key_models.key_id')
     .select(({ fn }) => ['model', fn.countAll<number>().as('count')])
-    .where('keys.revoked_at', 'is', null)
     .groupBy('model')
     .execute()
-  return new Map(rows.map(({ model, count }) => [model, count]))
+  const revoked = await store.db
+    .selectFrom('keys')
+    .crossJoin('key_models')
+    .select(({ fn }) => ['model', fn.countAll<number>().as('count')])
+    .whereRef('key_models.key_id', '=', 'keys.id')
+    .where('keys.revoked_at', 'is not', null)
+    .groupBy('model')
+    .execute()
+  const less = new Map(revoked.map(({ model, count }) => [model, count]))
+  return new Map(all.map(({ model, count }) => [model, count - (less.get(model) ?? 0)]))
 }
 
 /** Periods that are over, newest first. */

@@ -2,6 +2,7 @@
 // Within a major version steps only add (tables, indexes, columns with a default), so that the previous release still
 // runs beside the new one; anything else begins a new major version.
 import { ADMIN_STATEMENTS } from './admin-migration.ts'
+import { OVERVIEW_STATEMENTS } from './overview-migration.ts'
 import { PEOPLE_STATEMENTS } from './people-migration.ts'
 
 export type Migration = {
@@ -235,4 +236,5 @@ export const MIGRATIONS: readonly Migration[] = [
       'CREATE UNIQUE INDEX audit_gathered ON audit (gathered)',
     ],
   },
+  { major: 1, minor: 7, statements: OVERVIEW_STATEMENTS },
 ]

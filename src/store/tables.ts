@@ -109,6 +109,8 @@ export type KeysTable = {
   revoked_reason: string | null
   /** Counts all changes of the key. */
   version: Generated<number>
+  /** Of the allowlist, to sort by. */
+  model_count: Generated<number>
   /** JSON: on which days before its expiry the key is spoken of; NULL = on the usual ones. */
   expiry_reminders: string | null
   /** When the next of them is due; NULL = none is. */
@@ -198,7 +200,10 @@ type UsageTable = {
   settled_at: number
 }
 
-/** Sums of usage rows by the hour and the day (UTC) they were reserved in; `refused` counts what never had a hold. */
+/**
+ * Sums of usage rows by the hour and the day (UTC) they were reserved in; `refused` counts what never had a hold. Under
+ * the frame's id are the sums of all keys.
+ */
 type RollupsTable = {
   span: 'hour' | 'day'
   starts_at: number

@@ -124,7 +124,9 @@ export class MemoryBooks {
     let cost = 0n
     for (const row of this.usage.values()) cost += row.costNanodollars
     for (const span of ['hour', 'day']) {
-      assert.equal(this.rollupCosts.get(span) ?? 0n, cost, `rollups by ${span}`)
+      for (const sum of [`${span} of keys`, `${span} of the frame`]) {
+        assert.equal(this.rollupCosts.get(sum) ?? 0n, cost, `rollups by ${sum}`)
+      }
     }
   }
 
@@ -196,8 +198,9 @@ export class MemoryBooks {
     for (const id of writes.holdsDeleted) this.holds.delete(id)
     for (const row of writes.usageInserted) insert(this.usage, row.id, row)
     for (const row of writes.usageCorrected) this.usage.set(row.id, row)
-    for (const { span, cost } of writes.rollups) {
-      this.rollupCosts.set(span, (this.rollupCosts.get(span) ?? 0n) + cost)
+    for (const { span, keyId, cost } of writes.rollups) {
+      const sum = `${span} of ${keyId === FRAME_ID ? 'the frame' : 'keys'}`
+      this.rollupCosts.set(sum, (this.rollupCosts.get(sum) ?? 0n) + cost)
     }
     for (const account of writes.accounts) {
       const { limit, rpm, concurrency } = this.account(account.id)

@@ -1,0 +1,61 @@
+// What keys cost on the last days, from the rollups: for the list of keys and for its order by cost.
+import { sql } from 'kysely'
+
+import type { Nanodollars } from '../core/money.ts'
+import { manyIds } from '../store/key-search.ts'
+import type { Store } from '../store/open.ts'
+import { FRAME_ID } from '../store/tables.ts'
+
+const DAY_MS = 86_400_000
+
+/** The first moments of the last days (UTC), today the last of them. */
+export function lastDays(now: number, count: number): readonly number[] {
+  const today = Math.floor(now / DAY_MS) * DAY_MS
+  return Array.from({ length: count }, (_, index) => today - (count - 1 - index) * DAY_MS)
+}
+
+/** What each key cost on each of these days (their first moments, UTC); null = nothing was asked. */
+export async function costsByDay(
+  store: Store,
+  keyIds: readonly string[],
+  days: readonly number[],
+): Promise<ReadonlyMap<string, readonly (Nanodollars | null)[]>> {
+  if (keyIds.length === 0) return new Map()
+  const rows = await store.db
+    .selectFrom('rollups')
+    .select(({ fn }) => [
+      'key_id',
+      'starts_at',
+      fn.sum<Nanodollars>('cost_nanodollars').as('cost_nanodollars'),
+    ])
+    .where('span', '=', 'day')
+    .where('starts_at', 'in', days)
+    .where('key_id', 'in', keyIds)
+    .groupBy(['key_id', 'starts_at'])
+    .execute()
+  const byKey = Map.groupBy(rows, (row) => row.key_id)
+  return new Map(
+    keyIds.map((id) => {
+      const costs = new Map(byKey.get(id)?.map((row) => [row.starts_at, row.cost_nanodollars]))
+      return [id, days.map((day) => costs.get(day) ?? null)]
+    }),
+  )
+}
+
+/** The keys that cost something on these days, or those of `among` that did, the dearest first. */
+export async function dearestKeys(
+  store: Store,
+  days: readonly number[],
+  among?: readonly string[],
+): Promise<readonly string[]> {
+  const whose =
+    among === undefined ? sql`key_id <> ${FRAME_ID}` : sql`key_id IN (${sql.join([...among])})`
+  return manyIds(
+    store,
+    sql`
+      SELECT key_id AS id FROM rollups
+      WHERE span = 'day' AND starts_at IN (${sql.join([...days])}) AND ${whose}
+      GROUP BY key_id HAVING sum(cost_nanodollars) > 0
+      ORDER BY sum(cost_nanodollars) DESC, key_id`,
+  )
+}

@@ -1,0 +1,268 @@
+// Reports: sums of what was used, by key, model, day or hour. Read from the rollups and added up by the database: usage
+// rows are never read, so reports stay fast however many there are. Of all keys together the frame's rollups tell.
+import { sql, type RawBuilder } from 'kysely'
+
+import type { Nanodollars } from '../core/money.ts'
+import { sentence } from '../core/sentences.ts'
+import { StoreError } from '../store/errors.ts'
+import type { Store } from '../store/open.ts'
+import { withRoom } from '../store/room.ts'
+import { FRAME_ID } from '../store/tables.ts'
+
+export type UsageGroup = 'key' | 'model' | 'day' | 'hour'
+
+export type UsageQuestion = {
+  readonly keyId?: string | undefined
+  /** Whole hours: a moment inside an hour counts the hour. */
+  readonly since: number
+  readonly until: number
+  /** What rows are grouped by. */
+  readonly by: readonly UsageGroup[]
+  /** The dearest rows, when there are more. Unless it is given, all rows are wanted, or none. */
+  readonly limit?: number | undefined
+}
+
+/** Sums; a member that rows were not grouped by is null. */
+export type UsageSums = {
+  readonly keyId: string | null
+  readonly model: string | null
+  /** The first moment of the day (UTC). */
+  readonly day: number | null
+  readonly hour: number | null
+  readonly requests: number
+  readonly errors: number
+  readonly inputTokens: number
+  readonly cachedTokens: number
+  readonly cacheWriteTokens: number
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+  readonly costNanodollars: Nanodollars
+  /** How many of the requests were charged by estimate. */
+  readonly estimated: number
+}
+
+export type UsageReport = {
+  readonly rows: readonly UsageSums[]
+  /** Of all rows, also those left out. */
+  readonly total: UsageSums
+  readonly leftOut: number
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
+/** More rows nobody reads, and a process has to hold them all. */
+const ROWS_MAX = 200_000
+
+export async function usageReport(store: Store, question: UsageQuestion): Promise<UsageReport> {
+  const { keyId, by, limit = ROWS_MAX } = question
+  const stretches = stretchesOf(question, await firstDayOf(store, question.since))
+  const account = keyId ?? FRAME_ID
+  const isOfEachKey = keyId === undefined && by.includes('key')
+  const { rows, leftOut } = isOfEachKey
+    ? await readEachKey(store, { stretches, by, limit })
+    : await readSums(store, { stretches, accounts: [account], by, limit })
+  if (question.limit === undefined && leftOut > 0) throw tooMany()
+  const all = await readSums(store, { stretches, accounts: [account], by: [], limit: 1 })
+  return {
+    // Of too many the dearest were read; all of them stand in their own order.
+    rows: leftOut > 0 ? rows : rows.toSorted(byTimeKeyModel),
+    total: all.rows[0] ?? NOTHING,
+    leftOut,
+  }
+}
+
+/** The first day since then that anything was used on: what comes before need not be looked up. */
+async function firstDayOf(store: Store, since: number): Promise<number | undefined> {
+  const row = await store.db
+    .selectFrom('rollups')
+    .select('starts_at')
+    .where('span', '=', 'day')
+    .where('starts_at', '>=', Math.floor(since / DAY_MS) * DAY_MS)
+    .orderBy('starts_at')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.starts_at
+}
+
+type Stretch = { readonly span: 'hour' | 'day'; readonly from: number; readonly to: number }
+
+/** Whole days from their own sums, the hours before and after them from theirs; by hours, all from theirs. */
+function stretchesOf(
+  { since, until, by }: UsageQuestion,
+  firstDay: number | undefined,
+): readonly Stretch[] {
+  if (firstDay === undefined) return []
+  const from = Math.max(firstDay, Math.floor(since / HOUR_MS) * HOUR_MS)
+  const to = Math.ceil(until / HOUR_MS) * HOUR_MS
+  const dayFrom = Math.ceil(from / DAY_MS) * DAY_MS
+  const dayTo = Math.floor(to / DAY_MS) * DAY_MS
+  const all: readonly Stretch[] =
+    dayFrom >= dayTo || by.includes('hour')
+      ? [{ span: 'hour', from, to }]
+      : [
+          { span: 'hour', from, to: dayFrom },
+          { span: 'day', from: dayFrom, to: dayTo },
+          { span: 'hour', from: dayTo, to },
+        ]
+  return all.filter((stretch) => stretch.from < stretch.to)
+}
+
+type Wanted = {
+  readonly stretches: readonly Stretch[]
+  /** Undefined = every key. */
+  readonly accounts?: readonly string[]
+  readonly by: readonly UsageGroup[]
+  readonly limit: number
+}
+
+/** Of so many keys the rows are looked up one by one sooner than read among all others. */
+const LOOKED_UP_MAX = 1_000
+
+/** Which rows cost the most is found by their cost alone, and only those are added up. */
+async function readEachKey(store: Store, wanted: Wanted): Promise<Found> {
+  if (wanted.limit > LOOKED_UP_MAX) return readSums(store, wanted)
+  const dearest = await readGroups<Ranked>(store, wanted, sql`NULL AS nothing_else`)
+  const accounts = [...new Set(dearest.rows.flatMap((row) => row.key_id ?? []))]
+  if (accounts.length === 0) return { rows: [], leftOut: 0 }
+  const { rows } = await readSums(store, { ...wanted, accounts, limit: ROWS_MAX })
+  const ranks = new Map(dearest.rows.map((row, rank) => [nameOf(groupOf(row)), rank]))
+  const rank = (sums: UsageSums): number => ranks.get(nameOf(sums)) ?? Infinity
+  return {
+    rows: rows.filter((row) => rank(row) < Infinity).toSorted((a, b) => rank(a) - rank(b)),
+    leftOut: dearest.leftOut,
+  }
+}
+
+type Found = { readonly rows: readonly UsageSums[]; readonly leftOut: number }
+
+/** A refused request is a request, and an error; it never had a row of its own. */
+async function readSums(store: Store, wanted: Wanted): Promise<Found> {
+  const sums = sql`
+    sum(requests + refused) AS requests, sum(errors + refused) AS errors,
+    sum(estimated) AS estimated, sum(input_tokens) AS input_tokens,
+    sum(cached_tokens) AS cached_tokens, sum(cache_write_tokens) AS cache_write_tokens,
+    sum(output_tokens) AS output_tokens, sum(reasoning_tokens) AS reasoning_tokens`
+  const { rows, leftOut } = await readGroups<Sum>(store, wanted, sums)
+  return { rows: rows.map(sumsOf), leftOut }
+}
+
+type Ranked = {
+  readonly key_id: string | null
+  readonly model: string | null
+  readonly day: number | null
+  readonly hour: number | null
+  readonly cost_nanodollars: Nanodollars
+  /** How many rows there are, with those left out. */
+  readonly row_count: number
+}
+
+type Sum = Ranked & {
+  readonly requests: number
+  readonly errors: number
+  readonly estimated: number
+  readonly input_tokens: number
+  readonly cached_tokens: number
+  readonly cache_write_tokens: number
+  readonly output_tokens: number
+  readonly reasoning_tokens: number
+}
+
+const GROUPINGS: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
+  key: sql`key_id`,
+  model: sql`model`,
+  // Of whole numbers, so the rest of the division is dropped.
+  day: sql`starts_at / 86400000 * 86400000`,
+  hour: sql`starts_at`,
+}
+
+/** The dearest rows. */
+async function readGroups<Row extends Ranked>(
+  store: Store,
+  { stretches, accounts, by, limit }: Wanted,
+  sums: RawBuilder<unknown>,
+): Promise<{ readonly rows: readonly Row[]; readonly leftOut: number }> {
+  if (stretches.length === 0) return { rows: [], leftOut: 0 }
+  const column = (group: UsageGroup) => (by.includes(group) ? GROUPINGS[group] : sql`NULL`)
+  const grouped =
+    by.length === 0 ? sql`` : sql`GROUP BY ${sql.join(by.map((group) => GROUPINGS[group]))}`
+  const query = sql<Row>`
+    SELECT ${column('key')} AS key_id, ${column('model')} AS model,
+      ${column('day')} AS day, ${column('hour')} AS hour,
+      sum(cost_nanodollars) AS cost_nanodollars, count(*) OVER () AS row_count, ${sums}
+    FROM (${rollupsIn(stretches, accounts)}) AS used ${grouped}
+    HAVING count(*) > 0
+    ORDER BY sum(cost_nanodollars) DESC
+    LIMIT ${limit}`
+  const { rows } = await withRoom(store, query)
+  return { rows, leftOut: Math.max(0, (rows[0]?.row_count ?? 0) - limit) }
+}
+
+function rollupsIn(
+  stretches: readonly Stretch[],
+  accounts: readonly string[] | undefined,
+): RawBuilder<unknown> {
+  const parts = stretches.map((stretch) => {
+    const { span, from, to } = stretch
+    const which =
+      accounts === undefined
+        ? sql`starts_at >= ${from} AND starts_at < ${to} AND key_id <> ${FRAME_ID}`
+        : // One look-up per account and hour or day, instead of reading past the rows of all others.
+          sql`starts_at IN (${sql.join(momentsOf(stretch))}) AND key_id IN (${sql.join([...accounts])})`
+    return sql`SELECT * FROM rollups WHERE span = ${span} AND ${which}`
+  })
+  return sql.join(parts, sql` UNION ALL `)
+}
+
+function momentsOf({ span, from, to }: Stretch): readonly number[] {
+  const stepMs = span === 'hour' ? HOUR_MS : DAY_MS
+  return Array.from({ length: (to - from) / stepMs }, (_, step) => from + step * stepMs)
+}
+
+function tooMany(): StoreError {
+  const message = sentence('report_too_long', { most: ROWS_MAX })
+  return new StoreError('invalid_value', message, { field: 'by' })
+}
+
+type Group = Pick<UsageSums, 'keyId' | 'model' | 'day' | 'hour'>
+
+function groupOf(row: Ranked): Group {
+  return { keyId: row.key_id, model: row.model, day: row.day, hour: row.hour }
+}
+
+function nameOf({ keyId, model, day, hour }: Group): string {
+  return JSON.stringify([keyId, model, day, hour])
+}
+
+function sumsOf(row: Sum): UsageSums {
+  return {
+    ...groupOf(row),
+    requests: row.requests,
+    errors: row.errors,
+    inputTokens: row.input_tokens,
+    cachedTokens: row.cached_tokens,
+    cacheWriteTokens: row.cache_write_tokens,
+    outputTokens: row.output_tokens,
+    reasoningTokens: row.reasoning_tokens,
+    costNanodollars: row.cost_nanodollars,
+    estimated: row.estimated,
+  }
+}
+
+const NOTHING: UsageSums = {
+  ...{ keyId: null, model: null, day: null, hour: null, requests: 0, errors: 0, inputTokens: 0 },
+  ...{ cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0, reasoningTokens: 0 },
+  ...{ costNanodollars: 0n, estimated: 0 },
+}
+
+function byTimeKeyModel(a: UsageSums, b: UsageSums): number {
+  return (
+    (a.day ?? 0) - (b.day ?? 0) ||
+    (a.hour ?? 0) - (b.hour ?? 0) ||
+    compare(a.keyId ?? '', b.keyId ?? '') ||
+    compare(a.model ?? '', b.model ?? '')
+  )
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

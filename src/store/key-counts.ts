@@ -1,0 +1,96 @@
+// How many keys there are of each kind, for the figures above the list. Reads every account once, so whoever shows them
+// often remembers them for a moment.
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+
+import type { Nanodollars } from '../core/money.ts'
+import { allocatedOf, allocatedSums, type AllocatedSums } from './frame.ts'
+import { expiresSoon, isHigh, isUnused, noOwnLimit, type KeyConcern } from './key-filter.ts'
+import type { Store } from './open.ts'
+import { FRAME_ID, type AccountStatus } from './tables.ts'
+
+/** Of all keys by status, and of those not revoked by what somebody should look at. */
+export type KeyCounts = Readonly<
+  Record<'all' | 'active' | 'paused' | 'expired' | 'revoked' | KeyConcern, number>
+>
+
+export type KeyTotals = {
+  readonly counts: KeyCounts
+  readonly allocatedNanodollars: Nanodollars
+}
+
+export async function countKeys(store: Store): Promise<KeyTotals> {
+  const now = store.clock.now()
+  const [kinds, money, unused] = await Promise.all([
+    countByStatus(store, now),
+    countByMoney(store, now),
+    countUnused(store, now),
+  ])
+  const { active, paused, revoked } = kinds
+  const current = [active, paused]
+  const keys = sum(current, (kind) => kind.keys)
+  return {
+    counts: {
+      all: keys + revoked.keys,
+      active: active.keys - active.expired,
+      paused: paused.keys - paused.expired,
+      expired: sum(current, (kind) => kind.expired),
+      revoked: revoked.keys,
+      no_own_limit: money.no_own_limit,
+      never_expires: keys - sum(current, (kind) => kind.with_expiry),
+      unused_90_days: unused,
+      expiring_7_days: sum(current, (kind) => kind.expiring),
+      over_80_percent: money.over_80_percent,
+    },
+    allocatedNanodollars: allocatedOf(money),
+  }
+}
+
+type Kind = {
+  readonly keys: number
+  readonly with_expiry: number
+  readonly expired: number
+  readonly expiring: number
+}
+
+const NONE: Kind = { keys: 0, with_expiry: 0, expired: 0, expiring: 0 }
+
+/** From an index alone: nothing here changes with a request. */
+async function countByStatus(
+  store: Store,
+  now: number,
+): Promise<Readonly<Record<AccountStatus, Kind>>> {
+  const { rows } = await sql<Kind & { readonly status: AccountStatus }>`
+    SELECT status, count(*) AS keys, count(expires_at) AS with_expiry,
+      ${countIf(sql`expires_at <= ${now}`)} AS expired,
+      ${countIf(expiresSoon(now))} AS expiring
+    FROM accounts WHERE id <> ${FRAME_ID} GROUP BY status`.execute(store.db)
+  const of = (status: AccountStatus): Kind => rows.find((row) => row.status === status) ?? NONE
+  return { active: of('active'), paused: of('paused'), revoked: of('revoked') }
+}
+
+async function countByMoney(store: Store, now: number) {
+  const { rows } = await sql<
+    AllocatedSums & { readonly no_own_limit: number; readonly over_80_percent: number }
+  >`
+    SELECT ${allocatedSums}, ${countIf(noOwnLimit)} AS no_own_limit,
+      ${countIf(isHigh(now))} AS over_80_percent
+    FROM accounts WHERE id <> ${FRAME_ID} AND status <> 'revoked'`.execute(store.db)
+  const [row] = rows
+  if (row === undefined) throw new Error('a sum without GROUP BY has one row')
+  return row
+}
+
+async function countUnused(store: Store, now: number): Promise<number> {
+  const { rows } = await sql<{ readonly count: number }>`
+    SELECT count(*) AS count FROM keys
+    WHERE revoked_at IS NULL AND (${isUnused(now)})`.execute(store.db)
+  return rows[0]?.count ?? 0
+}
+
+function countIf(condition: RawBuilder<SqlBool>): RawBuilder<number> {
+  return sql`count(CASE WHEN ${condition} THEN 1 END)`
+}
+
+function sum(kinds: readonly Kind[], of: (kind: Kind) => number): number {
+  return kinds.reduce((total, kind) => total + of(kind), 0)
+}

@@ -1,0 +1,182 @@
+// What the overview of keys and the reports may read, whichever database is below: run by test/admin.test.ts. Held by the
+// plans of their queries, because times are another machine's tomorrow: a plan that reads everything is slow on all.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+
+import { CompiledQuery, type RootOperationNode } from 'kysely'
+
+import { KEY_CONCERNS, KEY_SORTS } from '../../src/admin/contract/keys.ts'
+import { KeyList } from '../../src/admin/key-list.ts'
+import { BUDGET_MAX } from '../../src/core/money.ts'
+import { usageReport, type UsageGroup } from '../../src/ledger/usage-report.ts'
+import { readFrame } from '../../src/store/frame.ts'
+import type { KeySort } from '../../src/store/key-search.ts'
+import { searchKeys } from '../../src/store/key-search.ts'
+import type { Store } from '../../src/store/open.ts'
+import { openAdminDesk, type AdminDesk } from '../support/admin.ts'
+import type { FreshDatabase } from '../support/store.ts'
+
+const DAY_MS = 86_400_000
+const STATUSES = ['current', 'active', 'paused', 'expired', 'revoked'] as const
+/** Those that an index gives, so that a page is read and no more. */
+const INDEXED: readonly KeySort[] = [
+  ...(['name', 'models', 'last_used_at', 'expires_at', 'owner', 'created_at'] as const),
+]
+const REPORTS: readonly (readonly UsageGroup[])[] = [
+  ...([['day'], ['key'], ['model'], ['day', 'model'], ['key', 'model'], ['hour']] as const),
+]
+
+export function adminScaleContract(fresh: FreshDatabase): void {
+  let desk: AdminDesk
+
+  before(async () => {
+    desk = await openAdminDesk(fresh)
+    for (const name of ['one', 'two']) {
+      const key = { name, models: ['sandbox-chat'], budget: '1', owner: 'ann' }
+      const { body } = await desk.call('POST', '/keys', { body: key })
+      await desk.call('POST', `/keys/${body['id']}/test`, { body: {} })
+    }
+  })
+  after(() => desk[Symbol.asyncDispose]())
+
+  const list = async (store: Store, query: object): Promise<void> => {
+    const usual = { sort: 'last_used_at', order: 'desc', page: 1, per_page: 50 } as const
+    await new KeyList({ ...desk.parts, store }).page({ ...usual, ...query })
+  }
+
+  describe('the overview reads no usage rows, and only the days it shows', () => {
+    const queries = [
+      ...KEY_SORTS.map((sort) => ({ sort })),
+      ...STATUSES.map((status) => ({ status })),
+      ...KEY_CONCERNS.map((concern) => ({ concern })),
+      ...[{ search: 'on' }, { tag: 'web' }, { model: 'sandbox-chat' }, { owner: 'ann' }],
+    ]
+    for (const query of queries)
+      test(JSON.stringify(query), async () => {
+        for (const plan of await plansOf(desk.store, (store) => list(store, query))) {
+          assertReadsRollupsByTime(plan)
+        }
+      })
+  })
+
+  for (const sort of INDEXED)
+    for (const order of ['asc', 'desc'] as const)
+      test(`by ${sort}, ${order}, an index gives the page, and nothing is sorted`, async () => {
+        const search = { filter: {}, sort, order, limit: 1, offset: 0 }
+        const plans = await plansOf(desk.store, (store) => searchKeys(store, search))
+        assert.ok(plans.length > 0)
+        for (const plan of plans) assert.doesNotMatch(plan, /TEMP B-TREE|Sort|Seq Scan/)
+      })
+
+  for (const by of REPORTS)
+    test(`a report by ${by.join(' and ')} reads rollups, and of them only its time`, async () => {
+      const until = Date.now()
+      const question = { since: until - 30 * DAY_MS, until, by, limit: 10 }
+      const plans = await plansOf(desk.store, (store) => usageReport(store, question))
+      assert.ok(plans.some((plan) => plan.includes('rollups')))
+      for (const plan of plans) assertReadsRollupsByTime(plan)
+    })
+
+  test('a report that is not by key reads one row for each day and model, however many keys there are', async () => {
+    const until = Date.now()
+    const question = { since: until - DAY_MS, until, by: ['model'] as const }
+    const { total } = await usageReport(desk.store, question)
+    const byKey = await usageReport(desk.store, { ...question, by: ['key'] })
+    assert.equal(byKey.rows.length, 2)
+    assert.equal(
+      total.costNanodollars,
+      byKey.rows.reduce((sum, row) => sum + row.costNanodollars, 0n),
+    )
+    const { count } = await desk.store.db
+      .selectFrom('rollups')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('key_id', '=', 'frame')
+      .where('span', '=', 'day')
+      .executeTakeFirstOrThrow()
+    assert.ok(count <= 2, 'two at midnight')
+  })
+
+  test('of more rows than asked for the dearest are told, and the total is of all', async () => {
+    const until = Date.now()
+    const question = { since: until - DAY_MS, until, by: ['key'] as const }
+    const all = await usageReport(desk.store, question)
+    const one = await usageReport(desk.store, { ...question, limit: 1 })
+    assert.equal(one.rows.length, 1)
+    assert.equal(one.leftOut, 1)
+    assert.deepEqual(one.total, all.total)
+    assert.ok(all.rows.some((row) => row.keyId === one.rows[0]?.keyId))
+  })
+
+  test('the budgets of all keys may add up to more than an integer of the database holds', async () => {
+    const { db } = desk.store
+    const before = await readFrame(desk.store)
+    const accounts = Array.from({ length: 1_100 }, (_, index) => ({
+      ...{ id: `large ${index}`, limit_nanodollars: BUDGET_MAX - 1n, period: 'never' as const },
+      ...{ timezone: 'UTC', week_start: 'mon' as const },
+    }))
+    await db.insertInto('accounts').values(accounts).execute()
+    const { allocatedNanodollars } = await readFrame(desk.store)
+    assert.equal(allocatedNanodollars - before.allocatedNanodollars, 1_100n * (BUDGET_MAX - 1n))
+    const { status } = await desk.call('GET', '/keys')
+    assert.equal(status, 200)
+    await db.deleteFrom('accounts').where('id', 'like', 'large %').execute()
+  })
+}
+
+function assertReadsRollupsByTime(plan: string): void {
+  assert.doesNotMatch(plan, /\busage\b/)
+  for (const line of plan.split('\n').filter((step) => /(scan|search).* rollups/i.test(step))) {
+    assert.match(line, /Index Cond.*span = .*starts_at|span=\? AND starts_at[=>]/)
+  }
+}
+
+/** How the database would read what `work` asks it for, a text for each question. */
+async function plansOf(
+  store: Store,
+  work: (recorded: Store) => Promise<unknown>,
+): Promise<readonly string[]> {
+  const nodes: RootOperationNode[] = []
+  const db = store.db.withPlugin({
+    transformQuery: ({ node }) => {
+      nodes.push(node)
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  await work({ ...store, db })
+  const plans: string[] = []
+  for (const node of nodes) {
+    const { sql, parameters } = compiled(store, node)
+    if (/^\s*SELECT/i.test(sql)) plans.push(await planOf(store, sql, parameters))
+  }
+  return plans
+}
+
+function compiled({ db }: Store, node: RootOperationNode): CompiledQuery {
+  return db.getExecutor().compileQuery(node, { queryId: 'plan' })
+}
+
+async function planOf(
+  { kind, db }: Store,
+  text: string,
+  parameters: readonly unknown[],
+): Promise<string> {
+  if (kind === 'sqlite') {
+    const explain = CompiledQuery.raw(`EXPLAIN QUERY PLAN ${text}`, [...parameters])
+    const { rows } = await db.executeQuery<{ readonly detail: string }>(explain)
+    return rows.map(({ detail }) => detail).join('\n')
+  }
+  return db.transaction().execute(async (tx) => {
+    // Of a table with a few rows PostgreSQL would rather read all.
+    for (const way of ['seqscan', 'bitmapscan'])
+      await tx.executeQuery(CompiledQuery.raw(`SET LOCAL enable_${way} = off`))
+    const explain = CompiledQuery.raw(`EXPLAIN (COSTS OFF) ${text}`, [...parameters])
+    const { rows } = await tx.executeQuery<{ readonly 'QUERY PLAN': string }>(explain)
+    return oneLinePerStep(rows.map((row) => row['QUERY PLAN']))
+  })
+}
+
+/** With what PostgreSQL says below a step about its index. */
+function oneLinePerStep(lines: readonly string[]): string {
+  return lines.join('\n').replaceAll(/\n +(Index Cond|Filter|Sort Key|Group Key|Recheck)/g, ' $1')
+}
