@@ -61,10 +61,11 @@ for (const format of FORMATS) {
         const model = events.map(modelOf).find((each) => each !== undefined) ?? ''
         const body = { stream: true, stream_options: { include_usage: true } }
         const forwarder = codec.forwardEvents({ ...fixedAnswer(body), model })
+        const decode = codec.decodeEvents()
         for (const event of events) {
           // The id of a response is always ours, and so is the mark of its end.
           const isOurs = format === 'responses' && /"response":{|^\[DONE\]$/.test(event.data)
-          if (!isOurs) assert.equal(forwarder.forward(event), event.raw)
+          if (!isOurs) assert.equal(forwarder.forward(event, decode(event)), event.raw)
         }
       })
     }

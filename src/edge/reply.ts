@@ -1,4 +1,4 @@
-// A Reply over node:http: heads, back-pressure, keep-alive and the family's error bodies. One write an event.
+// A Reply over node:http: heads, back-pressure, keep-alive and the family's error bodies. No event in two writes.
 import type { ServerResponse } from 'node:http'
 
 import type { Family } from '../core/endpoints.ts'
@@ -82,10 +82,10 @@ export class HttpReply implements Reply {
     this.#voice = voice
   }
 
-  write(event: string): Promise<void> {
+  write(events: string): Promise<void> {
     if (this.#response.destroyed) return this.#isLingering ? DONE : Promise.reject(new ClientGone())
     this.#hasBegun = true
-    return this.#writeNow(event) ? DONE : this.#room()
+    return this.#writeNow(events) ? DONE : this.#room()
   }
 
   end(last: Uint8Array | string): Promise<void> {

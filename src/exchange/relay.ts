@@ -38,32 +38,38 @@ export function relay(
 async function relayStream(answer: Answer, reply: Reply, passage: Passage): Promise<string> {
   const chunks = answer.body[Symbol.asyncIterator]()
   const reader = new SseReader()
+  const decode = upstreamCodecOf(answer.prepared.format).decodeEvents()
   const voice = voiceFor(answer, passage)
+  const { books } = passage
   reply.beginStream(voice)
   let isComplete = false
   // What comes before the first content is kept back: if the provider fails until then, another one takes over and
   // nobody notices.
-  let held = ''
+  let unsent = ''
   let ending = ''
+  const mayGo = (): boolean =>
+    reply.hasBegun || books.hasContent || unsent.length >= HELD_CHARACTERS_MAX
   try {
     while (!isComplete) {
       const { done, value } = await chunks.next()
       if (done === true) throw cut()
-      for (const event of reader.read(value)) {
-        const { seen, text } = voice.pass(event)
-        for (const one of seen) {
-          passage.books.see(one)
-          if (one.type === 'response-end') isComplete = true
+      try {
+        for (const event of reader.read(value)) {
+          const meaning = decode(event)
+          for (const one of meaning) {
+            books.see(one)
+            isComplete ||= one.type === 'response-end'
+          }
+          const text = voice.tell(event, meaning)
+          if (isComplete) ending += text
+          else unsent += text
         }
-        if (isComplete) ending += text
-        else if (reply.hasBegun) {
-          if (text !== '') await reply.write(text)
-        } else {
-          held += text
-          if (!passage.books.hasContent && held.length < HELD_CHARACTERS_MAX) continue
-          setTargetHeaders(reply, answer.prepared)
-          await reply.write(held)
-          held = ''
+      } finally {
+        // What came at once goes on at once, and so does what came before an event that ends it all.
+        if (unsent !== '' && mayGo()) {
+          if (!reply.hasBegun) setTargetHeaders(reply, answer.prepared)
+          await reply.write(unsent)
+          unsent = ''
         }
       }
     }
@@ -73,7 +79,7 @@ async function relayStream(answer: Answer, reply: Reply, passage: Passage): Prom
   }
   void runOut(chunks)
   setTargetHeaders(reply, answer.prepared)
-  return held + ending + voice.end()
+  return unsent + ending + voice.end()
 }
 
 /** Nobody waits for a provider to close what it has completed; but once it has, its connection can be used again. */
@@ -101,21 +107,20 @@ async function relayWhole(
 }
 
 type Voice = StreamVoice & {
-  /** One event of the provider: what it means, and what the client is sent for it. */
-  pass(event: SseEvent): { readonly seen: readonly CanonicalEvent[]; readonly text: string }
+  /** What the client is sent for an event of the provider that means this. */
+  tell(event: SseEvent, meaning: readonly CanonicalEvent[]): string
   /** What a complete answer still lacks. */
   end(): string
 }
 
 function voiceFor(answer: Answer, { codec, context }: Passage): Voice {
-  const decode = upstreamCodecOf(answer.prepared.format).decodeEvents()
   if (answer.prepared.format === codec.format) {
     const forwarder = codec.forwardEvents(context)
     return {
       keepAlive: forwarder.keepAlive,
       fail: (error) => forwarder.fail(error),
       end: () => forwarder.end?.() ?? '',
-      pass: (event) => ({ seen: decode(event), text: forwarder.forward(event) }),
+      tell: (event, meaning) => forwarder.forward(event, meaning),
     }
   }
   const encoder = codec.encodeEvents(context)
@@ -123,15 +128,10 @@ function voiceFor(answer: Answer, { codec, context }: Passage): Voice {
     keepAlive: encoder.keepAlive,
     fail: (error) => encoder.fail(error),
     end: () => '',
-    pass: (event) => {
-      const seen = decode(event)
-      return {
-        seen,
-        text: seen
-          .flatMap((one) => encoder.encode(one))
-          .map(writeSse)
-          .join(''),
-      }
+    tell: (_, meaning) => {
+      let text = ''
+      for (const one of meaning) for (const event of encoder.encode(one)) text += writeSse(event)
+      return text
     },
   }
 }

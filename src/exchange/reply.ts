@@ -22,8 +22,8 @@ export interface Reply {
    * then on errors are told in the stream's voice, too.
    */
   beginStream(voice: StreamVoice): void
-  /** Sends one event. Resolves when the client has room for more; rejects once the answer is closed. */
-  write(event: string): Promise<void>
+  /** Sends events, each of them whole. Resolves when the client has room for more; rejects once the answer is closed. */
+  write(events: string): Promise<void>
   /** Sends the end: the last events of a stream that has begun, or a whole JSON answer with status 200. */
   end(last: Uint8Array | string): Promise<void>
 }

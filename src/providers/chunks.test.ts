@@ -14,6 +14,10 @@ function chunksOf(): { chunks: Chunks; calls: string[] } {
   return { chunks, calls }
 }
 
+function textOf({ value }: IteratorResult<Uint8Array, undefined>): string {
+  return Buffer.from(value ?? []).toString()
+}
+
 async function readAll(chunks: Chunks): Promise<string> {
   let text = ''
   for await (const chunk of chunks) text += Buffer.from(chunk).toString()
@@ -36,18 +40,28 @@ test('a sender learns how much waits, and when there is room again', async () =>
   const { chunks, calls } = chunksOf()
   assert.equal(chunks.push(bytes('12345')), 5)
   assert.equal(chunks.push(bytes('678')), 8)
-  await chunks.next()
   assert.deepEqual(calls, [])
-  await chunks.next()
+  assert.equal(textOf(await chunks.next()), '12345678')
   assert.deepEqual(calls, ['resume'])
+  assert.equal(chunks.push(bytes('9')), 1)
 })
 
 test('a failure comes after what was received', async () => {
   const { chunks } = chunksOf()
   chunks.push(bytes('part'))
   chunks.fail(new Error('broken'))
-  assert.equal(Buffer.from((await chunks.next()).value ?? []).toString(), 'part')
+  assert.equal(textOf(await chunks.next()), 'part')
   await assert.rejects(chunks.next(), /broken/)
+})
+
+test('a reader that waits gets all that comes at once', async () => {
+  const { chunks } = chunksOf()
+  const reading = chunks.next()
+  chunks.push(bytes('one '))
+  chunks.push(bytes('two'))
+  chunks.end()
+  assert.equal(textOf(await reading), 'one two')
+  assert.equal((await chunks.next()).done, true)
 })
 
 test('a failure reaches a reader that waits', async () => {
@@ -60,8 +74,7 @@ test('a failure reaches a reader that waits', async () => {
 test('a reader that leaves tells the sender, and reads no more', async () => {
   const { chunks, calls } = chunksOf()
   chunks.push(bytes('one'))
-  chunks.push(bytes('two'))
   for await (const _ of chunks) break
-  assert.deepEqual(calls, ['leave'])
+  assert.deepEqual(calls, ['resume', 'leave'])
   assert.deepEqual(await chunks.next(), { done: true, value: undefined })
 })

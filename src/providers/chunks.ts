@@ -12,9 +12,10 @@ type Reading = IteratorResult<Uint8Array, undefined>
 
 export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #source: ChunkSource
-  readonly #waiting: Uint8Array[] = []
+  #waiting: Uint8Array[] = []
   #waitingBytes = 0
-  #reader: PromiseWithResolvers<Reading> | undefined
+  /** Wakes the reader that waits. */
+  #arrival: PromiseWithResolvers<void> | undefined
   #end: { readonly failure?: unknown } | undefined
 
   constructor(source: ChunkSource) {
@@ -23,56 +24,61 @@ export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
 
   /** The bytes that nobody has read yet: when they are many, the sender should pause. */
   push(chunk: Uint8Array): number {
-    if (this.#reader !== undefined) this.#answer({ done: false, value: chunk })
-    else {
-      this.#waiting.push(chunk)
-      this.#waitingBytes += chunk.length
-    }
+    this.#waiting.push(chunk)
+    this.#waitingBytes += chunk.length
+    this.#wake()
     return this.#waitingBytes
   }
 
   end(): void {
     this.#end ??= {}
-    this.#answer({ done: true, value: undefined })
+    this.#wake()
   }
 
   /** What has come before is still read, then this is thrown. */
   fail(failure: unknown): void {
-    if (this.#end !== undefined) return
-    this.#end = { failure }
-    this.#reader?.reject(failure)
-    this.#reader = undefined
+    this.#end ??= { failure }
+    this.#wake()
   }
 
   [Symbol.asyncIterator](): this {
     return this
   }
 
-  next(): Promise<Reading> {
-    const value = this.#waiting.shift()
-    if (value !== undefined) {
-      this.#waitingBytes -= value.length
-      if (this.#waiting.length === 0) this.#source.resume()
-      return Promise.resolve({ done: false, value })
+  /** All that has come: what a connection delivers at once, often many events, is taken at once. */
+  async next(): Promise<Reading> {
+    while (this.#waiting.length === 0 && this.#end === undefined) {
+      this.#arrival ??= Promise.withResolvers()
+      await this.#arrival.promise
     }
-    if (this.#end === undefined) {
-      this.#reader ??= Promise.withResolvers()
-      return this.#reader.promise
-    }
-    return 'failure' in this.#end ? Promise.reject(this.#end.failure) : Promise.resolve(DONE)
+    return this.#take()
   }
 
-  return(): Promise<Reading> {
-    this.#waiting.length = 0
+  async return(): Promise<Reading> {
+    this.#waiting = []
     this.#waitingBytes = 0
     this.#source.leave()
     this.end()
-    return Promise.resolve(DONE)
+    return DONE
   }
 
-  #answer(reading: Reading): void {
-    this.#reader?.resolve(reading)
-    this.#reader = undefined
+  #take(): Reading {
+    const [first] = this.#waiting
+    if (first !== undefined) {
+      const value =
+        this.#waiting.length === 1 ? first : Buffer.concat(this.#waiting, this.#waitingBytes)
+      this.#waiting = []
+      this.#waitingBytes = 0
+      this.#source.resume()
+      return { done: false, value }
+    }
+    if (this.#end !== undefined && 'failure' in this.#end) throw this.#end.failure
+    return DONE
+  }
+
+  #wake(): void {
+    this.#arrival?.resolve()
+    this.#arrival = undefined
   }
 }
 

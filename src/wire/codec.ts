@@ -74,8 +74,11 @@ export interface Passthrough {
 }
 
 export interface EventForwarder {
-  /** The text to send on: the event's own, changed where it must be, or '' when the client is not to see it. */
-  forward(event: SseEvent): string
+  /**
+   * The text to send on for an event with this meaning: its own, changed where it must be, or '' when the client is not
+   * to see it.
+   */
+  forward(event: SseEvent, meaning: readonly CanonicalEvent[]): string
   /** What a complete answer still lacks when the provider has closed it: an end mark that not all of them send. */
   end?(): string
   /** As EventEncoder.fail, continuing what was forwarded so far (ids, sequence numbers). */

@@ -22,7 +22,7 @@ function forward(text: string, body: JsonObject): string {
   const forwarder = forwardEvents(answerTo(body))
   return new SseReader()
     .read(Buffer.from(text))
-    .map((event) => forwarder.forward(event))
+    .map((event) => forwarder.forward(event, []))
     .join('')
 }
 
@@ -92,7 +92,7 @@ test('a stream ends with the mark of its family, whether or not the provider sen
   const mark = 'data: [DONE]\n\n'
   const forwarder = forwardEvents(answerTo({}))
   assert.equal(forwarder.end?.(), mark)
-  for (const event of new SseReader().read(Buffer.from(mark))) forwarder.forward(event)
+  for (const event of new SseReader().read(Buffer.from(mark))) forwarder.forward(event, [])
   assert.equal(forwarder.end?.(), '')
 })
 

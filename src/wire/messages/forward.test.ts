@@ -78,7 +78,7 @@ test('events go on as they came but for the model’s name', () => {
     'event: content_block_delta\ndata: {"type": "content_block_delta","delta":{"model":"claude"}}\n\nevent: novelty\ndata: {}\n\n: comment\n\n'
   const events = new SseReader().read(Buffer.from(start + rest))
   const { forward, keepAlive } = forwardEvents(answer)
-  const text = events.map((event) => forward(event)).join('')
+  const text = events.map((event) => forward(event, [])).join('')
   assert.equal(text, start.replace('"claude"', '"house-model"') + rest)
   assert.equal(keepAlive, 'event: ping\ndata: {"type":"ping"}\n\n')
 })

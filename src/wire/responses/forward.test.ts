@@ -165,7 +165,7 @@ test('responses: events go on as they came, but for the names in response object
   const forwarder = forwardEvents(answerContext(BODY))
   let changed = 0
   for (const event of new SseReader().read(RECORDED)) {
-    const text = forwarder.forward(event)
+    const text = forwarder.forward(event, [])
     if (!/"response":/.test(event.data)) {
       assert.equal(text, event.raw)
       continue
@@ -194,27 +194,23 @@ test('responses: [DONE] comes once, after the last response', () => {
     ...new SseReader().read(RECORDED),
     { event: '', data: '[DONE]', raw: 'data: [DONE]\n\n' },
   ]
-  const text = events.map((event) => forwarder.forward(event)).join('')
+  const text = events.map((event) => forwarder.forward(event, [])).join('')
   assert.equal(text.indexOf('[DONE]'), text.lastIndexOf('[DONE]'))
   assert.ok(text.endsWith('}\n\ndata: [DONE]\n\n'))
 })
 
 test('responses: a provider without event lines is understood too', () => {
   const data = '{"type":"response.created","response":{"id":"theirs"}}'
-  const text = forwardEvents(answerContext(BODY)).forward({
-    event: '',
-    data,
-    raw: `data: ${data}\n\n`,
-  })
+  const event = { event: '', data, raw: `data: ${data}\n\n` }
+  const text = forwardEvents(answerContext(BODY)).forward(event, [])
   assert.deepEqual(namesOf(responseIn(text)), NAMES)
 })
 
 test('responses: a stream that breaks goes on counting and keeps its id', () => {
   const forwarder = forwardEvents(answerContext(BODY))
-  const created = forwarder.forward(
-    sseEvent('response.created', { type: 'response.created', response: { id: 'theirs' } }),
-  )
-  forwarder.forward({ event: '', data: '', raw: ': comment\n\n' })
+  const begin = { type: 'response.created', response: { id: 'theirs' } }
+  const created = forwarder.forward(sseEvent('response.created', begin), [])
+  forwarder.forward({ event: '', data: '', raw: ': comment\n\n' }, [])
   const [error, failed] = forwarder.fail(new GatewayError('provider_failed', 'cut'))
   const told = JSON.parse(failed?.data ?? '') as JsonObject & { response: JsonObject }
   assert.equal((JSON.parse(error?.data ?? '') as JsonObject)['sequence_number'], 1)
