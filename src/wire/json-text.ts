@@ -29,8 +29,24 @@ export function replaceMember(text: string, name: string, value: string): string
   return span === undefined ? text : text.slice(0, span.start) + value + text.slice(span.end)
 }
 
-/** Where the value of an outermost member stands, in characters. */
-type Span = { readonly start: number; readonly end: number }
+/** Where a value stands, in characters. */
+export type Span = { readonly start: number; readonly end: number }
+
+/**
+ * The characters of a string, without its quotes, that is a member inside others, of which the outermost is named
+ * first. A list stands for its first object.
+ */
+export function findString(text: string, names: readonly string[]): Span | undefined {
+  let start = 0
+  let end = text.length
+  for (const name of names) {
+    const span = findMember(text.slice(start, end), name)
+    if (span === undefined) return undefined
+    end = start + span.end
+    start += span.start
+  }
+  return text[start] === '"' ? { start: start + 1, end: end - 1 } : undefined
+}
 
 export function findMember(text: string, name: string): Span | undefined {
   let position = text.indexOf('{') + 1

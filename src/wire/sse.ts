@@ -1,6 +1,8 @@
 // Server-Sent Events, bytes to events and back: the only file that knows the framing. Reads as the WHATWG standard
 // says (any line end, split anywhere, comments, several data lines) and keeps each event's own text, so that an event
 // can be passed on exactly as it came.
+import { StringDecoder } from 'node:string_decoder'
+
 import { GatewayError } from '../core/errors.ts'
 
 export type SseEvent = {
@@ -28,6 +30,7 @@ export function writeSse(event: SseEvent): string {
 
 /** The text of an event that came, with other data in it. */
 export function replaceData(event: SseEvent, data: string): string {
+  if (data === event.data) return event.raw
   const start = event.raw.indexOf(event.data)
   if (start >= 0) {
     return event.raw.slice(0, start) + data + event.raw.slice(start + event.data.length)
@@ -38,7 +41,9 @@ export function replaceData(event: SseEvent, data: string): string {
 
 /** Cuts bytes into events, however they are split. What follows the last blank line is kept for the next read. */
 export class SseReader {
-  readonly #decoder = new TextDecoder('utf-8')
+  /** Cuts no character in two, as a TextDecoder would not, at a quarter of its price. */
+  readonly #decoder = new StringDecoder('utf8')
+  #hasBegun = false
   #text = ''
   /** Where the search goes on, so that a long event that comes in many reads is looked at once. */
   #position = 0
@@ -46,7 +51,7 @@ export class SseReader {
   #hasCarriageReturns = false
 
   read(bytes: Uint8Array): SseEvent[] {
-    const text = this.#decoder.decode(bytes, { stream: true })
+    const text = this.#decode(bytes)
     this.#text += text
     this.#hasCarriageReturns ||= text.includes('\r')
     const events: SseEvent[] = []
@@ -67,6 +72,14 @@ export class SseReader {
   /** Whether the bytes so far end inside an event, which then never arrived whole. */
   get isInsideEvent(): boolean {
     return this.#text.trim() !== ''
+  }
+
+  /** A stream may begin with a mark of its byte order, which is no part of it. */
+  #decode(bytes: Uint8Array): string {
+    const text = this.#decoder.write(bytes)
+    if (this.#hasBegun || text === '') return text
+    this.#hasBegun = true
+    return text.startsWith('\uFEFF') ? text.slice(1) : text
   }
 
   /** The index after the next blank line, or -1 when it has not come yet. */

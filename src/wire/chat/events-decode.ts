@@ -7,20 +7,29 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
 import type { ProviderComplaint } from '../codec.ts'
 import { decodeComplaint, parseEvent, streamError } from '../provider-errors.ts'
+import { findString } from '../json-text.ts'
+import type { Changing } from '../refrain.ts'
+import { withRefrain } from '../refrain.ts'
 import type { SseEvent } from '../sse.ts'
 import { ChoiceDecoder } from './choice-decode.ts'
 import { decodeUsage } from './usage.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()
-  return (event) => {
+  return withRefrain(findChanging, (event) => {
     // A comment: the provider is alive and has nothing to say.
     if (event.data === '') return [{ type: 'ping' }]
     if (event.data.trim() === '[DONE]') return answer.end()
     const chunk = parseEvent(event)
     refuseError(event.event === 'error' ? (chunk['error'] ?? chunk) : chunk['error'])
     return answer.add(chunk)
-  }
+  })
+}
+
+/** A chunk repeats all about the answer for every word; some are padded, so that nobody guesses the word by its length. */
+function findChanging(data: string): Changing | undefined {
+  const text = findString(data, ['choices', 'delta', 'content'])
+  return text && { text, padding: findString(data, ['obfuscation']) }
 }
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {

@@ -3,9 +3,10 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
-import { replaceMember, setMembers } from '../json-text.ts'
+import { findMember, replaceMember, setMembers } from '../json-text.ts'
 import type { JsonAnswer, JsonBody } from '../json.ts'
 import { changeMembers } from '../json.ts'
+import type { SseEvent } from '../sse.ts'
 import { replaceData, writeSse } from '../sse.ts'
 import { DONE, encodeEvents, isUsageAsked } from './events-encode.ts'
 import { usableTools } from './usable-tools.ts'
@@ -45,7 +46,7 @@ function toolChange(body: JsonObject): JsonObject {
 }
 
 export function forwardEvents(answer: AnswerContext): EventForwarder {
-  const model = JSON.stringify(answer.model)
+  const rename = renaming(answer.model)
   const asksUsage = isUsageAsked(answer.body)
   const { fail, keepAlive } = encodeEvents(answer)
   let isMarked = false
@@ -53,12 +54,32 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
     fail,
     keepAlive,
     end: () => (isMarked ? '' : writeSse(DONE)),
-    forward(event) {
+    forward(event, [meaning]) {
+      // A text is the one thing that comes by the thousand; nothing else has to be looked for in its chunk.
+      if (meaning?.type === 'text-delta') return rename(event)
       if (event.data.trim() === DONE.data) isMarked = true
       if (!asksUsage && isUsageChunk(event.data)) return ''
-      const data = replaceMember(event.data, 'model', model)
-      return data === event.data ? event.raw : replaceData(event, data)
+      return rename(event)
     },
+  }
+}
+
+/** Puts the public name in the provider's place. Chunks begin alike, and those that do are told alike. */
+function renaming(model: string): (event: SseEvent) => string {
+  const name = JSON.stringify(model)
+  let beginning = ''
+  let told = ''
+  return (event) => {
+    const { raw, data } = event
+    const { length } = beginning
+    if (length > 0 && raw.slice(0, length) === beginning) return told + raw.slice(length)
+    const span = findMember(data, 'model')
+    if (span === undefined) return raw
+    const start = raw.indexOf(data)
+    if (start < 0) return replaceData(event, replaceMember(data, 'model', name))
+    beginning = raw.slice(0, start + span.end)
+    told = raw.slice(0, start + span.start) + name
+    return told + raw.slice(beginning.length)
   }
 }
 

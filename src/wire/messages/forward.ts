@@ -40,7 +40,7 @@ function renameModel(event: SseEvent, answer: AnswerContext): string {
   const { start, end } = message
   const renamed = replaceMember(event.data.slice(start, end), 'model', JSON.stringify(answer.model))
   const data = event.data.slice(0, start) + renamed + event.data.slice(end)
-  return data === event.data ? event.raw : replaceData(event, data)
+  return replaceData(event, data)
 }
 
 /**
