@@ -2,11 +2,19 @@
 // second writes and commits; the decision falls between them, in this process, so the time in between is kept short.
 import { Client, type ClientConfig, type PoolClient, type QueryResult } from 'pg'
 
+import type { Clock } from '../core/clock.ts'
 import type { PostgresStore } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
-import type { Batch, BatchResult, Hold, Page, UsageRow, Writes } from './books.ts'
+import type { Batch, BatchResult, Hold, Page, PeriodDelta, UsageRow, Writes } from './books.ts'
 import { decide, keyOf, knownHoldOf } from './decide.ts'
-import { STATEMENTS, type StatementName } from './postgres-statements.ts'
+import {
+  HOLD_CHANGE_COLUMNS,
+  PERIOD_CHANGE_COLUMNS,
+  PRICE_COLUMNS,
+  ROLLUP_COLUMNS,
+  STATEMENTS,
+  type StatementName,
+} from './postgres-statements.ts'
 import {
   ACCOUNT_CHANGE_COLUMNS,
   accountValues,
@@ -17,8 +25,6 @@ import {
   number,
   PERIOD_COLUMNS,
   periodValues,
-  ROLLUP_KEY_COLUMNS,
-  ROLLUP_SUM_COLUMNS,
   rollupValues,
   toAccount,
   toHold,
@@ -32,13 +38,14 @@ import { Unavailable, type BatchRunner } from './writer.ts'
 
 const CONNECT_MS_MAX = 2000
 const ANSWER_MS_MAX = 4000
-/** Between reading and writing. One that is only slow, and was cut off for it, gets more the next time. */
-const THINKING_MS_MAX = { first: 250, again: 1000 }
+/** Between reading and writing; more for a while for a node that is only slow and was cut off for it. */
+const THINKING_MS_MAX = { usually: 250, slowly: 1000 }
+const SLOW_FOR_MS = 60_000
 
 const SETTINGS = [
   'synchronous_commit=on',
   // A node that stops inside a batch has others waiting for its locks.
-  `idle_in_transaction_session_timeout=${THINKING_MS_MAX.first}`,
+  `idle_in_transaction_session_timeout=${THINKING_MS_MAX.usually}`,
   'statement_timeout=3000',
   // Plans are kept, and those made while the tables were small would read them whole for ever.
   'plan_cache_mode=force_generic_plan',
@@ -48,8 +55,11 @@ const SETTINGS = [
   'jit=off',
 ]
 
+const BEGIN = 'BEGIN'
+const BEGIN_SLOWLY = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${THINKING_MS_MAX.slowly}`
+
 export function postgresRunner(store: PostgresStore): BatchRunner {
-  return new PostgresRunner({
+  return new PostgresRunner(store.clock, {
     ...store.pool.options,
     application_name: 'tollgate ledger',
     options: SETTINGS.map((setting) => `-c ${setting}`).join(' '),
@@ -58,28 +68,32 @@ export function postgresRunner(store: PostgresStore): BatchRunner {
     // The limits of the pool's connections would come after ours and win.
     statement_timeout: undefined,
     idle_in_transaction_session_timeout: undefined,
-    pipeline: true,
   })
 }
 
 class PostgresRunner implements BatchRunner {
+  readonly #clock: Clock
   readonly #config: ClientConfig
   #client: Client | undefined
+  #slowUntil = 0
 
-  constructor(config: ClientConfig) {
+  constructor(clock: Clock, config: ClientConfig) {
+    this.#clock = clock
     this.#config = config
   }
 
   async run(batch: Batch): Promise<BatchResult> {
+    const begin = this.#clock.monotonicMs() < this.#slowUntil ? BEGIN_SLOWLY : BEGIN
     try {
-      const client = (this.#client ??= await connect(this.#config))
-      return await runBatch(client, batch)
+      const client = (this.#client ??= await this.#connect())
+      return await runBatch(client, batch, begin)
     } catch (error) {
       if (isDataError(error)) {
         // Nothing was committed, and the connection is as good as before.
         await this.#client?.query('ROLLBACK').catch(() => this.#drop())
         throw error
       }
+      this.#noteWhy(error)
       this.#drop()
       throw new Unavailable(`PostgreSQL did not answer: ${messageOf(error)}`, { cause: error })
     }
@@ -89,6 +103,20 @@ class PostgresRunner implements BatchRunner {
     const client = this.#client
     this.#client = undefined
     await client?.end()
+  }
+
+  async #connect(): Promise<Client> {
+    const client = new Client(this.#config)
+    // A connection that breaks while idle is found out by the next batch.
+    client.on('error', (error) => this.#noteWhy(error))
+    await client.connect()
+    return client
+  }
+
+  /** A session is also lost by who is not dead but slow. */
+  #noteWhy(error: unknown): void {
+    const wasTooSlow = error instanceof Error && 'code' in error && error.code === '25P03'
+    if (wasTooSlow) this.#slowUntil = this.#clock.monotonicMs() + SLOW_FOR_MS
   }
 
   /** Whatever state the connection is in, the server rolls back when it goes. */
@@ -106,7 +134,7 @@ export async function runOnPool({ pool }: PostgresStore, batch: Batch): Promise<
   const client = (await pool.connect()) as PoolClient & Client
   let isBroken = true
   try {
-    const result = await runBatch(client, batch)
+    const result = await runBatch(client, batch, BEGIN)
     isBroken = false
     return result
   } finally {
@@ -115,16 +143,8 @@ export async function runOnPool({ pool }: PostgresStore, batch: Batch): Promise<
   }
 }
 
-async function connect(config: ClientConfig): Promise<Client> {
-  const client = new Client(config)
-  // A connection that breaks while idle is found out by the next batch.
-  client.on('error', () => {})
-  await client.connect()
-  return client
-}
-
-async function runBatch(client: Client, batch: Batch): Promise<BatchResult> {
-  const page = await readPage(client, batch)
+async function runBatch(client: Client, batch: Batch, begin: string): Promise<BatchResult> {
+  const page = await readPage(client, batch, begin)
   if (page === undefined) {
     await client.query('ROLLBACK')
     return { live: false }
@@ -134,16 +154,14 @@ async function runBatch(client: Client, batch: Batch): Promise<BatchResult> {
   return { live: true, now: page.now, outcomes, balances }
 }
 
-const BEGIN_AGAIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${THINKING_MS_MAX.again}`
-
 /** Undefined when the node was fenced. Sent without waiting in between: one round trip. */
-async function readPage(client: Client, batch: Batch): Promise<Page | undefined> {
+async function readPage(client: Client, batch: Batch, begin: string): Promise<Page | undefined> {
   const keyIds = [...new Set(batch.items.map(keyOf)), FRAME_ID]
   const holdIds = batch.items
     .map((item) => knownHoldOf(item, batch.isRetry))
     .filter((id) => id !== undefined)
   const [, node, accounts, holds] = await atOnce(client, () => [
-    client.query(batch.isRetry ? BEGIN_AGAIN : 'BEGIN'),
+    client.query(begin),
     batch.nodeId === null ? nothing : ask(client, 'liveNode', [batch.nodeId]),
     ask(client, 'lockAccounts', [keyIds]),
     holdIds.length > 0 ? ask(client, 'holds', [holdIds]) : nothing,
@@ -179,39 +197,24 @@ function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResul
     columns: readonly string[],
     rows: readonly Value[][],
   ): void => {
-    if (rows.length > 0) sent.push(ask(client, name, [toJson(columns, rows)]))
+    if (rows.length > 0) sent.push(ask(client, name, lists(columns, rows)))
   }
+  const { periodDeltas, holdsChanged } = writes
   send('insertPeriods', PERIOD_COLUMNS, writes.closedPeriods.map(periodValues))
-  send(
-    'changePeriods',
-    ['account_id', 'seq', 'spent_nanodollars', 'held_nanodollars', 'overrun_nanodollars'],
-    writes.periodDeltas.map((delta) => [
-      delta.accountId,
-      delta.seq,
-      delta.spent,
-      delta.held,
-      delta.overrun,
-    ]),
-  )
-  send(
-    'changeHolds',
-    ['id', 'amount_nanodollars'],
-    writes.holdsChanged.map(({ id, amount }) => [id, amount]),
-  )
+  send('changePeriods', PERIOD_CHANGE_COLUMNS, periodDeltas.map(periodChangeValues))
+  const amounts = holdsChanged.map(({ id, amount }): Value[] => [id, amount])
+  send('changeHolds', HOLD_CHANGE_COLUMNS, amounts)
   send('insertEntries', ENTRY_COLUMNS, writes.entries.map(entryValues))
-  send(
-    'insertPrices',
-    ['version', 'figures'],
-    // Sorted like everything that two nodes may write at once.
-    batch.prices.map(({ version, figures }) => [version, figures]).toSorted(),
-  )
+  // Sorted like everything that two nodes may write at once.
+  const prices = batch.prices.map(({ version, figures }) => [version, figures]).toSorted()
+  send('insertPrices', PRICE_COLUMNS, prices)
   sent.push(
     ask(client, 'write', [
-      toJson(HOLD_COLUMNS, writes.holdsInserted.map(holdValues)),
-      writes.holdsDeleted,
-      toJson(USAGE_COLUMNS, writes.usageInserted.map(usageValues)),
-      toJson([...ROLLUP_KEY_COLUMNS, ...ROLLUP_SUM_COLUMNS], writes.rollups.map(rollupValues)),
-      toJson(ACCOUNT_CHANGE_COLUMNS, writes.accounts.map(accountValues)),
+      ...lists(HOLD_COLUMNS, writes.holdsInserted.map(holdValues)),
+      list(writes.holdsDeleted),
+      ...lists(USAGE_COLUMNS, writes.usageInserted.map(usageValues)),
+      ...lists(ROLLUP_COLUMNS, writes.rollups.map(rollupValues)),
+      ...lists(ACCOUNT_CHANGE_COLUMNS, writes.accounts.map(accountValues)),
     ]),
   )
   // After the inserts: a row can be charged and corrected in one batch.
@@ -219,21 +222,33 @@ function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResul
   return sent
 }
 
+/** In the order of PERIOD_CHANGE_COLUMNS. */
+function periodChangeValues(delta: PeriodDelta): Value[] {
+  return [delta.accountId, delta.seq, delta.spent, delta.held, delta.overrun]
+}
+
 function ask(client: Client, name: StatementName, values: unknown[]): Promise<QueryResult<Row>> {
   return client.query<Row>({ name, text: STATEMENTS[name], values })
 }
 
-function toJson(columns: readonly string[], rows: readonly Value[][]): string {
-  const records = rows.map((values) => {
-    const record: Record<string, string | number | null> = {}
-    for (const [index, column] of columns.entries()) {
-      const value = values[index] ?? null
-      // JSON has no integers of this size; PostgreSQL reads them from text.
-      record[column] = typeof value === 'bigint' ? value.toString() : value
-    }
-    return record
-  })
-  return JSON.stringify(records)
+/** One list for each column. */
+function lists(columns: readonly string[], rows: readonly Value[][]): string[] {
+  return columns.map((_, column) => list(rows.map((row) => row[column] ?? null)))
+}
+
+/** As PostgreSQL writes lists; the driver does the same at several times the cost. */
+function list(values: readonly Value[]): string {
+  let text = '{'
+  for (const value of values) {
+    if (text.length > 1) text += ','
+    text += typeof value === 'string' ? quoted(value) : (value ?? 'NULL')
+  }
+  return `${text}}`
+}
+
+function quoted(text: string): string {
+  const isPlain = !text.includes('"') && !text.includes('\\')
+  return `"${isPlain ? text : text.replaceAll(/["\\]/g, '\\$&')}"`
 }
 
 type Answer = QueryResult<Row> | undefined
