@@ -10,6 +10,7 @@ import { readRevision, watchChanges } from '../src/store/changes.ts'
 import { seedFrame, setFrame } from '../src/store/frame.ts'
 import { openStore, type PostgresStore } from '../src/store/open.ts'
 import { agreeOnSecret } from '../src/store/secret-mark.ts'
+import { startPooler } from './support/pooler.ts'
 import { freshDatabase, type TestDatabase } from './support/postgres.ts'
 import { periodAt, refusal } from './support/store.ts'
 
@@ -55,6 +56,13 @@ describe('opening', () => {
     await assert.rejects(openStore('postgres://host:port/books', options), isRefused)
   })
 
+  for (const settings of ['refused', 'ignored'] as const)
+    test(`a pooler stands before it, and our settings are ${settings}`, async () => {
+      await using pooler = await startPooler(database.url, settings)
+      const isRefused = refusal('unreachable', /pooler, such as PgBouncer.*name the server itself/)
+      await assert.rejects(openStore(pooler.url, options), isRefused)
+    })
+
   test('the server has no such database', async () => {
     const isRefused = refusal('unreachable', /has no database "nowhere": create it first/)
     await assert.rejects(
@@ -86,6 +94,16 @@ describe('opening', () => {
     } finally {
       await sql.raw(`DROP ROLE ${role}`).execute(store.db)
     }
+  })
+
+  test('what the address sets is kept, and so is what we set', async () => {
+    const search = '?options=-c%20synchronous_commit%3Doff%20-c%20geqo%3Doff'
+    const opened = await openStore(changed(database.url, { search }), options)
+    const { rows } = await sql`
+      SELECT current_setting('synchronous_commit') AS durable, current_setting('geqo') AS geqo
+    `.execute(opened.db)
+    await opened.close()
+    assert.deepEqual(rows, [{ durable: 'on', geqo: 'off' }])
   })
 
   test('the server is read-only, before and after the schema is there', async () => {

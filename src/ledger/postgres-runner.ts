@@ -42,8 +42,8 @@ const ANSWER_MS_MAX = 4000
 const THINKING_MS_MAX = { usually: 250, slowly: 1000 }
 const SLOW_FOR_MS = 60_000
 
+/** Besides those of the pool, and instead of them where both say something. */
 const SETTINGS = [
-  'synchronous_commit=on',
   // A node that stops inside a batch has others waiting for its locks.
   `idle_in_transaction_session_timeout=${THINKING_MS_MAX.usually}`,
   'statement_timeout=3000',
@@ -62,12 +62,11 @@ export function postgresRunner(store: PostgresStore): BatchRunner {
   return new PostgresRunner(store.clock, {
     ...store.pool.options,
     application_name: 'tollgate ledger',
-    options: SETTINGS.map((setting) => `-c ${setting}`).join(' '),
+    options: [store.pool.options.options, ...SETTINGS.map((setting) => `-c ${setting}`)].join(' '),
     connectionTimeoutMillis: CONNECT_MS_MAX,
     query_timeout: ANSWER_MS_MAX,
-    // The limits of the pool's connections would come after ours and win.
+    // The pool's own would come after ours and win.
     statement_timeout: undefined,
-    idle_in_transaction_session_timeout: undefined,
   })
 }
 

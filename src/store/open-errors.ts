@@ -71,6 +71,8 @@ export function postgresError(url: string, error: unknown): unknown {
     default:
       break
   }
+  // PgBouncer and its kin use one code for all they have to say.
+  if (error instanceof Error && error.message.includes('startup parameter')) return pooled()
   // Everything else a server says about our own statements is a fault of ours, and keeps its details.
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(08|53|57)/.test(code))
     return error
@@ -80,6 +82,13 @@ export function postgresError(url: string, error: unknown): unknown {
     'unreachable',
     `PostgreSQL at ${host} cannot be reached (${reason}): is it running, and is the address right?`,
   )
+}
+
+/** Its connections are not ours alone: what we set on one would be lost, or be somebody else's. */
+export function pooled(): StoreError {
+  const message =
+    'the database is behind a pooler, such as PgBouncer, that drops the settings of a connection: name the server itself'
+  return new StoreError('unreachable', message)
 }
 
 function placeOf(url: string): { host: string; database: string; user: string } {

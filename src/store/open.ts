@@ -13,7 +13,7 @@ import { StoreError } from './errors.ts'
 import { IntegerPlugin } from './integers.ts'
 import { makeFolder } from './make-folder.ts'
 import { migrate } from './migrate.ts'
-import { postgresError, sqliteError } from './open-errors.ts'
+import { pooled, postgresError, sqliteError } from './open-errors.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { SqliteThread } from './sqlite-thread.ts'
 import type { Tables } from './tables.ts'
@@ -96,19 +96,25 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
   }
 }
 
+/** How long a change may stand still. */
+const CHANGE_PAUSE_MAX = '2s'
+
+const SETTINGS = [
+  // A server may be set up to answer before a commit is on disk; the books may not.
+  'synchronous_commit=on',
+  // Whoever stops in the middle of a change has locks that requests wait for.
+  `idle_in_transaction_session_timeout=${CHANGE_PAUSE_MAX}`,
+]
+
 async function openPostgres(url: string, options: StoreOptions): Promise<PostgresStore> {
   const pool = new Pool({
-    connectionString: url,
+    ...withSettings(url),
     application_name: 'tollgate',
     max: 10,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 30_000,
     // The server ends a slow statement itself; this is for one that has fallen silent.
     query_timeout: 35_000,
-    // Whoever stops in the middle of a change has locks that requests wait for.
-    idle_in_transaction_session_timeout: 2_000,
-    // A server may be set up to answer before a commit is on disk; the books may not.
-    options: '-c synchronous_commit=on',
     keepAlive: true,
     // What needs no answer in between is sent together.
     pipeline: true,
@@ -138,8 +144,22 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
   }
 }
 
+/** What the address itself sets comes before ours, which would otherwise be left out. */
+function withSettings(url: string): {
+  readonly connectionString: string
+  readonly options: string
+} {
+  const ours = SETTINGS.map((setting) => `-c ${setting}`).join(' ')
+  const given = URL.canParse(url) ? new URL(url).searchParams.get('options') : null
+  if (given === null) return { connectionString: url, options: ours }
+  const bare = new URL(url)
+  bare.searchParams.delete('options')
+  return { connectionString: bare.href, options: `${given} ${ours}` }
+}
+
 async function ready<Opened extends Store>(store: Opened): Promise<Opened> {
   try {
+    if (store.kind === 'postgres') await refusePooler(store.pool)
     await migrate(store.db, store.kind)
     // Changes no row, but a database that cannot be written is found out here and not at the first request.
     await store.db.updateTable('meta').set({ value: '' }).where('name', '=', '').execute()
@@ -148,6 +168,14 @@ async function ready<Opened extends Store>(store: Opened): Promise<Opened> {
     await store.close()
     throw error
   }
+}
+
+/** A pooler may be told to drop the settings that it does not know. */
+async function refusePooler(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<Record<string, string>>(
+    'SHOW idle_in_transaction_session_timeout',
+  )
+  if (rows[0]?.['idle_in_transaction_session_timeout'] !== CHANGE_PAUSE_MAX) throw pooled()
 }
 
 /** int8, and numeric because it is the type of a sum of int8, become bigint as SQLite's integers do. */
