@@ -85,7 +85,8 @@ async function warmAll(
     if (name === BARE_PROXY || name === TOLLGATE_SQLITE) {
       memory.set(name, await memoryOf(contender, folder))
     } else {
-      const work = { folder, requests: share(50_000), secondsMax: share(12) }
+      // V8 goes on compiling what is called once a request for well over a hundred thousand of them.
+      const work = { folder, requests: share(150_000), secondsMax: share(24) }
       // Whoever cannot serve this fails again in the rounds, and is shown there.
       await warmUp(contender, SMALL_32, work).catch(() => {})
     }
