@@ -62,6 +62,7 @@ export const ATTEMPTS: Readonly<Record<RouteName, AuditAction>> = {
   removeRole: 'role.remove',
   readProfile: 'person.read',
   changeProfile: 'person.change',
+  changeEmail: 'person.change',
   changePassword: 'person.set_password',
   startTwoFactor: 'person.start_two_factor',
   confirmTwoFactor: 'person.start_two_factor',

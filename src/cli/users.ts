@@ -41,6 +41,7 @@ export function addUsers(program: Command): void {
   addInvite(users)
   addLinks(users)
   addRole(users)
+  addEmail(users)
   addSimple(users)
   addRemove(users)
 }
@@ -138,6 +139,18 @@ function addRole(users: Command): void {
     .action(async (who: string, role: string, options: CommonOptions) => {
       await withStore(readPlace(options), async (store) => {
         printPerson(store, await changePerson(operatorDesk(store), who, { role }), options)
+      })
+    })
+}
+
+function addEmail(users: Command): void {
+  common(users.command('email'))
+    .description('Give a person another e-mail address to sign in with. Their sessions end.')
+    .argument('<PERSON>', 'e-mail address or id')
+    .argument('<ADDRESS>', 'the new e-mail address')
+    .action(async (who: string, email: string, options: CommonOptions) => {
+      await withStore(readPlace(options), async (store) => {
+        printPerson(store, await changePerson(operatorDesk(store), who, { email }), options)
       })
     })
 }

@@ -93,6 +93,7 @@ export const SENTENCES = {
   person_came: '{{email}} has come already: reset the password instead',
   person_not_come: '{{email}} has not come yet: invite again instead',
   self_block: 'you cannot block yourself: somebody else has to',
+  self_email: 'change your own address in your account: that asks for your password',
   self_reset: 'you cannot reset yourself: somebody else has to',
   self_remove: 'you cannot remove yourself: somebody else has to',
   role_unknown: 'there is no role with this id',

@@ -1,6 +1,7 @@
 // Where the hash of a person's password is kept: in the identity that better-auth looks up when somebody signs in.
 import { newId } from '../core/ids.ts'
 import { PASSWORD_PROVIDER, type Queries } from './people.ts'
+import { deleteOpenLinks } from './person-links.ts'
 import type { Store } from './open.ts'
 
 /** Sets or replaces the hash. Links that were to do the same no longer work. */
@@ -27,9 +28,5 @@ export async function setPassword(
         .doUpdateSet({ password: hash, updated_at: at }),
     )
     .execute()
-  await db
-    .deleteFrom('person_links')
-    .where('person_id', '=', personId)
-    .where('used_at', 'is', null)
-    .execute()
+  await deleteOpenLinks(db, personId)
 }

@@ -46,6 +46,15 @@ export async function makeLink(db: Queries, link: Link, now: number): Promise<st
   return token
 }
 
+/** Whatever was sent to this person and not used yet no longer works. */
+export async function deleteOpenLinks(db: Queries, personId: string): Promise<void> {
+  await db
+    .deleteFrom('person_links')
+    .where('person_id', '=', personId)
+    .where('used_at', 'is', null)
+    .execute()
+}
+
 /** What has become of a link, without using it. */
 export async function lookAtLink(
   db: Queries,

@@ -178,6 +178,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       for (const work of [
         () => changePerson(desk, ann, { name: 'Mine' }),
         () => changePerson(desk, ann, { role: 'Reader' }),
+        () => changePerson(desk, ann, { email: 'mine@example.com' }),
         () => makePersonLink(desk, ann, 'reset'),
         () => resetTwoFactor(desk, ann),
         () => signOutPerson(desk, ann),
@@ -193,7 +194,11 @@ export function peopleContract(fresh: FreshDatabase): void {
       await makePersonLink(desk, 'guest@example.com', 'invitation')
     })
 
-    test('cannot block or remove themselves', async () => {
+    test('cannot block or remove themselves, nor move to another address without the password', async () => {
+      await refuses(
+        'wrong_state',
+        changePerson(desk, 'host@example.com', { email: 'h@example.com' }),
+      )
       await refuses('wrong_state', blockPerson(desk, 'host@example.com'))
       await refuses('wrong_state', removePerson(desk, 'host@example.com'))
     })

@@ -323,8 +323,53 @@ for (const [name, fresh] of [
       assert.equal(late.status, 401)
     })
 
+    test('another address needs the password, is nobody else’s, and ends every other session', async () => {
+      const kim = await join('kim@example.com', 'Viewer')
+      const elsewhere = await signIn('kim@example.com')
+      const id = await idOf('kim@example.com')
+      const sent = tokenOf((await ann.post(`/people/${id}/reset-password`)).json.url)
+      for (const [body, field] of [
+        [{ email: 'kim2@example.com', password: 'nothing like it' }, 'password'],
+        [{ email: 'nonsense', password: PASSWORD }, 'email'],
+        [{ email: 'ANN@example.com', password: PASSWORD }, 'email'],
+      ] as const) {
+        const refused = await kim.post('/profile/email', body)
+        assert.ok([400, 409].includes(refused.status), String(refused.status))
+        assert.equal(refused.json.error.field, field)
+      }
+      assert.equal((await elsewhere.get('/profile')).status, 200)
+      const moved = await kim.post('/profile/email', {
+        email: 'Kim2@example.com',
+        password: PASSWORD,
+      })
+      assert.deepEqual([moved.status, moved.json.email], [200, 'kim2@example.com'])
+      assert.equal((await elsewhere.get('/profile')).status, 401)
+      assert.equal((await kim.get('/profile')).json.email, 'kim2@example.com')
+      assert.equal((await kim.post('/links/look', { token: sent })).status, 404)
+      await signIn('kim2@example.com')
+
+      const taken = await ann.patch(`/people/${id}`, { email: 'ann@example.com' })
+      assert.deepEqual([taken.status, taken.json.error.field], [409, 'email'])
+      const again = await ann.patch(`/people/${id}`, { email: 'kim3@example.com' })
+      assert.deepEqual([again.status, again.json.email], [200, 'kim3@example.com'])
+      assert.equal((await kim.get('/profile')).status, 401)
+      await signIn('kim3@example.com')
+      const { entries } = (await ann.get(`/audit?subject_id=${id}`)).json
+      assert.deepEqual(
+        entries
+          .filter(({ action, outcome }: Entry) => action === 'person.change' && outcome === 'done')
+          .map(({ actor, fields }: Entry) => [actor, fields]),
+        [
+          ['ann@example.com', [moveFrom('kim2@example.com', 'kim3@example.com')]],
+          ['kim@example.com', [moveFrom('kim@example.com', 'kim2@example.com')]],
+        ],
+      )
+    })
+
     test('an unattended browser is no way around the password', async () => {
       const id = await idOf('ann@example.com')
+      const moved = await ann.patch(`/people/${id}`, { email: 'eve@example.com' })
+      assert.deepEqual([moved.status, moved.json.error.code], [409, 'wrong_state'])
       for (const path of ['reset-password', 'reset-two-factor', 'block']) {
         const refused = await ann.post(`/people/${id}/${path}`)
         assert.deepEqual([refused.status, refused.json.error.code], [409, 'wrong_state'], path)
@@ -386,4 +431,15 @@ for (const [name, fresh] of [
       )
     })
   })
+}
+
+type Entry = {
+  readonly action: string
+  readonly outcome: string
+  readonly actor: string
+  readonly fields: readonly unknown[]
+}
+
+function moveFrom(before: string, after: string) {
+  return { field: 'email', before, after }
 }

@@ -71,9 +71,10 @@ export const peopleRoutes = {
     method: 'PATCH',
     path: '/people/:id',
     access: 'people:manage',
-    summary: 'Change the name or the role of a person',
+    summary:
+      'Change the name, the role or the e-mail address of a person; with another address every session ends',
     params: personParams,
-    body: z.strictObject({ name: personName, role: roleId }).partial(),
+    body: z.strictObject({ name: personName, email, role: roleId }).partial(),
     answer: person,
   }),
   inviteAgain: route({

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 import { PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
-import { code, newPassword, oldPassword, personName, signedIn } from './sign-in.ts'
+import { code, email, newPassword, oldPassword, personName, signedIn } from './sign-in.ts'
 import { anyMoment, done, moment } from './values.ts'
 
 export const TOKEN_DAYS_MAX = 366
@@ -69,6 +69,14 @@ export const profileRoutes = {
     summary: 'Change your password; every other session ends',
     body: z.strictObject({ current: oldPassword, password: newPassword }),
     answer: done,
+  }),
+  changeEmail: route({
+    method: 'POST',
+    path: '/profile/email',
+    access: 'signed-in',
+    summary: 'Change the e-mail address that you sign in with; every other session ends',
+    body: z.strictObject({ email, password: oldPassword }),
+    answer: profile,
   }),
   startTwoFactor: route({
     method: 'POST',

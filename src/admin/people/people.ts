@@ -13,7 +13,6 @@ import {
   insertPerson,
   listPeople,
   markJoined,
-  normalEmail,
   updatePerson,
   type Person,
   type Queries,
@@ -21,9 +20,9 @@ import {
 } from '../../store/people.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
 import type { PersonAnswer } from '../contract/people.ts'
-import { email as emailSchema } from '../contract/sign-in.ts'
-import { AdminError, invalidValue } from '../error.ts'
+import { AdminError } from '../error.ts'
 import { change, demandRights, type Desk } from './desk.ts'
+import { changeEmail, checkedEmail, refuseTaken } from './emails.ts'
 import { listRoles, roleById, roleNamed, type Role } from './role-list.ts'
 
 export type Invited = {
@@ -47,9 +46,7 @@ export async function answerPerson(db: Queries, idOrEmail: string): Promise<Pers
 /** Adds somebody, who comes by a link unless a password is set at once. */
 export async function addPerson(desk: Desk, invited: Invited): Promise<PersonAnswer> {
   const { store } = desk
-  const email = normalEmail(invited.email)
-  const check = emailSchema.safeParse(email)
-  if (!check.success) throw invalidValue('email', sentence('email_wrong', { email }))
+  const email = checkedEmail(invited.email)
   const attempt = {
     action: 'person.invite',
     subject: 'person',
@@ -59,11 +56,7 @@ export async function addPerson(desk: Desk, invited: Invited): Promise<PersonAns
   return change(desk, attempt, async (tx, roles) => {
     const role = roleNamed(roles, invited.role)
     demandRights(desk, role.permissions, { role: role.name })
-    if ((await findPerson(tx, { email })) !== undefined) {
-      throw new AdminError('duplicate_name', sentence('person_known', { email }), {
-        field: 'email',
-      })
-    }
+    await refuseTaken(tx, email)
     const id = newId('person', store.clock)
     const now = store.clock.now()
     await insertPerson(tx, { id, email, name: invited.name ?? '', roleId: role.id }, now)
@@ -85,11 +78,20 @@ export async function addPerson(desk: Desk, invited: Invited): Promise<PersonAns
 export function changePerson(
   desk: Desk,
   idOrEmail: string,
-  given: { readonly name?: string | undefined; readonly role?: string | undefined },
+  given: {
+    readonly name?: string | undefined
+    readonly email?: string | undefined
+    readonly role?: string | undefined
+  },
 ): Promise<PersonAnswer> {
+  const { name, role: roleText } = given
+  const email = given.email === undefined ? undefined : checkedEmail(given.email)
   return changeOne(desk, { idOrEmail, action: 'person.change' }, async (tx, { person, roles }) => {
-    const { name, role: roleText } = given
     if (name !== undefined) await updatePerson(tx, person.id, { name })
+    if (email !== undefined && email !== person.email) {
+      refuseSelf(desk, person, 'email')
+      await changeEmail(tx, person, { email })
+    }
     if (roleText === undefined) return
     const role = roleNamed(roles, roleText)
     demandRights(desk, role.permissions, { role: role.name })
@@ -193,7 +195,7 @@ async function known(db: Queries, idOrEmail: string): Promise<Person> {
 export function refuseSelf(
   { personId }: Desk,
   person: Person,
-  verb: 'block' | 'reset' | 'remove',
+  verb: 'block' | 'email' | 'reset' | 'remove',
 ): void {
   if (personId !== person.id) return
   throw new AdminError('wrong_state', sentence(`self_${verb}`))

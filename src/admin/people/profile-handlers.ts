@@ -5,13 +5,14 @@ import type { AuditAction } from '../../store/audit-actions.ts'
 import { recordRefusal } from '../../store/audit-refusals.ts'
 import { recordChange } from '../../store/audit.ts'
 import { setPassword } from '../../store/passwords.ts'
-import { findPerson, updatePerson, type Tx } from '../../store/people.ts'
+import { changePeople, findPerson, updatePerson, type Tx } from '../../store/people.ts'
 import { deleteSessions, listPersonSessions } from '../../store/person-sessions.ts'
 import type { Call, HandlersOf } from '../call.ts'
 import type { profileRoutes } from '../contract/profile.ts'
 import type { Route } from '../contract/route.ts'
 import { AdminError, invalidValue } from '../error.ts'
 import type { Person } from '../identity.ts'
+import { changeEmail, checkedEmail } from './emails.ts'
 import { limitTries, takeTriesBack, type Tried } from './limits.ts'
 import { demandBrowser, storeFor, visitOf, type PeopleParts } from './parts.ts'
 import { hashPassword, passwordProblem } from './password.ts'
@@ -41,7 +42,7 @@ type Some<Name extends keyof HandlersOf<typeof profileRoutes>> = Pick<
 
 function accountHandlers(
   parts: PeopleParts,
-): Some<'readProfile' | 'changeProfile' | 'changePassword'> {
+): Some<'readProfile' | 'changeProfile' | 'changeEmail' | 'changePassword'> {
   const read = async (person: Person) => {
     const stored = await findPerson(parts.store.db, { id: person.id })
     return {
@@ -60,6 +61,20 @@ function accountHandlers(
       const work = (tx: Tx) => updatePerson(tx, call.person.id, { name })
       await recorded(parts, call, { action: 'person.change', ...fields, work })
       return read(call.person)
+    },
+
+    async changeEmail(call) {
+      const { person, body } = call
+      const email = checkedEmail(body.email)
+      const session = await sessionOf(parts, call)
+      await proven(parts, call, { password: body.password, field: 'password' })
+      const store = storeFor(parts, call)
+      await changePeople(store, async (tx) => {
+        await changeEmail(tx, person, { email, session: session.id })
+        const fields = { before: { email: person.email }, after: { email } }
+        await recordChange(store, tx, { action: 'person.change', ...subjectOf(person), ...fields })
+      })
+      return read({ ...person, email })
     },
 
     async changePassword(call) {

@@ -1,4 +1,4 @@
-// Change the name or the role of a person.
+// Change the name, the e-mail address or the role of a person.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
@@ -7,7 +7,8 @@ import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { problemOf } from '../../parts/field-problem.ts'
-import { sessionQuery } from '../../session.ts'
+import { Notice } from '../../parts/notice.tsx'
+import { sessionQuery, useSession } from '../../session.ts'
 import { useChange } from '../../use-change.ts'
 import { madeOldByPeople } from './people-queries.ts'
 import { RoleSelect } from './role-select.tsx'
@@ -17,13 +18,18 @@ type EditPersonDialogProps = { readonly person: PersonAnswer; readonly onClose: 
 export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
   const { t } = useTranslation()
   const [name, setName] = useState(person.name)
+  const [email, setEmail] = useState(person.email)
   const [role, setRole] = useState(person.role.id)
+  const { person: self } = useSession()
+  const isMoved = email.trim() !== person.email
+  const isWhole = name.trim() !== '' && email.trim() !== ''
   const save = useChange([...madeOldByPeople, sessionQuery.queryKey], {
     change: () =>
       call(peopleRoutes.changePerson, {
         params: { id: person.id },
         body: {
           ...(name === person.name ? {} : { name }),
+          ...(isMoved ? { email: email.trim() } : {}),
           ...(role === person.role.id ? {} : { role }),
         },
       }),
@@ -34,7 +40,7 @@ export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
     <ConfirmDialog
       title={t('people.editTitle', { name: person.email })}
       action={t('keyForm.save')}
-      isReady={name.trim() !== '' && (name !== person.name || role !== person.role.id)}
+      isReady={isWhole && (isMoved || name !== person.name || role !== person.role.id)}
       isPending={save.isPending}
       error={save.error}
       onConfirm={() => save.mutate()}
@@ -49,6 +55,18 @@ export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
         error={problemOf(save.error, 'name')}
         onChange={({ currentTarget }) => setName(currentTarget.value)}
       />
+      <TextInput
+        label={t('signIn.email')}
+        description={person.id === self?.id ? t('people.ownEmail') : undefined}
+        type="email"
+        required
+        disabled={person.id === self?.id}
+        autoComplete="off"
+        value={email}
+        error={problemOf(save.error, 'email')}
+        onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+      />
+      {isMoved && <Notice tone="warn">{t('people.emailEffect')}</Notice>}
       <RoleSelect value={role} onChange={setRole} error={problemOf(save.error, 'role')} />
     </ConfirmDialog>
   )

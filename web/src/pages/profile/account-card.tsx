@@ -12,11 +12,13 @@ import { problemOf } from '../../parts/field-problem.ts'
 import { sessionQuery } from '../../session.ts'
 import { useChange } from '../../use-change.ts'
 import { Card } from './card.tsx'
+import { EmailDialog } from './email-dialog.tsx'
 import styles from './profile.module.css'
 
 export function AccountCard({ profile }: { readonly profile: z.output<typeof profileAnswer> }) {
   const { t } = useTranslation()
   const [name, setName] = useState(profile.name)
+  const [isMoving, setMoving] = useState(false)
   const save = useChange([['profile'], sessionQuery.queryKey], {
     change: () => call(profileRoutes.changeProfile, { body: { name } }),
     said: () => t('profile.nameSaved'),
@@ -32,7 +34,15 @@ export function AccountCard({ profile }: { readonly profile: z.output<typeof pro
         role: profile.role.name,
         permissions: profile.permissions.map((each) => t(`permission.${each}`)).join(', '),
       })}
+      actions={
+        profile.has_password && (
+          <Button variant="default" onClick={() => setMoving(true)}>
+            {t('profile.changeEmail')}
+          </Button>
+        )
+      }
     >
+      {isMoving && <EmailDialog current={profile.email} onClose={() => setMoving(false)} />}
       {save.error && <ErrorAlert title={t('dialog.failed')} error={save.error} />}
       <form className={styles['form']} onSubmit={submit}>
         <TextInput

@@ -1,0 +1,36 @@
+// The e-mail address by which a person signs in: well-formed, nobody else's, and changed only together with what hung on
+// the old one: sessions elsewhere end, and links that were sent there no longer work.
+import { sentence } from '../../core/sentences.ts'
+import { findPerson, normalEmail, updatePerson, type Tx } from '../../store/people.ts'
+import { deleteOpenLinks } from '../../store/person-links.ts'
+import { deleteSessions } from '../../store/person-sessions.ts'
+import { email as emailSchema } from '../contract/sign-in.ts'
+import { AdminError, invalidValue } from '../error.ts'
+
+/** As it is stored and compared. */
+export function checkedEmail(given: string): string {
+  const email = normalEmail(given)
+  if (emailSchema.safeParse(email).success) return email
+  throw invalidValue('email', sentence('email_wrong', { email }))
+}
+
+/** Inside `changePeople`, so that two who take one address at once do not both get it. */
+export async function refuseTaken(tx: Tx, email: string): Promise<void> {
+  if ((await findPerson(tx, { email })) === undefined) return
+  throw new AdminError('duplicate_name', sentence('person_known', { email }), { field: 'email' })
+}
+
+export async function changeEmail(
+  tx: Tx,
+  person: { readonly id: string; readonly email: string },
+  { email, session }: { readonly email: string; readonly session?: string | undefined },
+): Promise<void> {
+  if (email === person.email) return
+  await refuseTaken(tx, email)
+  await updatePerson(tx, person.id, { email })
+  await deleteOpenLinks(tx, person.id)
+  await deleteSessions(tx, {
+    personId: person.id,
+    ...(session === undefined ? {} : { except: session }),
+  })
+}

@@ -1,0 +1,117 @@
+// People and one's own account in the pages: addresses change, people are kept out, tokens end, and each of it counts at
+// once for whoever it is about.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { administrator, openWebDesk, picture, seriousFindings } from '../support/web.ts'
+import type { WebDesk } from '../support/web.ts'
+
+describe('people and accounts', () => {
+  let desk: WebDesk
+  let page: Page
+  /** Bob, in a browser of his own. */
+  let bob: Page
+
+  before(async () => {
+    desk = await openWebDesk()
+    page = desk.page
+    const invited = { email: 'bob@example.com', name: 'Bob', role: 'viewer' }
+    const { link } = await desk.ask('POST', '/people', invited)
+    bob = await (await desk.browser.newContext({ locale: 'en-US' })).newPage()
+    await bob.goto(String((link as { url: string }).url))
+    await bob.getByLabel('New password').fill(administrator.password)
+    await bob.getByRole('button', { name: 'Accept invitation' }).click()
+    await bob.getByRole('heading', { name: 'API access' }).waitFor()
+  })
+  after(() => desk.close())
+
+  test('an own address is changed with the password', async () => {
+    await desk.open('/settings/profile')
+    await page.getByRole('button', { name: 'Change e-mail address' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Change e-mail address' })
+    await dialog.getByLabel('New e-mail address').fill('bob@example.com')
+    await dialog.getByLabel('Current password').fill('nothing like it')
+    await dialog.getByRole('button', { name: 'Change e-mail address' }).click()
+    await dialog.getByText('This is not your password.').first().waitFor()
+    await dialog.getByLabel('Current password').fill(administrator.password)
+    await dialog.getByRole('button', { name: 'Change e-mail address' }).click()
+    await dialog.getByText('bob@example.com is among the people already.').first().waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await picture(page, 'profile-email')
+    await dialog.getByLabel('New e-mail address').fill('ann.new@example.com')
+    await dialog.getByRole('button', { name: 'Change e-mail address' }).click()
+    await page.getByRole('heading', { name: 'ann.new@example.com' }).waitFor()
+  })
+
+  test('somebody else’s is changed among the people, and their sessions end', async () => {
+    await desk.open('/settings/people')
+    await choose('Bob', 'Change name, address or role')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('E-mail address').fill('robert@example.com')
+    await dialog.getByText('All sessions of this person end').waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await picture(page, 'people-email')
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('robert@example.com').waitFor()
+    await bob.reload()
+    await bob.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await signIn('robert@example.com')
+  })
+
+  test('whoever is blocked is out at once, and in again when unblocked', async () => {
+    await choose('Bob', 'Block')
+    await page.getByRole('dialog').getByRole('button', { name: 'Block' }).click()
+    await page.getByRole('row', { name: /Bob/ }).getByText('Blocked').waitFor()
+    await bob.reload()
+    await bob.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await choose('Bob', 'Unblock')
+    await page.getByRole('dialog').getByRole('button', { name: 'Unblock' }).click()
+    await page.getByRole('row', { name: /Bob/ }).getByText('Active').waitFor()
+    await signIn('robert@example.com')
+  })
+
+  test('whoever is removed is gone, and stays on record', async () => {
+    await choose('Bob', 'Remove')
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('row', { name: /Bob/ }).waitFor({ state: 'detached' })
+    await bob.reload()
+    await bob.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await desk.open('/settings/audit')
+    await page.getByText('removed robert@example.com').waitFor()
+    await page.getByText('after: robert@example.com').waitFor()
+  })
+
+  test('a personal access token works until it is revoked', async () => {
+    await desk.open('/settings/profile')
+    await page.getByRole('button', { name: 'New access token' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('What it is for').fill('nightly report')
+    await dialog.getByRole('button', { name: 'Create token' }).click()
+    const token = await dialog.getByLabel('access token', { exact: true }).innerText()
+    const status = async () =>
+      (
+        await fetch(`${desk.url}/admin/api/v1/keys`, {
+          headers: { authorization: `Bearer ${token.trim()}` },
+        })
+      ).status
+    assert.equal(await status(), 200)
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('button', { name: 'Revoke nightly report' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('nightly report no longer works.').waitFor()
+    assert.equal(await status(), 401)
+    await page.getByText('No access tokens').waitFor()
+  })
+
+  async function choose(name: string, action: string): Promise<void> {
+    await page.getByRole('button', { name: `Actions for ${name}` }).click()
+    await page.getByRole('menuitem', { name: action, exact: true }).click()
+  }
+
+  async function signIn(email: string): Promise<void> {
+    await bob.getByLabel('E-mail address').fill(email)
+    await bob.getByLabel(/^Password/).fill(administrator.password)
+    await bob.getByRole('button', { name: 'Sign in' }).click()
+    await bob.getByRole('heading', { name: 'API access' }).waitFor()
+  }
+})
