@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { callModel, openWebDesk, picture, seriousFindings } from '../support/web.ts'
+import { callModel, choose, openWebDesk, picture, seriousFindings } from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
 describe('the overview of keys', () => {
@@ -49,22 +49,22 @@ describe('the overview of keys', () => {
       const box = await button.boundingBox()
       assert.ok(box && box.x + box.width <= width, `it is beyond the edge at ${width} pixels`)
     }
-    await choose('forgotten', 'Copy key id')
+    await choose(page, 'forgotten', 'Copy key id')
     await page.getByText('Copied').waitFor()
-    await choose('forgotten', 'Pause')
+    await choose(page, 'forgotten', 'Pause')
     await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click()
     await page
       .getByRole('row', { name: /forgotten/ })
       .getByText('Paused')
       .waitFor()
-    await choose('forgotten', 'Resume')
+    await choose(page, 'forgotten', 'Resume')
     await page
       .getByRole('row', { name: /forgotten/ })
       .getByText('Active')
       .waitFor()
-    await choose('forgotten', 'Rotate secret')
+    await choose(page, 'forgotten', 'Rotate secret')
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
-    await choose('forgotten', 'New key with these settings')
+    await choose(page, 'forgotten', 'New key with these settings')
     await page.getByRole('heading', { name: 'Create key', level: 1 }).waitFor()
     assert.equal(await page.getByRole('textbox', { name: 'Budget in USD' }).inputValue(), '1')
   })
@@ -80,9 +80,4 @@ describe('the overview of keys', () => {
   })
 
   test('without a complaint of the browser', () => assert.deepEqual(desk.complaints, []))
-
-  async function choose(key: string, action: string): Promise<void> {
-    await page.getByRole('button', { name: `Actions for ${key}` }).click()
-    await page.getByRole('menuitem', { name: action, exact: true }).click()
-  }
 })

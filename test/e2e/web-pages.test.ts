@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openWebDesk, picture, seriousFindings } from '../support/web.ts'
+import { misfits, openWebDesk, picture, seriousFindings, speakGerman } from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
 const nasty = [
@@ -140,14 +140,17 @@ describe('the pages of API access', () => {
     await page.getByText('changed meanwhile').waitFor()
   })
 
-  test('everything is said in German too', async () => {
-    await page.getByRole('button', { name: 'Language' }).click()
-    await page.getByRole('menuitemradio', { name: 'Deutsch' }).click()
+  test('everything is said in German too, whose longer words fit the narrowest screen', async () => {
+    await speakGerman(page)
     await page.emulateMedia({ colorScheme: 'light' })
     for (const [name, path] of Object.entries(paths())) {
       await open(path)
       assert.deepEqual(await seriousFindings(page), [], name)
       await picture(page, `${name}-german`)
+      await page.setViewportSize({ width: 320, height: 900 })
+      assert.deepEqual(await misfits(page), [], name)
+      await picture(page, `${name}-german-320`)
+      await page.setViewportSize({ width: 1440, height: 900 })
     }
   })
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { administrator, openWebDesk, picture, seriousFindings } from '../support/web.ts'
+import { administrator, choose, openWebDesk, picture, seriousFindings } from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
 describe('people and accounts', () => {
@@ -45,7 +45,7 @@ describe('people and accounts', () => {
 
   test('somebody else’s is changed among the people, and their sessions end', async () => {
     await desk.open('/settings/people')
-    await choose('Bob', 'Change name, address or role')
+    await choose(page, 'Bob', 'Change name, address or role')
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('E-mail address').fill('robert@example.com')
     await dialog.getByText('All sessions of this person end').waitFor()
@@ -59,19 +59,19 @@ describe('people and accounts', () => {
   })
 
   test('whoever is blocked is out at once, and in again when unblocked', async () => {
-    await choose('Bob', 'Block')
+    await choose(page, 'Bob', 'Block')
     await page.getByRole('dialog').getByRole('button', { name: 'Block' }).click()
     await page.getByRole('row', { name: /Bob/ }).getByText('Blocked').waitFor()
     await bob.reload()
     await bob.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await choose('Bob', 'Unblock')
+    await choose(page, 'Bob', 'Unblock')
     await page.getByRole('dialog').getByRole('button', { name: 'Unblock' }).click()
     await page.getByRole('row', { name: /Bob/ }).getByText('Active').waitFor()
     await signIn('robert@example.com')
   })
 
   test('whoever is removed is gone, and stays on record', async () => {
-    await choose('Bob', 'Remove')
+    await choose(page, 'Bob', 'Remove')
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('row', { name: /Bob/ }).waitFor({ state: 'detached' })
     await bob.reload()
@@ -102,11 +102,6 @@ describe('people and accounts', () => {
     assert.equal(await status(), 401)
     await page.getByText('No access tokens').waitFor()
   })
-
-  async function choose(name: string, action: string): Promise<void> {
-    await page.getByRole('button', { name: `Actions for ${name}` }).click()
-    await page.getByRole('menuitem', { name: action, exact: true }).click()
-  }
 
   async function signIn(email: string): Promise<void> {
     await bob.getByLabel('E-mail address').fill(email)

@@ -27,12 +27,14 @@ export const administrator = {
   password: 'a sentence that is long enough',
 }
 
-export async function openWebStage(): Promise<WebStage> {
+/** Under the name that people would type where the gateway is another machine of their network, if one is given. */
+export async function openWebStage(name?: string): Promise<WebStage> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-web-'))
   const env = { ...process.env, TOLLGATE_DATABASE: `sqlite:${join(folder, 't.db')}` }
   const gateway = start('node', ['bin/tollgate.mjs', 'serve', '--port', '0'], { env })
-  const [setupLink] = await gateway.printed(/http:\/\/127\.0\.0\.1:\d+\/welcome#\S+/)
-  const browser = await launchBrowser()
+  const [printed] = await gateway.printed(/http:\/\/127\.0\.0\.1:\d+\/welcome#\S+/)
+  const setupLink = name === undefined ? printed : printed.replace('127.0.0.1', name)
+  const browser = await launchBrowser(name === undefined ? [] : [name])
   const close = async () => {
     await browser.close()
     await gateway.stop()
@@ -137,6 +139,42 @@ export async function seriousFindings(page: Page): Promise<string[]> {
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
+}
+
+/** Takes one of the actions behind the dots of a key or a person. */
+export async function choose(page: Page, name: string, action: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions for ${name}` }).click()
+  await page.getByRole('menuitem', { name: action, exact: true }).click()
+  // It fades out, and axe would find half of it.
+  await page.getByRole('menu').waitFor({ state: 'hidden' })
+}
+
+/** From now on this page speaks German. */
+export async function speakGerman(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Language' }).click()
+  await page.getByRole('menuitemradio', { name: 'Deutsch' }).click()
+  await page.locator('html[lang="de"]').waitFor()
+}
+
+/** What does not fit: the page itself, and what can be pressed on it but stands beyond its edge or hides its words. */
+export function misfits(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const found = []
+    const { scrollWidth, clientWidth } = document.documentElement
+    if (scrollWidth > clientWidth) found.push('the page is ' + scrollWidth + ' pixels wide')
+    for (const element of document.querySelectorAll('button, a, [role="tab"], input, select')) {
+      if (!element.checkVisibility() || element.closest('.visually-hidden')) continue
+      const words = (element.textContent || element.getAttribute('aria-label') || element.id).trim()
+      const { left, right, width } = element.getBoundingClientRect()
+      // What scrolls sideways by itself, such as a row of tabs, may hold more than is seen.
+      const home = element.parentElement.closest('[data-scrolls], [role="tablist"], pre')
+      const isBeyond = width > 1 && (left < -1 || right > clientWidth + 1)
+      if (isBeyond && !home) found.push('beyond the edge: ' + words)
+      const label = element.querySelector('.mantine-Button-label')
+      if (label && label.scrollWidth > label.clientWidth + 1) found.push('cut off: ' + words)
+    }
+    return found
+  })()`)
 }
 
 type Violation = {
