@@ -62,13 +62,13 @@ export function BudgetCell({ row }: CellProps) {
 export function FrameCell({ row, frame }: CellProps & { readonly frame: FrameAnswer }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const share = t('budget.share', { percent: format.percent(row.frame_share) })
+  const percent = format.percent(row.frame_share)
   return (
     <div className={styles['frame']}>
-      <span className={styles['amounts']}>{share}</span>
+      <span className={styles['amounts']}>{percent}</span>
       <Meter
         label={t('budget.partOfFrame', { name: row.name })}
-        valueText={share}
+        valueText={t('budget.share', { percent })}
         max={1}
         tone="calm"
         height={6}

@@ -76,7 +76,7 @@ function EditFrame({ frame }: { readonly frame: FrameAnswer }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <Button variant="default" size="compact-md" onClick={() => setOpen(true)}>
+      <Button variant="default" size="compact-sm" onClick={() => setOpen(true)}>
         {t('framePage.edit')}
       </Button>
       {isOpen && (

@@ -100,13 +100,15 @@ function TwoSecrets({ detail, old, onAction }: TwoSecretsProps) {
       <div>
         <dt>{t('detail.newSecret')}</dt>
         <dd>
-          <code>{detail.masked}</code> <LastUse at={detail.secret_last_used_at} />
+          <code>{detail.masked}</code>{' '}
+          <LastUse at={detail.secret_last_used_at} never={t('detail.newSecretUnused')} />
         </dd>
       </div>
       <div>
         <dt>{t('detail.oldSecret')}</dt>
         <dd>
-          <code>{old.masked}</code> <LastUse at={old.last_used_at} />{' '}
+          <code>{old.masked}</code>{' '}
+          <LastUse at={old.last_used_at} never={t('detail.oldSecretUnused')} />{' '}
           <span>{t('detail.oldSecretUntil', { moment: format.dateTime(old.valid_until) })}</span>{' '}
           {onAction && (
             <Button size="compact-xs" variant="default" onClick={() => onAction('end-overlap')}>
@@ -119,15 +121,11 @@ function TwoSecrets({ detail, old, onAction }: TwoSecretsProps) {
   )
 }
 
-function LastUse({ at }: { readonly at: string | null }) {
+function LastUse({ at, never }: { readonly at: string | null; readonly never: string }) {
   const { t } = useTranslation()
   const format = useFormat()
   const now = useNow()
   return (
-    <span>
-      {at === null
-        ? t('detail.secretUnused')
-        : t('detail.secretUsed', { when: format.relative(at, now) })}
-    </span>
+    <span>{at === null ? never : t('detail.secretUsed', { when: format.relative(at, now) })}</span>
   )
 }
