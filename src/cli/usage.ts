@@ -5,7 +5,7 @@ import { csvText } from '../core/csv.ts'
 import { formatUsd } from '../core/money.ts'
 import { usageReport, type UsageQuestion, type UsageSums } from '../ledger/usage-report.ts'
 import { dayOf, sumsJson } from '../ledger/usage-json.ts'
-import { findKey, listKeys } from '../store/keys.ts'
+import { findKey, keyNames } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 import { common, readPlace, withStore, type CommonOptions } from './context.ts'
 import { argument, UsageError } from './failure.ts'
@@ -55,7 +55,10 @@ async function usage(options: UsageOptions): Promise<void> {
   await withStore(readPlace(options), async (store) => {
     const question = await questionOf(store, options)
     const { rows, total } = await usageReport(store, question)
-    const names = await namesOf(store)
+    const names = await keyNames(
+      store,
+      rows.flatMap(({ keyId }) => keyId ?? []),
+    )
     const rowsJson = rows.map((row) => rowJson(row, names))
     if (options.json) printJson({ rows: rowsJson, total: sumsJson(total) })
     else if (options.csv) printText(csv(rowsJson))
@@ -137,8 +140,4 @@ function usageText({ rows, total, question, names }: UsageText): string {
   const sum = `${requests}, ${formatUsd(total.costNanodollars)} USD`
   const estimated = total.estimated === 0 ? '' : `, ${total.estimated} of them charged by estimate`
   return `${title}\n${body}\n\nTotal: ${sum}${estimated}`
-}
-
-async function namesOf(store: Store): Promise<ReadonlyMap<string, string>> {
-  return new Map((await listKeys(store)).map(({ id, name }) => [id, name]))
 }

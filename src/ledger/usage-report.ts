@@ -55,7 +55,10 @@ const ROWS_MAX = 200_000
 
 export async function usageReport(store: Store, question: UsageQuestion): Promise<UsageReport> {
   const { keyId, by, limit = ROWS_MAX } = question
-  const stretches = stretchesOf(question, await firstDayOf(store, question.since))
+  // Nothing was used in the future, whatever clock wrote it down.
+  const until = Math.min(question.until, store.clock.now() + DAY_MS)
+  const firstDay = await firstDayOf(store, question.since)
+  const stretches = stretchesOf({ ...question, until }, firstDay)
   const account = keyId ?? FRAME_ID
   const isOfEachKey = keyId === undefined && by.includes('key')
   const { rows, leftOut } = isOfEachKey
@@ -121,7 +124,7 @@ const LOOKED_UP_MAX = 1_000
 /** Which rows cost the most is found by their cost alone, and only those are added up. */
 async function readEachKey(store: Store, wanted: Wanted): Promise<Found> {
   if (wanted.limit > LOOKED_UP_MAX) return readSums(store, wanted)
-  const dearest = await readGroups<Ranked>(store, wanted, sql`NULL AS nothing_else`)
+  const dearest = await readGroups<Ranked>(store, wanted, NO_MORE)
   const accounts = [...new Set(dearest.rows.flatMap((row) => row.key_id ?? []))]
   if (accounts.length === 0) return { rows: [], leftOut: 0 }
   const { rows } = await readSums(store, { ...wanted, accounts, limit: ROWS_MAX })
@@ -135,16 +138,18 @@ async function readEachKey(store: Store, wanted: Wanted): Promise<Found> {
 
 type Found = { readonly rows: readonly UsageSums[]; readonly leftOut: number }
 
-/** A refused request is a request, and an error; it never had a row of its own. */
 async function readSums(store: Store, wanted: Wanted): Promise<Found> {
-  const sums = sql`
-    sum(requests + refused) AS requests, sum(errors + refused) AS errors,
-    sum(estimated) AS estimated, sum(input_tokens) AS input_tokens,
-    sum(cached_tokens) AS cached_tokens, sum(cache_write_tokens) AS cache_write_tokens,
-    sum(output_tokens) AS output_tokens, sum(reasoning_tokens) AS reasoning_tokens`
-  const { rows, leftOut } = await readGroups<Sum>(store, wanted, sums)
+  const { rows, leftOut } = await readGroups<Sum>(store, wanted, SUMS)
   return { rows: rows.map(sumsOf), leftOut }
 }
+
+/** A refused request is a request, and an error; it never had a row of its own. */
+const SUMS = sql`,
+  sum(requests + refused) AS requests, sum(errors + refused) AS errors,
+  sum(estimated) AS estimated, sum(input_tokens) AS input_tokens,
+  sum(cached_tokens) AS cached_tokens, sum(cache_write_tokens) AS cache_write_tokens,
+  sum(output_tokens) AS output_tokens, sum(reasoning_tokens) AS reasoning_tokens`
+const NO_MORE = sql``
 
 type Ranked = {
   readonly key_id: string | null
@@ -175,11 +180,11 @@ const GROUPINGS: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
   hour: sql`starts_at`,
 }
 
-/** The dearest rows. */
+/** The dearest rows, with their cost and what more is wanted. */
 async function readGroups<Row extends Ranked>(
   store: Store,
   { stretches, accounts, by, limit }: Wanted,
-  sums: RawBuilder<unknown>,
+  more: RawBuilder<unknown>,
 ): Promise<{ readonly rows: readonly Row[]; readonly leftOut: number }> {
   if (stretches.length === 0) return { rows: [], leftOut: 0 }
   const column = (group: UsageGroup) => (by.includes(group) ? GROUPINGS[group] : sql`NULL`)
@@ -188,7 +193,7 @@ async function readGroups<Row extends Ranked>(
   const query = sql<Row>`
     SELECT ${column('key')} AS key_id, ${column('model')} AS model,
       ${column('day')} AS day, ${column('hour')} AS hour,
-      sum(cost_nanodollars) AS cost_nanodollars, count(*) OVER () AS row_count, ${sums}
+      sum(cost_nanodollars) AS cost_nanodollars, count(*) OVER () AS row_count${more}
     FROM (${rollupsIn(stretches, accounts)}) AS used ${grouped}
     HAVING count(*) > 0
     ORDER BY sum(cost_nanodollars) DESC

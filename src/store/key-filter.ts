@@ -74,13 +74,11 @@ export function rowsOf(
   sources: readonly Source[],
 ): { readonly id: RawBuilder<string>; readonly from: RawBuilder<unknown> } {
   const read = new Set(sources)
-  // Those that only one table can tell first: it may be able to tell the others, too.
-  for (const condition of conditions.toSorted(
-    (a, b) => tellersOf(a).length - tellersOf(b).length,
-  )) {
-    const tellers = tellersOf(condition)
+  // Those that only one table can tell come first: it may be able to tell the others, too.
+  const byTellers = conditions.map(tellersOf).toSorted((a, b) => a.length - b.length)
+  for (const tellers of byTellers) {
     const [teller] = tellers
-    if (teller !== undefined && !tellers.some((source) => read.has(source))) read.add(teller)
+    if (teller !== undefined && !tellers.some((one) => read.has(one))) read.add(teller)
   }
   const [first = 'keys', ...others] = read
   const tests = others.map((other) => sql<SqlBool>`${KEY_ID[other]} = ${KEY_ID[first]}`)

@@ -6,17 +6,29 @@ import { after, before, describe, test } from 'node:test'
 import { CompiledQuery, type RootOperationNode } from 'kysely'
 
 import { KEY_CONCERNS, KEY_SORTS } from '../../src/admin/contract/keys.ts'
+import type { KeyPage, KeyQuery } from '../../src/admin/contract/keys.ts'
 import { KeyList } from '../../src/admin/key-list.ts'
+import { firstIdAt } from '../../src/core/ids.ts'
 import { BUDGET_MAX } from '../../src/core/money.ts'
 import { usageReport, type UsageGroup } from '../../src/ledger/usage-report.ts'
 import { readFrame } from '../../src/store/frame.ts'
-import type { KeySort } from '../../src/store/key-search.ts'
-import { searchKeys } from '../../src/store/key-search.ts'
+import {
+  countMatching,
+  FEW_MAX,
+  fewMatching,
+  matchingIds,
+  searchKeys,
+  type KeySort,
+} from '../../src/store/key-search.ts'
 import type { Store } from '../../src/store/open.ts'
+import type { AccountStatus } from '../../src/store/tables.ts'
 import { openAdminDesk, type AdminDesk } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const MANY = FEW_MAX + 200
+const PAGES = 7
 const STATUSES = ['current', 'active', 'paused', 'expired', 'revoked'] as const
 /** Those that an index gives, so that a page is read and no more. */
 const INDEXED: readonly KeySort[] = [
@@ -36,16 +48,60 @@ export function adminScaleContract(fresh: FreshDatabase): void {
       const { body } = await desk.call('POST', '/keys', { body: key })
       await desk.call('POST', `/keys/${body['id']}/test`, { body: {} })
     }
+    await insertMany(desk.store)
   })
   after(() => desk[Symbol.asyncDispose]())
 
-  const list = async (store: Store, query: object): Promise<void> => {
+  const list = async (store: Store, query: Partial<KeyQuery>): Promise<KeyPage> => {
     const usual = { sort: 'last_used_at', order: 'desc', page: 1, per_page: 50 } as const
-    await new KeyList({ ...desk.parts, store }).page({ ...usual, ...query })
+    return new KeyList({ ...desk.parts, store }).page({ ...usual, ...query })
   }
 
+  describe('of more keys than are sorted at once', () => {
+    for (const sort of KEY_SORTS)
+      test(`by ${sort} every page has its part of the whole, in both orders`, async () => {
+        for (const order of ['asc', 'desc'] as const) {
+          const ids: string[] = []
+          for (let page = 1; page <= PAGES; page++) {
+            const { keys } = await list(desk.store, { sort, order, page, per_page: 200 })
+            ids.push(...keys.map(({ id }) => id))
+          }
+          assert.equal(new Set(ids).size, MANY + 2)
+          assert.equal(ids.length, MANY + 2)
+        }
+      })
+
+    test('the dearest come first, also among those that a filter lets through', async () => {
+      for (const query of [{}, { mode: 'live' }, { status: 'current' }] as const) {
+        const { keys, total } = await list(desk.store, { ...query, sort: 'cost_7d' })
+        assert.ok(total > FEW_MAX)
+        assert.deepEqual(new Set(keys.slice(0, 2).map(({ name }) => name)), new Set(['one', 'two']))
+      }
+    })
+
+    for (const filter of [
+      ...STATUSES.map((status) => ({ status })),
+      ...KEY_CONCERNS.map((concern) => ({ concern })),
+      ...[{ search: 'MANY 10' }, { tag: 'web' }, { model: 'sandbox-chat' }, { owner: 'ann' }],
+      ...([{ used: 'last_30_days' }, { used: 'not_last_30_days', mode: 'live' }] as const),
+      { model: 'sandbox-chat', status: 'paused', search: 'many', concern: 'never_expires' },
+    ] as const)
+      test(`${JSON.stringify(filter)} finds the same however it is asked for`, async () => {
+        const { store } = desk
+        const expected = (await matchingIds(store, filter)).toSorted()
+        assert.equal(await countMatching(store, filter), expected.length)
+        const few = await fewMatching(store, filter)
+        assert.deepEqual(few?.toSorted(), expected.length > FEW_MAX ? undefined : expected)
+        const slice = { limit: MANY * 2, offset: 0 }
+        for (const sort of ['name', 'expires_at', 'spent', 'percent', 'owner'] as const) {
+          const ids = await searchKeys(store, { filter, sort, order: 'desc', ...slice })
+          assert.deepEqual(ids.toSorted(), expected, sort)
+        }
+      })
+  })
+
   describe('the overview reads no usage rows, and only the days it shows', () => {
-    const queries = [
+    const queries: readonly Partial<KeyQuery>[] = [
       ...KEY_SORTS.map((sort) => ({ sort })),
       ...STATUSES.map((status) => ({ status })),
       ...KEY_CONCERNS.map((concern) => ({ concern })),
@@ -62,7 +118,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
   for (const sort of INDEXED)
     for (const order of ['asc', 'desc'] as const)
       test(`by ${sort}, ${order}, an index gives the page, and nothing is sorted`, async () => {
-        const search = { filter: {}, sort, order, limit: 1, offset: 0 }
+        const search = { filter: {}, sort, order, limit: 2 * MANY, offset: 0 }
         const plans = await plansOf(desk.store, (store) => searchKeys(store, search))
         assert.ok(plans.length > 0)
         for (const plan of plans) assert.doesNotMatch(plan, /TEMP B-TREE|Sort|Seq Scan/)
@@ -82,7 +138,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
     const question = { since: until - DAY_MS, until, by: ['model'] as const }
     const { total } = await usageReport(desk.store, question)
     const byKey = await usageReport(desk.store, { ...question, by: ['key'] })
-    assert.equal(byKey.rows.length, 2)
+    assert.equal(byKey.rows.length, 2, 'only two were used')
     assert.equal(
       total.costNanodollars,
       byKey.rows.reduce((sum, row) => sum + row.costNanodollars, 0n),
@@ -121,6 +177,48 @@ export function adminScaleContract(fresh: FreshDatabase): void {
     assert.equal(status, 200)
     await db.deleteFrom('accounts').where('id', 'like', 'large %').execute()
   })
+}
+
+/** As different from each other as the filters ask for. */
+async function insertMany({ db, clock }: Store): Promise<void> {
+  const now = clock.now()
+  const made = Array.from({ length: MANY }, (_, index) => {
+    const id = firstIdAt('key', now) + String(index).padStart(16, '0')
+    const isRevoked = index % 20 === 3
+    const status = isRevoked
+      ? ('revoked' as const)
+      : index % 9 === 1
+        ? ('paused' as const)
+        : 'active'
+    const expiresAt = index % 4 === 0 ? now + (index - 50) * HOUR_MS : null
+    return {
+      account: {
+        ...{ id, status: status as AccountStatus, expires_at: expiresAt, timezone: 'UTC' },
+        ...{ limit_nanodollars: index % 7 === 0 ? null : 1_000n, week_start: 'mon' as const },
+        ...{ spent_nanodollars: BigInt(index % 1_000), period: 'never' as const },
+        period_ends_at: null,
+      },
+      key: {
+        ...{ id, name: `many ${index}`, environment: null, description: null },
+        ...{ mode: index % 50 === 0 ? ('test' as const) : ('live' as const), model_count: 1 },
+        ...{ owner: index % 3 === 0 ? null : `owner ${index % 5}`, permissions: '[]' },
+        ...{ tags: index % 6 === 0 ? '["web"]' : '[]', when_tight: 'cap' as const },
+        created_at: now - 100 * DAY_MS,
+        last_used_at: index % 8 === 0 ? null : now - index * 3 * HOUR_MS,
+        revoked_at: isRevoked ? now : null,
+      },
+    }
+  })
+  await db
+    .insertInto('accounts')
+    .values(made.map(({ account }) => account))
+    .execute()
+  await db
+    .insertInto('keys')
+    .values(made.map(({ key }) => key))
+    .execute()
+  const models = made.map(({ key }) => ({ key_id: key.id, model: 'sandbox-chat' }))
+  await db.insertInto('key_models').values(models).execute()
 }
 
 function assertReadsRollupsByTime(plan: string): void {
@@ -167,8 +265,8 @@ async function planOf(
     return rows.map(({ detail }) => detail).join('\n')
   }
   return db.transaction().execute(async (tx) => {
-    // Of a table with a few rows PostgreSQL would rather read all.
-    for (const way of ['seqscan', 'bitmapscan'])
+    // Of a small table PostgreSQL would rather read and sort all.
+    for (const way of ['seqscan', 'bitmapscan', 'sort'])
       await tx.executeQuery(CompiledQuery.raw(`SET LOCAL enable_${way} = off`))
     const explain = CompiledQuery.raw(`EXPLAIN (COSTS OFF) ${text}`, [...parameters])
     const { rows } = await tx.executeQuery<{ readonly 'QUERY PLAN': string }>(explain)
