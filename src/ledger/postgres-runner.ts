@@ -1,5 +1,7 @@
 // One batch on PostgreSQL: two round trips on a connection of the writer's own. The first takes the locks and reads, the
 // second writes and commits; the decision falls between them, in this process, so the time in between is kept short.
+import type { Writable } from 'node:stream'
+
 import { Client, type ClientConfig, type PoolClient, type QueryResult } from 'pg'
 
 import type { Clock } from '../core/clock.ts'
@@ -263,14 +265,20 @@ async function atOnce(
   { connection: { stream } }: Client,
   send: () => readonly Promise<Answer>[],
 ): Promise<readonly Answer[]> {
-  stream.cork()
-  const sent = send()
-  stream.uncork()
-  const answers = await Promise.allSettled(sent)
+  const answers = await Promise.allSettled(inOnePiece(stream, send))
   return answers.map((answer) => {
     if (answer.status === 'rejected') throw answer.reason
     return answer.value
   })
+}
+
+function inOnePiece<Sent>(stream: Writable, send: () => Sent): Sent {
+  stream.cork()
+  try {
+    return send()
+  } finally {
+    stream.uncork()
+  }
 }
 
 /** SQLSTATE classes that blame what was sent: data exception, constraint, syntax. And whatever our own code throws. */
