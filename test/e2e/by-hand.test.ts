@@ -1,7 +1,9 @@
 // What people do to budgets beside a running gateway, by the command line: it counts at once, and the record says who
-// did it, why, and what was before. On both databases; each change is timed while the gateway is under load.
+// did it, why, and what was before. On both databases; each change is timed while the gateway is under load, by
+// `ROUNDS=20 node --test …` 120 of them.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { resetSpent, topUp } from '../../src/ledger/by-hand.ts'
@@ -16,9 +18,13 @@ import { openStore } from '../../src/store/open.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { freshDatabase } from '../support/postgres.ts'
+import { start } from '../support/process.ts'
+import { callSandbox } from '../support/sandbox.ts'
 import { freshSqlite } from '../support/store.ts'
 
+const ROUNDS = Number(process.env['ROUNDS'] ?? 10)
 const CALL_USD = '0.000203'
+const CLIENTS = fileURLToPath(new URL('../support/busy-clients.ts', import.meta.url))
 
 for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: freshDatabase }))
   describe(`by hand, on ${name}`, () => {
@@ -40,7 +46,7 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
     test('top-ups, resets and limits count at once, with who and why', async () => {
       const budget = ['--budget', CALL_USD, '--when-tight', 'refuse']
       const secret = await gateway.key('app', 'sandbox-chat', ...budget)
-      const passes = async (): Promise<boolean> => (await call(gateway, secret)) === 200
+      const passes = async (): Promise<boolean> => (await callSandbox(gateway.url, secret)) === 200
       assert.deepEqual([await passes(), await passes()], [true, false])
 
       const words = ['app', '--amount', CALL_USD, '--reason', 'one more']
@@ -84,36 +90,30 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
       await setFrame(store, { limitNanodollars: 1_000_000_000_000n })
       const secret = await gateway.key('busy', 'sandbox-chat', '--budget', '100')
       const { id } = await findKey(store, 'busy')
-      let isOver = false
-      let answers = 0
-      const clients = Array.from({ length: 32 }, async () => {
-        while (!isOver) if ((await call(gateway, secret)) === 200) answers++
-      })
+      await using clients = start(process.execPath, [CLIENTS, gateway.url, secret, '32'])
+      await clients.printed(/\.{100}/)
       const tookMs: number[] = []
       const timed = async (change: () => Promise<unknown>): Promise<void> => {
         const startedMs = performance.now()
         await change()
         tookMs.push(performance.now() - startedMs)
       }
-      try {
-        for (let round = 0; round < 10; round++) {
-          const limitNanodollars = 100_000_000_000n + BigInt(round)
-          const settings = { name: `short-lived ${round}`, models: ['m'], limitNanodollars }
-          await timed(() => createKey(store, settings))
-          await timed(() => updateKey(store, id, { limitNanodollars }))
-          await timed(() => setFrame(store, { limitNanodollars: 1_000_000_000_000n }))
-          await timed(() => topUp(store, { accountId: id, amountNanodollars: 1n, reason: 'test' }))
-          await timed(() => resetSpent(store, { accountId: id, reason: 'test' }))
-          await timed(() => revokeKey(store, settings.name, 'test'))
-        }
-      } finally {
-        isOver = true
-        await Promise.all(clients)
+      for (let round = 0; round < ROUNDS; round++) {
+        const limitNanodollars = 100_000_000_000n + BigInt(round)
+        const settings = { name: `short-lived ${round}`, models: ['m'], limitNanodollars }
+        await timed(() => createKey(store, settings))
+        await timed(() => updateKey(store, id, { limitNanodollars }))
+        await timed(() => setFrame(store, { limitNanodollars: 1_000_000_000_000n }))
+        await timed(() => topUp(store, { accountId: id, amountNanodollars: 1n, reason: 'test' }))
+        await timed(() => resetSpent(store, { accountId: id, reason: 'test' }))
+        await timed(() => revokeKey(store, settings.name, 'test'))
       }
+      const answers = (await clients.stop()).stdout.length
       const sorted = tookMs.toSorted((one, other) => one - other)
-      const at = (part: number): number => Math.round(sorted[Math.floor(part * 59)] ?? 0)
+      const at = (part: number): number =>
+        Math.round(sorted[Math.floor(part * (sorted.length - 1))] ?? 0)
       t.diagnostic(
-        `60 changes beside ${answers} answers: median ${at(0.5)} ms, 95 % ${at(0.95)} ms, at most ${at(1)} ms`,
+        `${sorted.length} changes beside ${answers} answers: median ${at(0.5)} ms, 95 % ${at(0.95)} ms, at most ${at(1)} ms`,
       )
       // Far above what it takes, and far below what SQLite's own waiting or a lock held for long would cost.
       assert.ok(at(0.5) < 1_000, `the median is ${at(0.5)} ms`)
@@ -123,17 +123,3 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
       })
     })
   })
-
-async function call(gateway: TestGateway, secret: string): Promise<number> {
-  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${secret}`, 'x-tollgate-sandbox': 'tokens=100' },
-    body: JSON.stringify({
-      model: 'sandbox-chat',
-      max_tokens: 100,
-      messages: [{ role: 'user', content: 'Hello there' }],
-    }),
-  })
-  await response.arrayBuffer()
-  return response.status
-}

@@ -1,7 +1,7 @@
-// A streamed call of the sandbox, played as its script says.
+// Calls of the sandbox.
 import type { TestGateway } from './gateway.ts'
 
-/** Resolves with the first byte. */
+/** Streamed, played as its script says; resolves with the first byte. */
 export function streamSandbox(
   gateway: TestGateway,
   key: string,
@@ -16,4 +16,19 @@ export function streamSandbox(
       messages: [{ role: 'user', content: 'Hello' }],
     }),
   })
+}
+
+/** A whole answer of 100 tokens, 0.000203 USD; its status. */
+export async function callSandbox(url: string, secret: string): Promise<number> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'x-tollgate-sandbox': 'tokens=100' },
+    body: JSON.stringify({
+      model: 'sandbox-chat',
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Hello there' }],
+    }),
+  })
+  await response.arrayBuffer()
+  return response.status
 }
