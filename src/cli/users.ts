@@ -40,8 +40,7 @@ export function addUsers(program: Command): void {
   addCreate(users)
   addInvite(users)
   addLinks(users)
-  addRole(users)
-  addEmail(users)
+  addChanges(users)
   addSimple(users)
   addRemove(users)
 }
@@ -131,28 +130,29 @@ function addLinks(users: Command): void {
     })
 }
 
-function addRole(users: Command): void {
-  common(users.command('role'))
-    .description('Give a person another role.')
-    .argument('<PERSON>', 'e-mail address or id')
-    .argument('<ROLE>', 'name or id of a role')
-    .action(async (who: string, role: string, options: CommonOptions) => {
-      await withStore(readPlace(options), async (store) => {
-        printPerson(store, await changePerson(operatorDesk(store), who, { role }), options)
+/** The commands that give a person something else. */
+function addChanges(users: Command): void {
+  const changes = [
+    ['role', 'Give a person another role.', '<ROLE>', 'name or id of a role'],
+    [
+      'email',
+      'Give a person another e-mail address to sign in with. Their sessions end.',
+      '<ADDRESS>',
+      'the new e-mail address',
+    ],
+  ] as const
+  for (const [field, description, name, about] of changes) {
+    common(users.command(field))
+      .description(description)
+      .argument('<PERSON>', 'e-mail address or id')
+      .argument(name, about)
+      .action(async (who: string, value: string, options: CommonOptions) => {
+        await withStore(readPlace(options), async (store) => {
+          const change = { [field]: value }
+          printPerson(store, await changePerson(operatorDesk(store), who, change), options)
+        })
       })
-    })
-}
-
-function addEmail(users: Command): void {
-  common(users.command('email'))
-    .description('Give a person another e-mail address to sign in with. Their sessions end.')
-    .argument('<PERSON>', 'e-mail address or id')
-    .argument('<ADDRESS>', 'the new e-mail address')
-    .action(async (who: string, email: string, options: CommonOptions) => {
-      await withStore(readPlace(options), async (store) => {
-        printPerson(store, await changePerson(operatorDesk(store), who, { email }), options)
-      })
-    })
+  }
 }
 
 /** The commands that need nothing but the person. */

@@ -124,6 +124,11 @@ test('tollgate users does what the screens do, beside a running server', async (
     'manager',
   )
 
+  const moved = await users('email', 'bob@example.com', 'Robert@Example.com')
+  assert.equal(moved['email'], 'robert@example.com')
+  await assert.rejects(users('email', 'robert@example.com', 'x'), /ended with 2: .*no e-mail/)
+  await users('email', 'robert@example.com', 'bob@example.com')
+
   await users('sign-out', 'ann@example.com')
   assert.equal((await ann.get('/profile')).status, 401)
   const reset = await users('reset-password', 'ann@example.com')

@@ -68,6 +68,7 @@ function accountHandlers(
       const email = checkedEmail(body.email)
       const session = await sessionOf(parts, call)
       await proven(parts, call, { password: body.password, field: 'password' })
+      if (email === person.email) return read(person)
       const store = storeFor(parts, call)
       await changePeople(store, async (tx) => {
         await changeEmail(tx, person, { email, session: session.id })
