@@ -10,6 +10,7 @@ import type { CallResult } from './contract/keys.ts'
 import type { playgroundRoutes } from './contract/playground.ts'
 import { invalidValue } from './error.ts'
 import type { AdminParts } from './parts.ts'
+import { shortageOf } from './shortage.ts'
 import { runTrial, textOf, type Trial } from './trial.ts'
 import { usd } from './values.ts'
 
@@ -59,7 +60,7 @@ async function call(parts: AdminParts, trial: Omit<Trial, 'isDryRun'>): Promise<
     model: trial.model,
     passes: failed === undefined,
     status: failed?.status ?? 200,
-    error: failed === undefined ? null : { code: failed.publicCode, message: failed.message },
+    error: failed === undefined ? null : errorJson(failed),
     text: outcome instanceof GatewayError ? null : textOf(outcome),
     target: row === undefined ? null : targetOf(row),
     input_tokens: row?.tokens.inputTokens ?? 0,
@@ -67,6 +68,10 @@ async function call(parts: AdminParts, trial: Omit<Trial, 'isDryRun'>): Promise<
     cost: usd(row?.costNanodollars ?? 0n),
     latency_ms: Math.round(parts.clock.monotonicMs() - startedMs),
   }
+}
+
+function errorJson({ publicCode: code, message, details }: GatewayError) {
+  return { code, message, shortage: shortageOf(details.facts) }
 }
 
 /** What the data plane answers instead of a result is a result here; our own faults are not. */

@@ -12,6 +12,7 @@ import type { Verdict } from './contract/keys.ts'
 import { AdminError } from './error.ts'
 import type { AdminParts } from './parts.ts'
 import { firstModel, refusal } from './playground.ts'
+import { shortageOf } from './shortage.ts'
 import { formatOf, runTrial } from './trial.ts'
 import { iso, usd } from './values.ts'
 
@@ -64,11 +65,11 @@ async function forecast(parts: AdminParts, key: Key, model: string): Promise<Tol
   const { passes, worst_case, target } = told
   if (passes) return { passes, blocked_by: null, worst_case, target }
   const { code, status, message } = told
-  return { passes, blocked_by: { code, status, message, ...placeOf(told) }, worst_case, target }
+  return { passes, blocked_by: { code, status, message, ...factsOf(told) }, worst_case, target }
 }
 
 function blockedBy({ publicCode: code, status, message, details }: GatewayError) {
-  return { code, status, message, ...placeOf(details.facts ?? {}) }
+  return { code, status, message, ...factsOf(details.facts ?? {}) }
 }
 
 /** What exchange/dry-run.ts tells. */
@@ -81,12 +82,14 @@ type DryRun = Facts & {
   readonly message: string
 }
 
-type Facts = { readonly scope?: unknown; readonly resets_at?: unknown }
+type Facts = Readonly<Record<string, unknown>>
 
-function placeOf({ scope, resets_at }: Facts) {
+function factsOf(facts: Facts) {
+  const { scope, resets_at } = facts
   return {
     scope: scope === 'key' || scope === 'frame' ? (scope as 'key' | 'frame') : null,
     resets_at: typeof resets_at === 'string' ? resets_at : null,
+    shortage: shortageOf(facts),
   }
 }
 

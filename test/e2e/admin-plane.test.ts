@@ -72,6 +72,9 @@ describe('on the port of the data plane', () => {
       [verdict.blocked_by.code, verdict.blocked_by.scope],
       ['key_budget_exceeded', 'key'],
     )
+    const { required, ...shortage } = verdict.blocked_by.shortage
+    assert.ok(Number(required) > 0)
+    assert.deepEqual(shortage, { remaining: '0', affordable_output_tokens: null })
     await set('6')
     assert.equal(await call(key.secret), 200)
 

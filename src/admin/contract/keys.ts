@@ -77,6 +77,15 @@ export const keyPage = z.object({
   as_of: moment,
 })
 
+/** What a budget lacked for a call. */
+const shortage = z.object({
+  /** The most that the call could have cost. */
+  required: amount,
+  remaining: amount,
+  /** An answer of so many tokens would be let through; null when none would. */
+  affordable_output_tokens: z.int().nullable(),
+})
+
 /** Whether a call would pass now, told by the code that decides, and every limit that could stop it. */
 export const verdict = z.object({
   model: z.string().nullable(),
@@ -90,6 +99,7 @@ export const verdict = z.object({
       message: z.string(),
       scope: z.enum(['key', 'frame']).nullable(),
       resets_at: moment.nullable(),
+      shortage: shortage.nullable(),
     })
     .nullable(),
   /** The most that this call could cost; null when it was stopped before that was known. */
@@ -112,7 +122,9 @@ export const callResult = z.object({
   passes: z.boolean(),
   status: z.int(),
   /** Null when it went well. */
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  error: z
+    .object({ code: z.string(), message: z.string(), shortage: shortage.nullable() })
+    .nullable(),
   text: z.string().nullable(),
   target: z.string().nullable(),
   input_tokens: z.int(),
@@ -300,5 +312,6 @@ export const keyRoutes = {
 export type KeyPage = z.output<typeof keyPage>
 export type KeyQuery = z.output<typeof keyQuery>
 export type KeyFilters = z.output<typeof keyFilters>
+export type Shortage = z.output<typeof shortage>
 export type Verdict = z.output<typeof verdict>
 export type CallResult = z.output<typeof callResult>

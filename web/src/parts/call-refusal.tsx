@@ -1,18 +1,13 @@
-// Why a call was refused, or would be: in the reader's language, and below it word for word what an application gets.
-import { useTranslation } from '../i18n/use-translation.ts'
+// Why a call was refused, or would be.
+import { useWords } from '../i18n/use-words.ts'
+import { refusalWords } from './refusal-words.ts'
+import type { RefusedCall } from './refusal-words.ts'
 
-type CallRefusalProps = {
-  readonly error: { readonly code: string; readonly message: string }
-}
-
-export function CallRefusal({ error: { code, message } }: CallRefusalProps) {
-  const { find } = useTranslation()
-  return (
-    <>
-      <div>{find(`callError.${code}`)}</div>
-      <div className="muted break" lang="en">
-        {message}
-      </div>
-    </>
-  )
+export function CallRefusal({ error }: { readonly error: RefusedCall }) {
+  const lines = refusalWords(error, useWords())
+  return lines.map((line) => (
+    <div key={line} className="break">
+      {line}
+    </div>
+  ))
 }

@@ -1,0 +1,81 @@
+// A refused call is told from its code and facts: in German no English is left but what is quoted.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import de from '../i18n/de.json' with { type: 'json' }
+import en from '../i18n/en.json' with { type: 'json' }
+import { formatFor } from '../i18n/format.ts'
+import { textsOf } from '../i18n/texts.ts'
+import { refusalWords } from './refusal-words.ts'
+
+const english = { ...textsOf('en', en), format: formatFor('en-US') }
+const german = { ...textsOf('de', de), format: formatFor('de-DE') }
+
+const tight = {
+  code: 'key_budget_exceeded',
+  message: 'this call may cost up to 0.93 USD and 0.41 USD is left: …',
+  shortage: { required: '0.93', remaining: '0.41', affordable_output_tokens: 11_200 },
+}
+const spent = {
+  ...tight,
+  code: 'frame_budget_exceeded',
+  shortage: { ...tight.shortage, remaining: '0', affordable_output_tokens: null },
+}
+const unknownModel = {
+  code: 'model_not_allowed',
+  message: 'this key may not call "gpt": did you mean "gpt-5"?',
+  shortage: null,
+}
+
+for (const { call, words, told } of [
+  {
+    call: tight,
+    words: english,
+    told: [
+      "What is left of the key's budget is not enough.",
+      'The call may cost up to $0.93, and $0.41 is left.',
+      'Ask for at most 11,200 output tokens, or raise the budget.',
+    ],
+  },
+  {
+    call: tight,
+    words: german,
+    told: [
+      'Was vom Budget des Schlüssels übrig ist, reicht nicht.',
+      'Der Aufruf kann bis zu 0,93 $ kosten, übrig sind 0,41 $.',
+      'Verlangen Sie höchstens 11.200 Ausgabe-Tokens, oder erhöhen Sie das Budget.',
+    ],
+  },
+  {
+    call: spent,
+    words: english,
+    told: [
+      "What is left of the frame's budget, which all keys share, is not enough.",
+      'The call may cost up to $0.93, and $0.00 is left.',
+      'Raise the budget.',
+    ],
+  },
+  {
+    call: { code: 'paused_api_key', message: 'this API key is paused', shortage: null },
+    words: german,
+    told: ['Der Schlüssel ist angehalten.'],
+  },
+  {
+    call: unknownModel,
+    words: german,
+    told: [
+      'Der Schlüssel darf dieses Modell nicht aufrufen.',
+      `Die Anwendung erfährt: „${unknownModel.message}“`,
+    ],
+  },
+  {
+    call: { code: 'context_length_exceeded', message: 'too long', shortage: null },
+    words: english,
+    told: ['The application is told: “too long”'],
+  },
+])
+  test(`${call.code} is told as: ${told.join(' ')}`, () => {
+    assert.deepEqual(
+      refusalWords(call, words).map((line) => line.replaceAll('\u00a0', ' ')),
+      told,
+    )
+  })
