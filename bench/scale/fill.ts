@@ -1,6 +1,7 @@
 // Fills a database as months of traffic would: keys with secrets, a usage row for every request, and the sums that the
 // ledger keeps beside them. By a few hundred statements, whatever the number of rows.
 import { sql } from 'kysely'
+import pg from 'pg'
 import { firstIdAt } from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/open.ts'
 import { MODELS } from '../contenders/tollgate.ts'
@@ -8,6 +9,7 @@ import { fillKeys, type Filled } from './filled-keys.ts'
 import type { Size } from './size.ts'
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const HOURS = 30 * 24
 /** Keys in use in one hour; the next hour it is other ones. */
 const KEYS_AN_HOUR = 1_000
@@ -23,9 +25,21 @@ export async function fill(store: Store, size: Size): Promise<Filled> {
   const rowsAnHour = Math.ceil(size.rows / HOURS)
   for (let hour = 0; hour < HOURS; hour++) {
     await fillHour(store, { hour, startsAt, keyPrefix, rows: rowsAnHour, keys: size.keys })
+    const nextAt = startsAt + (hour + 1) * HOUR_MS
+    // As a server would have: each day's sums lie beside its hours'.
+    if (nextAt % DAY_MS === 0 || hour === HOURS - 1) await sumUpDay(store, nextAt - 1)
   }
-  await sumUp(store)
+  await sumUpKeys(store)
   return filled
+}
+
+/** What a server that ran for months has done by itself; takes longer than the store lets a query take. */
+export async function settle(database: string): Promise<void> {
+  if (!database.startsWith('postgres')) return
+  const client = new pg.Client({ connectionString: database })
+  await client.connect()
+  await client.query('VACUUM ANALYZE')
+  await client.end()
 }
 
 type Hour = {
@@ -66,12 +80,24 @@ async function fillHour(store: Store, { hour, startsAt, keyPrefix, rows, keys }:
       0, 0, 0, 100, 0, 0, 12, 11, '{}', ${sql.lit(attempts)}, ${sql.lit(at)} + ${n} % 3600000,
       ${sql.lit(at)} + ${n} % 3600000 + 12
     FROM series`.execute(store.db)
+  const inHour = sql`usage WHERE id BETWEEN ${sql.lit(firstId + 1)} AND ${sql.lit(firstId + rows)}`
   await sql`
     INSERT INTO rollups
-    SELECT 'hour', ${sql.lit(at)}, key_id, model_asked, count(*), sum(CASE WHEN status >= 400 THEN 1 ELSE 0 END), 0, 0, sum(input_tokens), 0, 0,
+    SELECT 'hour', ${sql.lit(at)}, key_id, model_asked, count(*),
+      count(CASE WHEN status >= 400 THEN 1 END), 0, 0, sum(input_tokens), 0, 0,
       sum(output_tokens), 0, sum(cost_nanodollars)
-    FROM usage WHERE id BETWEEN ${sql.lit(firstId + 1)} AND ${sql.lit(firstId + rows)}
-    GROUP BY key_id, model_asked`.execute(store.db)
+    FROM ${inHour} GROUP BY key_id, model_asked`.execute(store.db)
+  await sumUpFrame(store, 'hour', at)
+}
+
+/** The sums of all keys. */
+async function sumUpFrame(store: Store, span: 'hour' | 'day', startsAt: number): Promise<void> {
+  await sql`
+    INSERT INTO rollups
+    SELECT span, starts_at, 'frame', model, sum(requests), sum(errors), 0, 0, sum(input_tokens), 0, 0,
+      sum(output_tokens), 0, sum(cost_nanodollars)
+    FROM rollups WHERE span = ${span} AND starts_at = ${startsAt} AND key_id <> 'frame'
+    GROUP BY span, starts_at, model`.execute(store.db)
 }
 
 /** The numbers from 1 to `length`, as a table named series. */
@@ -82,16 +108,21 @@ function series({ kind }: Store, length: number) {
     : sql`WITH series AS (SELECT n FROM generate_series(1, ${last}) AS n)`
 }
 
-async function sumUp(store: Store): Promise<void> {
+async function sumUpDay(store: Store, at: number): Promise<void> {
+  const day = Math.floor(at / DAY_MS) * DAY_MS
   await sql`
     INSERT INTO rollups
-    SELECT 'day', starts_at / 86400000 * 86400000 AS day, key_id, model, sum(requests), sum(errors), 0, 0,
+    SELECT 'day', ${sql.lit(day)}, key_id, model, sum(requests), sum(errors), 0, 0,
       sum(input_tokens), 0, 0, sum(output_tokens), 0, sum(cost_nanodollars)
-    FROM rollups WHERE span = 'hour' GROUP BY day, key_id, model`.execute(store.db)
+    FROM rollups
+    WHERE span = 'hour' AND starts_at >= ${day} AND starts_at <= ${at} AND key_id <> 'frame'
+    GROUP BY key_id, model`.execute(store.db)
+  await sumUpFrame(store, 'day', day)
+}
+
+async function sumUpKeys(store: Store): Promise<void> {
   await sql`
     UPDATE accounts SET spent_nanodollars = spent
     FROM (SELECT key_id, sum(cost_nanodollars) AS spent FROM rollups WHERE span = 'day' GROUP BY key_id) AS sums
-    WHERE accounts.id = sums.key_id`.execute(store.db)
-  // A server that ran for months has done this by itself.
-  if (store.kind === 'postgres') await sql`VACUUM ANALYZE`.execute(store.db)
+    WHERE accounts.id = sums.key_id AND accounts.id <> 'frame'`.execute(store.db)
 }

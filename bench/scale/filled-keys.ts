@@ -103,6 +103,7 @@ function filledKey(
       owner: index % 10 === 6 ? null : `person${(index * 7) % OWNERS}@example.com`,
       tags: JSON.stringify([`team-${index % TEAMS}`]),
       ...{ permissions: JSON.stringify(ENDPOINTS), when_tight: 'cap' as const },
+      model_count: modelsOf(index).length,
       ...{ created_at: startsAt, last_used_at: index % 30 === 7 ? null : endsAt - index * 1_000 },
       ...(isRevoked && { revoked_at: endsAt, revoked_reason: 'no longer needed' }),
     },
