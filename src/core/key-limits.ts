@@ -5,5 +5,5 @@ export const NAME_LENGTH_MAX = 200
 export const TEXT_LENGTH_MAX = 2_000
 export const MODELS_MAX = 1_000
 export const TAGS_MAX = 50
-export const RATE_MAX = 1_000_000_000_000
+export const RATE_MAX = 1_000_000_000
 export const OVERLAP_MS_MAX = 7 * 24 * 60 * 60 * 1_000

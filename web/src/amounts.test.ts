@@ -1,21 +1,7 @@
-// Money that people type and money that is compared: exact, whatever its size.
+// Money that is counted and compared: exact, whatever its size.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isMore, isSame, minus, readAmount, sumOf } from './amounts.ts'
-
-for (const [typed, read] of [
-  ['12.50', '12.50'],
-  [' 12,5 ', '12.5'],
-  ['0', '0'],
-  ['9000000', '9000000'],
-  ['9000000.000000001', undefined],
-  ['0.1234567891', undefined],
-  ['-1', undefined],
-  ['1e3', undefined],
-  ['1.000,50', undefined],
-  ['', undefined],
-] as const)
-  test(`"${typed}" is ${read ?? 'no amount'}`, () => assert.equal(readAmount(typed), read))
+import { isMore, isSame, minus, sumOf } from './amounts.ts'
 
 test('differences are exact', () => {
   assert.equal(minus('0.3', '0.1'), '0.2')

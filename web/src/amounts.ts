@@ -1,14 +1,6 @@
 // Amounts are decimal strings in USD with at most 9 places, so they are counted in whole nanodollars, never as floats.
 
 const places = 9
-const mostUsd = 9_000_000n
-
-/** An amount as a person types it, with comma or point; undefined when it is none. */
-export function readAmount(typed: string): string | undefined {
-  const text = typed.trim().replace(',', '.')
-  if (!/^\d{1,16}(\.\d{1,9})?$/.test(text)) return undefined
-  return nanodollars(text) > mostUsd * 10n ** 9n ? undefined : text
-}
 
 /** What is left of one amount without the other; never below zero. */
 export function minus(amount: string, other: string): string {

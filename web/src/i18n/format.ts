@@ -1,6 +1,10 @@
 // Money, numbers and times in the manner of the reader's language. Pure; use-format.ts binds it to the chosen language.
+import { separatorsOf } from './typed-numbers.ts'
+import type { Separators } from './typed-numbers.ts'
 
 export type Format = {
+  /** How numbers are typed in this language. */
+  readonly separators: Separators
   /** An amount in USD, given as the decimal string of the admin API; small amounts keep their digits. */
   money(amount: string): string
   number(value: number): string
@@ -34,6 +38,7 @@ export function formatFor(locale: string): Format {
   const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
   const list = new Intl.ListFormat(locale, { type: 'conjunction' })
   return {
+    separators: separatorsOf(locale),
     money: (amount) => money(locale, amount),
     number: (value) => numbers.format(value),
     compact: (value) => compact.format(value),

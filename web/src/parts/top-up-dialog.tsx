@@ -2,9 +2,8 @@
 import { TextInput, Textarea } from '@mantine/core'
 import type { UseMutationResult } from '@tanstack/react-query'
 import { useState } from 'react'
-import { readAmount } from '../amounts.ts'
-import { useFormat } from '../i18n/use-format.ts'
-import { useTranslation } from '../i18n/use-translation.ts'
+import { amountProblem, readAmount } from '../i18n/typed-numbers.ts'
+import { useWords } from '../i18n/use-words.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 
 export type TopUp = { readonly amount: string; readonly reason: string }
@@ -26,17 +25,23 @@ export function TopUpDialog({
   topUp,
   onClose,
 }: TopUpDialogProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const words = useWords()
+  const { t, format } = words
   const [typed, setTyped] = useState('')
   const [reason, setReason] = useState('')
-  const amount = readAmount(typed)
+  const [isTried, setTried] = useState(false)
+  const amount = readAmount(typed, format.separators)
+  const isZero = amount !== undefined && Number(amount) === 0
+  const problem = isZero ? t('topUp.aboveZero') : amountProblem(typed, words)
   return (
     <ConfirmDialog
       title={title}
       action={t('topUp.action')}
-      isReady={amount !== undefined && Number(amount) > 0 && reason.trim() !== ''}
-      onConfirm={() => amount !== undefined && topUp.mutate({ amount, reason })}
+      onConfirm={() => {
+        setTried(true)
+        if (amount !== undefined && !problem && reason.trim() !== '')
+          topUp.mutate({ amount, reason })
+      }}
       onCancel={onClose}
       isPending={topUp.isPending}
       error={topUp.error}
@@ -55,7 +60,7 @@ export function TopUpDialog({
         autoComplete="off"
         leftSection="$"
         value={typed}
-        error={typed !== '' && amount === undefined && t('form.amount')}
+        error={(isTried || typed !== '') && problem}
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
       />
       <Textarea
@@ -63,6 +68,7 @@ export function TopUpDialog({
         required
         maxLength={2_000}
         value={reason}
+        error={isTried && reason.trim() === '' && t('topUp.reasonNeeded')}
         onChange={({ currentTarget }) => setReason(currentTarget.value)}
       />
     </ConfirmDialog>

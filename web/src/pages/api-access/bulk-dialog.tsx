@@ -2,8 +2,12 @@
 import { Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { amountProblem, readAmount } from '../../i18n/typed-numbers.ts'
+import type { Separators } from '../../i18n/typed-numbers.ts'
 import { said } from '../../i18n/said.ts'
+import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
+import { useWords } from '../../i18n/use-words.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import type { BodyOf } from '../../../../src/admin/contract/route.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
@@ -12,7 +16,6 @@ import { call, newIdempotencyKey } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { modelsQuery } from '../../queries.ts'
-import { readAmount } from '../../amounts.ts'
 import { useRefreshKeys } from './key-in-brief.ts'
 import styles from './bulk-bar.module.css'
 
@@ -37,10 +40,11 @@ type Change = BodyOf<typeof keyRoutes.changeKeys>['change']
 
 export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
   const { t } = useTranslation()
+  const { separators } = useFormat()
   const refresh = useRefreshKeys()
   const [value, setValue] = useState<readonly string[]>([])
   const [idempotencyKey] = useState(newIdempotencyKey)
-  const change = changeOf(action, value)
+  const change = changeOf(action, value, separators)
   const apply = useMutation({
     mutationFn: (asked: Change) =>
       call(keyRoutes.changeKeys, {
@@ -84,7 +88,8 @@ type BulkValueProps = {
 }
 
 function BulkValue({ action, value, onChange }: BulkValueProps) {
-  const { t } = useTranslation()
+  const words = useWords()
+  const { t } = words
   const models = useQuery(modelsQuery)
   const [text = ''] = value
   if (action === 'pause' || action === 'resume') return null
@@ -106,9 +111,7 @@ function BulkValue({ action, value, onChange }: BulkValueProps) {
       required
       type={action === 'expiry' ? 'date' : 'text'}
       inputMode={action === 'budget' ? 'decimal' : undefined}
-      error={
-        action === 'budget' && text !== '' && readAmount(text) === undefined && t('form.amount')
-      }
+      error={action === 'budget' && text !== '' && amountProblem(text, words)}
       value={text}
       onChange={({ currentTarget }) => onChange([currentTarget.value])}
     />
@@ -116,7 +119,11 @@ function BulkValue({ action, value, onChange }: BulkValueProps) {
 }
 
 /** What to ask for; undefined while something is missing. */
-function changeOf(action: BulkAction, value: readonly string[]): Change | undefined {
+function changeOf(
+  action: BulkAction,
+  value: readonly string[],
+  separators: Separators,
+): Change | undefined {
   const [text = ''] = value.map((each) => each.trim())
   const update = (settings: Extract<Change, { action: 'update' }>['settings']): Change => ({
     action: 'update',
@@ -133,7 +140,7 @@ function changeOf(action: BulkAction, value: readonly string[]): Change | undefi
     case 'remove_models':
       return value.length === 0 ? undefined : update({ remove_models: [...value] })
     case 'budget': {
-      const amount = readAmount(text)
+      const amount = readAmount(text, separators)
       return amount === undefined ? undefined : update({ budget: amount })
     }
     case 'expiry':

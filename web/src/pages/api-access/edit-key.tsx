@@ -51,11 +51,12 @@ export function EditKeyPage() {
 
 function EditKeyForm({ original }: { readonly original: KeyDetail }) {
   const words = useWords()
-  const { t } = words
+  const { t, format } = words
+  const { separators } = format
   const client = useQueryClient()
   const navigate = useNavigate()
   const refresh = useRefreshKeys()
-  const state = useKeyForm(valuesOf(original))
+  const state = useKeyForm(valuesOf(original, separators))
   const [change, setChange] = useState<KeyChange>()
   const { id } = original
   const back = () => navigate({ to: '/settings/api-access/$id', params: { id } })
@@ -74,7 +75,7 @@ function EditKeyForm({ original }: { readonly original: KeyDetail }) {
   const review = () =>
     state.submit((values) => {
       save.reset()
-      setChange(keyChangeOf(original, values, Date.now()))
+      setChange(keyChangeOf(original, values, { now: Date.now(), separators }))
     })
   const lines = change ? changeLines(original, change, words) : []
   const conflict = save.error instanceof ApiError ? save.error.conflict : undefined

@@ -4,6 +4,9 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { ApiError, call, newIdempotencyKey } from '../../api.ts'
+import { typedAmount } from '../../i18n/typed-numbers.ts'
+import type { Separators } from '../../i18n/typed-numbers.ts'
+import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -23,6 +26,7 @@ const route = getRouteApi('/app/settings/api-access/new')
 
 export function NewKeyPage() {
   const { t } = useTranslation()
+  const { separators } = useFormat()
   const search = route.useSearch()
   const frame = useQuery({ ...frameQuery, refetchInterval: false })
   const model = useQuery({
@@ -32,13 +36,13 @@ export function NewKeyPage() {
   })
   const isReady = !frame.isLoading && !model.isLoading
   const start = model.data
-    ? { ...valuesOf(model.data), name: '' }
+    ? { ...valuesOf(model.data, separators), name: '' }
     : emptyValues(frame.data?.timezone ?? 'UTC')
   return (
     <>
       <PageHeader title={t('keyForm.createTitle')} about={t('keyForm.createAbout')} />
       {isReady ? (
-        <NewKeyForm start={prefilled(start, search)} />
+        <NewKeyForm start={prefilled(start, search, separators)} />
       ) : (
         <Loading lines={4} height={120} />
       )}
@@ -46,14 +50,19 @@ export function NewKeyPage() {
   )
 }
 
-function prefilled(values: KeyFormValues, search: NewKeySearch): KeyFormValues {
-  const { from: _from, ...given } = search
+function prefilled(
+  values: KeyFormValues,
+  { from: _from, budget, ...given }: NewKeySearch,
+  separators: Separators,
+): KeyFormValues {
   const said = Object.entries(given).filter(([, value]) => value !== undefined)
-  return { ...values, ...Object.fromEntries(said) }
+  const amount = budget === undefined ? {} : { budget: typedAmount(budget, separators) }
+  return { ...values, ...Object.fromEntries(said), ...amount }
 }
 
 function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
   const { t } = useTranslation()
+  const { separators } = useFormat()
   const navigate = useNavigate()
   const refresh = useRefreshKeys()
   const state = useKeyForm(start)
@@ -79,7 +88,9 @@ function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
         isNew
         action={t('overview.create')}
         isPending={create.isPending}
-        onSubmit={() => state.submit((values) => create.mutate(newKeyOf(values, Date.now())))}
+        onSubmit={() =>
+          state.submit((values) => create.mutate(newKeyOf(values, { now: Date.now(), separators })))
+        }
         onCancel={() => void navigate({ to: '/settings/api-access' })}
         failure={
           create.error &&

@@ -4,10 +4,10 @@ import { NativeSelect, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
-import { isSame, readAmount } from '../../amounts.ts'
+import { isSame } from '../../amounts.ts'
 import { ApiError, call } from '../../api.ts'
 import { recordedLine } from '../../audit/change-lines.ts'
-import { useTranslation } from '../../i18n/use-translation.ts'
+import { amountProblem, readAmount, typedAmount } from '../../i18n/typed-numbers.ts'
 import { useWords } from '../../i18n/use-words.ts'
 import { ChangeList } from '../../parts/change-list.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
@@ -22,17 +22,19 @@ const periods = ['day', 'week', 'month', 'year', 'never'] as const
 const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 
 export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
-  const { t } = useTranslation()
+  const words = useWords()
+  const { t, format } = words
+  const { separators } = format
   // Figures that move meanwhile must not change what the change is based on.
   const [frame] = useState(shown)
   const [values, setValues] = useState<Values>({
-    budget: frame.budget,
+    budget: typedAmount(frame.budget, separators),
     period: frame.period,
     timezone: frame.timezone,
     week_start: frame.week_start,
   })
   const [typedAgain, setTypedAgain] = useState('')
-  const budget = readAmount(values.budget)
+  const budget = readAmount(values.budget, separators)
   const change = budget === undefined ? {} : changeOf(frame, { ...values, budget })
   const save = useChange(madeOldByFrame, {
     change: (version: string) => call(frameRoutes.changeFrame, { body: change, ifMatch: version }),
@@ -41,7 +43,7 @@ export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
   })
   const conflict = save.error instanceof ApiError ? save.error.conflict : undefined
   const needsProof = budget !== undefined && isBelowSpent(shown, budget)
-  const isProven = !needsProof || isSame(readAmount(typedAgain) ?? null, budget)
+  const isProven = !needsProof || isSame(readAmount(typedAgain, separators) ?? null, budget)
   return (
     <ConfirmDialog
       title={t('framePage.edit')}
@@ -54,7 +56,7 @@ export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
       onCancel={onClose}
     >
       {conflict && <ChangedMeanwhile conflict={conflict} />}
-      <Fields values={values} onChange={setValues} isAmount={budget !== undefined} />
+      <Fields values={values} onChange={setValues} />
       {budget !== undefined && <FrameEffect frame={shown} wanted={{ ...values, budget }} />}
       {needsProof && (
         <TextInput
@@ -84,11 +86,11 @@ function changeOf(frame: FrameAnswer, wanted: Values): Partial<Values> {
 type FieldsProps = {
   readonly values: Values
   readonly onChange: (values: Values) => void
-  readonly isAmount: boolean
 }
 
-function Fields({ values, onChange, isAmount }: FieldsProps) {
-  const { t } = useTranslation()
+function Fields({ values, onChange }: FieldsProps) {
+  const words = useWords()
+  const { t } = words
   const weekStarts = ['mon', 'sun'] as const
   return (
     <div className={styles['pair']}>
@@ -100,7 +102,7 @@ function Fields({ values, onChange, isAmount }: FieldsProps) {
         autoComplete="off"
         leftSection="$"
         value={values.budget}
-        error={!isAmount && t('form.amount')}
+        error={amountProblem(values.budget, words)}
         onChange={({ currentTarget }) => onChange({ ...values, budget: currentTarget.value })}
       />
       <NativeSelect

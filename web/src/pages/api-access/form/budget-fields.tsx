@@ -3,7 +3,8 @@ import { NativeSelect, Radio, Select, Stack, Switch, TextInput } from '@mantine/
 import { useQuery } from '@tanstack/react-query'
 import { periodAt } from '../../../../../src/ledger/periods.ts'
 import type { FrameAnswer } from '../../../../../src/admin/contract/frame.ts'
-import { isMore, readAmount } from '../../../amounts.ts'
+import { isMore } from '../../../amounts.ts'
+import { readAmount } from '../../../i18n/typed-numbers.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
@@ -88,7 +89,7 @@ type FrameWarningProps = { readonly values: KeyFormValues; readonly frame: Frame
 function FrameWarning({ values, frame }: FrameWarningProps) {
   const { t } = useTranslation()
   const format = useFormat()
-  const amount = values.hasOwnLimit ? readAmount(values.budget) : undefined
+  const amount = values.hasOwnLimit ? readAmount(values.budget, format.separators) : undefined
   if (amount === undefined || !isMore(amount, frame.remaining)) return null
   return (
     <Notice tone="warn">

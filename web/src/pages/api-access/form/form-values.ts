@@ -5,7 +5,9 @@ import type { Endpoint } from '../../../../../src/core/endpoints.ts'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
 import type { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import type { BodyOf } from '../../../../../src/admin/contract/route.ts'
-import { isSame, readAmount } from '../../../amounts.ts'
+import { isSame } from '../../../amounts.ts'
+import { readAmount, readCount, typedAmount } from '../../../i18n/typed-numbers.ts'
+import type { Separators } from '../../../i18n/typed-numbers.ts'
 
 export type Lifetime = 'never' | '7' | '30' | '90' | '365' | 'date'
 export const LIFETIMES: readonly Lifetime[] = ['never', '7', '30', '90', '365', 'date']
@@ -38,6 +40,9 @@ export type KeyFormValues = {
   readonly expiry_reminders: string[]
 }
 
+/** When and in which manner of writing the values are read. */
+export type Reading = { readonly now: number; readonly separators: Separators }
+
 export type NewKey = BodyOf<typeof keyRoutes.createKey>
 export type KeyChange = BodyOf<typeof keyRoutes.changeKey>
 
@@ -66,7 +71,7 @@ export const emptyValues = (timezone: string): KeyFormValues => ({
   expiry_reminders: USUAL_REMINDERS.map(String),
 })
 
-export function valuesOf(key: KeyDetail): KeyFormValues {
+export function valuesOf(key: KeyDetail, separators: Separators): KeyFormValues {
   return {
     name: key.name,
     description: key.description ?? '',
@@ -76,7 +81,7 @@ export function valuesOf(key: KeyDetail): KeyFormValues {
     mode: key.mode,
     models: [...key.models],
     hasOwnLimit: key.budget !== null,
-    budget: key.budget ?? '',
+    budget: key.budget === null ? '' : typedAmount(key.budget, separators),
     period: key.period,
     timezone: key.timezone,
     week_start: key.week_start,
@@ -93,14 +98,14 @@ export function valuesOf(key: KeyDetail): KeyFormValues {
 }
 
 /** The whole key as the gateway reads it. The values must have passed `problemsOf`. */
-export function newKeyOf(values: KeyFormValues, now: number): NewKey {
-  return { ...settingsOf(values, now), mode: values.mode }
+export function newKeyOf(values: KeyFormValues, reading: Reading): NewKey {
+  return { ...settingsOf(values, reading), mode: values.mode }
 }
 
 /** Only what differs, so that changes of two people to different fields do not undo each other. */
-export function keyChangeOf(key: KeyDetail, values: KeyFormValues, now: number): KeyChange {
-  const wanted = settingsOf(values, now)
-  const before = valuesOf(key)
+export function keyChangeOf(key: KeyDetail, values: KeyFormValues, reading: Reading): KeyChange {
+  const wanted = settingsOf(values, reading)
+  const before = valuesOf(key, reading.separators)
   const isKept = (name: keyof typeof wanted): boolean => {
     if (name === 'budget') return isSame(key.budget, wanted.budget)
     if (name === 'expires_at')
@@ -117,9 +122,9 @@ function comparable(value: unknown): unknown {
   return Array.isArray(value) ? value.toSorted() : value
 }
 
-function settingsOf(values: KeyFormValues, now: number) {
+function settingsOf(values: KeyFormValues, { now, separators }: Reading) {
   const text = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim())
-  const rate = (typed: string): number | null => readCount(typed) ?? null
+  const rate = (typed: string): number | null => readCount(typed, separators) ?? null
   return {
     name: values.name.trim(),
     description: text(values.description),
@@ -128,7 +133,7 @@ function settingsOf(values: KeyFormValues, now: number) {
     tags: values.tags,
     models: values.models,
     permissions: values.permissions,
-    budget: values.hasOwnLimit ? (readAmount(values.budget) ?? null) : null,
+    budget: values.hasOwnLimit ? (readAmount(values.budget, separators) ?? null) : null,
     period: values.period,
     timezone: values.timezone,
     week_start: values.week_start,
@@ -151,12 +156,6 @@ export function expiryOf(
   if (lifetime !== 'date') return new Date(now + Number(lifetime) * 86_400_000).toISOString()
   const end = new Date(`${lastDay}T23:59:59`)
   return Number.isNaN(end.getTime()) ? null : end.toISOString()
-}
-
-/** A whole number from 1 on, with or without separators; undefined when it is none. */
-export function readCount(typed: string): number | undefined {
-  const digits = typed.replace(/[\s.,_']/g, '')
-  return /^[1-9]\d{0,12}$/.test(digits) ? Number(digits) : undefined
 }
 
 function dayOf(moment: Date): string {

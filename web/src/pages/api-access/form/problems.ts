@@ -5,24 +5,30 @@ import {
   THRESHOLD_MAX,
   THRESHOLDS_MAX,
 } from '../../../../../src/core/alert-rules.ts'
-import { NAME_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../../../../src/core/key-limits.ts'
-import { readAmount } from '../../../amounts.ts'
+import { NAME_LENGTH_MAX, RATE_MAX, TEXT_LENGTH_MAX } from '../../../../../src/core/key-limits.ts'
 import type { Translate } from '../../../i18n/texts.ts'
-import { expiryOf, readCount } from './form-values.ts'
+import { amountProblem, readCount } from '../../../i18n/typed-numbers.ts'
+import type { Words } from '../../../i18n/use-words.ts'
+import { expiryOf } from './form-values.ts'
 import type { KeyFormValues } from './form-values.ts'
 
 export type Field = keyof KeyFormValues
 export type Problems = Partial<Record<Field, string>>
 
-export function problemsOf(values: KeyFormValues, t: Translate, now: number): Problems {
-  const checks: Readonly<Partial<Record<Field, string | false>>> = {
+export function problemsOf(
+  values: KeyFormValues,
+  words: Pick<Words, 't' | 'format'>,
+  now: number,
+): Problems {
+  const { t } = words
+  const checks: Readonly<Partial<Record<Field, string | false | undefined>>> = {
     name: nameProblem(values.name, t),
     description: values.description.length > TEXT_LENGTH_MAX && t('keyForm.problem.tooLong'),
     models: values.models.length === 0 && t('keyForm.problem.models'),
-    budget: values.hasOwnLimit && readAmount(values.budget) === undefined && t('form.amount'),
-    rpm: rateProblem(values.rpm, t),
-    tpm: rateProblem(values.tpm, t),
-    concurrency: rateProblem(values.concurrency, t),
+    budget: values.hasOwnLimit && amountProblem(values.budget, words),
+    rpm: rateProblem(values.rpm, words),
+    tpm: rateProblem(values.tpm, words),
+    concurrency: rateProblem(values.concurrency, words),
     permissions: values.permissions.length === 0 && t('keyForm.problem.permissions'),
     lastDay: dayProblem(values, t, now),
     alert_thresholds: listProblem(values.alert_thresholds, t, thresholdLimits),
@@ -36,8 +42,9 @@ function nameProblem(name: string, t: Translate): string | false {
   return name.trim().length > NAME_LENGTH_MAX && t('keyForm.problem.tooLong')
 }
 
-function rateProblem(typed: string, t: Translate): string | false {
-  return typed.trim() !== '' && readCount(typed) === undefined && t('keyForm.problem.count')
+function rateProblem(typed: string, { t, format }: Pick<Words, 't' | 'format'>): string | false {
+  if (typed.trim() === '' || readCount(typed, format.separators) !== undefined) return false
+  return t('keyForm.problem.count', { most: format.number(RATE_MAX) })
 }
 
 const thresholdLimits = { most: THRESHOLD_MAX, count: THRESHOLDS_MAX }

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
-import { readAmount } from '../../../amounts.ts'
+import { readAmount, readCount } from '../../../i18n/typed-numbers.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
@@ -18,16 +18,17 @@ import { frameQuery, modelsQuery } from '../../../queries.ts'
 import { useRateWords } from '../rate-words.ts'
 import { numberWord } from '../../../audit/change-lines.ts'
 import type { NumberField } from '../../../audit/change-lines.ts'
-import { expiryOf, readCount } from './form-values.ts'
+import { expiryOf } from './form-values.ts'
 import type { KeyFormValues } from './form-values.ts'
 import styles from './key-form.module.css'
 
 export function Summary({ values }: { readonly values: KeyFormValues }) {
   const { t } = useTranslation()
+  const { separators } = useFormat()
   const rates = useRateWords()({
-    rpm: readCount(values.rpm) ?? null,
-    tpm: readCount(values.tpm) ?? null,
-    concurrency: readCount(values.concurrency) ?? null,
+    rpm: readCount(values.rpm, separators) ?? null,
+    tpm: readCount(values.tpm, separators) ?? null,
+    concurrency: readCount(values.concurrency, separators) ?? null,
   })
   const all = values.permissions.length === ENDPOINTS.length
   return (
@@ -96,7 +97,7 @@ function BudgetWords({ values }: WordsProps) {
   const frame = useQuery(frameQuery)
   const left = frame.data && t('keyForm.summary.left', { left: format.money(frame.data.remaining) })
   if (!values.hasOwnLimit) return <>{`${t('keyForm.summary.noLimit')} ${left ?? ''}`}</>
-  const amount = readAmount(values.budget)
+  const amount = readAmount(values.budget, format.separators)
   if (amount === undefined) return <>{t('keyForm.summary.noBudget')}</>
   const words = t('keyForm.summary.budget', {
     amount: format.money(amount),

@@ -4,7 +4,7 @@ import type { UseFormReturnType } from '@mantine/form'
 import { useState } from 'react'
 import { ApiError } from '../../../api.ts'
 import { said } from '../../../i18n/said.ts'
-import { useTranslation } from '../../../i18n/use-translation.ts'
+import { useWords } from '../../../i18n/use-words.ts'
 import type { FieldError } from '../../../parts/form-error-summary.tsx'
 import type { KeyFormValues } from './form-values.ts'
 import { problemsOf } from './problems.ts'
@@ -24,11 +24,12 @@ export type KeyForm = {
 export const fieldId = (field: Field): string => `key-${field}`
 
 export function useKeyForm(initialValues: KeyFormValues): KeyForm {
-  const { t } = useTranslation()
+  const words = useWords()
+  const { t } = words
   const [attempt, setAttempt] = useState(0)
   const form = useForm<KeyFormValues>({
     initialValues,
-    validate: (values) => problemsOf(values, t, Date.now()),
+    validate: (values) => problemsOf(values, words, Date.now()),
     validateInputOnBlur: true,
   })
   return {

@@ -1,0 +1,75 @@
+// Numbers as people type them, read by the separators of their language, for every field that takes an amount or a count.
+// What fits no way of writing of that language is refused, never guessed: "1,00" is no amount in English.
+import { RATE_MAX } from '../../../src/core/key-limits.ts'
+import { BUDGET_MAX, formatUsd, parseUsd } from '../../../src/core/money.ts'
+import type { Words } from './use-words.ts'
+
+export type Separators = { readonly decimal: string; readonly group: string }
+
+/** Those of amounts of money: Austria groups other numbers in another way. */
+export function separatorsOf(locale: string): Separators {
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' })
+  const parts = format.formatToParts(1_234_567.5)
+  const partOf = (type: string): string => parts.find((part) => part.type === type)?.value ?? ''
+  return { decimal: partOf('decimal'), group: partOf('group') }
+}
+
+/** As the gateway reads it; undefined when it is no amount. */
+export function readAmount(typed: string, separators: Separators): string | undefined {
+  const number = readNumber(typed, separators)
+  if (number === undefined || !/^\d{1,16}(\.\d{1,9})?$/.test(number)) return undefined
+  return parseUsd(number) > BUDGET_MAX ? undefined : number
+}
+
+/** An amount of the gateway as a field begins with it. */
+export function typedAmount(amount: string, { decimal }: Separators): string {
+  return amount.replace('.', decimal)
+}
+
+/** What to say beside the field; undefined when what was typed is an amount. */
+export function amountProblem(
+  typed: string,
+  { t, format }: Pick<Words, 't' | 'format'>,
+): string | undefined {
+  const { separators } = format
+  if (readAmount(typed, separators) !== undefined) return undefined
+  return t(`form.amount.${kindOfProblem(typed.trim(), separators)}`, {
+    example: typedAmount('12.50', separators),
+    grouped: `1${separators.group}000`,
+    most: format.money(formatUsd(BUDGET_MAX)),
+  })
+}
+
+/** A whole number that a rate may be; undefined when it is none. */
+export function readCount(typed: string, separators: Separators): number | undefined {
+  const number = readNumber(typed, separators)
+  if (number === undefined || !/^\d{1,16}$/.test(number)) return undefined
+  return Number(number) >= 1 && Number(number) <= RATE_MAX ? Number(number) : undefined
+}
+
+function kindOfProblem(
+  typed: string,
+  separators: Separators,
+): 'empty' | 'negative' | 'tooLarge' | 'shape' {
+  if (typed === '') return 'empty'
+  if (/^[-−]/.test(typed)) return 'negative'
+  const number = readNumber(typed, separators)
+  return number !== undefined && /^\d+(\.\d{1,9})?$/.test(number) ? 'tooLarge' : 'shape'
+}
+
+/**
+ * The number with a point and without groups. Groups have three digits and are parted by the separator of the language,
+ * or by spaces or apostrophes, which part decimals nowhere.
+ */
+function readNumber(typed: string, { decimal, group }: Separators): string | undefined {
+  const text = typed
+    .trim()
+    .replaceAll(/[\u00a0\u202f]/g, ' ')
+    .replaceAll('’', "'")
+  const [whole = '', ...fraction] = text.split(decimal)
+  const separator = [group, ' ', "'"].find((each) => whole.includes(each))
+  const [first = '', ...groups] = separator === undefined ? [whole] : whole.split(separator)
+  const isGrouped = /^[1-9]\d{0,2}$/.test(first) && groups.every((each) => /^\d{3}$/.test(each))
+  if (!isGrouped && (groups.length > 0 || !/^\d+$/.test(first))) return undefined
+  return [first + groups.join(''), ...fraction].join('.')
+}
