@@ -18,8 +18,9 @@ export class HttpReply implements Reply {
   readonly #response: ServerResponse
   readonly #keepAlive: KeepAlive
   /** Names and values in turn, as node takes them. */
-  readonly #headers: string[] = []
-  readonly #closed = Promise.withResolvers<void>()
+  #headers: string[] = []
+  /** Called when the answer is closed, by whoever waits for that. */
+  #onClosed: (() => void) | undefined
   /** Made when somebody asks for it: most refusals need none. */
   #closing: AbortController | undefined
   #gone: ClientGone | undefined
@@ -36,7 +37,7 @@ export class HttpReply implements Reply {
     response.on('close', () => {
       keepAlive.remove(this)
       if (!response.writableFinished) this.#leave()
-      this.#closed.resolve()
+      this.#onClosed?.()
     })
   }
 
@@ -162,13 +163,15 @@ export class HttpReply implements Reply {
   /** All headers in one list: node takes them one by one at several times the price. */
   #sendHead(status: number): void {
     this.#response.writeHead(status, this.#headers)
+    // A stream may be open for long: what was told is not kept.
+    this.#headers = []
   }
 
   #finish(last: Uint8Array | string): Promise<void> {
     if (this.#response.destroyed) return Promise.reject(new ClientGone())
     this.#response.end(last)
     if (this.#response.writableLength > 0) this.#keepAlive.add(this)
-    return this.#closed.promise
+    return new Promise((resolve) => (this.#onClosed = resolve))
   }
 
   #room(): Promise<void> {

@@ -14,8 +14,8 @@ export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #source: ChunkSource
   #waiting: Uint8Array[] = []
   #waitingBytes = 0
-  /** Wakes the reader that waits. */
-  #arrival: PromiseWithResolvers<void> | undefined
+  /** Wakes the reader, when it waits. */
+  #wake: (() => void) | undefined
   #end: { readonly failure?: unknown } | undefined
 
   constructor(source: ChunkSource) {
@@ -26,19 +26,19 @@ export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
   push(chunk: Uint8Array): number {
     this.#waiting.push(chunk)
     this.#waitingBytes += chunk.length
-    this.#wake()
+    this.#wake?.()
     return this.#waitingBytes
   }
 
   end(): void {
     this.#end ??= {}
-    this.#wake()
+    this.#wake?.()
   }
 
   /** What has come before is still read, then this is thrown. */
   fail(failure: unknown): void {
     this.#end ??= { failure }
-    this.#wake()
+    this.#wake?.()
   }
 
   [Symbol.asyncIterator](): this {
@@ -46,12 +46,10 @@ export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   /** All that has come: what a connection delivers at once, often many events, is taken at once. */
-  async next(): Promise<Reading> {
-    while (this.#waiting.length === 0 && this.#end === undefined) {
-      this.#arrival ??= Promise.withResolvers()
-      await this.#arrival.promise
-    }
-    return this.#take()
+  next(): Promise<Reading> {
+    const hasCome = this.#waiting.length > 0 || this.#end !== undefined
+    const arrival = hasCome ? ARRIVED : new Promise<void>((resolve) => (this.#wake = resolve))
+    return arrival.then(() => this.#take())
   }
 
   async return(): Promise<Reading> {
@@ -75,11 +73,7 @@ export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
     if (this.#end !== undefined && 'failure' in this.#end) throw this.#end.failure
     return DONE
   }
-
-  #wake(): void {
-    this.#arrival?.resolve()
-    this.#arrival = undefined
-  }
 }
 
+const ARRIVED = Promise.resolve()
 const DONE: Reading = { done: true, value: undefined }

@@ -41,8 +41,8 @@ export function replaceData(event: SseEvent, data: string): string {
 
 /** Cuts bytes into events, however they are split. What follows the last blank line is kept for the next read. */
 export class SseReader {
-  /** Cuts no character in two, as a TextDecoder would not, at a quarter of its price. */
-  readonly #decoder = new StringDecoder('utf8')
+  /** Made when a read ends inside a character, which is seldom: an event ends with a line. */
+  #decoder: StringDecoder | undefined
   #hasBegun = false
   #text = ''
   /** Where the search goes on, so that a long event that comes in many reads is looked at once. */
@@ -76,7 +76,9 @@ export class SseReader {
 
   /** A stream may begin with a mark of its byte order, which is no part of it. */
   #decode(bytes: Uint8Array): string {
-    const text = this.#decoder.write(bytes)
+    const isWhole = (bytes.at(-1) ?? 0) < 0x80
+    if (!isWhole) this.#decoder ??= new StringDecoder('utf8')
+    const text = (this.#decoder ?? WHOLE).write(bytes)
     if (this.#hasBegun || text === '') return text
     this.#hasBegun = true
     return text.startsWith('\uFEFF') ? text.slice(1) : text
@@ -113,6 +115,9 @@ export class SseReader {
     return -1
   }
 }
+
+/** For all bytes that end with a character: then it keeps none. A TextDecoder takes four times as long. */
+const WHOLE = new StringDecoder('utf8')
 
 const LF = 10
 const CR = 13

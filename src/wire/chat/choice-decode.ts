@@ -22,7 +22,7 @@ export class ChoiceDecoder {
   /** Blocks that began while a tool call was open. */
   #waiting: Block[] = []
   readonly #calls: Call[] = []
-  readonly #callsByIndex = new Map<number, Call>()
+  #callsByIndex: Map<number, Call> | undefined
   isEnded = false
 
   constructor(choice: number) {
@@ -161,12 +161,12 @@ export class ChoiceDecoder {
   #callOf(piece: JsonObject): Call {
     const id = stringOf(piece['id']) ?? ''
     const index = numberOf(piece['index'])
-    const known = index === undefined ? this.#calls.at(-1) : this.#callsByIndex.get(index)
+    const known = index === undefined ? this.#calls.at(-1) : this.#callsByIndex?.get(index)
     if (known !== undefined && (id === '' || known.id === '' || known.id === id)) return known
     const call: Call = { kind: 'tool-call', id, name: '', text: '', custom: false }
     this.#calls.push(call)
     this.#waiting.push(call)
-    if (index !== undefined) this.#callsByIndex.set(index, call)
+    if (index !== undefined) (this.#callsByIndex ??= new Map<number, Call>()).set(index, call)
     return call
   }
 

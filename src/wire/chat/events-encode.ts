@@ -11,7 +11,7 @@ import type { Change } from './deltas.ts'
 import { DeltaEncoder } from './deltas.ts'
 import { encodeUsage } from './usage.ts'
 
-const KEEP_ALIVE = ': keepalive\n\n'
+export const KEEP_ALIVE = ': keepalive\n\n'
 export const DONE = sseEvent('', '[DONE]')
 
 export function encodeEvents(answer: AnswerContext): EventEncoder {
@@ -39,8 +39,13 @@ export function encodeEvents(answer: AnswerContext): EventEncoder {
       const told = asksUsage && usage ? [chunk([], encodeUsage(usage))] : []
       return [...told, DONE]
     },
-    fail: (error) => [sseEvent('', encodeError('chat', error, answer.requestId))],
+    fail: failing(answer),
   }
+}
+
+/** Apart from the encoder, which a stream that is passed on has no use for. */
+export function failing({ requestId }: AnswerContext): EventEncoder['fail'] {
+  return (error) => [sseEvent('', encodeError('chat', error, requestId))]
 }
 
 export function isUsageAsked(body: JsonObject): boolean {

@@ -8,7 +8,7 @@ import type { JsonAnswer, JsonBody } from '../json.ts'
 import { changeMembers } from '../json.ts'
 import type { SseEvent } from '../sse.ts'
 import { replaceData, writeSse } from '../sse.ts'
-import { DONE, encodeEvents, isUsageAsked } from './events-encode.ts'
+import { DONE, failing, isUsageAsked, KEEP_ALIVE } from './events-encode.ts'
 import { usableTools } from './usable-tools.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
@@ -48,11 +48,10 @@ function toolChange(body: JsonObject): JsonObject {
 export function forwardEvents(answer: AnswerContext): EventForwarder {
   const rename = renaming(answer.model)
   const asksUsage = isUsageAsked(answer.body)
-  const { fail, keepAlive } = encodeEvents(answer)
   let isMarked = false
   return {
-    fail,
-    keepAlive,
+    keepAlive: KEEP_ALIVE,
+    fail: failing(answer),
     end: () => (isMarked ? '' : writeSse(DONE)),
     forward(event, [meaning]) {
       // A text is the one thing that comes by the thousand; nothing else has to be looked for in its chunk.

@@ -7,15 +7,20 @@ import { sseEvent, writeSse } from '../sse.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { assembleMessage } from './frames-assemble.ts'
 
-const KEEP_ALIVE = writeSse(sseEvent('ping', { type: 'ping' }))
+export const KEEP_ALIVE = writeSse(sseEvent('ping', { type: 'ping' }))
 
 export function encodeEvents(answer: AnswerContext): EventEncoder {
   const writer = new FrameWriter(answer)
   return {
     encode: (event) => writer.write(event).map((frame) => sseEvent(frame.type, frame)),
-    fail: (error) => [sseEvent('error', encodeError('messages', error, answer.requestId))],
+    fail: failing(answer),
     keepAlive: KEEP_ALIVE,
   }
+}
+
+/** Apart from the encoder, which a stream that is passed on has no use for. */
+export function failing({ requestId }: AnswerContext): EventEncoder['fail'] {
+  return (error) => [sseEvent('error', encodeError('messages', error, requestId))]
 }
 
 export function encodeResponse(

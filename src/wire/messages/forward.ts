@@ -9,7 +9,7 @@ import { findMember, replaceMember, setMembers } from '../json-text.ts'
 import { isPacked, SEAL_MARK } from '../seal.ts'
 import type { SseEvent } from '../sse.ts'
 import { replaceData } from '../sse.ts'
-import { encodeEvents } from './events-encode.ts'
+import { failing, KEEP_ALIVE } from './events-encode.ts'
 import { removalsFrom } from './removals.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
@@ -24,8 +24,11 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Arra
 }
 
 export function forwardEvents(answer: AnswerContext): EventForwarder {
-  const { fail, keepAlive } = encodeEvents(answer)
-  return { forward: (event) => renameModel(event, answer), fail, keepAlive }
+  return {
+    forward: (event) => renameModel(event, answer),
+    fail: failing(answer),
+    keepAlive: KEEP_ALIVE,
+  }
 }
 
 export function forwardResponse({ text }: JsonAnswer, { model }: AnswerContext): string {
