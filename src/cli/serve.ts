@@ -1,5 +1,7 @@
 // `tollgate serve`: the gateway as a process. Ends with 0 after a signal once running answers are finished; another
 // signal, a while later, ends it at once.
+import { setFlagsFromString } from 'node:v8'
+
 import type { Command } from 'commander'
 
 import { adminUrlOf } from '../config/admin-url.ts'
@@ -58,6 +60,7 @@ async function serve(options: ServeOptions): Promise<void> {
     })
     return
   }
+  setFlagsFromString(HEAP_GROWTH)
   const starting = import('../gateway.ts').then(({ startGateway }) =>
     startGateway({ config, source, log, onLost: () => end(1) }),
   )
@@ -66,6 +69,12 @@ async function serve(options: ServeOptions): Promise<void> {
   const gateway = await starting.catch((error: unknown) => exitWith(listenFailure(config, error)))
   if (!isWorker) await announce(gateway.url)
 }
+
+/**
+ * Garbage is looked for when the heap has doubled. V8 waits until it has grown several times as large, as suits a
+ * program that runs for a minute; one that serves for weeks would stay that large.
+ */
+const HEAP_GROWTH = '--heap-growing-percent=100'
 
 /** One Ctrl-C, or one kill of a process group, arrives several times: npm and the launcher pass it on as well. */
 const sameSignalMs = 2000
