@@ -1,16 +1,17 @@
-// The handlers of /usage: sums by key, model, day or hour, as JSON and for spreadsheets.
+// The handlers of /usage: sums by key, model, provider, endpoint, day or hour, as JSON and for spreadsheets.
 import { csvText } from '../core/csv.ts'
 import { sentence } from '../core/sentences.ts'
-import { usageReport, type UsageGroup } from '../ledger/usage-report.ts'
 import { dayOf, sumsJson } from '../ledger/usage-json.ts'
+import { reportUsage, type ScanQuestion, type ScanSums } from '../ledger/usage-scan.ts'
 import { findKey, keyNames } from '../store/keys.ts'
 import type { HandlersOf } from './call.ts'
-import type { UsageAnswer, UsageQuery, UsageRow, usageRoutes } from './contract/usage.ts'
+import type { Group, UsageAnswer, UsageQuery, UsageRow, usageRoutes } from './contract/usage.ts'
 import { invalidValue } from './error.ts'
 import type { AdminParts } from './parts.ts'
 import { iso, readMoment } from './values.ts'
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const DEFAULT_DAYS = 30
 /** Hours of a longer time are more bars than anybody reads. */
 const HOURS_MS_MAX = 31 * DAY_MS
@@ -33,7 +34,8 @@ export function usageHandlers(parts: AdminParts): HandlersOf<typeof usageRoutes>
 }
 
 const NAMES = [
-  ...(['key', 'key_name', 'model', 'day', 'hour', 'requests', 'errors', 'input_tokens'] as const),
+  ...(['key', 'key_name', 'model', 'provider', 'endpoint', 'day', 'hour'] as const),
+  ...(['requests', 'errors', 'input_tokens'] as const),
   ...(['cached_tokens', 'cache_write_tokens', 'output_tokens', 'reasoning_tokens'] as const),
   ...(['cost', 'estimated'] as const),
 ]
@@ -41,31 +43,60 @@ const NAMES = [
 /** Without a limit: all rows, or a refusal when they are too many. */
 type Question = Omit<UsageQuery, 'limit'> & { readonly limit: number | undefined }
 
-async function report({ store, clock }: AdminParts, query: Question): Promise<UsageAnswer> {
-  const now = clock.now()
+async function report(parts: AdminParts, query: Question): Promise<UsageAnswer> {
+  const now = parts.clock.now()
   const until = query.until === undefined ? now : readMoment(query.until)
   const since = query.since === undefined ? until - DEFAULT_DAYS * DAY_MS : readMoment(query.since)
   if (since >= until) throw invalidValue('since', sentence('since_before_until'))
-  const by = query.by.split(',') as UsageGroup[]
+  const by = query.by.split(',') as Group[]
   if (by.includes('hour') && until - since > HOURS_MS_MAX) {
     throw invalidValue('by', sentence('report_hours', { days: HOURS_MS_MAX / DAY_MS }))
   }
-  const { key: keyId, limit } = query
-  const { rows, total, leftOut } = await usageReport(store, { keyId, since, until, by, limit })
-  const ids = rows.flatMap((row) => row.keyId ?? [])
-  const names = await keyNames(store, ids)
+  const question = { keyId: query.key, since, until, by, limit: query.limit }
+  const { rows, total, leftOut } = await reportUsage(parts.store, question)
   return {
     since: iso(since),
     until: iso(until),
-    rows: rows.map((row): UsageRow => ({
-      key: row.keyId,
-      key_name: row.keyId === null ? null : (names.get(row.keyId) ?? null),
-      model: row.model,
-      day: row.day === null ? null : dayOf(row.day),
-      hour: iso(row.hour),
-      ...sumsJson(row),
-    })),
+    rows: await rowsJson(parts, rows),
     total: sumsJson(total),
     left_out: leftOut,
+    previous: query.compare === undefined ? null : await previous(parts, question),
   }
+}
+
+/** As long as the time in question, and up to its first hour: hours are counted whole, and none twice. */
+async function previous(
+  parts: AdminParts,
+  { since, until, by, ...rest }: ScanQuestion,
+): Promise<UsageAnswer['previous']> {
+  const end = Math.floor(since / HOUR_MS) * HOUR_MS
+  const start = end - (until - since)
+  const groups = by.filter((group) => group !== 'day' && group !== 'hour')
+  const { rows, total } = await reportUsage(parts.store, {
+    ...rest,
+    ...{ since: start, until: end, by: groups },
+  })
+  return {
+    since: iso(start),
+    until: iso(end),
+    rows: groups.length === 0 ? [] : await rowsJson(parts, rows),
+    total: sumsJson(total),
+  }
+}
+
+async function rowsJson({ store }: AdminParts, rows: readonly ScanSums[]): Promise<UsageRow[]> {
+  const names = await keyNames(
+    store,
+    rows.flatMap(({ keyId }) => keyId ?? []),
+  )
+  return rows.map((row) => ({
+    key: row.keyId,
+    key_name: row.keyId === null ? null : (names.get(row.keyId) ?? null),
+    model: row.model,
+    provider: row.provider,
+    endpoint: row.endpoint,
+    day: row.day === null ? null : dayOf(row.day),
+    hour: iso(row.hour),
+    ...sumsJson(row),
+  }))
 }

@@ -1,10 +1,10 @@
-// `tollgate usage`: what was used and what it cost, by key, model and day.
+// `tollgate usage`: what was used and what it cost, by key, model, provider, endpoint and day.
 import { Option, type Command } from 'commander'
 
 import { csvText } from '../core/csv.ts'
 import { formatUsd } from '../core/money.ts'
-import { usageReport, type UsageQuestion, type UsageSums } from '../ledger/usage-report.ts'
 import { dayOf, sumsJson } from '../ledger/usage-json.ts'
+import { reportUsage, type ScanQuestion, type ScanSums } from '../ledger/usage-scan.ts'
 import { findKey, keyNames } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 import { common, readPlace, withStore, type CommonOptions } from './context.ts'
@@ -15,11 +15,13 @@ import { bold, exactTime, printJson, printText, table, type Column } from './out
 const DEFAULT_DAYS = 30
 const DAY_MS = 86_400_000
 
+const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day'] as const
+
 type UsageOptions = CommonOptions & {
   readonly key?: string
   readonly since?: (now: number) => number
   readonly until?: (now: number) => number
-  readonly by?: 'key' | 'model' | 'day'
+  readonly by?: (typeof GROUPS)[number]
   readonly csv?: true
 }
 
@@ -34,11 +36,9 @@ export function addUsage(program: Command): void {
     )
     .option('--until <when>', 'a date, or how long ago (default: now)', argument(readPast))
     .addOption(
-      new Option('--by <what>', 'one row for each (default: each key, model and day)').choices([
-        'key',
-        'model',
-        'day',
-      ]),
+      new Option('--by <what>', 'one row for each (default: each key, model and day)').choices(
+        GROUPS,
+      ),
     )
     .addOption(new Option('--csv', 'print comma-separated values').conflicts('json'))
     .addHelpText(
@@ -54,7 +54,7 @@ Examples:
 async function usage(options: UsageOptions): Promise<void> {
   await withStore(readPlace(options), async (store) => {
     const question = await questionOf(store, options)
-    const { rows, total } = await usageReport(store, question)
+    const { rows, total } = await reportUsage(store, question)
     const names = await keyNames(
       store,
       rows.flatMap(({ keyId }) => keyId ?? []),
@@ -66,7 +66,7 @@ async function usage(options: UsageOptions): Promise<void> {
   })
 }
 
-async function questionOf(store: Store, options: UsageOptions): Promise<UsageQuestion> {
+async function questionOf(store: Store, options: UsageOptions): Promise<ScanQuestion> {
   const now = store.clock.now()
   const since = options.since?.(now) ?? now - DEFAULT_DAYS * DAY_MS
   const until = options.until?.(now) ?? now
@@ -80,19 +80,21 @@ async function questionOf(store: Store, options: UsageOptions): Promise<UsageQue
   }
 }
 
-function rowJson(row: UsageSums, names: ReadonlyMap<string, string>) {
+function rowJson(row: ScanSums, names: ReadonlyMap<string, string>) {
   return {
     key: row.keyId,
     model: row.model,
     day: row.day === null ? null : dayOf(row.day),
     ...sumsJson(row),
     key_name: row.keyId === null ? null : (names.get(row.keyId) ?? null),
+    provider: row.provider,
+    endpoint: row.endpoint,
   }
 }
 
 function csv(rows: readonly ReturnType<typeof rowJson>[]): string {
   const names =
-    'key,model,day,requests,errors,input_tokens,cached_tokens,cache_write_tokens,output_tokens,reasoning_tokens,cost,estimated,key_name'
+    'key,model,day,requests,errors,input_tokens,cached_tokens,cache_write_tokens,output_tokens,reasoning_tokens,cost,estimated,key_name,provider,endpoint'
   return csvText(
     names.split(','),
     rows.map((row) => Object.values(row)),
@@ -100,30 +102,32 @@ function csv(rows: readonly ReturnType<typeof rowJson>[]): string {
 }
 
 type UsageText = {
-  readonly rows: readonly UsageSums[]
-  readonly total: UsageSums
-  readonly question: UsageQuestion
+  readonly rows: readonly ScanSums[]
+  readonly total: ScanSums
+  readonly question: ScanQuestion
   readonly names: ReadonlyMap<string, string>
 }
 
 function usageText({ rows, total, question, names }: UsageText): string {
   const title = bold(`${exactTime(question.since)} to ${exactTime(question.until)}`)
   if (rows.length === 0) return `${title}\nNothing was used.`
-  const has = (what: 'key' | 'model' | 'day') => question.by.includes(what)
-  const groups: readonly (Column<UsageSums> | false)[] = [
+  const has = (what: (typeof GROUPS)[number]) => question.by.includes(what)
+  const groups: readonly (Column<ScanSums> | false)[] = [
     has('day') && { title: 'DAY', of: ({ day }) => (day === null ? '' : dayOf(day)) },
     has('key') && {
       title: 'KEY',
       of: ({ keyId }) => (keyId === null ? '' : (names.get(keyId) ?? keyId)),
     },
     has('model') && { title: 'MODEL', of: ({ model }) => model ?? '' },
+    has('provider') && { title: 'PROVIDER', of: ({ provider }) => provider || '(none)' },
+    has('endpoint') && { title: 'ENDPOINT', of: ({ endpoint }) => endpoint ?? '' },
   ]
-  const count = (title: string, of: (sums: UsageSums) => number): Column<UsageSums> => ({
+  const count = (title: string, of: (sums: ScanSums) => number): Column<ScanSums> => ({
     title,
     of: (sums) => of(sums).toLocaleString('en'),
     align: 'right',
   })
-  const body = table<UsageSums>(
+  const body = table<ScanSums>(
     [
       ...groups.filter((column) => column !== false),
       count('REQUESTS', (sums) => sums.requests),

@@ -63,6 +63,8 @@ export const SENTENCES = {
   report_groups: 'name what to add up by, with commas between',
   report_too_long:
     'this would be more than {{most}} rows: ask for a shorter time, for one key, or by fewer things',
+  report_scan:
+    'by provider or endpoint at most {{most}} requests can be added up: choose a shorter time, or one key',
   report_hours: 'by hour at most {{days}} days can be shown',
   no_such_request:
     'there is no request {{id}}: it was refused before it was admitted, or its row is past retention',

@@ -141,15 +141,30 @@ export function adminListsContract(fresh: FreshDatabase): void {
   })
 
   describe('usage, requests, models', () => {
+    test('usage is compared with the time before', async () => {
+      const now = Date.now()
+      const asked = async (since: number, until: number) => {
+        const range = `since=${new Date(since).toISOString()}&until=${new Date(until).toISOString()}`
+        return (await desk.call('GET', `/usage?${range}&by=day,key&compare=previous`)).body
+      }
+      const today = await asked(now - DAY_MS, now)
+      assert.partialDeepStrictEqual(today['previous'], { rows: [], total: { requests: 0 } })
+      // From the next hour on everything is the time before, by key and no longer by day.
+      const { rows, total } = Object(await asked(now + 3_600_000, now + DAY_MS)).previous
+      assert.deepEqual(total, today['total'])
+      assert.ok(rows.every(({ key, day }: Json) => typeof key === 'string' && day === null))
+      assert.equal((await desk.call('GET', '/usage')).body['previous'], null)
+    })
+
     test('usage adds up however it is grouped', async () => {
       const totals = new Set<string>()
-      for (const by of ['key', 'model', 'day', 'hour', 'day,model', 'key,model,day']) {
+      for (const by of ['key', 'model', 'day', 'hour', 'day,model', 'provider', 'endpoint,day']) {
         const { body } = await desk.call('GET', `/usage?by=${by}`)
         totals.add(body['total']?.['cost'] ?? '')
       }
       assert.equal(totals.size, 1)
       const csv = await desk.call('GET', '/usage.csv?by=key')
-      assert.match(csv.text, /^key,key_name,model,day,hour,requests/)
+      assert.match(csv.text, /^key,key_name,model,provider,endpoint,day,hour,requests/)
       assert.match(csv.text, /,alpha,/)
     })
 

@@ -10,6 +10,7 @@ import { adjustHold, listOrphans, resetSpent, topUp } from '../../src/ledger/by-
 import { explain } from '../../src/ledger/explain.ts'
 import { purgeUsage } from '../../src/ledger/retention.ts'
 import { usageReport } from '../../src/ledger/usage-report.ts'
+import { reportUsage } from '../../src/ledger/usage-scan.ts'
 import { findUsage, listUsage } from '../../src/ledger/usage.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { ask, granted, refusal, settlement, spend, type It } from './ledger-desk.ts'
@@ -163,6 +164,31 @@ export function reports(it: It): void {
       by: ['model'],
     })
     assert.ok(all.rows.find((row) => row.model === 'n')?.requests === 2)
+  })
+
+  it('a report by provider and endpoint adds up to the same', async (desk) => {
+    const key = await desk.key(null)
+    await spend(desk.ledger, ask(key, 1000), { tokens, costNanodollars: 10n, provider: 'one' })
+    await spend(desk.ledger, ask(key, 1000), { costNanodollars: 7n, provider: 'two' })
+    const silent = { costNanodollars: 5n, provider: null, status: 502 } as const
+    await spend(desk.ledger, ask(key, 1000, { endpoint: 'messages' }), silent)
+    const today = Math.floor(systemClock.now() / DAY_MS) * DAY_MS
+    const question = { keyId: key, since: today - DAY_MS, until: today + 2 * DAY_MS }
+    const report = await reportUsage(desk.store, { ...question, by: ['provider', 'endpoint'] })
+    assert.deepEqual(
+      report.rows
+        .map((row) => [row.provider, row.endpoint, row.requests, row.errors, row.costNanodollars])
+        .toSorted(),
+      [
+        ['', 'messages', 1, 1, 5n],
+        ['one', 'chat', 1, 0, 10n],
+        ['two', 'chat', 1, 0, 7n],
+      ],
+    )
+    const known = await reportUsage(desk.store, { ...question, by: ['key', 'day'] })
+    assert.deepEqual(report.total, known.total)
+    const days = await reportUsage(desk.store, { ...question, by: ['day', 'endpoint'] })
+    assert.ok(days.rows.every(({ day }) => day !== null && day % DAY_MS === 0))
   })
 
   it('rows are listed from the newest on, page by page', async (desk) => {

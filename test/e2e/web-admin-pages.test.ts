@@ -23,6 +23,11 @@ const pages = [
   { path: '/settings/api-access/frame', title: 'Budget frame', knows: nasty },
   { path: '/settings/usage', title: 'Usage', knows: nasty },
   { path: '/settings/usage?by=model&range=24h', title: 'Usage', knows: 'sandbox-chat' },
+  {
+    path: '/settings/usage?by=provider&compare=true',
+    title: 'Usage',
+    knows: 'before: $0.00',
+  },
   { path: '/settings/models', title: 'Models', knows: 'sandbox-embedding' },
   { path: '/settings/models?open=sandbox-chat', title: 'Models', knows: 'Where its requests go' },
   { path: '/settings/requests', title: 'Requests', knows: nasty },
@@ -126,6 +131,26 @@ describe('the pages beside the keys', () => {
     await picture(page, 'frame-conflict')
     await mine.getByRole('button', { name: 'Apply mine on top' }).click()
     await page.getByText('$300.00 a week').waitFor()
+  })
+
+  test('usage is added up by whatever is chosen, and stays in the address', async () => {
+    await open('/settings/usage')
+    for (const [group, name] of [
+      ['Model', 'sandbox-chat'],
+      ['Provider', 'sandbox'],
+      ['Endpoint', 'Chat completions'],
+    ] as const) {
+      await page.getByLabel('By', { exact: true }).selectOption(group)
+      await page.getByRole('rowheader', { name, exact: true }).waitFor()
+      assert.equal(new URL(page.url()).searchParams.get('by'), group.toLowerCase())
+    }
+    await page.getByLabel('Compare with').selectOption('the time before')
+    await page.getByRole('columnheader', { name: 'Cost before' }).waitFor()
+    await page.getByText('before: $0.00').waitFor()
+    await page.getByLabel('Time', { exact: true }).selectOption('Chosen days')
+    await page.getByLabel('From', { exact: true }).fill('2020-01-01')
+    await page.getByLabel('Until', { exact: true }).fill('2020-01-02')
+    await page.getByText('No usage in this time').waitFor()
   })
 
   test('a request opens into why it cost what it cost', async () => {

@@ -1,20 +1,24 @@
-// What was used and what it cost, by key, model and day.
+// What was used and what it cost, by key, model, provider, endpoint and day.
 import { z } from 'zod'
 
 import { route } from './route.ts'
 import { amount, anyMoment, count, keyId, keyParams, moment } from './values.ts'
 
-export const GROUPS = ['key', 'model', 'day', 'hour'] as const
+export const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day', 'hour'] as const
 export type Group = (typeof GROUPS)[number]
 
 /** One or several, with commas: `day,model`. */
 const groups = z
   .string()
   .regex(
-    /^(key|model|day|hour)(,(key|model|day|hour)){0,3}$/,
+    /^(key|model|provider|endpoint|day|hour)(,(key|model|provider|endpoint|day|hour)){0,3}$/,
     'name what to add up by, with commas between',
   )
-  .meta({ examples: ['day,model'] })
+  .meta({
+    description:
+      'One or several of key, model, provider, endpoint, day, hour. By provider or endpoint at most 400,000 requests are added up, and those that were refused are not among them.',
+    examples: ['day,model'],
+  })
 
 const range = {
   /** 30 days ago unless said otherwise. */
@@ -27,6 +31,10 @@ export const usageQuery = z.object({
   ...range,
   key: keyId.optional(),
   by: groups.default('day'),
+  compare: z
+    .enum(['previous'])
+    .optional()
+    .meta({ description: 'Also add up the time of the same length before' }),
   /** The dearest rows, when there are more. */
   limit: count(1, 10_000).default(1_000),
 })
@@ -49,6 +57,9 @@ export const usageRow = z.object({
   key: z.string().nullable(),
   key_name: z.string().nullable(),
   model: z.string().nullable(),
+  /** Empty where no provider answered. */
+  provider: z.string().nullable(),
+  endpoint: z.string().nullable(),
   /** `2026-11-15`, UTC. */
   day: z.string().nullable(),
   /** The first moment of the hour. */
@@ -63,6 +74,15 @@ export const usageAnswer = z.object({
   /** Of all rows, also those left out. */
   total: z.object(sums),
   left_out: z.int(),
+  /** With compare=previous: the same before, its rows not by day or hour. */
+  previous: z
+    .object({
+      since: moment,
+      until: moment,
+      rows: z.array(usageRow),
+      total: z.object(sums),
+    })
+    .nullable(),
 })
 
 export const usageRoutes = {
@@ -70,7 +90,7 @@ export const usageRoutes = {
     method: 'GET',
     path: '/usage',
     access: 'usage:read',
-    summary: 'Usage of all keys, or of one',
+    summary: 'Usage of all keys, or of one: by key, model, provider, endpoint, day or hour',
     query: usageQuery,
     answer: usageAnswer,
   }),

@@ -12,6 +12,8 @@ export type Format = {
   compact(value: number): string
   /** 0.415 as "42 %" or "42%". */
   percent(ratio: number): string
+  /** 0.12 as "+12 %": how much more than before. */
+  change(ratio: number): string
   date(moment: string): string
   /** A day of the calendar, `2026-11-15`, which is the same day in every zone. */
   day(day: string): string
@@ -33,6 +35,9 @@ export function formatFor(locale: string): Format {
   const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
   const smallPercent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+  const change = new Intl.NumberFormat(locale, {
+    ...{ style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' },
+  })
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
   const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
   const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
@@ -46,6 +51,7 @@ export function formatFor(locale: string): Format {
       if (ratio > 0 && ratio < leastPercent) return `<${smallPercent.format(leastPercent)}`
       return (ratio > 0 && ratio < 0.1 ? smallPercent : percent).format(ratio)
     },
+    change: (ratio) => change.format(ratio),
     date: (moment) => date.format(new Date(moment)),
     day: (text) => day.format(new Date(text)),
     dateTime: (moment) => dateTime.format(new Date(moment)),

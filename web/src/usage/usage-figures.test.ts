@@ -8,6 +8,8 @@ const row = (day: string, model: string, cost: string): UsageRow => ({
   key: null,
   key_name: null,
   model,
+  provider: null,
+  endpoint: null,
   day,
   hour: null,
   requests: 1,

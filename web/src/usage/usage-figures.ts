@@ -69,9 +69,9 @@ export function totalsBy(
   }))
 }
 
-/** What a row is about, besides its time: its model, or the key where all keys are looked at. */
+/** What a row is about, besides its time. */
 export function groupOf(row: UsageRow): string {
-  return row.model ?? row.key_name ?? row.key ?? ''
+  return row.model ?? row.provider ?? row.endpoint ?? row.key_name ?? row.key ?? ''
 }
 
 function count(rows: readonly UsageRow[], metric: Exclude<Metric, 'cost'>): number {

@@ -5,6 +5,7 @@ import { useTranslation } from '../i18n/use-translation.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import type { Column, Sort } from '../parts/data-table.tsx'
 import { useFormat } from '../i18n/use-format.ts'
+import { Change } from './change.tsx'
 import { METRICS } from './usage-figures.ts'
 import type { Metric, Totals } from './usage-figures.ts'
 
@@ -15,17 +16,20 @@ type UsageTableProps = {
   readonly rows: readonly Totals[]
   readonly total: Pick<Totals, Metric>
   readonly formatName?: (name: string) => ReactNode
+  /** The same in the time before. */
+  readonly previous?: { readonly rows: readonly Totals[]; readonly total: Pick<Totals, Metric> }
 }
 
 type SortKey = 'name' | Metric
 
-export function UsageTable({ caption, nameHeader, rows, total, formatName }: UsageTableProps) {
+export function UsageTable(props: UsageTableProps) {
+  const { caption, nameHeader, rows, total, formatName, previous } = props
   const { t } = useTranslation()
   const format = useFormat()
   const [sort, setSort] = useState<Sort<SortKey>>({ by: 'cost', order: 'desc' })
   const shown = (metric: Metric, row: Pick<Totals, Metric>): string =>
     metric === 'cost' ? format.money(row.cost) : format.number(row[metric])
-  const columns: readonly Column<Totals, SortKey>[] = [
+  const columns: Column<Totals, SortKey>[] = [
     {
       id: 'name',
       header: nameHeader,
@@ -43,6 +47,15 @@ export function UsageTable({ caption, nameHeader, rows, total, formatName }: Usa
       cell: (row) => shown(metric, row),
     })),
   ]
+  if (previous) {
+    const costs = new Map(previous.rows.map(({ name, cost }) => [name, cost]))
+    columns.splice(2, 0, {
+      id: 'before',
+      header: t('usage.before'),
+      align: 'end',
+      cell: ({ name, cost }) => <Before before={costs.get(name) ?? '0'} now={cost} />,
+    })
+  }
   return (
     <DataTable
       caption={caption}
@@ -51,8 +64,28 @@ export function UsageTable({ caption, nameHeader, rows, total, formatName }: Usa
       rowKey={({ name }) => name}
       sort={sort}
       onSort={setSort}
-      total={(column) => (column === 'name' ? t('usage.total') : shown(column as Metric, total))}
+      total={(column) => {
+        if (column === 'name') return t('usage.total')
+        if (column === 'before')
+          return previous && <Before before={previous.total.cost} now={total.cost} />
+        return shown(column as Metric, total)
+      }}
     />
+  )
+}
+
+type BeforeProps = { readonly before: string; readonly now: string }
+
+/** What it cost in the time before, and how much more it is now. */
+function Before({ before, now }: BeforeProps) {
+  const format = useFormat()
+  return (
+    <>
+      {format.money(before)}{' '}
+      <small className="muted">
+        <Change before={Number(before)} now={Number(now)} />
+      </small>
+    </>
   )
 }
 

@@ -42,7 +42,7 @@ function aboutColumns(t: Translate, onOpen: (id: string) => void): readonly Mode
   return [
     {
       id: 'id',
-      header: t('usage.model'),
+      header: t('usage.group.model'),
       sort: 'id',
       isRowHeader: true,
       card: 'title',

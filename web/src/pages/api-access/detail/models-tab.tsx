@@ -30,7 +30,7 @@ export function ModelsTab({ detail }: TabProps) {
   const columns: readonly Column<Row>[] = [
     {
       id: 'id',
-      header: t('usage.model'),
+      header: t('usage.group.model'),
       isRowHeader: true,
       card: 'title',
       cell: ({ id }) => <span className="break">{id}</span>,

@@ -3,81 +3,60 @@ import { Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import type { UsageAnswer } from '../../../../src/admin/contract/usage.ts'
-import { useFormat } from '../../i18n/use-format.ts'
-import { useTranslation } from '../../i18n/use-translation.ts'
-import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { Loading } from '../../parts/loading.tsx'
-import { Notice } from '../../parts/notice.tsx'
-import { useSession } from '../../session.ts'
-import { UsageChart } from '../../usage/usage-chart.tsx'
-import { courseOf, groupOf, totalsBy } from '../../usage/usage-figures.ts'
-import type { Metric, Span } from '../../usage/usage-figures.ts'
-import { UsageTable } from '../../usage/usage-table.tsx'
+import type { UsageAnswer } from '../../../src/admin/contract/usage.ts'
+import { useFormat } from '../i18n/use-format.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
+import { ErrorAlert } from '../parts/error-alert.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { useSession } from '../session.ts'
+import { Sums } from './sums.tsx'
+import { UsageChart } from './usage-chart.tsx'
+import { courseOf, groupOf, totalsBy } from './usage-figures.ts'
+import type { Metric } from './usage-figures.ts'
 import { usageQuery } from './usage-query.ts'
+import type { UsageAsked } from './usage-query.ts'
 import type { Group } from './usage-search.ts'
+import { UsageTable } from './usage-table.tsx'
 import styles from './figures.module.css'
 
 type FiguresProps = {
   readonly course: UsageAnswer
-  readonly span: Span
+  readonly asked: Omit<UsageAsked, 'by'>
   readonly metric: Metric
   readonly group: Group
 }
 
-export function Figures({ course, span, metric, group }: FiguresProps) {
+export function Figures({ course, asked, metric, group }: FiguresProps) {
   return (
     <Stack gap="xl">
-      <Sums total={course.total} />
-      <Chart course={course} span={span} metric={metric} group={group} />
-      <GroupTable span={span} group={group} />
-      <TimeTable span={span} />
+      <Sums total={course.total} previous={course.previous} />
+      <Chart course={course} asked={asked} metric={metric} group={group} />
+      {group !== 'day' && <GroupTable asked={asked} group={group} />}
+      <TimeTable asked={asked} />
     </Stack>
   )
 }
 
-function Sums({ total }: Pick<UsageAnswer, 'total'>) {
+function Chart({ course, asked: { span }, metric, group }: FiguresProps) {
   const { t } = useTranslation()
   const format = useFormat()
-  const share = total.requests === 0 ? 0 : total.errors / total.requests
-  const sums: readonly (readonly [string, string, string?])[] = [
-    [t('metric.cost'), format.money(total.cost)],
-    [t('metric.requests'), format.number(total.requests)],
-    [t('metric.errors'), format.number(total.errors), format.percent(share)],
-    [t('metric.input_tokens'), format.compact(total.input_tokens)],
-    [t('metric.output_tokens'), format.compact(total.output_tokens)],
-  ]
-  return (
-    <dl className={styles['sums']}>
-      {sums.map(([name, value, beside]) => (
-        <div key={name} className="card">
-          <dt>{name}</dt>
-          <dd>
-            {value} {beside && <small>{beside}</small>}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
-}
-
-function Chart({ course, span, metric, group }: FiguresProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
+  const nameOf = useGroupName(group)
   const drawn = useMemo(
     () => courseOf(course.rows, span, { metric, rest: t('usage.others') }),
     [course, span, metric, t],
   )
   const { total } = course
   const sum = metric === 'cost' ? format.money(total.cost) : format.number(total[metric])
+  const figure = t(`metric.${metric}`)
   return (
     <section className="card" aria-labelledby="usage-course">
       <h2 id="usage-course" className={styles['heading']}>
-        {t(`usagePage.course.${group}`, { metric: t(`metric.${metric}`) })}
+        {t(`usage.course.${group}`, { metric: figure })}
       </h2>
       <UsageChart
-        course={drawn}
-        summary={t('usage.summary', { metric: t(`metric.${metric}`), total: sum })}
+        course={{ ...drawn, series: drawn.series.map((name) => nameOf(name) || figure) }}
+        summary={t('usage.summary', { metric: figure, total: sum })}
         isWhole={metric !== 'cost'}
         formatValue={(value) =>
           metric === 'cost' ? format.money(value.toFixed(9)) : format.compact(value)
@@ -88,17 +67,20 @@ function Chart({ course, span, metric, group }: FiguresProps) {
   )
 }
 
-function GroupTable({ span, group }: Pick<FiguresProps, 'span' | 'group'>) {
+type GroupTableProps = Pick<FiguresProps, 'asked'> & { readonly group: Exclude<Group, 'day'> }
+
+function GroupTable({ asked, group }: GroupTableProps) {
   const { t } = useTranslation()
   const { may } = useSession()
-  const usage = useQuery(usageQuery(span, group))
+  const nameOf = useGroupName(group)
+  const usage = useQuery(usageQuery({ ...asked, by: group }))
   const ids = useMemo(
     () => new Map(usage.data?.rows.map((row) => [groupOf(row), row.key])),
     [usage.data],
   )
   const name = (shown: string) => {
     const id = ids.get(shown)
-    if (group !== 'key' || !id || !may('configuration:read')) return shown
+    if (group !== 'key' || !id || !may('configuration:read')) return nameOf(shown)
     return (
       <Link to="/settings/api-access/$id" params={{ id }}>
         {shown}
@@ -107,29 +89,36 @@ function GroupTable({ span, group }: Pick<FiguresProps, 'span' | 'group'>) {
   }
   return (
     <section>
-      <h2 className={styles['heading']}>{t(`usagePage.table.${group}`)}</h2>
+      <h2 className={styles['heading']}>{t(`usage.table.${group}`)}</h2>
       {usage.error && <ErrorAlert title={t('usage.failed')} error={usage.error} />}
       {usage.isPending && <Loading lines={4} height={40} />}
       {usage.data && (
         <UsageTable
-          caption={t(`usagePage.table.${group}`)}
-          nameHeader={t(`usagePage.group.${group}`)}
+          caption={t(`usage.table.${group}`)}
+          nameHeader={t(`usage.group.${group}`)}
           rows={totalsBy(usage.data.rows, groupOf)}
           total={usage.data.total}
           formatName={name}
+          {...(usage.data.previous && {
+            previous: {
+              rows: totalsBy(usage.data.previous.rows, groupOf),
+              total: usage.data.previous.total,
+            },
+          })}
         />
       )}
       {usage.data && usage.data.left_out > 0 && (
-        <Notice tone="info">{t('usagePage.leftOut', { count: usage.data.left_out })}</Notice>
+        <Notice tone="info">{t('usage.leftOut', { count: usage.data.left_out })}</Notice>
       )}
     </section>
   )
 }
 
-function TimeTable({ span }: Pick<FiguresProps, 'span'>) {
+function TimeTable({ asked }: Pick<FiguresProps, 'asked'>) {
   const { t } = useTranslation()
   const format = useFormat()
-  const usage = useQuery(usageQuery(span, span.step))
+  const { span, keyId } = asked
+  const usage = useQuery(usageQuery({ span, keyId, by: span.step }))
   return (
     <section>
       <h2 className={styles['heading']}>{t('usage.byTime')}</h2>
@@ -146,4 +135,13 @@ function TimeTable({ span }: Pick<FiguresProps, 'span'>) {
       )}
     </section>
   )
+}
+
+/** Endpoints have names, and some requests reached no provider. */
+function useGroupName(group: Group): (name: string) => string {
+  const { t, find } = useTranslation()
+  return (name) => {
+    if (group === 'endpoint') return find(`endpoint.${name}`) ?? name
+    return group === 'provider' && name === '' ? t('usage.noProvider') : name
+  }
 }

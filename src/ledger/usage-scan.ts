@@ -1,0 +1,170 @@
+// What was used, also by provider or endpoint. The rollups know neither, so for those this reads usage rows: in slices
+// that hold up nobody for long, and at most so many that the question stays bounded however full the database is.
+import { sql, type RawBuilder } from 'kysely'
+
+import { firstIdAt } from '../core/ids.ts'
+import type { Nanodollars } from '../core/money.ts'
+import { sentence } from '../core/sentences.ts'
+import { StoreError } from '../store/errors.ts'
+import type { Store } from '../store/open.ts'
+import { usageReport, type UsageGroup, type UsageQuestion, type UsageSums } from './usage-report.ts'
+
+export type ScanGroup = UsageGroup | 'provider' | 'endpoint'
+
+export type ScanQuestion = Omit<UsageQuestion, 'by'> & { readonly by: readonly ScanGroup[] }
+
+/** Requests that were refused before they were admitted have no row, and so no part in this. */
+export type ScanSums = UsageSums & {
+  /** Empty where no provider answered. */
+  readonly provider: string | null
+  readonly endpoint: string | null
+}
+
+export type ScanReport = {
+  readonly rows: readonly ScanSums[]
+  /** Of all rows, also those left out. */
+  readonly total: ScanSums
+  readonly leftOut: number
+}
+
+const SLICE_ROWS = 20_000
+export const SCANNED_ROWS_MAX = 400_000
+
+/** The rollups answer everything that they know. */
+export async function reportUsage(store: Store, question: ScanQuestion): Promise<ScanReport> {
+  const known = question.by.filter((group) => group !== 'provider' && group !== 'endpoint')
+  if (known.length < question.by.length) return scanUsage(store, question)
+  const { rows, total, leftOut } = await usageReport(store, { ...question, by: known })
+  const none = { provider: null, endpoint: null }
+  return { rows: rows.map((row) => ({ ...row, ...none })), total: { ...total, ...none }, leftOut }
+}
+
+async function scanUsage(store: Store, question: ScanQuestion): Promise<ScanReport> {
+  const groups = new Map<string, Sums>()
+  const total = emptySums()
+  let after = firstIdAt('req', question.since)
+  for (let scanned = 0; ; scanned += SLICE_ROWS) {
+    const slice = await readSlice(store, question, after)
+    for (const row of slice) {
+      const name = JSON.stringify([
+        row.key_id,
+        row.model,
+        row.day,
+        row.hour,
+        row.provider,
+        row.endpoint,
+      ])
+      const sums = groups.get(name) ?? emptySums(row)
+      groups.set(name, sums)
+      add(sums, row)
+      add(total, row)
+    }
+    const rows = slice.reduce((sum, row) => sum + row.requests, 0)
+    if (rows < SLICE_ROWS) return { ...dearest([...groups.values()], question.limit), total }
+    if (scanned + rows >= SCANNED_ROWS_MAX) throw tooMany()
+    after =
+      slice
+        .map(({ last_id }) => last_id)
+        .toSorted()
+        .at(-1) ?? after
+  }
+}
+
+const GROUPINGS: Readonly<Record<ScanGroup, RawBuilder<unknown>>> = {
+  key: sql`key_id`,
+  model: sql`model_asked`,
+  // The sums are of whole numbers, so the rest of the division is dropped.
+  day: sql`reserved_at / 86400000 * 86400000`,
+  hour: sql`reserved_at / 3600000 * 3600000`,
+  provider: sql`coalesce(provider, '')`,
+  endpoint: sql`endpoint`,
+}
+
+type Sum = {
+  readonly key_id: string | null
+  readonly model: string | null
+  readonly day: number | null
+  readonly hour: number | null
+  readonly provider: string | null
+  readonly endpoint: string | null
+  readonly requests: number
+  readonly errors: number
+  readonly estimated: number
+  readonly input_tokens: number
+  readonly cached_tokens: number
+  readonly cache_write_tokens: number
+  readonly output_tokens: number
+  readonly reasoning_tokens: number
+  readonly cost_nanodollars: Nanodollars
+  readonly last_id: string
+}
+
+async function readSlice(
+  store: Store,
+  { keyId, until, by }: ScanQuestion,
+  after: string,
+): Promise<readonly Sum[]> {
+  const column = (group: ScanGroup) => (by.includes(group) ? GROUPINGS[group] : sql`NULL`)
+  const key = keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`
+  const { rows } = await sql<Sum>`
+    SELECT ${column('key')} AS key_id, ${column('model')} AS model,
+      ${column('day')} AS day, ${column('hour')} AS hour,
+      ${column('provider')} AS provider, ${column('endpoint')} AS endpoint,
+      count(*) AS requests, sum(CASE WHEN status >= 400 THEN 1 ELSE 0 END) AS errors,
+      sum(estimated) AS estimated, sum(input_tokens) AS input_tokens,
+      sum(cached_tokens) AS cached_tokens, sum(cache_write_tokens) AS cache_write_tokens,
+      sum(output_tokens) AS output_tokens, sum(reasoning_tokens) AS reasoning_tokens,
+      sum(cost_nanodollars) AS cost_nanodollars, max(request_id) AS last_id
+    FROM (
+      SELECT * FROM usage
+      WHERE request_id > ${after} AND request_id < ${firstIdAt('req', until)} ${key}
+      ORDER BY request_id LIMIT ${SLICE_ROWS}
+    ) AS slice
+    GROUP BY ${sql.join(by.map((group) => GROUPINGS[group]))}`.execute(store.db)
+  return rows
+}
+
+function tooMany(): StoreError {
+  return new StoreError('invalid_value', sentence('report_scan', { most: SCANNED_ROWS_MAX }), {
+    field: 'by',
+  })
+}
+
+type Sums = { -readonly [Name in keyof ScanSums]: ScanSums[Name] }
+
+function emptySums(of?: Sum): Sums {
+  return {
+    keyId: of?.key_id ?? null,
+    model: of?.model ?? null,
+    day: of?.day ?? null,
+    hour: of?.hour ?? null,
+    provider: of?.provider ?? null,
+    endpoint: of?.endpoint ?? null,
+    ...{ requests: 0, errors: 0, inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0 },
+    ...{ outputTokens: 0, reasoningTokens: 0, costNanodollars: 0n, estimated: 0 },
+  }
+}
+
+function add(sums: Sums, row: Sum): void {
+  sums.requests += row.requests
+  sums.errors += row.errors
+  sums.inputTokens += row.input_tokens
+  sums.cachedTokens += row.cached_tokens
+  sums.cacheWriteTokens += row.cache_write_tokens
+  sums.outputTokens += row.output_tokens
+  sums.reasoningTokens += row.reasoning_tokens
+  sums.costNanodollars += row.cost_nanodollars
+  sums.estimated += row.estimated
+}
+
+/** All of them in their order, or of too many those that cost the most. */
+function dearest(rows: readonly ScanSums[], limit = rows.length): Omit<ScanReport, 'total'> {
+  if (rows.length <= limit) return { rows: rows.toSorted(byTime), leftOut: 0 }
+  const byCost = (one: ScanSums, other: ScanSums): number =>
+    one.costNanodollars > other.costNanodollars ? -1 : 1
+  return { rows: rows.toSorted(byCost).slice(0, limit), leftOut: rows.length - limit }
+}
+
+function byTime(one: ScanSums, other: ScanSums): number {
+  return (one.day ?? 0) - (other.day ?? 0) || (one.hour ?? 0) - (other.hour ?? 0)
+}

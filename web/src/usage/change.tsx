@@ -1,0 +1,12 @@
+// How much more or less something is than before. No colour: more is good or bad as the reader sees it.
+import { useFormat } from '../i18n/use-format.ts'
+import { useTranslation } from '../i18n/use-translation.ts'
+
+type ChangeProps = { readonly before: number; readonly now: number }
+
+export function Change({ before, now }: ChangeProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (before === now) return <>{t('usage.unchanged')}</>
+  return <>{before === 0 ? t('usage.new') : format.change(now / before - 1)}</>
+}

@@ -1,0 +1,58 @@
+// What is asked about usage as it stands in the address, on the page of all keys and on the page of one; and the time it
+// covers. Pure.
+import { z } from 'zod'
+import { day, endOfDay, startOfDay } from '../days.ts'
+import { METRICS } from './usage-figures.ts'
+import type { Span } from './usage-figures.ts'
+
+/** `period`: of one key, since its budget began anew. */
+export const RANGES = ['24h', '7d', '30d', '90d', 'period', 'days'] as const
+export type Range = (typeof RANGES)[number]
+
+export const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day'] as const
+export type Group = (typeof GROUPS)[number]
+
+export const usageFields = {
+  range: z.enum(RANGES).optional().catch(undefined),
+  from: day,
+  to: day,
+  metric: z.enum(METRICS).optional().catch(undefined),
+  by: z.enum(GROUPS).optional().catch(undefined),
+  /** With the time of the same length before. */
+  compare: z.literal(true).optional().catch(undefined),
+}
+
+export const usageSearch = z.object(usageFields)
+export type UsageSearch = z.output<typeof usageSearch>
+
+const dayMs = 86_400_000
+const lengths = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const
+/** A period that began long ago, or never, is looked at from its last 90 days on. */
+const longestMs = 90 * dayMs
+
+/** `now` to the minute, so that the same question is asked under the same name. */
+export function spanOf(
+  { range = '30d', from, to }: Pick<UsageSearch, 'range' | 'from' | 'to'>,
+  now: number,
+  periodStartsAt: string | null = null,
+): Span {
+  const ago = (ms: number): Span => spanBetween(now - ms, now)
+  if (range === 'days') {
+    const since = Date.parse(startOfDay(from) ?? '') || now - lengths['30d'] * dayMs
+    const until = Date.parse(endOfDay(to) ?? '') || now
+    // A time that ends before it begins is what nobody means.
+    return since < until ? spanBetween(since, until) : ago(lengths['30d'] * dayMs)
+  }
+  if (range !== 'period') return ago(lengths[range] * dayMs)
+  const start = periodStartsAt === null ? 0 : Date.parse(periodStartsAt)
+  return spanBetween(Math.max(start, now - longestMs), now)
+}
+
+/** Few days are shown by the hour. */
+function spanBetween(sinceMs: number, untilMs: number): Span {
+  return {
+    since: new Date(sinceMs).toISOString(),
+    until: new Date(untilMs).toISOString(),
+    step: untilMs - sinceMs <= 2 * dayMs ? 'hour' : 'day',
+  }
+}
