@@ -11,7 +11,7 @@ import { faultyDisk, noFaultyDisk } from '../support/disk-faults.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { streamSandbox } from '../support/sandbox.ts'
-import { addsUp, askStory, startStoryProvider, untilServed } from '../support/story.ts'
+import { addsUp, askStory, askTogether, startStoryProvider, untilServed } from '../support/story.ts'
 
 const folders: string[] = []
 after(() => {
@@ -58,10 +58,7 @@ describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
     await askStory(gateway.url, story, false)
     disk.slow()
     const requests = 200
-    const clients = Array.from({ length: 40 }, async () => {
-      for (let count = 0; count < requests / 40; count++) await askStory(gateway.url, story, true)
-    })
-    await Promise.all(clients)
+    await askTogether({ url: gateway.url, secret: story }, { requests, clients: 40 })
     const syncs = disk.syncs()
     t.diagnostic(`${requests} requests, ${syncs} syncs`)
     // One for each hold and one for each settlement would be twice as many as requests.

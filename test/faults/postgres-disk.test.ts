@@ -13,7 +13,7 @@ import { startGateway } from '../support/gateway.ts'
 import type { MortalPostgres } from '../support/postgres.ts'
 import { startMortalPostgres } from '../support/postgres.ts'
 import type { StoryAnswer } from '../support/story.ts'
-import { addsUp, askStory, startStoryProvider, untilServed } from '../support/story.ts'
+import { addsUp, askStory, askTogether, startStoryProvider, untilServed } from '../support/story.ts'
 
 const TABLES = '/data/base/'
 const LOG = '/data/pg_wal/'
@@ -51,10 +51,7 @@ describe('PostgreSQL with a disk at fault', { skip: noFaultyDisk ?? false }, () 
     await askStory(gateway.url, secret, false)
     disk.slow()
     const requests = 200
-    const clients = Array.from({ length: 40 }, async () => {
-      for (let count = 0; count < requests / 40; count++) await askStory(gateway.url, secret, true)
-    })
-    await Promise.all(clients)
+    await askTogether({ url: gateway.url, secret }, { requests, clients: 40 })
     const syncs = disk.syncs()
     t.diagnostic(`${requests} requests, ${syncs} syncs`)
     // One for each hold and one for each settlement would be twice as many as requests.

@@ -66,6 +66,18 @@ export async function untilServed(url: string, secret: string): Promise<void> {
   while ((await askStory(url, secret, true))?.isWhole !== true) await pause(100)
 }
 
+/** So many requests, by so many clients at a time. */
+export async function askTogether(
+  { url, secret }: { readonly url: string; readonly secret: string },
+  { requests, clients }: { readonly requests: number; readonly clients: number },
+): Promise<void> {
+  const each = requests / clients
+  const client = async (): Promise<void> => {
+    for (let count = 0; count < each; count++) await askStory(url, secret, true)
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+}
+
 /** Every call that the provider got is charged once on the key `story`, as soon as what was spooled is in the books. */
 export async function addsUp(gateway: TestGateway, provider: StoryProvider): Promise<void> {
   for (;;) {
