@@ -5,6 +5,7 @@ import type { z } from 'zod'
 
 import { sentenceWithText } from '../core/sentences.ts'
 import { contract } from './contract/contract.ts'
+import { newKey } from './contract/key.ts'
 import type { Route } from './contract/route.ts'
 import { schemaError } from './schema-error.ts'
 
@@ -44,3 +45,9 @@ function* wrongValues(schema: z.ZodType): Generator<unknown> {
     for (const field of fields) yield { [field]: wrong }
   }
 }
+
+test('all that is wrong with a new key is told at once', () => {
+  const body = { name: 'a\0b', models: ['m'], budget: '-1', rpm: 1e12, x: 1 }
+  const fields = newKey.safeParse(body).error?.issues.map(({ path, code }) => path[0] ?? code)
+  assert.deepEqual(fields?.toSorted(), ['budget', 'name', 'rpm', 'unrecognized_keys'])
+})

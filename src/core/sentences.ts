@@ -9,6 +9,7 @@ export const SENTENCES = {
   unknown_field: 'there is no field of this name',
   nothing_to_change: 'nothing to change: name at least one field',
   too_long: '{{field}} may be at most {{most}} characters long',
+  text_nul: 'there is a NUL character in it, which cannot be stored: remove it',
   too_many: 'at most {{most}} {{field}} are possible',
   too_few: 'name at least {{least}}',
   number_least: 'write a number from {{least}} up',
@@ -39,7 +40,7 @@ export const SENTENCES = {
     'there is a key named "{{name}}" already: choose another name, or revoke that key first',
   key_expiry_shape: 'an expiry is a date and time such as 2027-01-31T00:00:00Z',
   key_expiry_passed: 'the expiry has passed already: name a moment to come, or revoke the key',
-  key_rate: '{{field}} is a whole number from 1 up, or none',
+  key_rate: '{{field}} is a whole number from 1 to {{most}}, or none',
   key_revoked: 'key "{{name}}" is revoked, and that is final: create a new key',
   key_revoked_for_good: 'this key is revoked, and that is final',
   key_model_missing:

@@ -128,7 +128,7 @@ function checkTimezone(timezone: string): string {
 
 function optionalCount(field: string, count: number | null): number | null {
   if (count === null || (Number.isInteger(count) && count >= 1 && count <= RATE_MAX)) return count
-  throw invalid(field, sentence('key_rate', { field }))
+  throw invalid(field, sentence('key_rate', { field, most: RATE_MAX }))
 }
 
 function optionalText(field: string, text: string | null): string | null {

@@ -11,7 +11,7 @@ import {
 } from '../../core/key-limits.ts'
 import { reminders, thresholds } from './alerts.ts'
 import { forecast } from './frame.ts'
-import { amount, anyMoment, moment, period, weekStart } from './values.ts'
+import { amount, anyMoment, moment, period, storable, weekStart } from './values.ts'
 
 export const KEY_STATUSES = ['active', 'paused', 'expired', 'revoked'] as const
 export const keyStatus = z.enum(KEY_STATUSES)
@@ -32,15 +32,19 @@ export const keyState = z.enum(KEY_STATES)
 export type KeyState = z.output<typeof keyState>
 
 const rate = z.int().min(1).max(RATE_MAX).nullable()
-const text = z.string().max(TEXT_LENGTH_MAX).nullable()
+const label = storable(NAME_LENGTH_MAX)
+const text = storable(TEXT_LENGTH_MAX).nullable()
 
 const settings = {
-  name: z.string().max(NAME_LENGTH_MAX),
+  name: label.refine(
+    (name) => name.trim() !== '',
+    'a key needs a name that says which application and environment it is for',
+  ),
   environment: text,
   owner: text,
   description: text,
-  tags: z.array(z.string().max(NAME_LENGTH_MAX)).max(TAGS_MAX),
-  models: z.array(z.string().max(NAME_LENGTH_MAX)).max(MODELS_MAX),
+  tags: z.array(label).max(TAGS_MAX),
+  models: z.array(label).max(MODELS_MAX),
   permissions: z.array(z.enum(ENDPOINTS)),
   /** Null: no limit of its own, the frame alone limits it. */
   budget: amount.nullable(),

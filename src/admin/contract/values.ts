@@ -15,6 +15,16 @@ export const anyMoment = z.iso.datetime({
   error: 'write a date and time such as 2027-01-31T00:00:00Z',
 })
 
+/** PostgreSQL stores no NUL; to leave it out unsaid would change what was written. */
+export const storable = (lengthMax: number) =>
+  z
+    .string()
+    .max(lengthMax)
+    .refine(
+      (text) => !text.includes('\0'),
+      'there is a NUL character in it, which cannot be stored: remove it',
+    )
+
 export const period = z.enum(['day', 'week', 'month', 'year', 'never'])
 export const weekStart = z.enum(['mon', 'sun'])
 

@@ -16,6 +16,7 @@ import { call, newIdempotencyKey } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { modelsQuery } from '../../queries.ts'
+import { budgetWarning } from './form/budget-warning.ts'
 import { useRefreshKeys } from './key-in-brief.ts'
 import styles from './bulk-bar.module.css'
 
@@ -105,9 +106,11 @@ function BulkValue({ action, value, onChange }: BulkValueProps) {
         data={(models.data ?? []).map(({ id }) => id)}
       />
     )
+  const amount = action === 'budget' ? readAmount(text, words.format.separators) : undefined
   return (
     <TextInput
       label={label}
+      description={amount !== undefined && budgetWarning(amount, words)}
       required
       type={action === 'expiry' ? 'date' : 'text'}
       inputMode={action === 'budget' ? 'decimal' : undefined}

@@ -4,6 +4,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { KeyDetail } from '../../../../src/admin/contract/key.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
+import { isSame } from '../../amounts.ts'
 import { ApiError, call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { useWords } from '../../i18n/use-words.ts'
@@ -78,6 +79,7 @@ function EditKeyForm({ original }: { readonly original: KeyDetail }) {
       setChange(keyChangeOf(original, values, { now: Date.now(), separators }))
     })
   const lines = change ? changeLines(original, change, words) : []
+  const isZero = typeof change?.budget === 'string' && isSame(change.budget, '0')
   const conflict = save.error instanceof ApiError ? save.error.conflict : undefined
   const reload = () => client.invalidateQueries({ queryKey: keyQuery(id).queryKey })
   return (
@@ -101,6 +103,7 @@ function EditKeyForm({ original }: { readonly original: KeyDetail }) {
           onConfirm={() => save.mutate({ body: change, version: original.version })}
           onCancel={() => setChange(undefined)}
         >
+          {isZero && <Notice tone="warn">{t('keyForm.hint.zero')}</Notice>}
           {lines.length === 0 ? <p>{t('keyForm.noChange')}</p> : <ChangeList lines={lines} />}
         </ConfirmDialog>
       )}

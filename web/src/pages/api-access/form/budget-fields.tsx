@@ -2,15 +2,15 @@
 import { NativeSelect, Radio, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { periodAt } from '../../../../../src/ledger/periods.ts'
-import type { FrameAnswer } from '../../../../../src/admin/contract/frame.ts'
-import { isMore } from '../../../amounts.ts'
 import { readAmount } from '../../../i18n/typed-numbers.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
+import { useWords } from '../../../i18n/use-words.ts'
 import { Notice } from '../../../parts/notice.tsx'
 import { frameQuery } from '../../../queries.ts'
 import { AlertFields } from './alert-fields.tsx'
+import { budgetWarning } from './budget-warning.ts'
 import type { FieldsProps } from './field-props.ts'
 import { PERIODS } from './form-values.ts'
 import type { KeyFormValues } from './form-values.ts'
@@ -19,7 +19,6 @@ import { fieldId } from './use-key-form.ts'
 
 export function BudgetFields({ form }: FieldsProps) {
   const { t } = useTranslation()
-  const frame = useQuery(frameQuery)
   const { hasOwnLimit } = form.values
   return (
     <Stack>
@@ -49,7 +48,7 @@ export function BudgetFields({ form }: FieldsProps) {
         />
       </div>
       <ResetHint values={form.values} />
-      {frame.data && <FrameWarning values={form.values} frame={frame.data} />}
+      <BudgetWarning values={form.values} />
       <Calendar form={form} />
       {hasOwnLimit && <AlertFields form={form} field="alert_thresholds" />}
       {hasOwnLimit && (
@@ -83,21 +82,12 @@ function ResetHint({ values }: { readonly values: KeyFormValues }) {
   )
 }
 
-type FrameWarningProps = { readonly values: KeyFormValues; readonly frame: FrameAnswer }
-
-/** More than the frame can give is allowed, but worth knowing. */
-function FrameWarning({ values, frame }: FrameWarningProps) {
-  const { t } = useTranslation()
-  const format = useFormat()
-  const amount = values.hasOwnLimit ? readAmount(values.budget, format.separators) : undefined
-  if (amount === undefined || !isMore(amount, frame.remaining)) return null
-  return (
-    <Notice tone="warn">
-      {isMore(amount, frame.limit)
-        ? t('keyForm.hint.overFrame', { limit: format.money(frame.limit) })
-        : t('keyForm.hint.overFrameLeft', { left: format.money(frame.remaining) })}
-    </Notice>
-  )
+function BudgetWarning({ values }: { readonly values: KeyFormValues }) {
+  const words = useWords()
+  const frame = useQuery(frameQuery)
+  const amount = values.hasOwnLimit ? readAmount(values.budget, words.format.separators) : undefined
+  const warning = amount === undefined ? undefined : budgetWarning(amount, words, frame.data)
+  return warning === undefined ? null : <Notice tone="warn">{warning}</Notice>
 }
 
 const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]

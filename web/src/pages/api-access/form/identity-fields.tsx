@@ -7,7 +7,6 @@ import {
   TextInput,
   Textarea,
 } from '@mantine/core'
-import { NAME_LENGTH_MAX } from '../../../../../src/core/key-limits.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import type { FieldsProps } from './field-props.ts'
 import styles from './key-form.module.css'
@@ -24,7 +23,6 @@ export function IdentityFields({ form, isNew }: FieldsProps & { readonly isNew: 
         label={t('keyForm.field.name')}
         description={t('keyForm.hint.name')}
         required
-        maxLength={NAME_LENGTH_MAX}
         autoComplete="off"
         {...form.getInputProps('name')}
       />

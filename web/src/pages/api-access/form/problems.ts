@@ -5,7 +5,12 @@ import {
   THRESHOLD_MAX,
   THRESHOLDS_MAX,
 } from '../../../../../src/core/alert-rules.ts'
-import { NAME_LENGTH_MAX, RATE_MAX, TEXT_LENGTH_MAX } from '../../../../../src/core/key-limits.ts'
+import {
+  NAME_LENGTH_MAX,
+  RATE_MAX,
+  TAGS_MAX,
+  TEXT_LENGTH_MAX,
+} from '../../../../../src/core/key-limits.ts'
 import type { Translate } from '../../../i18n/texts.ts'
 import { amountProblem, readCount } from '../../../i18n/typed-numbers.ts'
 import type { Words } from '../../../i18n/use-words.ts'
@@ -13,17 +18,17 @@ import { expiryOf } from './form-values.ts'
 import type { KeyFormValues } from './form-values.ts'
 
 export type Field = keyof KeyFormValues
+type FormWords = Pick<Words, 't' | 'format'>
 export type Problems = Partial<Record<Field, string>>
 
-export function problemsOf(
-  values: KeyFormValues,
-  words: Pick<Words, 't' | 'format'>,
-  now: number,
-): Problems {
+export function problemsOf(values: KeyFormValues, words: FormWords, now: number): Problems {
   const { t } = words
   const checks: Readonly<Partial<Record<Field, string | false | undefined>>> = {
-    name: nameProblem(values.name, t),
-    description: values.description.length > TEXT_LENGTH_MAX && t('keyForm.problem.tooLong'),
+    name: nameProblem(values.name, words),
+    owner: lengthProblem([values.owner], TEXT_LENGTH_MAX, words),
+    environment: lengthProblem([values.environment], TEXT_LENGTH_MAX, words),
+    description: lengthProblem([values.description], TEXT_LENGTH_MAX, words),
+    tags: tagsProblem(values.tags, words),
     models: values.models.length === 0 && t('keyForm.problem.models'),
     budget: values.hasOwnLimit && amountProblem(values.budget, words),
     rpm: rateProblem(values.rpm, words),
@@ -37,12 +42,28 @@ export function problemsOf(
   return Object.fromEntries(Object.entries(checks).filter(([, problem]) => problem))
 }
 
-function nameProblem(name: string, t: Translate): string | false {
-  if (name.trim() === '') return t('keyForm.problem.name')
-  return name.trim().length > NAME_LENGTH_MAX && t('keyForm.problem.tooLong')
+function nameProblem(name: string, words: FormWords): string | false {
+  if (name.trim() === '') return words.t('keyForm.problem.name')
+  return lengthProblem([name], NAME_LENGTH_MAX, words)
 }
 
-function rateProblem(typed: string, { t, format }: Pick<Words, 't' | 'format'>): string | false {
+function tagsProblem(tags: readonly string[], words: FormWords): string | false {
+  if (tags.length > TAGS_MAX) return words.t('keyForm.problem.tooMany', { most: TAGS_MAX })
+  return lengthProblem(tags, NAME_LENGTH_MAX, words)
+}
+
+function lengthProblem(
+  texts: readonly string[],
+  most: number,
+  { t, format }: FormWords,
+): string | false {
+  const longest = Math.max(0, ...texts.map((text) => text.trim().length))
+  if (longest <= most) return false
+  const lengths = { length: format.number(longest), most: format.number(most) }
+  return t('keyForm.problem.tooLong', lengths)
+}
+
+function rateProblem(typed: string, { t, format }: FormWords): string | false {
   if (typed.trim() === '' || readCount(typed, format.separators) !== undefined) return false
   return t('keyForm.problem.count', { most: format.number(RATE_MAX) })
 }
