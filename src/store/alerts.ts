@@ -139,12 +139,14 @@ async function addDeliveries(
   }
 }
 
-/** The last ones of an account, newest first. */
+/** The last ones of an account, newest first; of several that were given at once first the one that was told. */
 export async function lastAlerts(store: Store, accountId: string): Promise<readonly Alert[]> {
   const rows = await store.db
     .selectFrom('alerts')
     .selectAll()
     .where('account_id', '=', accountId)
+    .orderBy('at', 'desc')
+    .orderBy('threshold', 'desc')
     .orderBy('id', 'desc')
     .limit(10)
     .execute()
