@@ -49,6 +49,14 @@ for (const [name, fresh] of [
       return browser
     }
 
+    /** What a program can do that has a personal access token of somebody. */
+    const tokenHolder = async (browser: Browser) => {
+      const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+      const { json } = await browser.post('/profile/tokens', { name: 'script', expires_at })
+      const bearer = { authorization: `Bearer ${json.secret}` }
+      return () => new Browser(gateway.url).get('/profile', bearer)
+    }
+
     const idOf = async (email: string): Promise<string> => {
       const { json } = await ann.get('/people')
       return json.people.find((person: { email: string }) => person.email === email).id
@@ -236,6 +244,8 @@ for (const [name, fresh] of [
       const elsewhere = await signIn('dora@example.com')
       const thief = dora.stolen()
       assert.equal((await thief.get('/profile')).status, 200)
+      const token = await tokenHolder(dora)
+      assert.equal((await token()).status, 200)
       const { sessions } = (await dora.get('/profile/sessions')).json
       assert.equal(sessions.length, 2)
       assert.equal(sessions.filter((session: { current: boolean }) => session.current).length, 1)
@@ -244,6 +254,7 @@ for (const [name, fresh] of [
         assert.equal((await browser.get('/profile')).status, 401)
         assert.equal((await browser.post('/profile/sign-out-everywhere')).status, 401)
       }
+      assert.equal((await token()).status, 401)
       // A cookie with another signature never was worth anything.
       const forged = (await signIn('dora@example.com')).stolen()
       const [[cookie, value] = ['', '']] = forged.cookies
@@ -313,11 +324,13 @@ for (const [name, fresh] of [
       const link = await ann.post(`/people/${id}/reset-password`)
       // Nothing changes until it is used.
       await signIn('fay@example.com', password)
+      const script = await tokenHolder(fay)
       const browser = new Browser(gateway.url)
       const token = tokenOf(link.json.url)
       assert.equal((await browser.post('/links/look', { token })).json.email, 'fay@example.com')
       assert.equal((await browser.post('/links/use', { token, password: PASSWORD })).status, 200)
       assert.equal((await fay.get('/profile')).status, 401)
+      assert.equal((await script()).status, 401)
       assert.equal((await browser.get('/profile')).status, 200)
       const late = await browser.post('/session', { email: 'fay@example.com', password })
       assert.equal(late.status, 401)
@@ -379,15 +392,12 @@ for (const [name, fresh] of [
     test('whoever is blocked is out at once, and gets the answer of a stranger', async () => {
       const gil = await join('gil@example.com', 'Viewer')
       const id = await idOf('gil@example.com')
-      const expires_at = new Date(Date.now() + 86_400_000).toISOString()
-      const token = await gil.post('/profile/tokens', { name: 'script', expires_at })
-      const bearer = { authorization: `Bearer ${token.json.secret}` }
-      const script = new Browser(gateway.url)
-      assert.equal((await script.get('/profile', bearer)).status, 200)
+      const script = await tokenHolder(gil)
+      assert.equal((await script()).status, 200)
       const reset = tokenOf((await ann.post(`/people/${id}/reset-password`)).json.url)
       assert.equal((await ann.post(`/people/${id}/block`)).json.status, 'blocked')
       assert.equal((await gil.get('/profile')).status, 401)
-      assert.equal((await script.get('/profile', bearer)).status, 401)
+      assert.equal((await script()).status, 401)
       const refused = await gil.post('/session', { email: 'gil@example.com', password: PASSWORD })
       assert.deepEqual([refused.status, refused.json.error.code], [401, 'wrong_credentials'])
       assert.equal((await ann.post(`/people/${id}/reset-password`)).status, 409)

@@ -132,7 +132,7 @@ export const profileRoutes = {
     method: 'POST',
     path: '/profile/sign-out-everywhere',
     access: 'signed-in',
-    summary: 'End all your sessions, this one too',
+    summary: 'End all your sessions, this one too, and all your personal access tokens',
     answer: done,
   }),
   listTokens: route({

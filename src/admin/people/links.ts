@@ -1,6 +1,7 @@
 // One-time links: who gets one, how it reaches them, and what it does when it is used.
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
+import { deleteAccessTokens } from '../../store/access-tokens.ts'
 import { inTheNameOf, recordChange } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
 import { setPassword } from '../../store/passwords.ts'
@@ -181,8 +182,9 @@ async function setOwnPassword(
   await setPassword(store, tx, { personId: person.id, hash })
   await markJoined(tx, person.id, store.clock.now())
   if (name !== person.name) await updatePerson(tx, person.id, { name })
-  // Whoever is signed in with the old password is signed out.
+  // Whoever came in with the old password has nothing any more.
   await deleteSessions(tx, { personId: person.id })
+  await deleteAccessTokens(tx, person.id)
   await recordChange(store, tx, {
     action: link.kind === 'reset' ? 'person.set_password' : 'person.join',
     ...subjectOf(person),

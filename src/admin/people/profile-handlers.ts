@@ -1,6 +1,7 @@
 // One's own account: the handlers of contract/profile.ts. Whoever found a browser unattended still needs the password for
 // what would let them stay.
 import { sentence } from '../../core/sentences.ts'
+import { deleteAccessTokens } from '../../store/access-tokens.ts'
 import type { AuditAction } from '../../store/audit-actions.ts'
 import { recordRefusal } from '../../store/audit-refusals.ts'
 import { recordChange } from '../../store/audit.ts'
@@ -179,7 +180,10 @@ function sessionHandlers(
     async signOutEverywhere(call) {
       demandBrowser(call.person)
       const personId = call.person.id
-      const work = (tx: Tx) => deleteSessions(tx, { personId })
+      const work = async (tx: Tx): Promise<void> => {
+        await deleteSessions(tx, { personId })
+        await deleteAccessTokens(tx, personId)
+      }
       await recorded(parts, call, { action: 'person.sign_out_everywhere', work })
       call.setHeader('set-cookie', await (await parts.signIn()).signOut(visitOf(call)))
       return { done: true }
