@@ -2,6 +2,7 @@
 // before anything goes upstream (design 2.6). Bounds, never guesses: what they rest on is said beside each.
 import type { InputMeasure, OutputLimits } from '../core/call.ts'
 import type { ModelKind } from '../core/endpoints.ts'
+import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../core/key-limits.ts'
 import type { Picodollars } from '../core/money.ts'
 import type { Model, Target } from './models.ts'
 import type { Price, Rates } from './prices.ts'
@@ -14,9 +15,6 @@ const TOKENS_PER_JSON_BYTE = 3
 const TOKENS_PER_ITEM = 16
 /** What providers put before a prompt of their own accord, tool instructions included. */
 const TOKENS_PER_REQUEST = 1_024
-/** An answer shorter than this is not worth having; thinking models need room to think first. */
-const OUTPUT_MINIMUM = 256
-const OUTPUT_MINIMUM_THINKING = 4_096
 
 export type WorstCaseQuestion = {
   readonly model: Model

@@ -96,7 +96,7 @@ describe('from the first start to a revoked key', () => {
     }
     await page.reload()
     const verdict = page.getByRole('region', { name: 'Would a call pass now?' })
-    await verdict.getByText('Calls are being refused').waitFor()
+    await verdict.getByText('A usual call is being refused').waitFor()
     await verdict.getByText('402 key_budget_exceeded').waitFor()
     await picture(page, 'journey-4-exhausted')
   })

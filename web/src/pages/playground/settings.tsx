@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
+import { blockedTitle } from '../../parts/blocked-title.ts'
 import { CallRefusal } from '../../parts/call-refusal.tsx'
 import { KeySelect } from '../../parts/key-select.tsx'
 import { Notice } from '../../parts/notice.tsx'
@@ -93,7 +94,10 @@ function Verdict({ keyId, model }: VerdictProps) {
   if (!limits.data) return null
   const { passes, blocked_by: blocked, key } = limits.data
   return (
-    <Notice tone={passes ? 'good' : 'bad'} title={t(passes ? 'verdict.passes' : 'verdict.blocked')}>
+    <Notice
+      tone={passes ? 'good' : 'bad'}
+      title={t(passes ? 'verdict.passes' : blockedTitle(limits.data))}
+    >
       {blocked && <CallRefusal error={blocked} />}
       {key.remaining !== null && (
         <div>{t('budget.part.free', { amount: format.money(key.remaining) })}</div>

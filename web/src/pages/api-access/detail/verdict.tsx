@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import type { Verdict as VerdictAnswer } from '../../../../../src/admin/contract/keys.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
+import { blockedTitle } from '../../../parts/blocked-title.ts'
 import { CallRefusal } from '../../../parts/call-refusal.tsx'
 import { ErrorAlert } from '../../../parts/error-alert.tsx'
 import { Loading } from '../../../parts/loading.tsx'
@@ -54,7 +55,7 @@ function VerdictWords({ verdict, id }: VerdictWordsProps) {
     return (
       <Notice
         tone="bad"
-        title={t('verdict.blocked')}
+        title={t(blockedTitle(verdict))}
         actions={<Remedy verdict={verdict} id={id} />}
       >
         <CallRefusal error={blocked} />

@@ -1,6 +1,7 @@
 // The key's own budget: how much, for how long, and when it truly begins anew.
 import { NativeSelect, Radio, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../../../../../src/core/key-limits.ts'
 import { periodAt } from '../../../../../src/ledger/periods.ts'
 import { readAmount } from '../../../i18n/typed-numbers.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
@@ -18,7 +19,7 @@ import styles from './key-form.module.css'
 import { fieldId } from './use-key-form.ts'
 
 export function BudgetFields({ form }: FieldsProps) {
-  const { t } = useTranslation()
+  const { t, format } = useWords()
   const { hasOwnLimit } = form.values
   return (
     <Stack>
@@ -58,7 +59,14 @@ export function BudgetFields({ form }: FieldsProps) {
           {...form.getInputProps('when_tight')}
         >
           <Stack gap="xs" mt="xs">
-            <Radio value="cap" label={t('keyForm.whenTight.cap')} />
+            <Radio
+              value="cap"
+              label={t('keyForm.whenTight.cap')}
+              description={t('keyForm.whenTight.capAbout', {
+                least: format.number(OUTPUT_MINIMUM),
+                leastThinking: format.number(OUTPUT_MINIMUM_THINKING),
+              })}
+            />
             <Radio value="refuse" label={t('keyForm.whenTight.refuse')} />
           </Stack>
         </Radio.Group>

@@ -1,0 +1,16 @@
+// What to call it that a rehearsed call would not pass: while something is left of the budget, a shorter one might.
+import type { Verdict } from '../../../src/admin/contract/keys.ts'
+
+export function blockedTitle({
+  blocked_by: blocked,
+  key,
+  frame,
+}: {
+  readonly blocked_by: Pick<NonNullable<Verdict['blocked_by']>, 'status'> | null
+  readonly key: Pick<Verdict['key'], 'remaining'>
+  readonly frame: Pick<Verdict['frame'], 'remaining'>
+}): 'verdict.tight' | 'verdict.blocked' {
+  const isBudget = blocked?.status === 402
+  const isLeft = [key.remaining, frame.remaining].every((left) => left === null || Number(left) > 0)
+  return isBudget && isLeft ? 'verdict.tight' : 'verdict.blocked'
+}
