@@ -58,6 +58,7 @@ function addCreate(keys: Command): void {
         .choices(['live', 'test'])
         .default('live'),
     )
+    .addOption(secretOnly())
   settingsOptions(command, 'new')
     .addHelpText(
       'after',
@@ -69,7 +70,7 @@ Examples:
     .action(create)
 }
 
-type CreateOptions = CommonOptions &
+type CreateOptions = SecretOptions &
   SettingsOptions &
   Required<Pick<SettingsOptions, 'name' | 'models' | 'budget'>> & { readonly mode: KeyMode }
 
@@ -196,13 +197,14 @@ function addRotate(keys: Command): void {
     .description('Give a key a new secret, shown once. The old one works during the overlap.')
     .argument('<KEY>', 'id or name')
     .addOption(overlap.argParser(argument(readDuration)).default(OVERLAP_MS, '24h'))
+    .addOption(secretOnly())
     .addHelpText('after', '\nExample:\n  $ tollgate keys rotate shop-production --overlap 2h')
     .action(rotate)
 }
 
 async function rotate(
   name: string,
-  options: CommonOptions & { readonly overlap: number },
+  options: SecretOptions & { readonly overlap: number },
 ): Promise<void> {
   const place = readPlace(options)
   const { overlap: overlapMs } = options
@@ -233,11 +235,19 @@ function oldSecretJson({ masked, validUntil }: OldSecret) {
   return { masked, valid_until: new Date(validUntil).toISOString() }
 }
 
+type SecretOptions = CommonOptions & { readonly secretOnly?: true }
+
+function secretOnly(): Option {
+  return new Option('--secret-only', 'print the secret alone, for NAME=$(…)').conflicts('json')
+}
+
 function printSecret(
   store: Store,
   { key, secret }: KeyWithSecret,
-  { json, headline, more }: CommonOptions & { readonly headline: string; readonly more?: object },
+  options: SecretOptions & { readonly headline: string; readonly more?: object },
 ): void {
+  const { json, secretOnly: isAlone, headline, more } = options
   if (json) printJson({ ...keyJson(key), secret, ...more })
+  else if (isAlone) printText(secret)
   else printText(secretText(headline, { key, secret }, store.clock.now()))
 }

@@ -119,9 +119,9 @@ There is no administrator yet. Open this link to become the first one; it works 
   }
   if (isKeyless) {
     printHint(`
-There is no key yet. Make one, and call the sandbox with it:
+There is no key yet. Create one in the interface, or paste this in another terminal, in this folder:
 
-  npx tollgate keys create --name demo --models sandbox-chat --budget 1
+  export TOLLGATE_API_KEY=$(npx tollgate keys create --name demo --models sandbox-chat --budget 1 --secret-only)
   curl ${url}/v1/chat/completions -H "Authorization: Bearer $TOLLGATE_API_KEY" -H "content-type: application/json" \\
     -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"Hello"}]}'
 `)

@@ -35,7 +35,8 @@ test('the command that makes the first key', async () => {
   const create = blocks('sh')
     .flatMap(commands)
     .find((line) => line.includes('keys create'))
-  const words = /^npx tollgate (.*)$/.exec(create ?? '')?.[1]?.split(' ') ?? []
+  const [, line = ''] = /=\$\(npx tollgate (.*) --secret-only\)$/.exec(create ?? '') ?? []
+  const words = line.split(' ')
   const made = await gateway.tollgate(...words)
   secret = String(made['secret'])
   assert.match(secret, /^tg_live_/)
@@ -80,6 +81,15 @@ test('the other commands', async () => {
     const words = line.match(/"[^"]*"|\S+/g)?.map((word) => word.replaceAll('"', '')) ?? []
     await gateway.tollgate(...words.slice(2))
   }
+})
+
+test('the list of commands is the one of --help', async () => {
+  const { stdout } = await run(process.execPath, [resolve('src/cli/main.ts'), '--help'])
+  const [, list = ''] = /^Commands:\n(.*?)^\n/ms.exec(stdout) ?? []
+  const known = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)
+  const [, named = ''] = /--help` lists them: (.*?)\./.exec(readme) ?? []
+  const said = [...named.matchAll(/`(\w+)`/g)].map(([, name]) => name)
+  assert.deepEqual(new Set(said), new Set(known.filter((name) => name !== 'help')))
 })
 
 test('the configuration is one that `tollgate check` accepts', async () => {

@@ -31,20 +31,17 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     test('answers keys as they are beside it, and ends with 0', async () => {
       await using server = serve(env, '--port', '0')
       const url = await addressOf(server)
-      const first = await server.printed(/There is no key yet[^]*keys create .*--budget 1/)
-      assert.ok(first)
-      const created = await tollgate(
-        env,
-        ...'keys create --json --budget 1'.split(' '),
-        '--name=a',
-        '--models=sandbox-chat',
-      )
-      const { secret } = JSON.parse(created.stdout) as { readonly secret: string }
+      const [, paste = ''] = await server.printed(/There is no key yet.*\n\n([^]*?)\n\n/)
+      const pasted = await run('bash', ['-c', `${paste}\necho; echo "$TOLLGATE_API_KEY"`], {
+        env: { ...process.env, ...env },
+      })
+      assert.match(pasted.stdout, /"object":"chat.completion"/, pasted.stderr)
+      const secret = pasted.stdout.trim().split('\n').at(-1) ?? ''
       assert.deepEqual(await modelsFor(url, secret), [200, ['sandbox-chat']])
 
-      await tollgate(env, 'keys', 'update', 'a', '--add-models', 'sandbox-embedding')
+      await tollgate(env, 'keys', 'update', 'demo', '--add-models', 'sandbox-embedding')
       await until(async () => (await modelsFor(url, secret))[1].length === 2)
-      await tollgate(env, 'keys', 'revoke', 'a', '--reason', 'test')
+      await tollgate(env, 'keys', 'revoke', 'demo', '--reason', 'test')
       await until(async () => (await modelsFor(url, secret))[0] === 401)
 
       const ended = await server.stop('SIGTERM')

@@ -116,7 +116,8 @@ type TokenSecretProps = NewTokenDialogProps & { readonly name: string; readonly 
 
 function TokenSecret({ name, secret, onClose }: TokenSecretProps) {
   const { t } = useTranslation()
-  const example = `curl ${location.origin}${API_PREFIX}/session -H "Authorization: Bearer $TOLLGATE_TOKEN"`
+  const example = `export TOLLGATE_TOKEN=${secret}
+curl ${location.origin}${API_PREFIX}/session -H "Authorization: Bearer $TOLLGATE_TOKEN"`
   return (
     <Modal
       opened

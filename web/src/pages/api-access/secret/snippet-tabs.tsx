@@ -1,5 +1,5 @@
-// Ready blocks for each client. The secret stays out of them unless the reader wants it in, so that a pasted block leaks
-// nothing.
+// Ready blocks for each client. They work as they stand, so the secret is in them; whoever pastes one into a ticket or a
+// repository takes it out first.
 import { Switch, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -14,7 +14,7 @@ type SnippetTabsProps = { readonly models: readonly string[]; readonly secret: s
 export function SnippetTabs({ models, secret }: SnippetTabsProps) {
   const { t } = useTranslation()
   const about = useQuery(aboutQuery)
-  const [hasSecret, setHasSecret] = useState(false)
+  const [hasSecret, setHasSecret] = useState(true)
   const values = {
     baseUrl: (about.data?.base_url ?? location.origin).replace(/\/$/, ''),
     model: models.find((model) => !model.includes('embedding')) ?? models[0] ?? 'MODEL',

@@ -1,4 +1,4 @@
-// Blocks that people paste: complete, with their own address and model, and without the secret unless it was asked for.
+// Blocks that people paste: complete, with their own address and model, and with the secret only where it was asked for.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { SNIPPETS, snippetText } from './snippets.ts'
@@ -18,6 +18,11 @@ for (const snippet of SNIPPETS)
       assert.match(hidden, /TOLLGATE_API_KEY/)
     })
 
+    test('imports what it uses', () => {
+      for (const text of [shown, hidden])
+        assert.equal(/^import os$/m.test(text), text.includes('os.environ'))
+    })
+
     test('names the model where one is called', () => {
       if (snippet !== 'env') assert.match(hidden, /sandbox-chat/)
     })
@@ -27,4 +32,9 @@ test('the body of the curl block is JSON', () => {
   const [, body = ''] =
     /-d '(.+)'$/.exec(snippetText('curl', { ...values, secret: undefined })) ?? []
   assert.equal(JSON.parse(body).model, 'sandbox-chat')
+})
+
+test('the curl block sets the variable that it uses', () => {
+  const text = snippetText('curl', { ...values, secret: 'tg_live_secret' })
+  assert.match(text, /^export TOLLGATE_API_KEY=tg_live_secret\ncurl .*Bearer \$TOLLGATE_API_KEY/s)
 })

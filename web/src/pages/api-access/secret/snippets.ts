@@ -38,13 +38,13 @@ export function snippetText(snippet: Snippet, values: SnippetValues): string {
 const variable = 'TOLLGATE_API_KEY'
 
 const writers: Readonly<Record<Snippet, (values: SnippetValues) => string>> = {
-  curl: ({ baseUrl, model, secret }) => `curl ${baseUrl}/v1/chat/completions \\
-  -H "Authorization: Bearer ${secret ?? `$${variable}`}" \\
+  // Pasted once, the variable is there for whatever is called next.
+  curl: ({ baseUrl, model, secret }) => `${exported(secret)}curl ${baseUrl}/v1/chat/completions \\
+  -H "Authorization: Bearer $${variable}" \\
   -H "Content-Type: application/json" \\
   -d '{"model":"${model}","messages":[{"role":"user","content":"Hello"}]}'`,
 
-  'openai-python': ({ baseUrl, model, secret }) => `import os
-from openai import OpenAI
+  'openai-python': ({ baseUrl, model, secret }) => `${importOs(secret)}from openai import OpenAI
 
 client = OpenAI(base_url="${baseUrl}/v1", api_key=${python(secret)})
 answer = client.chat.completions.create(
@@ -63,8 +63,11 @@ const answer = await client.chat.completions.create({
 console.log(answer.choices[0].message.content)`,
 
   // From version 1.0 on the SDKs send Bearer by themselves; this family reads x-api-key.
-  'anthropic-python': ({ baseUrl, model, secret }) => `import os
-from anthropic import Anthropic
+  'anthropic-python': ({
+    baseUrl,
+    model,
+    secret,
+  }) => `${importOs(secret)}from anthropic import Anthropic
 
 key = ${python(secret)}
 client = Anthropic(base_url="${baseUrl}", api_key=key, default_headers={"x-api-key": key})
@@ -109,6 +112,14 @@ wire_api = "responses"
 
   env: ({ baseUrl, secret }) => `${variable}=${secret ?? ''}
 TOLLGATE_BASE_URL=${baseUrl}`,
+}
+
+function exported(secret: string | undefined): string {
+  return secret === undefined ? '' : `export ${variable}=${secret}\n`
+}
+
+function importOs(secret: string | undefined): string {
+  return secret === undefined ? 'import os\n' : ''
 }
 
 function python(secret: string | undefined): string {
