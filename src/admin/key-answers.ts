@@ -101,9 +101,9 @@ function stateOf(key: Key, { frame, secrets, now }: Omit<KeyAround, 'catalog'>):
   // A test key spends nothing, so no budget stops it.
   if (key.mode === 'live' && frame.remainingNanodollars === 0n) return 'frame_exhausted'
   if (key.mode === 'live' && key.remainingNanodollars === 0n) return 'budget_exhausted'
-  if (secrets?.old !== undefined) return 'rotating'
   if (key.expiresAt !== null && key.expiresAt <= now + EXPIRES_SOON_MS) return 'expires_soon'
-  return isHigh(key) ? 'budget_high' : 'active'
+  if (isHigh(key)) return 'budget_high'
+  return secrets?.old === undefined ? 'active' : 'rotating'
 }
 
 function isHigh(key: Key): boolean {

@@ -81,10 +81,14 @@ describe('from the first start to a revoked key', () => {
   })
 
   test('the cost of a call appears on the page of the key', async () => {
-    await page.reload()
-    await page.getByRole('meter', { name: 'This key' }).waitFor()
+    const meter = page.getByRole('meter', { name: 'This key' })
+    const before = await meter.getAttribute('aria-valuetext')
     await page.getByRole('tab', { name: 'Requests' }).click()
     await page.getByRole('cell', { name: '200' }).first().waitFor()
+    assert.equal((await ask(secret, 'Hello')).status, 200)
+    await page.locator(`[role="meter"]:not([aria-valuetext="${before}"])`).first().waitFor()
+    await page.getByRole('cell', { name: '200' }).nth(1).waitFor()
+    await page.getByRole('button', { name: /^Updated/ }).waitFor()
     await picture(page, 'journey-3-spent')
   })
 
@@ -99,6 +103,8 @@ describe('from the first start to a revoked key', () => {
     const verdict = page.getByRole('region', { name: 'Would a call pass now?' })
     await verdict.getByText('A usual call is being refused').waitFor()
     await verdict.getByText('402 key_budget_exceeded').waitFor()
+    const heading = page.getByRole('heading', { level: 1 })
+    await heading.getByText(/Calls refused|Budget exhausted/).waitFor()
     await picture(page, 'journey-4-exhausted')
   })
 

@@ -8,6 +8,8 @@ import { call } from './api.ts'
 
 /** Money moves while one looks at it. */
 const liveMs = 15_000
+/** On the page of one key whoever made a call waits for its cost. Nothing is asked while the page is not seen. */
+const soonMs = 2_000
 
 export const keysQuery = (query: KeyQuery) =>
   queryOptions({
@@ -21,7 +23,7 @@ export const keyQuery = (id: string) =>
   queryOptions({
     queryKey: ['keys', 'one', id],
     queryFn: ({ signal }) => call(keyRoutes.readKey, { params: { id }, signal }),
-    refetchInterval: liveMs,
+    refetchInterval: soonMs,
   })
 
 export const limitsQuery = (id: string, model: string | undefined) =>
@@ -30,7 +32,7 @@ export const limitsQuery = (id: string, model: string | undefined) =>
     queryFn: ({ signal }) =>
       call(keyRoutes.readLimits, { params: { id }, query: { model }, signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: liveMs,
+    refetchInterval: soonMs,
   })
 
 export const frameQuery = queryOptions({

@@ -23,9 +23,9 @@ export const KEY_STATES = [
   'paused',
   'frame_exhausted',
   'budget_exhausted',
-  'rotating',
   'expires_soon',
   'budget_high',
+  'rotating',
   'active',
 ] as const
 export const keyState = z.enum(KEY_STATES)

@@ -7,7 +7,7 @@ import { RotateIcon } from '../../parts/icons.tsx'
 
 type FreshnessProps = {
   readonly asOf: string
-  readonly isFetching: boolean
+  readonly isFetching?: boolean
   readonly onRefresh: () => void
 }
 

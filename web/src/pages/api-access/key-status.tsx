@@ -20,11 +20,15 @@ type KeyStatusProps = {
   readonly expiresAt: string | null
   readonly resetsAt: string | null
   readonly oldSecretUntil: string | null
+  /** The gateway would refuse a call now, whatever the key's own state says. */
+  readonly isRefusing?: boolean
 }
+
+type Shown = KeyState | 'refusing'
 
 type Look = { readonly tone: Tone; readonly icon: ComponentType<{ readonly size?: number }> }
 
-const looks: Readonly<Record<KeyState, Look>> = {
+const looks: Readonly<Record<Shown, Look>> = {
   revoked: { tone: 'bad', icon: BanIcon },
   expired: { tone: 'bad', icon: ClockIcon },
   paused: { tone: 'neutral', icon: PauseIcon },
@@ -34,13 +38,19 @@ const looks: Readonly<Record<KeyState, Look>> = {
   expires_soon: { tone: 'warn', icon: ClockIcon },
   budget_high: { tone: 'warn', icon: GaugeIcon },
   active: { tone: 'good', icon: CheckIcon },
+  refusing: { tone: 'bad', icon: BanIcon },
 }
 
-export function KeyStatus({ state, expiresAt, resetsAt, oldSecretUntil }: KeyStatusProps) {
+/** What says nothing of whether calls pass. */
+const open: readonly KeyState[] = ['rotating', 'expires_soon', 'budget_high', 'active']
+
+export function KeyStatus(props: KeyStatusProps) {
+  const { expiresAt, resetsAt, oldSecretUntil, isRefusing = false } = props
   const { t } = useTranslation()
   const format = useFormat()
+  const state = isRefusing && open.includes(props.state) ? 'refusing' : props.state
   const { tone, icon: Icon } = looks[state]
-  const moments: Readonly<Record<KeyState, string | null>> = {
+  const moments: Readonly<Record<Shown, string | null>> = {
     revoked: null,
     expired: expiresAt,
     paused: null,
@@ -50,6 +60,7 @@ export function KeyStatus({ state, expiresAt, resetsAt, oldSecretUntil }: KeySta
     expires_soon: expiresAt,
     budget_high: resetsAt,
     active: null,
+    refusing: null,
   }
   const moment = moments[state]
   return (

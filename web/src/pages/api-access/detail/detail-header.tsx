@@ -1,12 +1,15 @@
 // The head of a key's page: its name and state, its secrets as far as they may be shown, and what can be done with it.
 import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { PlayIcon, RotateIcon } from '../../../parts/icons.tsx'
 import { PageHeader } from '../../../parts/page-header.tsx'
+import { limitsQuery } from '../../../queries.ts'
 import { useSession } from '../../../session.ts'
 import type { KeyAction } from '../dialogs/key-dialogs.tsx'
 import { useResume } from '../dialogs/pause-dialog.tsx'
@@ -16,11 +19,16 @@ import styles from './detail.module.css'
 
 type DetailHeaderProps = {
   readonly detail: KeyDetail
+  /** The model that the verdict below is about. */
+  readonly model: string | undefined
+  /** How old the figures are. */
+  readonly freshness: ReactNode
   readonly onAction: (action: KeyAction) => void
 }
 
-export function DetailHeader({ detail, onAction }: DetailHeaderProps) {
+export function DetailHeader({ detail, model, freshness, onAction }: DetailHeaderProps) {
   const { may } = useSession()
+  const limits = useQuery(limitsQuery(detail.id, model))
   const isManager = may('configuration:manage')
   return (
     <PageHeader
@@ -32,10 +40,17 @@ export function DetailHeader({ detail, onAction }: DetailHeaderProps) {
             expiresAt={detail.expires_at}
             resetsAt={detail.resets_at}
             oldSecretUntil={detail.old_secret?.valid_until ?? null}
+            isRefusing={limits.data?.passes === false}
           />
         </span>
       }
-      about={<SecretFacts detail={detail} onAction={isManager ? onAction : undefined} />}
+      about={
+        <SecretFacts
+          detail={detail}
+          freshness={freshness}
+          onAction={isManager ? onAction : undefined}
+        />
+      }
       actions={
         <>
           {isManager && detail.status !== 'revoked' && (
@@ -48,7 +63,9 @@ export function DetailHeader({ detail, onAction }: DetailHeaderProps) {
   )
 }
 
-function ManagerButtons({ detail, onAction }: DetailHeaderProps) {
+type ManagerButtonsProps = Pick<DetailHeaderProps, 'detail' | 'onAction'>
+
+function ManagerButtons({ detail, onAction }: ManagerButtonsProps) {
   const { t } = useTranslation()
   const resume = useResume()
   return (
@@ -71,17 +88,16 @@ function ManagerButtons({ detail, onAction }: DetailHeaderProps) {
   )
 }
 
-type SecretFactsProps = {
-  readonly detail: KeyDetail
+type SecretFactsProps = Pick<DetailHeaderProps, 'detail' | 'freshness'> & {
   readonly onAction: ((action: KeyAction) => void) | undefined
 }
 
-function SecretFacts({ detail, onAction }: SecretFactsProps) {
+function SecretFacts({ detail, freshness, onAction }: SecretFactsProps) {
   const { t } = useTranslation()
   const facts = [detail.owner, detail.environment, t(`mode.${detail.mode}`)]
   return (
     <>
-      <code>{detail.masked}</code> · {facts.filter((fact) => fact !== null).join(' · ')}
+      <code>{detail.masked}</code> · {facts.filter((fact) => fact !== null).join(' · ')} {freshness}
       {detail.old_secret && (
         <TwoSecrets detail={detail} old={detail.old_secret} onAction={onAction} />
       )}
@@ -89,7 +105,9 @@ function SecretFacts({ detail, onAction }: SecretFactsProps) {
   )
 }
 
-type TwoSecretsProps = SecretFactsProps & { readonly old: NonNullable<KeyDetail['old_secret']> }
+type TwoSecretsProps = Omit<SecretFactsProps, 'freshness'> & {
+  readonly old: NonNullable<KeyDetail['old_secret']>
+}
 
 /** Which of them is used: when nobody calls with the old one any more, it can be ended. */
 function TwoSecrets({ detail, old, onAction }: TwoSecretsProps) {

@@ -1,8 +1,9 @@
 // One key: whether a call would pass now, what is spent of its budget and of the frame's, and everything known of it.
 import { Stack, Tabs } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import type { ReactNode } from 'react'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
 import { ApiError } from '../../../api.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
@@ -12,6 +13,8 @@ import { keyQuery } from '../../../queries.ts'
 import { useSession } from '../../../session.ts'
 import { NotFoundPage } from '../../not-found.tsx'
 import type { KeyAction } from '../dialogs/key-dialogs.tsx'
+import { Freshness } from '../freshness.tsx'
+import { useRefreshKeys } from '../key-in-brief.ts'
 import { ActivityTab } from './activity-tab.tsx'
 import { Budgets } from './budgets.tsx'
 import { DetailHeader } from './detail-header.tsx'
@@ -32,6 +35,7 @@ export function DetailPage() {
   const { t } = useTranslation()
   const { id } = route.useParams()
   const key = useQuery(keyQuery(id))
+  const refresh = useRefreshKeys()
   const isUnknown = key.error instanceof ApiError && [400, 404].includes(key.error.status)
   if (isUnknown) return <NotFoundPage />
   if (key.error && !key.data)
@@ -39,10 +43,32 @@ export function DetailPage() {
       <ErrorAlert title={t('detail.failed')} error={key.error} onRetry={() => void key.refetch()} />
     )
   if (!key.data) return <Loading lines={4} height={110} />
-  return <Detail detail={key.data} />
+  return (
+    <>
+      {key.error && (
+        <ErrorAlert
+          title={t('overview.stale')}
+          error={key.error}
+          onRetry={() => void key.refetch()}
+        />
+      )}
+      <Detail
+        detail={key.data}
+        freshness={
+          <Freshness
+            asOf={new Date(key.dataUpdatedAt).toISOString()}
+            onRefresh={() => void refresh()}
+          />
+        }
+      />
+    </>
+  )
 }
 
-function Detail({ detail }: { readonly detail: KeyDetail }) {
+type DetailProps = { readonly detail: KeyDetail; readonly freshness: ReactNode }
+
+function Detail({ detail, freshness }: DetailProps) {
+  useNewFigures(detail)
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const [action, setAction] = useState<KeyAction>()
@@ -50,7 +76,12 @@ function Detail({ detail }: { readonly detail: KeyDetail }) {
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
   return (
     <>
-      <DetailHeader detail={detail} onAction={setAction} />
+      <DetailHeader
+        detail={detail}
+        model={search.model}
+        freshness={freshness}
+        onAction={setAction}
+      />
       <Stack gap="lg">
         <Verdict detail={detail} search={search} onChange={change} />
         <Budgets detail={detail} />
@@ -68,6 +99,19 @@ function Detail({ detail }: { readonly detail: KeyDetail }) {
       )}
     </>
   )
+}
+
+/** A call that was made meanwhile is in the lists below as well. */
+function useNewFigures({ id, spent, last_used_at: lastUsedAt }: KeyDetail): void {
+  const client = useQueryClient()
+  const seen = useRef({ id, spent, lastUsedAt })
+  useEffect(() => {
+    const before = seen.current
+    seen.current = { id, spent, lastUsedAt }
+    if (before.id !== id || (before.spent === spent && before.lastUsedAt === lastUsedAt)) return
+    for (const figures of ['usage', 'requests'])
+      void client.invalidateQueries({ queryKey: ['keys', figures, id] })
+  }, [client, id, spent, lastUsedAt])
 }
 
 export type TabProps = {
