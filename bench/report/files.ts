@@ -1,4 +1,4 @@
-// Where the results of a whole run are kept (bench/results, not in git), and how they get into the document.
+// Where the results of the last runs are kept (bench/results, not in git), and how they get into the document.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 const RESULTS = fileURLToPath(new URL('../results', import.meta.url))
 const DOCS = fileURLToPath(new URL('../../docs', import.meta.url))
 const SCALE_FILE = join(RESULTS, 'scale.md')
-const BEGIN = '<!-- bench: begin -->'
-const END = '<!-- bench: end -->'
+const TABLE_FILE = join(RESULTS, 'table.md')
+const DOCUMENT = join(DOCS, 'performance.md')
 
 export type ResultFiles = {
   readonly json: Readonly<Record<string, unknown>> & { readonly effort: number }
@@ -18,7 +18,7 @@ export type ResultFiles = {
 export function writeResults({ json, table, plot }: ResultFiles): void {
   mkdirSync(RESULTS, { recursive: true })
   writeFileSync(join(RESULTS, 'results.json'), `${JSON.stringify(json, null, 2)}\n`)
-  writeFileSync(join(RESULTS, 'table.md'), table)
+  writeFileSync(TABLE_FILE, table)
   writeFileSync(join(RESULTS, 'plot.svg'), plot)
 }
 
@@ -28,25 +28,29 @@ export function writeScale(table: string): void {
   writeFileSync(SCALE_FILE, table)
 }
 
-/** Puts the last runs into docs/performance.md, between its two marks. */
+/** Puts the last runs into docs/performance.md, each between its two marks. */
 export function publishResults(): number {
-  const tableFile = join(RESULTS, 'table.md')
-  if (!existsSync(tableFile)) throw new Error('there is no run to publish yet: npm run bench')
-  const { effort } = JSON.parse(
-    readFileSync(join(RESULTS, 'results.json'), 'utf8'),
-  ) as ResultFiles['json']
-  if (effort < 1) throw new Error('the last run was a trial (BENCH_EFFORT): npm run bench')
-  const file = join(DOCS, 'performance.md')
-  const document = readFileSync(file, 'utf8')
-  const begin = document.indexOf(BEGIN)
-  const end = document.indexOf(END)
-  if (begin < 0 || end < begin) throw new Error(`docs/performance.md lacks ${BEGIN} and ${END}`)
-  const plot = '![Requests and events per second, as shares of a bare proxy](performance.svg)'
-  const scale = existsSync(SCALE_FILE)
-    ? `### A full database\n\n${readFileSync(SCALE_FILE, 'utf8')}\n`
-    : ''
-  const results = `${BEGIN}\n\n${readFileSync(tableFile, 'utf8')}\n${plot}\n\n${scale}`
-  writeFileSync(file, document.slice(0, begin) + results + document.slice(end))
-  copyFileSync(join(RESULTS, 'plot.svg'), join(DOCS, 'performance.svg'))
+  const hasTable = existsSync(TABLE_FILE)
+  const hasScale = existsSync(SCALE_FILE)
+  if (!hasTable && !hasScale) throw new Error('there is no run to publish yet: npm run bench')
+  if (hasTable) publishTable()
+  if (hasScale) putBetweenMarks('scale', readFileSync(SCALE_FILE, 'utf8'))
   return 0
+}
+
+function publishTable(): void {
+  const json = readFileSync(join(RESULTS, 'results.json'), 'utf8')
+  const { effort } = JSON.parse(json) as ResultFiles['json']
+  if (effort < 1) throw new Error('the last run was a trial (BENCH_EFFORT): npm run bench')
+  const plot = '![Requests and events per second, as shares of a bare proxy](performance.svg)'
+  putBetweenMarks('bench', `${readFileSync(TABLE_FILE, 'utf8')}\n${plot}\n`)
+  copyFileSync(join(RESULTS, 'plot.svg'), join(DOCS, 'performance.svg'))
+}
+
+function putBetweenMarks(name: 'bench' | 'scale', text: string): void {
+  const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`]
+  const document = readFileSync(DOCUMENT, 'utf8')
+  const [from, to] = [document.indexOf(begin), document.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`docs/performance.md lacks ${begin} and ${end}`)
+  writeFileSync(DOCUMENT, `${document.slice(0, from)}${begin}\n\n${text}\n${document.slice(to)}`)
 }
