@@ -56,6 +56,18 @@ test('files with a hash in their name are kept, the page is not', async () => {
   assert.equal(page.headers.get('cache-control'), 'no-cache')
 })
 
+for (const [path, status] of [
+  ['/settings/api-access', 200],
+  ['/settings/api-access/key_1', 200],
+  ['/welcome', 200],
+  ['/settings/nothing.js', 404],
+  ['/nothing', 404],
+] as const)
+  test(`a program that asks for the head of ${path} gets ${status}`, async () => {
+    const head = await fetch(url + path, { method: 'HEAD', headers: { accept: '*/*' } })
+    assert.equal(head.status, status)
+  })
+
 for (const [accepted, encoding] of [
   ['gzip, br', 'br'],
   ['br', 'br'],

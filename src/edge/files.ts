@@ -6,6 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join, normalize } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
+import { LINK_PAGES } from '../admin/contract/sign-in.ts'
+
 export type WebFiles = {
   /** Sends the file at a path; false when there is none. To a browser every other path is a view of the page. */
   serve(path: string, message: IncomingMessage, response: ServerResponse): Promise<boolean>
@@ -36,7 +38,7 @@ const SAFETY = {
 export function webFiles(root: string): WebFiles {
   return {
     async serve(path, { headers, method }, response) {
-      const isView = path === '/' || (extname(path) === '' && headers.accept?.includes('text/html'))
+      const isView = extname(path) === '' && (isPage(path) || headers.accept?.includes('text/html'))
       const file = isView ? join(root, 'index.html') : inside(root, path)
       const size = file === undefined ? undefined : await sizeOf(file)
       if (file === undefined || size === undefined) return false
@@ -58,6 +60,12 @@ export function webFiles(root: string): WebFiles {
       return true
     },
   }
+}
+
+/** Where there is nothing but pages, whoever asks. */
+function isPage(path: string): boolean {
+  const pages = ['/', '/settings', '/sign-in', ...Object.values(LINK_PAGES)]
+  return pages.includes(path) || path.startsWith('/settings/')
 }
 
 function takesBrotli(headers: IncomingMessage['headers']): boolean {
