@@ -19,10 +19,15 @@ export async function refusingStale<Result>(
     return await change()
   } catch (thrown) {
     if (!(thrown instanceof StoreError) || thrown.code !== 'version_conflict') throw thrown
+    const newest = await versionOf(store, read.subjectId)
     const changes = await changesSince(store, read)
-    throw new AdminError('version_conflict', thrown.sentence ?? sentence('frame_changed'), {
+    const why =
+      read.version > Number(newest)
+        ? sentence('version_unknown', { version: read.version, newest })
+        : (thrown.sentence ?? sentence('frame_changed'))
+    throw new AdminError('version_conflict', why, {
       conflict: {
-        version: await versionOf(store, read.subjectId),
+        version: newest,
         changes: changes.map(({ at, actor, action, fields }) => ({
           at: iso(at),
           actor,

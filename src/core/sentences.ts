@@ -24,7 +24,7 @@ export const SENTENCES = {
   moment_passed: 'choose a moment to come',
   since_before_until: 'since must be before until',
   reason_needed: 'a reason is needed: say why in a few words',
-  url_shape: 'write an address that begins with https://',
+  url_shape: 'write a web address that begins with https:// or http://',
   json_needed: 'send the body as JSON, with "content-type: application/json"',
   body_too_large: 'the body is larger than this interface takes',
 
@@ -53,6 +53,8 @@ export const SENTENCES = {
     'key "{{name}}" was changed since you read it: look at what is there now, and make your change again',
   frame_changed:
     'the frame was changed since you read it: look at what is there now, and make your change again',
+  version_unknown:
+    'there is no version {{version}}: the newest is {{newest}}, so read it again before you change it',
   version_needed:
     'send the version that this change is based on: the ETag of the answer that showed it, as If-Match',
   idempotency_key_shape: 'it must have 1 to {{most}} characters',
@@ -119,7 +121,9 @@ export const SENTENCES = {
     'sign in, or send a personal access token as "Authorization: Bearer …"; keys of the data plane open nothing here',
   sign_in_again: 'sign in again',
   sign_in_wrong:
-    'this does not open an account: check what you wrote, or ask an administrator for a link to reset your password',
+    'the e-mail address or the password is wrong: try again, or ask an administrator for a link to a new password',
+  sign_in_wrong_step:
+    'this code is wrong or too late: write the newest one, or sign in again from the start',
   sign_in_locked: 'too many wrong codes: wait a while, then sign in again from the start',
   sign_in_often: 'too many attempts: try again in {{minutes}} min',
   sign_on_absent: 'there is no single sign-on here',

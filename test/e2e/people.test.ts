@@ -133,6 +133,7 @@ for (const [name, fresh] of [
           password: 'wrong wrong wrong',
         })
         assert.equal(json.error.code, 'wrong_credentials')
+        assert.match(json.error.message, /^the e-mail address or the password is wrong/)
         delete json.error.request_id
         answers.push([status, json, headers.getSetCookie()])
       }
@@ -222,7 +223,8 @@ for (const [name, fresh] of [
         })
         assert.deepEqual(step.json, { step: 'code' })
         assert.equal((await browser.get('/session')).json.person, null)
-        const { status } = await browser.post('/session/code', given)
+        const { status, json } = await browser.post('/session/code', given)
+        if (status === 401) assert.match(json.error.message, /^this code is wrong or too late/)
         return { status, person: (await browser.get('/session')).json.person }
       }
       const code = appCode(uri)

@@ -20,7 +20,10 @@ const idParams = z.object({ id: z.string() })
 
 const webhook = z.strictObject({
   kind: z.literal('webhook'),
-  url: z.url({ protocol: /^https?$/, error: 'write an address that begins with https://' }),
+  url: z.url({
+    protocol: /^https?$/,
+    error: 'write a web address that begins with https:// or http://',
+  }),
 })
 const email = z.strictObject({ kind: z.literal('email'), to: z.email() })
 export const newDestination = z.discriminatedUnion('kind', [webhook, email])

@@ -7,6 +7,7 @@ import type { Store } from '../../store/open.ts'
 import { findPerson, hasPeople } from '../../store/people.ts'
 import type { HandlersOf } from '../call.ts'
 import type { signInRoutes } from '../contract/sign-in.ts'
+import { AdminError } from '../error.ts'
 import { addressTries, limitTries, signInTries, takeTriesBack } from './limits.ts'
 import { linkHandlers } from './link-handlers.ts'
 import { storeFor, visitOf, type PeopleParts } from './parts.ts'
@@ -50,6 +51,8 @@ export function signInHandlers(parts: PeopleParts): HandlersOf<typeof signInRout
       const outcome = await signIn.enterCode(visitOf(call), call.body)
       if (outcome.outcome === 'signed-in') await takeTriesBack(store, tries)
       else if ('personId' in outcome) await recordWrong(store, { personId: outcome.personId })
+      if (outcome.outcome === 'refused')
+        throw new AdminError('wrong_credentials', sentence('sign_in_wrong_step'))
       return stepAnswer(store, outcome, call.setHeader)
     },
 
