@@ -27,6 +27,7 @@ import { signInSearch } from './pages/sign-in/sign-in-search.ts'
 import { usageSearch } from './usage/usage-search.ts'
 import { sessionQuery } from './session.ts'
 import { Shell } from './shell/shell.tsx'
+import { startPage } from './shell/start-page.ts'
 import { textCrumb } from './shell/text-crumb.tsx'
 
 declare module '@tanstack/react-router' {
@@ -45,12 +46,12 @@ type Context = { readonly queryClient: QueryClient }
 
 const rootRoute = createRootRouteWithContext<Context>()({ component: Outlet })
 
-/** What most people come for. */
 const startRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/settings/api-access', replace: true })
+  beforeLoad: async ({ context }) => {
+    const { person } = await context.queryClient.ensureQueryData(sessionQuery)
+    throw redirect({ to: person ? startPage(person.permissions) : '/sign-in', replace: true })
   },
 })
 

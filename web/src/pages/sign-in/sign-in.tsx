@@ -70,7 +70,7 @@ function useEnter(): () => void {
   return () => {
     void client
       .invalidateQueries({ queryKey: sessionQuery.queryKey })
-      .then(() => navigate({ to: next ?? '/settings/api-access', replace: true }))
+      .then(() => navigate({ to: next ?? '/', replace: true }))
   }
 }
 

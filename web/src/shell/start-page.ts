@@ -1,0 +1,15 @@
+// The page that somebody sees first: what most people come for, or the first one that their role opens.
+import type { Permission } from '../../../src/admin/contract/permissions.ts'
+
+const pages = [
+  ['configuration:read', '/settings/api-access'],
+  ['usage:read', '/settings/usage'],
+  ['requests:read', '/settings/requests'],
+  ['audit:read', '/settings/audit'],
+  ['people:manage', '/settings/people'],
+] as const satisfies readonly (readonly [Permission, string])[]
+
+export function startPage(permissions: readonly Permission[]) {
+  const open = pages.find(([permission]) => permissions.includes(permission))
+  return open?.[1] ?? '/settings/profile'
+}
