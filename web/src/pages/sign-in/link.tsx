@@ -96,18 +96,19 @@ function LinkForm({ token, kind, email, name, expires_at: expiresAt }: LinkFormP
       }),
     onSuccess: async ({ step }) => {
       await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
-      await navigate({ to: step === 'done' ? '/settings/api-access' : '/sign-in', replace: true })
+      await navigate({ to: step === 'done' ? '/' : '/sign-in', replace: true })
     },
   })
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     use.mutate(new FormData(event.currentTarget))
   }
+  const isNamed = use.error instanceof ApiError && use.error.problems.length > 0
   const errorOf = (field: string) => problemOf(use.error, field)
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} noValidate>
       <Stack>
-        {use.error && <ErrorAlert title={t('link.failed')} error={use.error} />}
+        {use.error && !isNamed && <ErrorAlert title={t('link.failed')} error={use.error} />}
         <TextInput
           name="email"
           type="email"
@@ -134,7 +135,6 @@ function LinkForm({ token, kind, email, name, expires_at: expiresAt }: LinkFormP
           label={t('link.password')}
           description={t('link.passwordHint', { count: PASSWORD_LENGTH_MIN })}
           autoComplete="new-password"
-          minLength={PASSWORD_LENGTH_MIN}
           error={errorOf('password')}
           visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword'), tabIndex: 0 }}
           required

@@ -3,9 +3,10 @@ import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { SubmitEvent } from 'react'
 import { signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
-import { call } from '../../api.ts'
+import { ApiError, call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
+import { problemOf } from '../../parts/field-problem.ts'
 
 type PasswordStepProps = { readonly onStep: (step: 'done' | 'code') => void }
 
@@ -22,15 +23,17 @@ export function PasswordStep({ onStep }: PasswordStepProps) {
     event.preventDefault()
     signIn.mutate(new FormData(event.currentTarget))
   }
+  const isNamed = signIn.error instanceof ApiError && signIn.error.problems.length > 0
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} noValidate>
       <Stack>
-        {signIn.error && <ErrorAlert title={t('signIn.failed')} error={signIn.error} />}
+        {signIn.error && !isNamed && <ErrorAlert title={t('signIn.failed')} error={signIn.error} />}
         <TextInput
           name="email"
           type="email"
           label={t('signIn.email')}
           autoComplete="username"
+          error={problemOf(signIn.error, 'email')}
           autoFocus
           required
         />
@@ -38,6 +41,7 @@ export function PasswordStep({ onStep }: PasswordStepProps) {
           name="password"
           label={t('signIn.password')}
           autoComplete="current-password"
+          error={problemOf(signIn.error, 'password')}
           visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword'), tabIndex: 0 }}
           required
         />

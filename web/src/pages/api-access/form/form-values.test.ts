@@ -96,6 +96,7 @@ test('a new key has everything', () => {
   assert.equal(created.name, 'demo')
   assert.equal(created.budget, '1')
   assert.equal(created.owner, null)
+  assert.equal(created.environment, null)
   assert.equal(created.mode, 'live')
   assert.equal(created.expires_at, null)
   assert.deepEqual(created.alert_thresholds, [50, 80, 100])

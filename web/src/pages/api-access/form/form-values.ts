@@ -51,7 +51,7 @@ export const emptyValues = (timezone: string): KeyFormValues => ({
   name: '',
   description: '',
   owner: '',
-  environment: 'production',
+  environment: '',
   tags: [],
   mode: 'live',
   models: [],

@@ -38,6 +38,7 @@ export function IdentityFields({ form, isNew }: FieldsProps & { readonly isNew: 
           id={fieldId('environment')}
           label={t('keyForm.field.environment')}
           data={environments}
+          placeholder="production"
           {...form.getInputProps('environment')}
         />
       </div>
