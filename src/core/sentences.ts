@@ -70,7 +70,7 @@ export const SENTENCES = {
     'by provider or endpoint at most {{most}} requests can be added up: choose a shorter time, or one key',
   report_hours: 'by hour at most {{days}} days can be shown',
   no_such_request:
-    'there is no request {{id}}: it was refused before it was admitted, or its row is past retention',
+    'there is no request {{id}}: it was refused before it was admitted, and then the log of the gateway says why under this id; or its row is past retention',
   request_running: 'request {{id}} is still running: it has a hold and no cost yet',
   no_such_hold:
     'hold {{id}} is not closed, or its row is gone: `tollgate ledger orphans` lists what can be adjusted',

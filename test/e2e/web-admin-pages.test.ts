@@ -160,12 +160,30 @@ describe('the pages beside the keys', () => {
     assert.deepEqual(await seriousFindings(page), [])
   })
 
+  test('where refused calls are is said where they are missed', async () => {
+    await open('/settings/requests?outcome=failed')
+    await page.getByText('Calls that were refused are counted in Usage').waitFor()
+  })
+
+  test('a destination without an address is asked for it', async () => {
+    await open('/settings/alerts')
+    await page.getByRole('button', { name: 'Add destination' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Add destination' }).click()
+    await dialog.getByText('Write where the alerts shall go.').waitFor()
+  })
+
   test('the playground answers with what it cost', async () => {
     await open('/settings/playground')
     await page.getByRole('combobox', { name: 'Key' }).click()
     await page.getByRole('option', { name: nasty }).click()
     await page.getByText('A call would pass now').waitFor()
+    await page.getByLabel('Longest answer').fill('0')
     await page.getByLabel('Message', { exact: true }).fill('Say hello.')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('Write a whole number from 1 on').waitFor()
+    assert.equal(await page.getByLabel('Message', { exact: true }).inputValue(), 'Say hello.')
+    await page.getByLabel('Longest answer').fill('512')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText(/tokens in, \d+ out, \$/).waitFor()
     assert.deepEqual(await seriousFindings(page), [])
@@ -202,6 +220,9 @@ describe('the pages beside the keys', () => {
     const own = await desk.browser.newContext({ locale: 'en-US' })
     const viewer = await own.newPage()
     await viewer.goto(invitation)
+    await viewer.getByLabel('New password').fill('short')
+    await viewer.getByRole('button', { name: 'Accept invitation' }).click()
+    await viewer.getByText('Use at least 12 characters').waitFor()
     await viewer.getByLabel('New password').fill(administrator.password)
     await viewer.getByRole('button', { name: 'Accept invitation' }).click()
     await viewer.getByRole('heading', { name: 'API access' }).waitFor()

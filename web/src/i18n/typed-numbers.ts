@@ -61,7 +61,7 @@ function kindOfProblem(
  * The number with a point and without groups. Groups have three digits and are parted by the separator of the language,
  * or by spaces or apostrophes, which part decimals nowhere.
  */
-function readNumber(typed: string, { decimal, group }: Separators): string | undefined {
+export function readNumber(typed: string, { decimal, group }: Separators): string | undefined {
   const text = typed
     .trim()
     .replaceAll(/[\u00a0\u202f]/g, ' ')

@@ -22,6 +22,7 @@ export function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinati
   const { t } = useTranslation()
   const [kind, setKind] = useState<(typeof kinds)[number]>('webhook')
   const [address, setAddress] = useState('')
+  const [isTried, setTried] = useState(false)
   const [secret, setSecret] = useState<string>()
   const [idempotencyKey, setIdempotencyKey] = useState(newIdempotencyKey)
   const add = useChange(madeOldByAlerts, {
@@ -43,10 +44,9 @@ export function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinati
     <ConfirmDialog
       title={t('alerts.add')}
       action={t('alerts.add')}
-      isReady={address.trim() !== ''}
       isPending={add.isPending}
       error={add.error}
-      onConfirm={() => add.mutate()}
+      onConfirm={() => (address.trim() === '' ? setTried(true) : add.mutate())}
       onCancel={onClose}
     >
       <Radio.Group
@@ -71,7 +71,11 @@ export function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinati
         data-autofocus
         autoComplete="off"
         value={address}
-        error={problemOf(add.error, kind === 'webhook' ? 'url' : 'to')}
+        error={
+          isTried && address.trim() === ''
+            ? t('alerts.addressNeeded')
+            : problemOf(add.error, kind === 'webhook' ? 'url' : 'to')
+        }
         onChange={({ currentTarget }) => retype(currentTarget.value)}
       />
     </ConfirmDialog>

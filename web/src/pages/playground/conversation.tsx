@@ -1,6 +1,5 @@
 // What was asked and answered, each answer with what it cost; and the field for the next question.
 import { Button, Group, Textarea } from '@mantine/core'
-import { useState } from 'react'
 import type { ReactNode, SubmitEvent } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/keys.ts'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -25,12 +24,15 @@ type ConversationProps = {
   readonly isReady: boolean
   readonly isPending: boolean
   readonly error: Error | null
-  readonly onSay: (content: string) => void
+  /** What is being written. */
+  readonly draft: string
+  readonly onDraft: (draft: string) => void
+  readonly onSay: () => void
   readonly onClear: () => void
 }
 
 export function Conversation(props: ConversationProps) {
-  const { turns, isReady, isPending, error, onSay, onClear } = props
+  const { turns, isReady, isPending, error, draft, onDraft, onSay, onClear } = props
   const { t } = useTranslation()
   return (
     <section className="card" aria-label={t('playground.conversation')}>
@@ -50,7 +52,7 @@ export function Conversation(props: ConversationProps) {
       </ol>
       {isPending && <Loading lines={2} />}
       {error && <ErrorAlert title={t('testCall.notMade')} error={error} />}
-      <SayForm isReady={isReady && !isPending} onSay={onSay}>
+      <SayForm isReady={isReady && !isPending} draft={draft} onDraft={onDraft} onSay={onSay}>
         {turns.length > 0 && (
           <Button variant="default" onClick={onClear} disabled={isPending}>
             {t('playground.clear')}
@@ -89,18 +91,15 @@ function Said({ turn: { content, result } }: { readonly turn: Turn }) {
   )
 }
 
-type SayFormProps = Pick<ConversationProps, 'isReady' | 'onSay'> & {
+type SayFormProps = Pick<ConversationProps, 'isReady' | 'draft' | 'onDraft' | 'onSay'> & {
   readonly children: ReactNode
 }
 
-function SayForm({ isReady, onSay, children }: SayFormProps) {
+function SayForm({ isReady, draft, onDraft, onSay, children }: SayFormProps) {
   const { t } = useTranslation()
-  const [text, setText] = useState('')
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
-    if (!isReady || text.trim() === '') return
-    onSay(text)
-    setText('')
+    if (isReady && draft.trim() !== '') onSay()
   }
   return (
     <form onSubmit={submit}>
@@ -109,8 +108,8 @@ function SayForm({ isReady, onSay, children }: SayFormProps) {
         autosize
         minRows={3}
         maxRows={12}
-        value={text}
-        onChange={({ currentTarget }) => setText(currentTarget.value)}
+        value={draft}
+        onChange={({ currentTarget }) => onDraft(currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
             event.currentTarget.form?.requestSubmit()
@@ -118,7 +117,7 @@ function SayForm({ isReady, onSay, children }: SayFormProps) {
       />
       <Group justify="flex-end" mt="sm">
         {children}
-        <Button type="submit" disabled={!isReady || text.trim() === ''}>
+        <Button type="submit" disabled={!isReady || draft.trim() === ''}>
           {t('playground.send')}
         </Button>
       </Group>

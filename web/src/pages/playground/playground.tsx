@@ -5,41 +5,56 @@ import { useState } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/keys.ts'
 import { playgroundRoutes } from '../../../../src/admin/contract/playground.ts'
 import { call } from '../../api.ts'
-import { useTranslation } from '../../i18n/use-translation.ts'
+import { readCount } from '../../i18n/typed-numbers.ts'
+import type { Separators } from '../../i18n/typed-numbers.ts'
+import { useWords } from '../../i18n/use-words.ts'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { keyQuery, modelsQuery } from '../../queries.ts'
 import { useChange } from '../../use-change.ts'
 import { Conversation } from './conversation.tsx'
 import type { Turn } from './conversation.tsx'
 import { Settings } from './settings.tsx'
-import type { PlaygroundSettings } from './settings.tsx'
+import { readTemperature, settingsProblems } from './settings-problems.ts'
+import type { PlaygroundSettings } from './settings-problems.ts'
 import styles from './playground.module.css'
 
 const route = getRouteApi('/app/settings/playground')
 
 export function PlaygroundPage() {
-  const { t } = useTranslation()
+  const words = useWords()
+  const { t } = words
   const search = route.useSearch()
   const [settings, setSettings] = useState<PlaygroundSettings>({
     system: '',
     maxTokens: '512',
     temperature: '',
   })
+  const problems = settingsProblems(settings, words)
   const [turns, setTurns] = useState<readonly Turn[]>([])
+  const [draft, setDraft] = useState('')
   const models = useOfferedModels(search.key)
   const model = models.find((each) => each === search.model) ?? models[0]
   const play = useChange([['keys'], ['frame'], ['usage'], ['requests']], {
     change: ({ key, said }: { readonly key: string; readonly said: readonly Turn[] }) =>
-      call(playgroundRoutes.play, { body: bodyOf({ key, model: model ?? '', said }, settings) }),
+      call(playgroundRoutes.play, {
+        body: bodyOf({ key, model: model ?? '', said }, settings, words.format.separators),
+      }),
     onDone: (result) => setTurns((old) => [...old, answered(result)]),
   })
-  const say = (content: string) => {
+  const say = () => {
     const { key } = search
-    if (key === undefined) return
+    const content = draft
+    if (key === undefined || Object.keys(problems).length > 0) return
     // What was refused is not part of what the model is told next time.
     const said = [...turns.filter(({ result }) => result?.passes !== false), asked(content)]
     setTurns([...turns, asked(content)])
-    play.mutate({ key, said })
+    setDraft('')
+    // What was never asked stays to be asked again.
+    const takeBack = () => {
+      setTurns(turns)
+      setDraft((newer) => newer || content)
+    }
+    play.mutate({ key, said }, { onError: takeBack })
   }
   return (
     <>
@@ -50,6 +65,7 @@ export function PlaygroundPage() {
           models={models}
           model={model}
           settings={settings}
+          problems={problems}
           onChange={setSettings}
         />
         <Conversation
@@ -57,6 +73,8 @@ export function PlaygroundPage() {
           isReady={search.key !== undefined && model !== undefined}
           isPending={play.isPending}
           error={play.error}
+          draft={draft}
+          onDraft={setDraft}
           onSay={say}
           onClear={() => setTurns([])}
         />
@@ -75,8 +93,13 @@ function useOfferedModels(key: string | undefined): readonly string[] {
 
 type Spoken = { readonly key: string; readonly model: string; readonly said: readonly Turn[] }
 
-function bodyOf({ key, model, said }: Spoken, settings: PlaygroundSettings) {
-  const { system, maxTokens, temperature } = settings
+function bodyOf(
+  { key, model, said }: Spoken,
+  { system, maxTokens, temperature }: PlaygroundSettings,
+  separators: Separators,
+) {
+  const tokens = readCount(maxTokens, separators)
+  const degree = readTemperature(temperature, separators)
   return {
     key,
     model,
@@ -84,8 +107,8 @@ function bodyOf({ key, model, said }: Spoken, settings: PlaygroundSettings) {
       ...(system.trim() === '' ? [] : [{ role: 'system' as const, content: system }]),
       ...said.map(({ role, content }) => ({ role, content })),
     ],
-    ...(maxTokens === '' ? {} : { max_tokens: Number(maxTokens) }),
-    ...(temperature === '' ? {} : { temperature: Number(temperature) }),
+    ...(tokens === undefined ? {} : { max_tokens: tokens }),
+    ...(degree === undefined ? {} : { temperature: degree }),
   }
 }
 

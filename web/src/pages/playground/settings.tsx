@@ -9,26 +9,22 @@ import { CallRefusal } from '../../parts/call-refusal.tsx'
 import { KeySelect } from '../../parts/key-select.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { limitsQuery } from '../../queries.ts'
+import type { PlaygroundSettings, SettingsProblems } from './settings-problems.ts'
 import type { PlaygroundSearch } from './playground-search.ts'
 
 const route = getRouteApi('/app/settings/playground')
-
-/** As typed; empty means: not said. */
-export type PlaygroundSettings = {
-  readonly system: string
-  readonly maxTokens: string
-  readonly temperature: string
-}
 
 type SettingsProps = {
   readonly search: PlaygroundSearch
   readonly models: readonly string[]
   readonly model: string | undefined
   readonly settings: PlaygroundSettings
+  readonly problems: SettingsProblems
   readonly onChange: (settings: PlaygroundSettings) => void
 }
 
-export function Settings({ search, models, model, settings, onChange }: SettingsProps) {
+export function Settings(props: SettingsProps) {
+  const { search, models, model, settings, problems, onChange } = props
   const { t } = useTranslation()
   const navigate = route.useNavigate()
   const choose = (next: PlaygroundSearch) => void navigate({ search: next, replace: true })
@@ -58,21 +54,18 @@ export function Settings({ search, models, model, settings, onChange }: Settings
           onChange={({ currentTarget }) => onChange({ ...settings, system: currentTarget.value })}
         />
         <TextInput
-          type="number"
-          min={1}
-          step={1}
+          inputMode="numeric"
           label={t('playground.maxTokens')}
+          error={problems.maxTokens}
           value={settings.maxTokens}
           onChange={({ currentTarget }) =>
             onChange({ ...settings, maxTokens: currentTarget.value })
           }
         />
         <TextInput
-          type="number"
-          min={0}
-          max={2}
-          step={0.1}
+          inputMode="decimal"
           label={t('playground.temperature')}
+          error={problems.temperature}
           placeholder={t('playground.usual')}
           value={settings.temperature}
           onChange={({ currentTarget }) =>

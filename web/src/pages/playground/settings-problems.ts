@@ -1,0 +1,37 @@
+// What is wrong with the settings of a call, one text per field, and the numbers that they mean.
+import { readCount, readNumber } from '../../i18n/typed-numbers.ts'
+import type { Separators } from '../../i18n/typed-numbers.ts'
+import type { Words } from '../../i18n/use-words.ts'
+
+/** As typed; empty means: not said. */
+export type PlaygroundSettings = {
+  readonly system: string
+  readonly maxTokens: string
+  readonly temperature: string
+}
+
+export type SettingsProblems = {
+  readonly maxTokens?: string
+  readonly temperature?: string
+}
+
+const TEMPERATURE_MAX = 2
+
+export function settingsProblems(
+  { maxTokens, temperature }: PlaygroundSettings,
+  { t, format }: Pick<Words, 't' | 'format'>,
+): SettingsProblems {
+  const { separators } = format
+  const isCount = maxTokens.trim() === '' || readCount(maxTokens, separators) !== undefined
+  const isDegree =
+    temperature.trim() === '' || readTemperature(temperature, separators) !== undefined
+  return {
+    ...(isCount ? {} : { maxTokens: t('playground.maxTokensProblem') }),
+    ...(isDegree ? {} : { temperature: t('playground.temperatureProblem') }),
+  }
+}
+
+export function readTemperature(typed: string, separators: Separators): number | undefined {
+  const number = Number(readNumber(typed, separators) ?? Number.NaN)
+  return number <= TEMPERATURE_MAX ? number : undefined
+}
