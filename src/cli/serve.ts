@@ -14,6 +14,7 @@ import { listKeys } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 import { hasPeople } from '../store/people.ts'
 import { jsonLog } from '../telemetry/log.ts'
+import { terminalLog } from '../telemetry/terminal-log.ts'
 import { common, sourceOf, withStore, type CommonOptions } from './context.ts'
 import { exitCodeOf, FailureError, report } from './failure.ts'
 import { catalogFor } from './models.ts'
@@ -49,7 +50,8 @@ async function serve(options: ServeOptions): Promise<void> {
   const source = sourceOf(options)
   const config = loadConfig(source)
   secretOf(config)
-  const log = jsonLog(systemClock)
+  const everything = jsonLog(systemClock)
+  const log = process.stdout.isTTY ? terminalLog(everything) : everything
   const announce = async (url: string): Promise<void> => {
     warnLeftOut(log, config, catalogFor(config))
     if (!options.json) await greet(config, url)
