@@ -96,6 +96,11 @@ describe('people and accounts', () => {
       ).status
     assert.equal(await status(), 200)
     await dialog.getByRole('button', { name: 'Done' }).click()
+    const question = page.getByRole('dialog', { name: 'Close without copying it?' })
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.getByRole('button', { name: 'Copy access token', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Copied' }).waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('button', { name: 'Revoke nightly report' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('nightly report no longer works.').waitFor()

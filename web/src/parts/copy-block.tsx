@@ -3,20 +3,23 @@ import { useRef } from 'react'
 import { CopyButton } from './copy-button.tsx'
 import styles from './copy-block.module.css'
 
-type CopyBlockProps = { readonly label: string; readonly text: string }
+type CopyBlockProps = {
+  readonly label: string
+  readonly text: string
+  readonly onCopied?: () => void
+}
 
-export function CopyBlock({ label, text }: CopyBlockProps) {
+export function CopyBlock({ label, text, onCopied }: CopyBlockProps) {
   const code = useRef<HTMLPreElement>(null)
   const select = () => {
     if (code.current) getSelection()?.selectAllChildren(code.current)
   }
   return (
     <div className={styles['block']}>
-      {/* It scrolls sideways, so the keyboard must be able to reach it. */}
-      <pre ref={code} tabIndex={0} role="group" aria-label={label}>
+      <pre ref={code} role="group" aria-label={label} onCopy={onCopied}>
         {text}
       </pre>
-      <CopyButton text={text} label={label} onFailure={select} />
+      <CopyButton text={text} label={label} onFailure={select} onCopied={onCopied} />
     </div>
   )
 }

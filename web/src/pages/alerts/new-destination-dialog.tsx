@@ -1,5 +1,5 @@
 // Add a webhook or an e-mail address. The secret that signs a webhook is shown here, once.
-import { Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core'
+import { Radio, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import { call, newIdempotencyKey } from '../../api.ts'
@@ -8,6 +8,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { CopyBlock } from '../../parts/copy-block.tsx'
 import { problemOf } from '../../parts/field-problem.ts'
 import { Notice } from '../../parts/notice.tsx'
+import { OnceDialog } from '../../parts/once-dialog.tsx'
 import { useChange } from '../../use-change.ts'
 import { madeOldByAlerts } from './alert-queries.ts'
 
@@ -87,23 +88,15 @@ type SigningSecretProps = { readonly secret: string; readonly onClose: () => voi
 function SigningSecret({ secret, onClose }: SigningSecretProps) {
   const { t } = useTranslation()
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      closeOnClickOutside={false}
-      closeOnEscape={false}
-      title={t('alerts.secret')}
-      closeButtonProps={{ 'aria-label': t('dialog.close') }}
-    >
-      <Stack>
-        <Notice tone="warn" title={t('secret.once')}>
-          {t('alerts.secretAbout')}
-        </Notice>
-        <CopyBlock label={t('alerts.secret')} text={secret} />
-        <Group justify="flex-end">
-          <Button onClick={onClose}>{t('secret.done')}</Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <OnceDialog title={t('alerts.secret')} loss={t('once.signing')} onClose={onClose}>
+      {(onCopied) => (
+        <>
+          <Notice tone="warn" title={t('secret.once')}>
+            {t('alerts.secretAbout')}
+          </Notice>
+          <CopyBlock label={t('alerts.secret')} text={secret} onCopied={onCopied} />
+        </>
+      )}
+    </OnceDialog>
   )
 }

@@ -1,14 +1,5 @@
 // Make a personal access token; its secret is shown here, once, and kept nowhere.
-import {
-  Button,
-  Checkbox,
-  Group,
-  Modal,
-  NativeSelect,
-  Stack,
-  Switch,
-  TextInput,
-} from '@mantine/core'
+import { Checkbox, NativeSelect, Stack, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { API_PREFIX } from '../../../../src/admin/contract/route.ts'
@@ -20,6 +11,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { CopyBlock } from '../../parts/copy-block.tsx'
 import { problemOf } from '../../parts/field-problem.ts'
 import { Notice } from '../../parts/notice.tsx'
+import { OnceDialog } from '../../parts/once-dialog.tsx'
 import { sessionQuery } from '../../session.ts'
 import { useChange } from '../../use-change.ts'
 import { tokensQuery } from './profile-queries.ts'
@@ -119,24 +111,20 @@ function TokenSecret({ name, secret, onClose }: TokenSecretProps) {
   const example = `export TOLLGATE_TOKEN=${secret}
 curl ${location.origin}${API_PREFIX}/session -H "Authorization: Bearer $TOLLGATE_TOKEN"`
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      closeOnClickOutside={false}
-      closeOnEscape={false}
+    <OnceDialog
       title={t('profile.tokenCreated', { name })}
-      closeButtonProps={{ 'aria-label': t('dialog.close') }}
+      loss={t('once.token')}
+      onClose={onClose}
     >
-      <Stack>
-        <Notice tone="warn" title={t('secret.once')}>
-          {t('secret.keepSafe')}
-        </Notice>
-        <CopyBlock label={t('profile.tokenSecret')} text={secret} />
-        <CopyBlock label={t('profile.tokenExample')} text={example} />
-        <Group justify="flex-end">
-          <Button onClick={onClose}>{t('secret.done')}</Button>
-        </Group>
-      </Stack>
-    </Modal>
+      {(onCopied) => (
+        <>
+          <Notice tone="warn" title={t('secret.once')}>
+            {t('secret.keepSafe')}
+          </Notice>
+          <CopyBlock label={t('profile.tokenSecret')} text={secret} onCopied={onCopied} />
+          <CopyBlock label={t('profile.tokenExample')} text={example} />
+        </>
+      )}
+    </OnceDialog>
   )
 }

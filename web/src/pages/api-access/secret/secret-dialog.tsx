@@ -49,7 +49,7 @@ function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
           <Notice tone="warn" title={t('secret.once')}>
             {t('secret.keepSafe')}
           </Notice>
-          <SecretField secret={secret} />
+          <SecretField secret={secret} onCopied={() => setStored(true)} />
           <SnippetTabs models={models} secret={secret} />
           <TestCall id={id} />
           <div className={styles['foot']}>

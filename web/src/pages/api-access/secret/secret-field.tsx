@@ -6,7 +6,9 @@ import { CopyButton } from '../../../parts/copy-button.tsx'
 import { EyeIcon } from '../../../parts/icons.tsx'
 import styles from './secret-dialog.module.css'
 
-export function SecretField({ secret }: { readonly secret: string }) {
+type SecretFieldProps = { readonly secret: string; readonly onCopied: () => void }
+
+export function SecretField({ secret, onCopied }: SecretFieldProps) {
   const { t } = useTranslation()
   const [isShown, setShown] = useState(true)
   const field = useRef<HTMLInputElement>(null)
@@ -21,6 +23,7 @@ export function SecretField({ secret }: { readonly secret: string }) {
         autoComplete="off"
         spellCheck={false}
         data-autofocus
+        onCopy={onCopied}
         onFocus={({ currentTarget }) => currentTarget.select()}
       />
       <div>
@@ -29,6 +32,7 @@ export function SecretField({ secret }: { readonly secret: string }) {
           label={t('secret.what')}
           variant="filled"
           size="sm"
+          onCopied={onCopied}
           onFailure={() => {
             setShown(true)
             field.current?.select()
