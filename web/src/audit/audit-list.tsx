@@ -39,7 +39,7 @@ function Entry({ entry, withSubject }: EntryProps) {
   return (
     <li className={styles['entry']}>
       <div className={styles['when']}>
-        <time dateTime={entry.at}>{format.dateTime(entry.at)}</time>
+        <time dateTime={entry.at}>{format.exactTime(entry.at)}</time>
         <div>{from}</div>
       </div>
       <div>

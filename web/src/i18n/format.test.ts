@@ -34,6 +34,11 @@ test('a moment in a zone of its own names the zone', () => {
   assert.match(text, /Dec 1, 2026.*12:00.AM Europe\/Berlin/)
 })
 
+test('what is compared with other records has its second and its zone', () => {
+  for (const locale of ['en', 'de'])
+    assert.match(formatFor(locale).exactTime('2026-11-15T09:08:07Z'), /:08:07 .*[A-Z]/)
+})
+
 test('a reset is told in UTC too, where that differs', () => {
   const { reset } = formatFor('en')
   assert.match(reset('2026-11-30T23:00:00Z', 'Europe/Berlin'), /Berlin \(Nov 30, .* UTC\)$/)

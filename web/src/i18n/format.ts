@@ -18,6 +18,8 @@ export type Format = {
   /** A day of the calendar, `2026-11-15`, which is the same day in every zone. */
   day(day: string): string
   dateTime(moment: string): string
+  /** To the second, with the zone: what is compared with other records. */
+  exactTime(moment: string): string
   /** As dateTime, in a zone of its own, which it names. */
   dateTimeIn(moment: string, timezone: string): string
   /** As dateTimeIn, and in UTC where that is another time of day. */
@@ -41,6 +43,7 @@ export function formatFor(locale: string): Format {
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
   const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
   const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
   const list = new Intl.ListFormat(locale, { type: 'conjunction' })
   return {
     separators: separatorsOf(locale),
@@ -55,6 +58,7 @@ export function formatFor(locale: string): Format {
     date: (moment) => date.format(new Date(moment)),
     day: (text) => day.format(new Date(text)),
     dateTime: (moment) => dateTime.format(new Date(moment)),
+    exactTime: (moment) => exactTime.format(new Date(moment)),
     dateTimeIn: (moment, timeZone) => dateTimeIn(locale, moment, timeZone),
     reset: (moment, timeZone) => {
       const local = dateTimeIn(locale, moment, timeZone)

@@ -47,7 +47,7 @@ function Facts({ request }: { readonly request: RequestDetail }) {
   const format = useFormat()
   const facts: readonly (readonly [string, string])[] = [
     [t('requests.id'), request.id],
-    [t('requests.time'), format.dateTime(request.created_at)],
+    [t('requests.time'), format.exactTime(request.created_at)],
     [t('requests.key'), request.key_name ?? request.key],
     [t('requests.endpoint'), request.endpoint],
     [t('requests.model'), request.model],

@@ -62,7 +62,7 @@ function columnsOf({ t, format, withKey, onOpen }: ColumnOptions): readonly Colu
       card: 'title',
       cell: (row) => (
         <UnstyledButton className={styles['open']} onClick={() => onOpen(row.id)}>
-          {format.dateTime(row.created_at)}
+          {format.exactTime(row.created_at)}
         </UnstyledButton>
       ),
     },

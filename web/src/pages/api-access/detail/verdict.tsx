@@ -30,7 +30,7 @@ export function Verdict({ detail, search, onChange }: TabProps) {
   if (!limits.data) return <Loading lines={1} height={60} />
   return (
     <section className={styles['verdict']} aria-label={t('verdict.label')}>
-      <VerdictWords verdict={limits.data} id={detail.id} />
+      <VerdictWords verdict={limits.data} detail={detail} />
       {detail.models.length > 0 && (
         <label className={styles['model']}>
           {t('verdict.forModel')}
@@ -45,22 +45,23 @@ export function Verdict({ detail, search, onChange }: TabProps) {
   )
 }
 
-type VerdictWordsProps = { readonly verdict: VerdictAnswer; readonly id: string }
+type VerdictWordsProps = Pick<TabProps, 'detail'> & { readonly verdict: VerdictAnswer }
 
-function VerdictWords({ verdict, id }: VerdictWordsProps) {
+function VerdictWords({ verdict, detail }: VerdictWordsProps) {
   const { t } = useTranslation()
   const format = useFormat()
   const { blocked_by: blocked } = verdict
+  const { timezone } = blocked?.scope === 'frame' ? verdict.frame : detail
   if (blocked)
     return (
       <Notice
         tone="bad"
         title={t(blockedTitle(verdict))}
-        actions={<Remedy verdict={verdict} id={id} />}
+        actions={<Remedy verdict={verdict} detail={detail} />}
       >
         <CallRefusal error={blocked} />
         {blocked.resets_at &&
-          t('verdict.until', { moment: format.dateTime(blocked.resets_at) })}{' '}
+          t('verdict.until', { moment: format.reset(blocked.resets_at, timezone) })}{' '}
         <small className="muted">
           <code>
             {blocked.status} {blocked.code}
@@ -78,14 +79,14 @@ function VerdictWords({ verdict, id }: VerdictWordsProps) {
 }
 
 /** What lifts the limit that blocks. */
-function Remedy({ verdict, id }: VerdictWordsProps) {
+function Remedy({ verdict, detail }: VerdictWordsProps) {
   const { t } = useTranslation()
   const { may } = useSession()
   if (!may('configuration:manage') || verdict.blocked_by?.scope !== 'key') return null
   return (
     <Button
       component={Link}
-      to={`/settings/api-access/${id}/edit`}
+      to={`/settings/api-access/${detail.id}/edit`}
       size="compact-sm"
       variant="default"
     >
