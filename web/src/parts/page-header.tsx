@@ -13,6 +13,9 @@ type PageHeaderProps = {
   readonly actions?: ReactNode
 }
 
+/** From so many characters on a title is set smaller: a name may be as long as a paragraph. */
+const longTitle = 60
+
 export function PageHeader({ title, beside, about, actions }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -24,7 +27,7 @@ export function PageHeader({ title, beside, about, actions }: PageHeaderProps) {
   return (
     <header className={styles['header']}>
       <div className={styles['words']}>
-        <h1 ref={heading} tabIndex={-1}>
+        <h1 ref={heading} tabIndex={-1} data-long={title.length > longTitle}>
           {title} {beside}
         </h1>
         {about && <div className={styles['about']}>{about}</div>}

@@ -157,7 +157,7 @@ const mantineNames = {
   '--mantine-color-default-border': 'var(--tg-line-strong)',
   '--mantine-color-error': 'var(--tg-bad)',
   '--mantine-color-success': 'var(--tg-good)',
-  '--mantine-color-disabled': 'var(--tg-sunken)',
+  '--mantine-color-disabled': 'var(--tg-track)',
   '--mantine-color-disabled-color': 'var(--tg-muted)',
 }
 

@@ -31,20 +31,25 @@ export function BulkBar({ selection }: { readonly selection: Selection }) {
       {count > 0 && (
         <div className={styles['bar']} role="group" aria-label={t('bulk.label')}>
           <span className={styles['count']}>{t('bulk.selected', { count })}</span>
+          <Button
+            className={styles['clear']}
+            size="compact-sm"
+            variant="subtle"
+            onClick={selection.clear}
+          >
+            {t('bulk.clear')}
+          </Button>
           {actions.map((each) => (
             <Button
               key={each}
               size="compact-sm"
-              variant="default"
+              variant={each === 'revoke' ? 'outline' : 'default'}
               color={each === 'revoke' ? 'red' : undefined}
               onClick={() => setAction(each)}
             >
               {t(`bulk.${each}.label`)}
             </Button>
           ))}
-          <Button size="compact-sm" variant="subtle" onClick={selection.clear}>
-            {t('bulk.clear')}
-          </Button>
         </div>
       )}
       {action && (

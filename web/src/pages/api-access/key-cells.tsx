@@ -142,7 +142,7 @@ export function LimitsCell({ row }: CellProps) {
           ))}
         </ul>
       </ListPopover>
-      <span className={styles['sub']}>{rates ?? t('rates.none')}</span>
+      <span className={`${styles['sub']} ${styles['rates']}`}>{rates ?? t('rates.none')}</span>
     </>
   )
 }

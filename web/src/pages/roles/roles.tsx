@@ -78,7 +78,7 @@ function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
             {roles.map((role) => (
               <th key={role.id} scope="col">
                 <span className={styles['role']}>
-                  <span className="break">{role.name}</span>
+                  <span>{role.name}</span>
                   {!role.built_in && may('people:manage') && (
                     <RoleMenu role={role} onOpen={onOpen} />
                   )}

@@ -60,6 +60,7 @@ export function ModelPicker({ chosen, onChange, error }: ModelPickerProps) {
             onKeyDown={(event) => moveByKeys(event, addMatching)}
           >
             {models.isPending && <Loading lines={6} />}
+            {matching.length > 0 && <p className={styles['unit']}>{t('picker.perMillion')}</p>}
             {groupedByProvider(matching).map((group) => (
               <ModelGroupFields key={group.provider} group={group} chosen={chosen} onSet={set} />
             ))}
