@@ -100,7 +100,7 @@ describe('from the first start to a revoked key', () => {
     }
     await page.reload()
     const verdict = page.getByRole('region', { name: 'Would a call pass now?' })
-    await verdict.getByText('A usual call is being refused').waitFor()
+    await verdict.getByText(/^(A usual call is|Calls are) being refused$/).waitFor()
     await verdict.getByText('402 key_budget_exceeded').waitFor()
     const heading = page.getByRole('heading', { level: 1 })
     await heading.getByText(/Calls refused|Budget exhausted/).waitFor()
