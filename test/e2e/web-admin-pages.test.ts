@@ -26,7 +26,7 @@ const pages = [
   {
     path: '/settings/usage?by=provider&compare=true',
     title: 'Usage',
-    knows: 'before: $0.00',
+    knows: 'Cost before',
   },
   { path: '/settings/models', title: 'Models', knows: 'sandbox-embedding' },
   { path: '/settings/models?open=sandbox-chat', title: 'Models', knows: 'Where its requests go' },
@@ -125,7 +125,7 @@ describe('the pages beside the keys', () => {
     await other.getByText('$250.00 a week').waitFor()
     await other.close()
     await mine.getByRole('button', { name: 'Save changes' }).click()
-    await mine.getByText('Somebody changed the frame meanwhile.').waitFor()
+    await mine.getByText('Somebody has changed the frame in the meantime.').waitFor()
     await mine.getByText('after: week').waitFor()
     assert.deepEqual(await seriousFindings(page), [])
     await picture(page, 'frame-conflict')
@@ -156,7 +156,10 @@ describe('the pages beside the keys', () => {
   test('a request opens into why it cost what it cost', async () => {
     await open('/settings/requests')
     await page.getByRole('rowheader').first().getByRole('button').click()
-    await page.getByRole('dialog').getByRole('heading', { name: 'Why it cost that' }).waitFor()
+    await page
+      .getByRole('dialog')
+      .getByRole('heading', { name: 'How the cost came about' })
+      .waitFor()
     assert.deepEqual(await seriousFindings(page), [])
   })
 

@@ -28,7 +28,7 @@ describe('from the first start to a revoked key', () => {
 
   test('the printed link makes the first administrator', async () => {
     await becomeAdministrator(page, stage.setupLink)
-    await page.getByText('No external keys yet').waitFor()
+    await page.getByText('No API keys yet').waitFor()
     await picture(page, 'journey-1-empty')
   })
 
@@ -124,7 +124,7 @@ describe('from the first start to a revoked key', () => {
     await page.getByRole('button', { name: 'Rotate secret' }).click()
     const dialog = page.getByRole('dialog')
     const rotate = dialog.getByRole('button', { name: 'Rotate secret' })
-    await dialog.getByLabel('The old secret works for another').selectOption('an own time')
+    await dialog.getByLabel('The old secret keeps working').selectOption('for another time')
     assert.ok(await rotate.isDisabled())
     await dialog.getByLabel('How long').fill('169')
     await dialog.getByText('Write a whole number that comes to at most 7 days.').waitFor()

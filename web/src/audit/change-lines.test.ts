@@ -12,7 +12,7 @@ const german = { ...textsOf('de', de), format: formatFor('de-DE') }
 
 for (const { change, words, told } of [
   { change: ['budget', '100', '150.5'], words: english, told: 'Budget: $100.00 → $150.50' },
-  { change: ['budget', null, '0'], words: german, told: 'Budget: keine Grenze → 0,00 $' },
+  { change: ['budget', null, '0'], words: german, told: 'Budget: kein Limit → 0,00 $' },
   { change: ['spent', '12', '0'], words: english, told: 'Spent: $12.00 → $0.00' },
   { change: ['cost', '0.5', '0.25'], words: english, told: 'Cost: $0.50 → $0.25' },
   { change: ['status', 'active', 'paused'], words: german, told: 'Status: Aktiv → Angehalten' },
@@ -28,7 +28,11 @@ for (const { change, words, told } of [
     words: english,
     told: 'Permissions: +List models',
   },
-  { change: ['permissions', ['usage:read'], []], words: german, told: 'Rechte: −Nutzung lesen' },
+  {
+    change: ['permissions', ['usage:read'], []],
+    words: german,
+    told: 'Berechtigungen: −Nutzung lesen',
+  },
   { change: ['alert_thresholds', [50], [80]], words: english, told: 'Alerts: +80%, −50%' },
   { change: ['made_up', 'a', 'b'], words: english, told: 'made_up: a → b' },
 ] as const)

@@ -9,7 +9,12 @@ const ago = (ms: number): string => new Date(now - ms).toISOString()
 for (const [locale, amount, text] of [
   ['en', '42.1', '$42.10'],
   ['en', '0', '$0.00'],
-  ['en', '0.000123456', '$0.00012'],
+  ['en', '0.000123456', '$0.000123'],
+  ['en', '0.000012', '$0.000012'],
+  ['en', '0.00009', '$0.00009'],
+  // The sum of the two before.
+  ['en', '0.000102', '$0.000102'],
+  ['en', '0.000000123', '$0.00000012'],
   ['en', '0.05', '$0.05'],
   ['en', '0.0125', '$0.0125'],
   ['en', '1.0125', '$1.01'],
@@ -50,4 +55,15 @@ test('small shares keep one decimal', () => {
   assert.equal(formatFor('en').percent(0.415), '42%')
   assert.equal(formatFor('en').percent(0), '0%')
   assert.equal(formatFor('de').percent(0.000_02), '<0,1\u00a0%')
+})
+
+test('what is left is never rounded up', () => {
+  assert.equal(formatFor('en').moneyLeft('0.99997'), '$0.9999')
+  assert.equal(formatFor('en').moneyLeft('9.999988'), '$9.99')
+  assert.equal(formatFor('en').moneyLeft('10'), '$10.00')
+})
+
+test('thousands are grouped in short numbers too', () => {
+  assert.equal(formatFor('de').compact(4096), '4.096')
+  assert.equal(formatFor('en').compact(4096), '4.1K')
 })

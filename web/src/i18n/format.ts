@@ -7,6 +7,8 @@ export type Format = {
   readonly separators: Separators
   /** An amount in USD, given as the decimal string of the admin API; small amounts keep their digits. */
   money(amount: string): string
+  /** As money, but never rounded up: what is left is not more than it is. */
+  moneyLeft(amount: string): string
   number(value: number): string
   /** 12345 as "12K". */
   compact(value: number): string
@@ -34,7 +36,12 @@ const leastPercent = 0.001
 
 export function formatFor(locale: string): Format {
   const numbers = new Intl.NumberFormat(locale)
-  const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+  const compact = new Intl.NumberFormat(locale, {
+    notation: 'compact',
+    maximumFractionDigits: 1,
+    // German writes thousands out: 4.096, as everywhere else.
+    useGrouping: 'always',
+  })
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
   const smallPercent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
   const change = new Intl.NumberFormat(locale, {
@@ -47,7 +54,8 @@ export function formatFor(locale: string): Format {
   const list = new Intl.ListFormat(locale, { type: 'conjunction' })
   return {
     separators: separatorsOf(locale),
-    money: (amount) => money(locale, amount),
+    money: (amount) => money(locale, amount, 'halfExpand'),
+    moneyLeft: (amount) => money(locale, amount, 'trunc'),
     number: (value) => numbers.format(value),
     compact: (value) => compact.format(value),
     percent: (ratio) => {
@@ -74,14 +82,20 @@ function dateTimeIn(locale: string, moment: string, timeZone: string): string {
   return `${new Intl.DateTimeFormat(locale, style).format(new Date(moment))} ${timeZone}`
 }
 
-/** Cents; below a dollar up to a hundredth of them, and below a cent two digits that are not zero. */
-function money(locale: string, amount: string): string {
+type Rounding = 'halfExpand' | 'trunc'
+
+/**
+ * Cents; below a dollar up to a hundredth of them. Below a cent six decimals, so that a column adds up as one reads it;
+ * two digits that are not zero where even that shows none.
+ */
+function money(locale: string, amount: string, roundingMode: Rounding): string {
   const size = Math.abs(Number(amount))
   const digits: Intl.NumberFormatOptions =
-    size < 0.01 && size !== 0
+    size < 0.000_01 && size !== 0
       ? { maximumSignificantDigits: 2 }
-      : { minimumFractionDigits: 2, maximumFractionDigits: size < 1 ? 4 : 2 }
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', ...digits })
+      : { minimumFractionDigits: 2, maximumFractionDigits: size < 0.01 ? 6 : size < 1 ? 4 : 2 }
+  const style = { style: 'currency', currency: 'USD' } as const
+  const format = new Intl.NumberFormat(locale, { ...style, ...digits, roundingMode })
   // A decimal string is formatted exactly; a number would not be above 2^53 nanodollars.
   return format.format(amount as Intl.StringNumericLiteral)
 }

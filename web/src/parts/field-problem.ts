@@ -7,3 +7,10 @@ export function problemOf(error: Error | null, field: string): string | undefine
   const problem = error.problems.find((each) => each.field.split('.')[0] === field)
   return problem && said(problem)
 }
+
+/** The error, unless everything it says stands beside these fields already. */
+export function unplaced(error: Error | null, fields: readonly string[]): Error | null {
+  if (!(error instanceof ApiError) || error.problems.length === 0) return error
+  const isPlaced = error.problems.every(({ field }) => fields.includes(field.split('.')[0] ?? ''))
+  return isPlaced ? null : error
+}

@@ -41,7 +41,7 @@ function shortageWords(
   { required, remaining, affordable_output_tokens: tokens }: Shortage,
   { t, format }: Words,
 ): readonly string[] {
-  const amounts = { required: format.money(required), remaining: format.money(remaining) }
+  const amounts = { required: format.money(required), remaining: format.moneyLeft(remaining) }
   return [
     t('callRefusal.shortage', amounts),
     tokens === null

@@ -4,12 +4,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
 import { signInRoutes } from '../../../src/admin/contract/sign-in.ts'
 import { call } from '../api.ts'
+import { useRoleName } from '../i18n/use-role-name.ts'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { PersonIcon } from '../parts/icons.tsx'
 import { useSession } from '../session.ts'
 
 export function AccountMenu() {
   const { t } = useTranslation()
+  const roleName = useRoleName()
   const { person } = useSession()
   const client = useQueryClient()
   const router = useRouter()
@@ -32,7 +34,7 @@ export function AccountMenu() {
         <Menu.Label>
           {person?.name}
           <br />
-          {person?.email} · {person?.role.name}
+          {person?.email} · {person && roleName(person.role)}
         </Menu.Label>
         <Menu.Item component={Link} to="/settings/profile">
           {t('account.profile')}

@@ -131,6 +131,7 @@ function TimeTable({ asked }: Pick<FiguresProps, 'asked'>) {
           rows={totalsBy(usage.data.rows, (row) => row.day ?? row.hour ?? '')}
           total={usage.data.total}
           formatName={(at) => (span.step === 'day' ? format.day(at) : format.dateTime(at))}
+          isTime
         />
       )}
     </section>

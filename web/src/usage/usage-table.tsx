@@ -16,6 +16,8 @@ type UsageTableProps = {
   readonly rows: readonly Totals[]
   readonly total: Pick<Totals, Metric>
   readonly formatName?: (name: string) => ReactNode
+  /** The rows are days or hours: they stand in their order until somebody wants another. */
+  readonly isTime?: boolean
   /** The same in the time before. */
   readonly previous?: { readonly rows: readonly Totals[]; readonly total: Pick<Totals, Metric> }
 }
@@ -23,10 +25,12 @@ type UsageTableProps = {
 type SortKey = 'name' | Metric
 
 export function UsageTable(props: UsageTableProps) {
-  const { caption, nameHeader, rows, total, formatName, previous } = props
+  const { caption, nameHeader, rows, total, formatName, isTime = false, previous } = props
   const { t } = useTranslation()
   const format = useFormat()
-  const [sort, setSort] = useState<Sort<SortKey>>({ by: 'cost', order: 'desc' })
+  const [sort, setSort] = useState<Sort<SortKey>>(
+    isTime ? { by: 'name', order: 'asc' } : { by: 'cost', order: 'desc' },
+  )
   const shown = (metric: Metric, row: Pick<Totals, Metric>): string =>
     metric === 'cost' ? format.money(row.cost) : format.number(row[metric])
   const columns: Column<Totals, SortKey>[] = [

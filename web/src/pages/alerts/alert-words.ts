@@ -1,13 +1,16 @@
 // One alert in words: what happened and when, for the log and for the page of a key.
 import type { AlertAnswer } from '../../../../src/admin/contract/alerts.ts'
+import type { Translate } from '../../i18n/texts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 
 export type AlertWords = {
-  /** "billing reached 80 %", for a list of many accounts. */
+  /** "billing reached 80%", for a list of many accounts. */
   readonly whole: (alert: AlertAnswer) => string
-  /** "80 %: 8 of 10 dollars, 15 Nov", where the account is named already. */
+  /** "80%: 8 of 10 dollars, 15 Nov", where the account is named already. */
   readonly brief: (alert: AlertAnswer) => string
+  /** What an attempt to deliver it came to; why a connection failed is told in the gateway's own words. */
+  readonly result: (result: string) => string
 }
 
 export function useAlertWords(): AlertWords {
@@ -18,15 +21,22 @@ export function useAlertWords(): AlertWords {
       const name =
         alert.scope === 'frame' ? t('framePage.name') : (alert.key_name ?? alert.key ?? '')
       return alert.kind === 'budget'
-        ? t('alerts.reached', { name, threshold: alert.threshold })
+        ? t('alerts.reached', { name, threshold: format.percent(alert.threshold / 100) })
         : t('alerts.expires', { name, count: alert.days_before })
     },
     brief: (alert) => {
       const when = format.dateTime(alert.at)
       if (alert.kind === 'expiry') return t('alerts.expiry', { count: alert.days_before, when })
-      const { threshold } = alert
+      const threshold = format.percent(alert.threshold / 100)
       const [spent, limit] = [format.money(alert.spent), format.money(alert.limit)]
       return t('alerts.alert', { threshold, spent, limit, when })
     },
+    result: (result) => resultWords(result, t),
   }
+}
+
+export function resultWords(result: string, t: Translate): string {
+  const status = /^answered (\d{3})$/.exec(result)?.[1]
+  if (status !== undefined) return t('alerts.answered', { status })
+  return result === 'taken by the mail server' ? t('alerts.mailTaken') : result
 }

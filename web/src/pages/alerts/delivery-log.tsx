@@ -100,7 +100,7 @@ function columnsOf({ t, format, words }: Said): readonly Column<DeliveryAnswer>[
       header: t('alerts.result'),
       cell: ({ result, next_attempt_at: next }) => (
         <>
-          <span className="break">{result ?? '–'}</span>
+          <span className="break">{result === null ? '–' : words.result(result)}</span>
           {next && (
             <div className={styles['sub']}>
               {t('alerts.nextAttempt', { moment: format.dateTime(next) })}

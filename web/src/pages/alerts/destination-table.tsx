@@ -12,6 +12,7 @@ import { Notice } from '../../parts/notice.tsx'
 import { useSession } from '../../session.ts'
 import { useChange } from '../../use-change.ts'
 import { madeOldByAlerts } from './alert-queries.ts'
+import { useAlertWords } from './alert-words.ts'
 
 type DestinationTableProps = {
   readonly rows: readonly DestinationAnswer[] | undefined
@@ -21,6 +22,7 @@ type DestinationTableProps = {
 export function DestinationTable({ rows, onRemove }: DestinationTableProps) {
   const { t } = useTranslation()
   const { may } = useSession()
+  const words = useAlertWords()
   const test = useChange(madeOldByAlerts, {
     change: (id: string) => call(alertRoutes.testDestination, { params: { id } }),
   })
@@ -68,7 +70,8 @@ export function DestinationTable({ rows, onRemove }: DestinationTableProps) {
           title={t(test.data.delivered ? 'alerts.testDelivered' : 'alerts.testFailed')}
           announce
         >
-          <span className="break">{test.data.result}</span>
+          <span className="break">{words.result(test.data.result)}</span>{' '}
+          {t('alerts.testNotLogged')}
         </Notice>
       )}
       <DataTable

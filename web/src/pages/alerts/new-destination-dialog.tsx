@@ -6,7 +6,7 @@ import { call, newIdempotencyKey } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { CopyBlock } from '../../parts/copy-block.tsx'
-import { problemOf } from '../../parts/field-problem.ts'
+import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { Notice } from '../../parts/notice.tsx'
 import { OnceDialog } from '../../parts/once-dialog.tsx'
 import { useChange } from '../../use-change.ts'
@@ -46,7 +46,7 @@ export function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinati
       title={t('alerts.add')}
       action={t('alerts.add')}
       isPending={add.isPending}
-      error={add.error}
+      error={unplaced(add.error, ['url', 'to'])}
       onConfirm={() => (address.trim() === '' ? setTried(true) : add.mutate())}
       onCancel={onClose}
     >

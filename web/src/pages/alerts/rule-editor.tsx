@@ -7,6 +7,7 @@ import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import type { alertRule } from '../../../../src/admin/contract/alerts.ts'
 import { THRESHOLD_MAX, THRESHOLDS_MAX } from '../../../../src/core/alert-rules.ts'
 import { call } from '../../api.ts'
+import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { problemOf } from '../../parts/field-problem.ts'
@@ -45,6 +46,7 @@ export function RuleEditor({ keyId }: RuleEditorProps) {
 
 function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
   const { t } = useTranslation()
+  const format = useFormat()
   const { may } = useSession()
   const [isOwn, setOwn] = useState(rule.own)
   const [typed, setTyped] = useState(rule.thresholds.map(String))
@@ -60,7 +62,7 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
   const isChanged = isOwn !== rule.own || (isOwn && typed.join() !== rule.thresholds.join())
   const problem = isGood ? problemOf(save.error, 'thresholds') : t('alerts.percentProblem')
   if (!may('configuration:manage'))
-    return <p>{rule.thresholds.map((each) => `${each} %`).join(', ')}</p>
+    return <p>{rule.thresholds.map((each) => format.percent(each / 100)).join(', ')}</p>
   return (
     <>
       <Switch

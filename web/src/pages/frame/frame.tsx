@@ -98,7 +98,7 @@ function Settings({ frame }: { readonly frame: FrameAnswer }) {
   const facts: readonly (readonly [string, string])[] = [
     [t('keyField.budget'), per],
     [t('keyField.top_up'), format.money(frame.top_up)],
-    [t('framePage.remaining'), format.money(frame.remaining)],
+    [t('framePage.remaining'), format.moneyLeft(frame.remaining)],
     [t('keyField.timezone'), frame.timezone],
     [t('keyForm.field.week_start'), t(`keyForm.weekStart.${frame.week_start}`)],
   ]

@@ -129,7 +129,12 @@ function Abilities({ model }: ModelProps) {
           return (
             <li key={ability} data-can={can === true}>
               <Icon size={14} />
-              {t(`ability.${ability}`)}: {t(`modelsPage.can.${word}`)}
+              <span>
+                {t(`ability.${ability}`)}
+                <span className={can === 'unknown' ? undefined : 'visually-hidden'}>
+                  : {t(`modelsPage.can.${word}`)}
+                </span>
+              </span>
             </li>
           )
         })}

@@ -6,7 +6,7 @@ import type { PersonAnswer } from '../../../../src/admin/contract/people.ts'
 import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { problemOf } from '../../parts/field-problem.ts'
+import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { Notice } from '../../parts/notice.tsx'
 import { sessionQuery, useSession } from '../../session.ts'
 import { useChange } from '../../use-change.ts'
@@ -42,7 +42,7 @@ export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
       action={t('keyForm.save')}
       isReady={isWhole && (isMoved || name !== person.name || role !== person.role.id)}
       isPending={save.isPending}
-      error={save.error}
+      error={unplaced(save.error, ['name', 'email', 'role'])}
       onConfirm={() => save.mutate()}
       onCancel={onClose}
     >

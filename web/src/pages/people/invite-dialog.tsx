@@ -6,7 +6,7 @@ import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/peop
 import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { problemOf } from '../../parts/field-problem.ts'
+import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { useChange } from '../../use-change.ts'
 import { madeOldByPeople } from './people-queries.ts'
 import { RoleSelect } from './role-select.tsx'
@@ -35,7 +35,7 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
       action={t('people.invite')}
       isReady={email.trim() !== ''}
       isPending={invite.isPending}
-      error={invite.error}
+      error={unplaced(invite.error, ['email', 'name', 'role'])}
       onConfirm={() => invite.mutate()}
       onCancel={onClose}
     >

@@ -2,6 +2,7 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import type { PersonAnswer } from '../../../../src/admin/contract/people.ts'
 import type { Translate } from '../../i18n/texts.ts'
+import { useRoleName } from '../../i18n/use-role-name.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
@@ -37,7 +38,7 @@ export function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
         </>
       ),
     },
-    ...factColumns(t),
+    ...factColumns(t, useRoleName()),
     {
       id: 'menu',
       header: t('overview.actions'),
@@ -63,9 +64,12 @@ export function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
   )
 }
 
-function factColumns(t: Translate): readonly Column<PersonAnswer>[] {
+function factColumns(
+  t: Translate,
+  roleName: (role: PersonAnswer['role']) => string,
+): readonly Column<PersonAnswer>[] {
   return [
-    { id: 'role', header: t('people.role'), cell: ({ role }) => role.name },
+    { id: 'role', header: t('people.role'), cell: ({ role }) => roleName(role) },
     {
       id: 'status',
       header: t('column.status'),

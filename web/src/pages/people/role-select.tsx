@@ -2,6 +2,7 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { useRoleName } from '../../i18n/use-role-name.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { rolesQuery } from './people-queries.ts'
 
@@ -13,6 +14,7 @@ type RoleSelectProps = {
 
 export function RoleSelect({ value, onChange, error }: RoleSelectProps) {
   const { t } = useTranslation()
+  const roleName = useRoleName()
   const { data: roles = [] } = useQuery(rolesQuery)
   const permissions = roles.find(({ id }) => id === value)?.permissions ?? []
   return (
@@ -24,7 +26,7 @@ export function RoleSelect({ value, onChange, error }: RoleSelectProps) {
       description={permissions.map((each) => t(`permission.${each}`)).join(', ')}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       onChange={({ currentTarget }) => onChange(currentTarget.value)}
-      data={roles.map(({ id, name }) => ({ value: id, label: name }))}
+      data={roles.map((role) => ({ value: role.id, label: roleName(role) }))}
     />
   )
 }

@@ -93,7 +93,7 @@ function Verdict({ keyId, model }: VerdictProps) {
     >
       {blocked && <CallRefusal error={blocked} />}
       {key.remaining !== null && (
-        <div>{t('budget.part.free', { amount: format.money(key.remaining) })}</div>
+        <div>{t('budget.part.free', { amount: format.moneyLeft(key.remaining) })}</div>
       )}
       <Link to="/settings/api-access/$id" params={{ id: keyId }}>
         {t('playground.openKey')}

@@ -6,9 +6,10 @@ import type { z } from 'zod'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
 import type { profile as profileAnswer } from '../../../../src/admin/contract/profile.ts'
 import { call } from '../../api.ts'
+import { useRoleName } from '../../i18n/use-role-name.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { problemOf } from '../../parts/field-problem.ts'
+import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { sessionQuery } from '../../session.ts'
 import { useChange } from '../../use-change.ts'
 import { Card } from './card.tsx'
@@ -17,12 +18,14 @@ import styles from './profile.module.css'
 
 export function AccountCard({ profile }: { readonly profile: z.output<typeof profileAnswer> }) {
   const { t } = useTranslation()
+  const roleName = useRoleName()
   const [name, setName] = useState(profile.name)
   const [isMoving, setMoving] = useState(false)
   const save = useChange([['profile'], sessionQuery.queryKey], {
     change: () => call(profileRoutes.changeProfile, { body: { name } }),
     said: () => t('profile.nameSaved'),
   })
+  const failure = unplaced(save.error, ['name'])
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     save.mutate()
@@ -31,7 +34,7 @@ export function AccountCard({ profile }: { readonly profile: z.output<typeof pro
     <Card
       title={profile.email}
       about={t('profile.role', {
-        role: profile.role.name,
+        role: roleName(profile.role),
         permissions: profile.permissions.map((each) => t(`permission.${each}`)).join(', '),
       })}
       actions={
@@ -43,7 +46,7 @@ export function AccountCard({ profile }: { readonly profile: z.output<typeof pro
       }
     >
       {isMoving && <EmailDialog current={profile.email} onClose={() => setMoving(false)} />}
-      {save.error && <ErrorAlert title={t('dialog.failed')} error={save.error} />}
+      {failure && <ErrorAlert title={t('dialog.failed')} error={failure} />}
       <form className={styles['form']} onSubmit={submit}>
         <TextInput
           label={t('link.name')}

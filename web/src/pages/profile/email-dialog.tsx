@@ -5,7 +5,7 @@ import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
 import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { problemOf } from '../../parts/field-problem.ts'
+import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { sessionQuery } from '../../session.ts'
 import { useChange } from '../../use-change.ts'
 
@@ -26,7 +26,7 @@ export function EmailDialog({ current, onClose }: EmailDialogProps) {
       action={t('profile.changeEmail')}
       isReady={email.trim() !== '' && email.trim() !== current && password !== ''}
       isPending={change.isPending}
-      error={change.error}
+      error={unplaced(change.error, ['email', 'password'])}
       onConfirm={() => change.mutate()}
       onCancel={onClose}
     >

@@ -9,7 +9,7 @@ import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { CopyBlock } from '../../parts/copy-block.tsx'
-import { problemOf } from '../../parts/field-problem.ts'
+import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { Notice } from '../../parts/notice.tsx'
 import { OnceDialog } from '../../parts/once-dialog.tsx'
 import { sessionQuery } from '../../session.ts'
@@ -45,7 +45,7 @@ export function NewTokenDialog({ onClose }: NewTokenDialogProps) {
       action={t('profile.createToken')}
       isReady={name.trim() !== '' && chosen?.length !== 0}
       isPending={create.isPending}
-      error={create.error}
+      error={unplaced(create.error, ['name', 'expires_at'])}
       onConfirm={() => create.mutate()}
       onCancel={onClose}
     >

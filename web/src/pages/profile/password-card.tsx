@@ -7,7 +7,7 @@ import { PASSWORD_LENGTH_MIN } from '../../../../src/admin/contract/sign-in.ts'
 import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { problemOf } from '../../parts/field-problem.ts'
+import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { useChange } from '../../use-change.ts'
 import { Card } from './card.tsx'
 import styles from './profile.module.css'
@@ -24,6 +24,7 @@ export function PasswordCard() {
       setPassword('')
     },
   })
+  const failure = unplaced(change.error, ['current', 'password'])
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     change.mutate()
@@ -31,7 +32,7 @@ export function PasswordCard() {
   const toggle = { 'aria-label': t('signIn.showPassword') }
   return (
     <Card title={t('profile.password')} about={t('profile.passwordAbout')}>
-      {change.error && <ErrorAlert title={t('dialog.failed')} error={change.error} />}
+      {failure && <ErrorAlert title={t('dialog.failed')} error={failure} />}
       <form className={styles['form']} onSubmit={submit}>
         <PasswordInput
           label={t('profile.currentPassword')}

@@ -3,7 +3,7 @@ import { PasswordInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { problemOf } from '../../parts/field-problem.ts'
+import { problemOf, unplaced } from '../../parts/field-problem.ts'
 
 type PasswordDialogProps = {
   /** Also the words of the button. */
@@ -28,7 +28,7 @@ export function PasswordDialog({ title, about, proof, isDangerous, onClose }: Pa
       isDangerous={isDangerous}
       isReady={password !== ''}
       isPending={proof.isPending}
-      error={proof.error}
+      error={unplaced(proof.error, ['password'])}
       onConfirm={() => proof.mutate(password)}
       onCancel={onClose}
     >

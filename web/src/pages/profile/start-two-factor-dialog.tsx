@@ -7,7 +7,7 @@ import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { CopyBlock } from '../../parts/copy-block.tsx'
-import { problemOf } from '../../parts/field-problem.ts'
+import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { useChange } from '../../use-change.ts'
 import { PasswordDialog } from './password-dialog.tsx'
 import { QrPicture } from './qr-picture.tsx'
@@ -58,7 +58,7 @@ function FirstCode({ uri, onConfirmed, onClose }: FirstCodeProps) {
       action={t('profile.confirmCode')}
       isReady={code.trim() !== ''}
       isPending={confirm.isPending}
-      error={confirm.error}
+      error={unplaced(confirm.error, ['code'])}
       onConfirm={() => confirm.mutate()}
       onCancel={onClose}
     >

@@ -8,7 +8,7 @@ import type { RoleAnswer } from '../../../../src/admin/contract/people.ts'
 import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { problemOf } from '../../parts/field-problem.ts'
+import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { sessionQuery, useSession } from '../../session.ts'
 import { useChange } from '../../use-change.ts'
 import { madeOldByPeople } from '../people/people-queries.ts'
@@ -38,7 +38,7 @@ export function RoleDialog({ role, onClose }: RoleDialogProps) {
       action={role ? t('keyForm.save') : t('roles.create')}
       isReady={name.trim() !== ''}
       isPending={save.isPending}
-      error={save.error}
+      error={unplaced(save.error, ['name'])}
       onConfirm={() => save.mutate()}
       onCancel={onClose}
     >

@@ -6,6 +6,7 @@ import { PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { RoleAnswer } from '../../../../src/admin/contract/people.ts'
 import { call } from '../../api.ts'
+import { useRoleName } from '../../i18n/use-role-name.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
@@ -67,6 +68,7 @@ type RoleMatrixProps = {
 /** Permissions down, roles across. Where there are many roles it scrolls, so the keyboard must be able to reach it. */
 function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
   const { t } = useTranslation()
+  const roleName = useRoleName()
   const { may } = useSession()
   return (
     <div className={styles['scroll']} tabIndex={0} role="group" aria-label={t('roles.caption')}>
@@ -78,7 +80,7 @@ function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
             {roles.map((role) => (
               <th key={role.id} scope="col">
                 <span className={styles['role']}>
-                  <span>{role.name}</span>
+                  <span>{roleName(role)}</span>
                   {!role.built_in && may('people:manage') && (
                     <RoleMenu role={role} onOpen={onOpen} />
                   )}

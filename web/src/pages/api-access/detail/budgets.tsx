@@ -63,7 +63,7 @@ function KeyBar({ detail }: { readonly detail: KeyDetail }) {
         <Part kind="spent">{t('budget.part.spent', { amount: format.money(spent) })}</Part>
         <Part kind="held">{t('budget.part.held', { amount: format.money(held) })}</Part>
         <Part kind="free">
-          {t('budget.part.free', { amount: format.money(detail.remaining ?? '0') })}
+          {t('budget.part.free', { amount: format.moneyLeft(detail.remaining ?? '0') })}
         </Part>
         {detail.top_up !== '0' && (
           <li>{t('budget.part.topUp', { amount: format.money(detail.top_up) })}</li>
@@ -90,7 +90,7 @@ function FrameBar({ frame }: { readonly frame: Verdict['frame'] }) {
     t('budget.part.own', { amount: format.money(frame.own) }),
     t('budget.part.others', { amount: format.money(others) }),
     t('budget.part.held', { amount: format.money(frame.held) }),
-    t('budget.part.free', { amount: format.money(frame.remaining ?? '0') }),
+    t('budget.part.free', { amount: format.moneyLeft(frame.remaining ?? '0') }),
   ]
   return (
     <Bar

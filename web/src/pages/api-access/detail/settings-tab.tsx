@@ -21,7 +21,7 @@ export function SettingsTab({ detail }: TabProps) {
     [t('keyField.description'), detail.description ?? none],
     [t('keyField.owner'), detail.owner ?? none],
     [t('keyField.environment'), detail.environment ?? none],
-    [t('keyForm.field.mode'), t(`keyForm.modeHint.${detail.mode}`)],
+    [t('keyForm.field.mode'), t(`keyForm.mode.${detail.mode}`)],
     [t('keyField.tags'), detail.tags.join(', ') || none],
     [t('keyField.budget'), budgetWords()],
     [t('keyForm.field.when_tight'), t(`keyForm.whenTight.${detail.when_tight}`)],
@@ -33,7 +33,9 @@ export function SettingsTab({ detail }: TabProps) {
     ],
     [t('detail.created'), format.dateTime(detail.created_at)],
     [t('keyField.expires_at'), detail.expires_at ? format.dateTime(detail.expires_at) : t('never')],
-    [t('keyField.expiry_reminders'), listed('expiry_reminders')],
+    ...(detail.expires_at === null
+      ? []
+      : [[t('keyField.expiry_reminders'), listed('expiry_reminders')] as const]),
     [
       t('column.last_used'),
       detail.last_used_at ? format.dateTime(detail.last_used_at) : t('never'),

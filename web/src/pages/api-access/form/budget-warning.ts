@@ -12,5 +12,5 @@ export function budgetWarning(
   if (!frame || !isMore(amount, frame.remaining)) return undefined
   return isMore(amount, frame.limit)
     ? t('keyForm.hint.overFrame', { limit: format.money(frame.limit) })
-    : t('keyForm.hint.overFrameLeft', { left: format.money(frame.remaining) })
+    : t('keyForm.hint.overFrameLeft', { left: format.moneyLeft(frame.remaining) })
 }

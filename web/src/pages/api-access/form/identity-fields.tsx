@@ -1,6 +1,7 @@
 // Whose key it is and what for: understandable without knowing the secret.
 import {
   Autocomplete,
+  Input,
   SegmentedControl,
   Stack,
   TagsInput,
@@ -60,19 +61,26 @@ export function IdentityFields({ form, isNew }: FieldsProps & { readonly isNew: 
   )
 }
 
+const modeLabelId = 'key-mode-label'
+
 function ModeField({ form }: FieldsProps) {
   const { t } = useTranslation()
   return (
-    <div>
+    <Input.Wrapper
+      label={t('keyForm.field.mode')}
+      labelElement="div"
+      labelProps={{ id: modeLabelId }}
+      description={t(`keyForm.modeHint.${form.values.mode}`)}
+      inputWrapperOrder={['label', 'input', 'description']}
+    >
       <SegmentedControl
-        aria-label={t('keyForm.field.mode')}
+        aria-labelledby={modeLabelId}
         data={[
           { value: 'live', label: t('keyForm.mode.live') },
           { value: 'test', label: t('keyForm.mode.test') },
         ]}
         {...form.getInputProps('mode')}
       />
-      <p className={styles['hint']}>{t(`keyForm.modeHint.${form.values.mode}`)}</p>
-    </div>
+    </Input.Wrapper>
   )
 }

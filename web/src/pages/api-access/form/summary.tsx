@@ -46,11 +46,16 @@ export function Summary({ values }: { readonly values: KeyFormValues }) {
             <AlertWords values={values} />
           </Line>
         )}
-        <Line icon={<KeyIcon />}>{rates ?? t('rates.none')}</Line>
+        <Line icon={<KeyIcon />}>
+          {rates ? t('keyForm.summary.rates', { rates }) : t('keyForm.summary.noRates')}
+        </Line>
         <Line icon={<ShieldIcon />}>
           {all
-            ? t('permissions.all')
-            : t('permissions.some', { count: values.permissions.length, of: ENDPOINTS.length })}
+            ? t('keyForm.summary.allEndpoints')
+            : t('keyForm.summary.someEndpoints', {
+                count: values.permissions.length,
+                of: ENDPOINTS.length,
+              })}
         </Line>
         <Line icon={<ClockIcon />}>
           <ExpiryWords values={values} />
@@ -95,7 +100,8 @@ function BudgetWords({ values }: WordsProps) {
   const { t } = useTranslation()
   const format = useFormat()
   const frame = useQuery(frameQuery)
-  const left = frame.data && t('keyForm.summary.left', { left: format.money(frame.data.remaining) })
+  const left =
+    frame.data && t('keyForm.summary.left', { left: format.moneyLeft(frame.data.remaining) })
   if (!values.hasOwnLimit) return <>{`${t('keyForm.summary.noLimit')} ${left ?? ''}`}</>
   const amount = readAmount(values.budget, format.separators)
   if (amount === undefined) return <>{t('keyForm.summary.noBudget')}</>

@@ -1,0 +1,23 @@
+// What the gateway found wrong stands in one place: beside its field where there is one, else above the form.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '../api.ts'
+import { unplaced } from './field-problem.ts'
+
+const refused = (...fields: readonly string[]): ApiError => {
+  const problems = fields.map((field) => ({ field, message: 'this is wrong' }))
+  const json = { code: 'invalid_value', message: '…', request_id: 'req_1', problems } as const
+  return new ApiError('invalid_value', 400, json)
+}
+
+for (const { what, error, isTold } of [
+  { what: 'a problem of a field that shows it', error: refused('name'), isTold: false },
+  { what: 'a problem of a part of such a field', error: refused('role.id'), isTold: false },
+  { what: 'problems of two such fields', error: refused('name', 'role'), isTold: false },
+  { what: 'one more, of a field that is not there', error: refused('name', 'x'), isTold: true },
+  { what: 'no field at all', error: new ApiError('unreachable', 0), isTold: true },
+  { what: 'a fault of the page', error: new Error('broken'), isTold: true },
+])
+  test(`${what} is ${isTold ? '' : 'not '}told above the form`, () => {
+    assert.equal(unplaced(error, ['name', 'role']), isTold ? error : null)
+  })
