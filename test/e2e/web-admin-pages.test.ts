@@ -26,7 +26,7 @@ const pages = [
   {
     path: '/settings/usage?by=provider&compare=true',
     title: 'Usage',
-    knows: 'Cost before',
+    knows: 'Compare with',
   },
   { path: '/settings/models', title: 'Models', knows: 'sandbox-embedding' },
   { path: '/settings/models?open=sandbox-chat', title: 'Models', knows: 'Where its requests go' },
