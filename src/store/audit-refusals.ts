@@ -20,7 +20,7 @@ export const ROWS_A_MINUTE_MAX = 20
 /** Nothing was changed, so this is no part of another transaction. */
 export async function recordRefusal(store: Store, refused: Refused): Promise<void> {
   const { action, subjectId, subjectName = '' } = refused
-  const key = gatherKey(store, [action, subjectId, subjectName ?? '', refused.sentence.name])
+  const key = gatherKey(store, [action, subjectId, subjectName ?? '', refused.sentence.text])
   if (await countAgain(store, key)) return
   const now = store.clock.now()
   const rows = await countAttempt(store.db, `refused ${callerOf(store)}`, {
