@@ -90,7 +90,7 @@ export function keysContract(fresh: FreshDatabase): void {
         timezone: 'Europe/Berlin',
         weekStart: 'sun',
         rpm: 1,
-        tpm: 2_000_000_000,
+        tpm: 1_000_000_000,
         concurrency: 3,
         permissions: ['messages', 'models'],
         environment: 'staging',
