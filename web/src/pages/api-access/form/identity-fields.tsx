@@ -69,7 +69,7 @@ function ModeField({ form }: FieldsProps) {
     <Input.Wrapper
       label={t('keyForm.field.mode')}
       labelElement="div"
-      labelProps={{ id: modeLabelId }}
+      labelProps={{ id: modeLabelId, display: 'block' }}
       description={t(`keyForm.modeHint.${form.values.mode}`)}
       inputWrapperOrder={['label', 'input', 'description']}
     >
