@@ -161,7 +161,10 @@ type Ranked = {
   readonly row_count: number
 }
 
-type Sum = Ranked & {
+type Sum = Ranked & Counts
+
+/** What the database added up of a group beside its cost. */
+export type Counts = {
   readonly requests: number
   readonly errors: number
   readonly estimated: number

@@ -7,7 +7,13 @@ import type { Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Store } from '../store/open.ts'
-import { usageReport, type UsageGroup, type UsageQuestion, type UsageSums } from './usage-report.ts'
+import {
+  usageReport,
+  type Counts,
+  type UsageGroup,
+  type UsageQuestion,
+  type UsageSums,
+} from './usage-report.ts'
 
 export type ScanGroup = UsageGroup | 'provider' | 'endpoint'
 
@@ -80,21 +86,13 @@ const GROUPINGS: Readonly<Record<ScanGroup, RawBuilder<unknown>>> = {
   endpoint: sql`endpoint`,
 }
 
-type Sum = {
+type Sum = Counts & {
   readonly key_id: string | null
   readonly model: string | null
   readonly day: number | null
   readonly hour: number | null
   readonly provider: string | null
   readonly endpoint: string | null
-  readonly requests: number
-  readonly errors: number
-  readonly estimated: number
-  readonly input_tokens: number
-  readonly cached_tokens: number
-  readonly cache_write_tokens: number
-  readonly output_tokens: number
-  readonly reasoning_tokens: number
   readonly cost_nanodollars: Nanodollars
   readonly last_id: string
 }
