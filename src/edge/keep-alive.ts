@@ -2,8 +2,9 @@
 // proxy on the way takes it for dead, and a client that takes nothing for long is cut. Its coarse clock also saves every
 // write from asking for the time.
 import type { Clock } from '../core/clock.ts'
+import { LinkedList, type Link } from '../core/linked-list.ts'
 
-interface OpenAnswer {
+export interface OpenAnswer {
   look(nowMs: number, silenceMs: number): void
 }
 
@@ -12,7 +13,7 @@ const LOOK_EVERY_MS = 1_000
 
 export class KeepAlive {
   readonly #clock: Clock
-  readonly #answers = new Set<OpenAnswer>()
+  readonly #answers = new LinkedList<OpenAnswer>()
   readonly #timer: NodeJS.Timeout
   nowMs: number
 
@@ -23,12 +24,9 @@ export class KeepAlive {
     this.#timer.unref()
   }
 
-  add(answer: OpenAnswer): void {
-    this.#answers.add(answer)
-  }
-
-  remove(answer: OpenAnswer): void {
-    this.#answers.delete(answer)
+  /** To be removed when it is closed. */
+  add(answer: OpenAnswer): Link<OpenAnswer> {
+    return this.#answers.add(answer)
   }
 
   stop(): void {
@@ -37,6 +35,6 @@ export class KeepAlive {
 
   #look(): void {
     this.nowMs = this.#clock.monotonicMs()
-    for (const answer of this.#answers) answer.look(this.nowMs, SILENCE_MS)
+    for (const answer of this.#answers.members()) answer.look(this.nowMs, SILENCE_MS)
   }
 }

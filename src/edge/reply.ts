@@ -3,11 +3,12 @@ import type { ServerResponse } from 'node:http'
 
 import type { Family } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
+import type { Link } from '../core/linked-list.ts'
 import { ClientGone } from '../exchange/reply.ts'
 import type { Reply, StreamVoice } from '../exchange/reply.ts'
 import { encodeError } from '../wire/errors.ts'
 import { writeSse } from '../wire/sse.ts'
-import type { KeepAlive } from './keep-alive.ts'
+import type { KeepAlive, OpenAnswer } from './keep-alive.ts'
 
 /** A client that takes nothing for this long is cut: it holds a provider's stream and memory. */
 const BLOCKED_MS_MAX = 60_000
@@ -17,6 +18,8 @@ const LINGER_MS = 500
 export class HttpReply implements Reply {
   readonly #response: ServerResponse
   readonly #keepAlive: KeepAlive
+  /** Among the answers that are looked after. */
+  #place: Link<OpenAnswer> | undefined
   /** Names and values in turn, as node takes them. */
   #headers: string[] = []
   /** Called when the answer is closed, by whoever waits for that. */
@@ -35,7 +38,7 @@ export class HttpReply implements Reply {
     this.#response = response
     this.#keepAlive = keepAlive
     response.on('close', () => {
-      keepAlive.remove(this)
+      this.#place?.remove()
       if (!response.writableFinished) this.#leave()
       this.#onClosed?.()
     })
@@ -78,7 +81,8 @@ export class HttpReply implements Reply {
   beginStream(voice: StreamVoice): void {
     if (this.#voice === undefined) {
       this.#lastWriteMs = this.#keepAlive.nowMs
-      this.#keepAlive.add(this)
+      // A client may have left before its stream begins: nothing would remove it again.
+      if (!this.#response.destroyed) this.#place = this.#keepAlive.add(this)
     }
     this.#voice = voice
   }
@@ -170,7 +174,7 @@ export class HttpReply implements Reply {
   #finish(last: Uint8Array | string): Promise<void> {
     if (this.#response.destroyed) return Promise.reject(new ClientGone())
     this.#response.end(last)
-    if (this.#response.writableLength > 0) this.#keepAlive.add(this)
+    if (this.#response.writableLength > 0) this.#place ??= this.#keepAlive.add(this)
     return new Promise((resolve) => (this.#onClosed = resolve))
   }
 

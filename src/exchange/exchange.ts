@@ -96,7 +96,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   const admission = await admit(parts, request)
   // From here on there is a hold, and every way out of this function settles it.
   const books = new Books(parts, { requestId, endpoint, admission, startedMs, trace })
-  parts.running.begin(caller.keyId, reply)
+  const running = parts.running.begin(caller.keyId, reply)
   const context = contextOf(parts, { requestId, model: call.model, body: asked })
   try {
     setAdmissionHeaders(reply, admission, request.tell)
@@ -126,7 +126,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     request.tell(settled?.balances ?? admission.hold.balances)
     throw settled === undefined || settled.costNanodollars === 0n ? failure : paidFor(failure)
   } finally {
-    parts.running.end(caller.keyId, reply)
+    running.remove()
   }
 }
 

@@ -27,11 +27,11 @@ test('a revoked key’s exchanges are cut, and no others', () => {
 test('what has ended is not cut any more', () => {
   const running = new Running()
   const [ended, runs] = [exchange(), exchange()]
-  running.begin('a', ended)
-  running.begin('a', runs)
-  running.end('a', ended)
+  const first = running.begin('a', ended)
+  const second = running.begin('a', runs)
+  first.remove()
   running.cutAll(new GatewayError('draining', ''))
   assert.deepEqual([ended.cuts, runs.cuts], [[], ['draining']])
-  running.end('a', runs)
+  second.remove()
   assert.deepEqual(running.keyIds(), [])
 })

@@ -1,41 +1,37 @@
 // The exchanges under way, by key, so that a key that is revoked gets not another byte.
 import { GatewayError } from '../core/errors.ts'
+import { LinkedList, type Link } from '../core/linked-list.ts'
 
 /** What can be ended before its time; whoever works for it sees that, and why. */
 export interface Cuttable {
   cut(why: GatewayError): void
 }
 
+type RunningExchange = { readonly keyId: string; readonly exchange: Cuttable }
+
 export class Running {
-  readonly #byKey = new Map<string, Set<Cuttable>>()
+  readonly #exchanges = new LinkedList<RunningExchange>()
 
-  begin(keyId: string, exchange: Cuttable): void {
-    const exchanges = this.#byKey.get(keyId)
-    if (exchanges === undefined) this.#byKey.set(keyId, new Set([exchange]))
-    else exchanges.add(exchange)
-  }
-
-  end(keyId: string, exchange: Cuttable): void {
-    const exchanges = this.#byKey.get(keyId)
-    exchanges?.delete(exchange)
-    if (exchanges?.size === 0) this.#byKey.delete(keyId)
+  /** To be removed when it has ended. */
+  begin(keyId: string, exchange: Cuttable): Link<RunningExchange> {
+    return this.#exchanges.add({ keyId, exchange })
   }
 
   /** The keys for which something runs. */
   keyIds(): readonly string[] {
-    return [...this.#byKey.keys()]
+    return [...new Set(this.#exchanges.members().map(({ keyId }) => keyId))]
   }
 
   cutRevoked(keyIds: readonly string[]): void {
+    if (keyIds.length === 0) return
+    const revoked = new Set(keyIds)
     const why = new GatewayError('revoked_api_key', 'this API key has been revoked')
-    for (const keyId of keyIds) this.#cut(keyId, why)
+    for (const { keyId, exchange } of this.#exchanges.members()) {
+      if (revoked.has(keyId)) exchange.cut(why)
+    }
   }
 
   cutAll(why: GatewayError): void {
-    for (const keyId of this.#byKey.keys()) this.#cut(keyId, why)
-  }
-
-  #cut(keyId: string, why: GatewayError): void {
-    for (const exchange of this.#byKey.get(keyId) ?? []) exchange.cut(why)
+    for (const { exchange } of this.#exchanges.members()) exchange.cut(why)
   }
 }
