@@ -16,8 +16,7 @@ import { loadProgram } from './load/load.ts'
 import { describeMachine, machineText } from './machine.ts'
 import type { Memory } from './memory.ts'
 import { memoryOf } from './memory.ts'
-import type { Streams } from './open-streams.ts'
-import { streamsOf } from './open-streams.ts'
+import { bytesPerStream } from './open-streams.ts'
 import { pinThisProcess } from './processes.ts'
 import { writeResults } from './report/files.ts'
 import { plotOf } from './report/plot.ts'
@@ -49,7 +48,7 @@ export async function full(): Promise<number> {
   }
   const streams = await measureStreams(folder, upstreams)
   await stopPostgres()
-  const rows = rowsOf({ results, memory, streams })
+  const rows = rowsOf({ results, memory, streams, contenders })
   const names = contenders.map(({ name }) => name)
   const targets = judge(rows.promised, machine.commitUs)
   const table = [
@@ -98,19 +97,21 @@ async function warmAll(
 async function measureStreams(
   folder: string,
   upstreams: Upstreams,
-): Promise<ReadonlyMap<string, Streams | { readonly failed: string }>> {
+): Promise<ReadonlyMap<string, number | { readonly failed: string }>> {
   const fresh = `${folder}/fresh`
   const starts: readonly (readonly [string, () => Promise<Contender>])[] = [
     [BARE_PROXY, async () => bareProxyContender(await startBareProxy(fresh, upstreams))],
     [TOLLGATE_SQLITE, () => tollgateOnSqlite(fresh, upstreams)],
     [PORTKEY, () => startPortkey(fresh, upstreams)],
   ]
-  const streams = new Map<string, Streams | { readonly failed: string }>()
+  const streams = new Map<string, number | { readonly failed: string }>()
   for (const [name, start] of starts) {
     say(`open streams: ${name}`)
     streams.set(
       name,
-      await streamsOf(start, folder).catch((error: unknown) => ({ failed: String(error) })),
+      await start()
+        .then((contender) => bytesPerStream(contender, folder))
+        .catch((error: unknown) => ({ failed: String(error) })),
     )
   }
   return streams

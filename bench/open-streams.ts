@@ -1,5 +1,4 @@
-// How fast a program starts, and what an open stream costs it in memory: thousands of them, each saying something every
-// ten seconds.
+// What an open stream costs a program in memory: thousands of them, each saying something every ten seconds.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,21 +15,7 @@ const HOLD = fileURLToPath(new URL('./load/hold.ts', import.meta.url))
 /** A rest for the collector, before and after. */
 const REST_MS = 3_000
 
-export type Streams = {
-  /** From the start of the process until it listens. */
-  readonly startMs: number
-  readonly bytesPerStream: number
-}
-
-export async function streamsOf(
-  startContender: () => Promise<Contender>,
-  folder: string,
-): Promise<Streams> {
-  const contender = await startContender()
-  return { startMs: contender.startMs, bytesPerStream: await bytesPerStream(contender, folder) }
-}
-
-async function bytesPerStream(contender: Contender, folder: string): Promise<number> {
+export async function bytesPerStream(contender: Contender, folder: string): Promise<number> {
   const way = contender.wayOf(SLOW_STREAM)
   if (way === undefined) throw new Error('has no streams')
   await warmUp(contender, STREAM, { folder, requests: share(2_000), secondsMax: share(5) })

@@ -52,6 +52,8 @@ export async function startField(folder: string, upstreams: Upstreams): Promise<
     { name: PORTKEY, start: () => startPortkey(folder, upstreams) },
     ...findInstalled(folder, upstreams),
   ]
+  // The first start of a checkout compiles everything, and keeps what it compiled for all later ones.
+  await (await startTollgate({ name: 'first', folder, upstreams })).stop()
   for (const { name, start } of starts) {
     try {
       contenders.push(await start())

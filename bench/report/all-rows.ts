@@ -1,7 +1,8 @@
 // All rows of a whole run, in the order of the table, and by name those that promises are about.
+import type { Contender } from '../contenders/contender.ts'
+import { UPSTREAM } from '../contenders/contender.ts'
 import type { Memory } from '../memory.ts'
 import { MEMORY_REQUESTS } from '../memory.ts'
-import type { Streams } from '../open-streams.ts'
 import { OPEN_STREAMS } from '../open-streams.ts'
 import type { PromisedRows } from '../targets.ts'
 import * as workloads from '../workloads.ts'
@@ -11,12 +12,14 @@ import type { Results, Row } from './rows.ts'
 export type Findings = {
   readonly results: Results
   readonly memory: ReadonlyMap<string, Memory>
-  readonly streams: ReadonlyMap<string, Streams | { readonly failed: string }>
+  /** Bytes each. */
+  readonly streams: ReadonlyMap<string, number | { readonly failed: string }>
+  readonly contenders: readonly Contender[]
 }
 
 const MB = 1e6
 
-export function rowsOf({ results, memory, streams }: Findings): {
+export function rowsOf({ results, memory, streams, contenders }: Findings): {
   readonly all: readonly Row[]
   readonly promised: PromisedRows
 } {
@@ -24,12 +27,10 @@ export function rowsOf({ results, memory, streams }: Findings): {
   const rate = (workload: workloads.Workload): Row => rateRow(workload, results)
   const bytes = (label: string, of: (memory: Memory) => number): Row =>
     plainRow(label, 'MB', new Map([...memory].map(([name, each]) => [name, of(each) / MB])))
-  const stream = (label: string, unit: string, of: (streams: Streams) => number): Row =>
-    plainRow(
-      label,
-      unit,
-      new Map([...streams].map(([name, each]) => [name, 'failed' in each ? each : of(each)])),
-    )
+  const kilobytes = [...streams].map(
+    ([name, each]) => [name, typeof each === 'number' ? each / 1000 : each] as const,
+  )
+  const starts = contenders.filter(({ name }) => name !== UPSTREAM)
   const many = MEMORY_REQUESTS.toLocaleString('en')
   const twice = (MEMORY_REQUESTS * 2).toLocaleString('en')
   const promised: PromisedRows = {
@@ -40,15 +41,19 @@ export function rowsOf({ results, memory, streams }: Findings): {
     translatedStream: rate(TRANSLATED_STREAM),
     badKey: rate(workloads.BAD_KEY),
     emptyBudget: rate(workloads.EMPTY_BUDGET),
-    streamMemory: stream(
+    streamMemory: plainRow(
       `memory per open stream, ${OPEN_STREAMS.toLocaleString('en')} open`,
       'KB',
-      ({ bytesPerStream }) => bytesPerStream / 1000,
+      new Map(kilobytes),
     ),
     idleMemory: bytes('memory when idle', ({ idleBytes }) => idleBytes),
     memory: bytes(`memory after ${many} requests`, ({ afterBytes }) => afterBytes),
     memoryTwice: bytes(`memory after ${twice} requests`, ({ afterTwiceBytes }) => afterTwiceBytes),
-    start: stream('start until it listens', 'ms', ({ startMs }) => startMs),
+    start: plainRow(
+      'start until it listens',
+      'ms',
+      new Map(starts.map(({ name, startMs }) => [name, startMs])),
+    ),
   }
   const firstEvent = addedRow(
     'added to the first event, 1 connection',
