@@ -21,7 +21,6 @@ export class BodyReader {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
     const chunks: Buffer[] = []
     let bytes = 0
-    response.once('close', () => (this.#bytesTogether -= bytes))
     // Listeners, because an iterator over the message costs more than all else that is done with a small body.
     const take = (chunk: Buffer): void => {
       bytes += chunk.length
@@ -31,18 +30,30 @@ export class BodyReader {
       if (problem === undefined) return
       // What is still coming is let pass unread, so that the connection can serve the next request.
       message.off('data', take).resume()
+      this.#bytesTogether -= bytes
+      bytes = 0
       chunks.length = 0
       reject(problem)
     }
     message.on('data', take)
     message.once('end', () => {
       const [first] = chunks
+      // Its answer may be a stream that is open for long, and the message with it: nothing here is kept for that.
+      message.off('data', take)
+      this.#releaseAfter(response, bytes)
       resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks))
     })
     message.once('close', () => {
-      if (!message.complete) reject(new ClientGone())
+      if (message.complete) return
+      this.#bytesTogether -= bytes
+      reject(new ClientGone())
     })
     return promise
+  }
+
+  #releaseAfter(response: ServerResponse, bytes: number): void {
+    if (response.destroyed) this.#bytesTogether -= bytes
+    else response.once('close', () => (this.#bytesTogether -= bytes))
   }
 
   #refusalOf({ headers }: IncomingMessage): GatewayError | undefined {

@@ -151,9 +151,17 @@ export class HttpReply implements Reply {
 
   /** False = the client has no room for more. */
   #writeNow(text: string): boolean {
-    this.#sendStreamHead()
     this.#lastWriteMs = this.#keepAlive.nowMs
-    return this.#response.write(text)
+    const response = this.#response
+    if (response.headersSent) return response.write(text)
+    // In one write, but as a text of its own: as the beginning of another, node would keep a dozen headers in pieces.
+    const { socket } = response
+    socket?.cork()
+    this.#sendStreamHead()
+    response.flushHeaders()
+    const hasRoom = response.write(text)
+    socket?.uncork()
+    return hasRoom
   }
 
   #sendStreamHead(): void {

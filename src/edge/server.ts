@@ -99,21 +99,6 @@ export class Edge {
   /** One request: one answer, and one log line. Never rejects. */
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#serving += 1
-    try {
-      await this.#answer(message, response)
-    } catch (thrown) {
-      // The client left while it was being told what went wrong: nothing more can be done for it.
-      this.#options.log.warn('answer_lost', { cause: describeError(thrown) })
-      response.destroy()
-    } finally {
-      this.#serving -= 1
-      // On the way out no connection is kept for another request.
-      if (this.#isDraining) setImmediate(() => this.#server.closeIdleConnections())
-      if (this.#serving === 0) this.#drained?.()
-    }
-  }
-
-  async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { parts, log } = this.#options
     const startedMs = parts.clock.monotonicMs()
     const path = pathOf(message)
@@ -135,7 +120,7 @@ export class Edge {
     } catch (thrown) {
       if (!(thrown instanceof ClientGone)) {
         error = isOutage(thrown) ? unreached(thrown) : toGatewayError(thrown)
-        await reply.fail(error, family, requestId)
+        await reply.fail(error, family, requestId).catch((why) => this.#lose(response, why))
       }
     } finally {
       const durationMs = parts.clock.monotonicMs() - startedMs
@@ -143,10 +128,24 @@ export class Edge {
       if (!HEALTH.includes(path) || reply.status >= 400) {
         logRequest(log, trace, { method: message.method, status: reply.status, durationMs, error })
       }
+      this.#served()
     }
   }
 
-  async #serveData(
+  /** The client left while it was being told what went wrong: nothing more can be done for it. */
+  #lose(response: ServerResponse, why: unknown): void {
+    this.#options.log.warn('answer_lost', { cause: describeError(why) })
+    response.destroy()
+  }
+
+  #served(): void {
+    this.#serving -= 1
+    // On the way out no connection is kept for another request.
+    if (this.#isDraining) setImmediate(() => this.#server.closeIdleConnections())
+    if (this.#serving === 0) this.#drained?.()
+  }
+
+  #serveData(
     received: Received,
     reply: HttpReply,
     given: { readonly path: string; readonly startedMs: number; readonly trace: Trace },
@@ -158,7 +157,7 @@ export class Edge {
     if (this.#isDraining) throw draining()
     const { startedMs, trace } = given
     const arrival = new HttpArrival(received, route, { bodies: this.#bodies, startedMs, trace })
-    await withCurrentKey(parts, () => route.handler.run(parts, arrival, reply))
+    return withCurrentKey(parts, () => route.handler.run(parts, arrival, reply))
   }
 
   /** Health for orchestrators, the admin API, and the pages for people. */

@@ -1,16 +1,14 @@
 // Passes a provider's answer on to the client: the same bytes where both speak one format, decoded and encoded where
 // they do not. Returns the end of the answer unsent, because nothing may be completed before it is in the books.
 import { GatewayError } from '../core/errors.ts'
-import type { CanonicalEvent } from '../core/events.ts'
-import type { AnswerContext, Codec } from '../wire/codec.ts'
+import type { AnswerContext, Codec, EventForwarder } from '../wire/codec.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import { readJsonAnswer } from '../wire/json.ts'
-import type { SseEvent } from '../wire/sse.ts'
 import { SseReader, writeSse } from '../wire/sse.ts'
 import { setTargetHeaders } from './answer-headers.ts'
 import type { Answer } from './attempt.ts'
 import type { Books } from './books.ts'
-import type { Reply, StreamVoice } from './reply.ts'
+import type { Reply } from './reply.ts'
 import { readWhole } from './whole.ts'
 
 /** What a whole answer may weigh: a hundred long choices with probabilities stay below it. */
@@ -51,16 +49,15 @@ async function relayStream(answer: Answer, reply: Reply, passage: Passage): Prom
     reply.hasBegun || books.hasContent || unsent.length >= HELD_CHARACTERS_MAX
   try {
     while (!isComplete) {
-      const { done, value } = await chunks.next()
-      if (done === true) throw cut()
       try {
-        for (const event of reader.read(value)) {
+        // Without a name: what has one is kept for as long as the next read takes.
+        for (const event of reader.read(bytesOf(await chunks.next()))) {
           const meaning = decode(event)
           for (const one of meaning) {
             books.see(one)
             isComplete ||= one.type === 'response-end'
           }
-          const text = voice.tell(event, meaning)
+          const text = voice.forward(event, meaning)
           if (isComplete) ending += text
           else unsent += text
         }
@@ -79,7 +76,12 @@ async function relayStream(answer: Answer, reply: Reply, passage: Passage): Prom
   }
   void runOut(chunks)
   setTargetHeaders(reply, answer.prepared)
-  return unsent + ending + voice.end()
+  return unsent + ending + (voice.end?.() ?? '')
+}
+
+function bytesOf({ done, value }: IteratorResult<Uint8Array, unknown>): Uint8Array {
+  if (done === true) throw cut()
+  return value
 }
 
 /** Nobody waits for a provider to close what it has completed; but once it has, its connection can be used again. */
@@ -106,29 +108,14 @@ async function relayWhole(
     : JSON.stringify(codec.encodeResponse(events, context))
 }
 
-type Voice = StreamVoice & {
-  /** What the client is sent for an event of the provider that means this. */
-  tell(event: SseEvent, meaning: readonly CanonicalEvent[]): string
-  /** What a complete answer still lacks. */
-  end(): string
-}
-
-function voiceFor(answer: Answer, { codec, context }: Passage): Voice {
-  if (answer.prepared.format === codec.format) {
-    const forwarder = codec.forwardEvents(context)
-    return {
-      keepAlive: forwarder.keepAlive,
-      fail: (error) => forwarder.fail(error),
-      end: () => forwarder.end?.() ?? '',
-      tell: (event, meaning) => forwarder.forward(event, meaning),
-    }
-  }
+/** Where the formats differ, what an event means is told in the client's words. */
+function voiceFor(answer: Answer, { codec, context }: Passage): EventForwarder {
+  if (answer.prepared.format === codec.format) return codec.forwardEvents(context)
   const encoder = codec.encodeEvents(context)
   return {
     keepAlive: encoder.keepAlive,
     fail: (error) => encoder.fail(error),
-    end: () => '',
-    tell: (_, meaning) => {
+    forward: (_, meaning) => {
       let text = ''
       for (const one of meaning) for (const event of encoder.encode(one)) text += writeSse(event)
       return text

@@ -165,6 +165,8 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
   ): void {
     if (status < 200) return
     const headers = new GivenHeaders(given)
+    // The same headers as bytes: they would keep what they came in for as long as a stream is open.
+    controller.rawHeaders = null
     this.#answer.resolve({ status, headers, body: this.#chunks })
     // It was asked for plain bytes; unpacking what comes instead could fill the memory from a few bytes.
     if ((headers.get('content-encoding') ?? 'identity') === 'identity') return
