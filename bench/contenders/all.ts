@@ -52,8 +52,12 @@ export async function startField(folder: string, upstreams: Upstreams): Promise<
     { name: PORTKEY, start: () => startPortkey(folder, upstreams) },
     ...findInstalled(folder, upstreams),
   ]
-  // The first start of a checkout compiles everything, and keeps what it compiled for all later ones.
-  await (await startTollgate({ name: 'first', folder, upstreams })).stop()
+  // The first start of a checkout compiles everything, and keeps what it compiled for all later ones. If it fails, so
+  // do those, and they are named.
+  await startTollgate({ name: 'first', folder, upstreams }).then(
+    (first) => first.stop(),
+    () => {},
+  )
   for (const { name, start } of starts) {
     try {
       contenders.push(await start())
