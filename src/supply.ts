@@ -15,7 +15,7 @@ import { sandboxProvider } from './providers/sandbox/provider.ts'
 import { Breaker } from './routing/breaker.ts'
 import { RetryBudget } from './routing/retry-budget.ts'
 import { route } from './routing/route.ts'
-import type { Choice } from './routing/route.ts'
+import type { Choice, Conversation } from './routing/route.ts'
 
 /** Prices may change with a date, and this is how late that may be noticed. */
 const LOOK_EVERY_MS = 60_000
@@ -60,12 +60,12 @@ export class Supply {
     this.#onlyOrders = new WeakMap()
   }
 
-  /** Where this caller's request may go, in order; what has the same affinity goes the same way. */
-  route(caller: Caller, model: Model, affinity: string): Route {
+  /** Where this caller's request may go, in order. */
+  route(caller: Caller, model: Model, conversation: Conversation): Route {
     const retries = entryOf(this.#retries, model.id, () => new RetryBudget())
     // The test environment never reaches a provider, whatever the model's name stands for.
     if (caller.mode === 'test') return { destinations: [this.#rehearsal(model)], retries }
-    return { destinations: shakyLast(this.#destinationsOf(model, affinity)), retries }
+    return { destinations: shakyLast(this.#destinationsOf(model, conversation)), retries }
   }
 
   /** Until when a target gets no requests, after failures; undefined = it gets them. */
@@ -88,10 +88,10 @@ export class Supply {
     return catalogOf(config, { sandbox: SANDBOX_MODELS, now: this.#tools.clock.now() })
   }
 
-  #destinationsOf(model: Model, affinity: string): readonly Destination[] {
+  #destinationsOf(model: Model, conversation: Conversation): readonly Destination[] {
     const known = this.#onlyOrders.get(model)
     if (known !== undefined) return known
-    const destinations = route(model, affinity).flatMap((choice) => this.#destination(choice))
+    const destinations = route(model, conversation).flatMap((choice) => this.#destination(choice))
     if (model.targets.length < 2) this.#onlyOrders.set(model, destinations)
     return destinations
   }

@@ -12,8 +12,6 @@ export type Call = {
   readonly dropped: readonly string[]
   /** Searches of the web that the provider is to run; they go on only where they have a price. */
   readonly search?: Search
-  /** What keeps a conversation on one target, so that provider caches hit: the client's own key, else its beginning. */
-  readonly affinity: string
   /** The client's own labels, recorded with the usage. */
   readonly endUser?: string
   readonly metadata?: Readonly<Record<string, string>>

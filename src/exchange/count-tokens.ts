@@ -20,7 +20,9 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
   const call = readCountCall(body.value)
   const model = permitModel(parts.catalog(), caller, { call, kind: 'chat' })
   trace.model = model.id
-  const { destinations } = parts.route(caller, model, call.affinity)
+  const { destinations } = parts.route(caller, model, {
+    affinity: codec.affinityOf(body.value),
+  })
   const [first] = prepare({ codec, body, call }, destinations)
   await admitFree(parts, caller, { asking: incoming, model: call.model, reply })
   const headers = incoming.providerHeaders

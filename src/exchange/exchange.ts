@@ -13,6 +13,7 @@ import type { Endpoint, ModelKind } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
+import type { Conversation } from '../routing/route.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { AnswerContext, Codec } from '../wire/codec.ts'
 import { readJsonBody } from '../wire/json.ts'
@@ -42,8 +43,8 @@ export type Parts = ListingParts &
     readonly raisedBounds: RaisedBounds
     readonly running: Running
     readonly responses: ResponsesState
-    /** Where this caller's request may go, in order; what has the same affinity goes the same way. */
-    route(caller: Caller, model: Model, affinity: string): Route
+    /** Where this caller's request may go, in order. */
+    route(caller: Caller, model: Model, conversation: Conversation): Route
   }
 
 /** A request for a model's answer, as the edge received it. */
@@ -73,7 +74,9 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   trace.stream = call.stream
   const model = permitModel(parts.catalog(), caller, { call, kind: kindOf(endpoint) })
   trace.model = model.id
-  const { destinations, retries } = parts.route(caller, model, incoming.session ?? call.affinity)
+  const { destinations, retries } = parts.route(caller, model, {
+    affinity: incoming.session ?? codec.affinityOf(body.value),
+  })
   const prepared = prepare({ codec, body, call }, destinations)
 
   const request: AdmissionRequest = {

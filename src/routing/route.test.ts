@@ -51,7 +51,7 @@ test('fallbacks come last, in their own order', () => {
     assert.deepEqual(namesOf(model, conversation).slice(2), ['f/b', 'f/a'])
   }
   assert.deepEqual(
-    route({ ...modelOf([1]), fallbacks: model.fallbacks }, '').map(({ why }) => why),
+    route({ ...modelOf([1]), fallbacks: model.fallbacks }, { affinity: '' }).map(({ why }) => why),
     ['the only target', 'a fallback', 'a fallback'],
   )
 })
@@ -72,8 +72,8 @@ test('what is saved suffices for a target that dies with a hundred requests', ()
   assert.equal(budget.take(), false)
 })
 
-function namesOf(model: Pick<Model, 'targets' | 'fallbacks'>, conversation: string): string[] {
-  return route(model, conversation).map(({ target }) => `${target.provider}/${target.model}`)
+function namesOf(model: Pick<Model, 'targets' | 'fallbacks'>, affinity: string): string[] {
+  return route(model, { affinity }).map(({ target }) => `${target.provider}/${target.model}`)
 }
 
 function modelOf(weights: readonly number[]): Pick<Model, 'targets' | 'fallbacks'> {

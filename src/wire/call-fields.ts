@@ -39,12 +39,3 @@ export function labelsOf(metadata: unknown): Readonly<Record<string, string>> | 
   )
   return labels.length === 0 ? undefined : Object.fromEntries(labels.slice(0, LABELS_MAX))
 }
-
-const BEGINNING_CHARACTERS = 1024
-
-/** What keeps a conversation on one target: the client's own key for it, else how its prompt begins. */
-export function affinityOf(key: unknown, beginning: readonly string[]): string {
-  if (typeof key === 'string' && key !== '') return key
-  const start = beginning.map((text) => text.slice(0, BEGINNING_CHARACTERS))
-  return start.join('\n').slice(0, BEGINNING_CHARACTERS)
-}

@@ -16,6 +16,8 @@ export interface EdgeCodec {
   readonly family: Family
   /** Reads what admission needs. Refuses only what no provider could serve: no model, a stream that is no boolean. */
   readCall(body: JsonObject): Call
+  /** What keeps a conversation on one target, so that provider caches hit: the client's own key, else its beginning. */
+  affinityOf(body: JsonObject): string
   /** Reads everything, for translation. Refuses with the field's name what it cannot understand. */
   decodeRequest(body: JsonObject): CanonicalRequest
   /** A fresh encoder for one answer. */

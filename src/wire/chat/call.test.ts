@@ -109,19 +109,6 @@ test('abilities are needed only when they are used', () => {
   for (const [body, expected] of cases) assert.deepEqual(readCall(body).needs, expected)
 })
 
-test('a conversation keeps to its key, else to its beginning', () => {
-  const turns = [
-    { role: 'system', content: 'Be brief.' },
-    { role: 'user', content: [{ type: 'image_url' }, { type: 'text', text: 'One' }] },
-  ]
-  const later = [...turns, { role: 'assistant', content: 'x' }, { role: 'user', content: 'Two' }]
-  const affinity = (messages: Json): string => readCall({ model: 'm', messages }).affinity
-  assert.equal(affinity(later), affinity(turns))
-  assert.equal(affinity(turns), 'Be brief.\nOne')
-  assert.equal(affinity([{ role: 'user', content: 'x'.repeat(5000) }]).length, 1024)
-  assert.equal(readCall({ ...user('hi'), prompt_cache_key: 'mine' }).affinity, 'mine')
-})
-
 test('labels are recorded as far as they are labels', () => {
   const metadata = { team: 'blue', count: 3, long: 'x'.repeat(600) }
   assert.deepEqual(readCall({ ...user(''), metadata }).metadata, { team: 'blue' })

@@ -6,7 +6,7 @@ import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
-import { affinityOf, countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
+import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { typeOf } from '../expect.ts'
 import { Measure } from '../measure.ts'
 import { isSound } from '../media.ts'
@@ -19,7 +19,7 @@ export function readCall(body: JsonObject): Call {
   const stream = streamOf(body)
   refuseFields(body)
   const walk = { measure: new Measure(), needs: new Set<Ability>() }
-  const messages = readMessages(body, walk)
+  readMessages(body, walk)
   const { tools, dropped } = usableTools(body)
   readTools(tools, 'tools', walk)
   readTools(body['functions'], 'functions', walk)
@@ -38,7 +38,6 @@ export function readCall(body: JsonObject): Call {
     output: { ...(tokensMax && { tokensMax }), choices, thinks: effort !== 'none' },
     needs: [...walk.needs],
     dropped,
-    affinity: affinityOf(body['prompt_cache_key'], beginningOf(messages)),
     ...(endUser !== undefined && { endUser }),
     ...(metadata && { metadata }),
   }
@@ -46,11 +45,10 @@ export function readCall(body: JsonObject): Call {
 
 type Walk = { readonly measure: Measure; readonly needs: Set<Ability> }
 
-function readMessages(body: JsonObject, walk: Walk): readonly Json[] {
+function readMessages(body: JsonObject, walk: Walk): void {
   const messages = body['messages']
   if (!isArray(messages)) throw invalidRequest('messages', 'messages must be a list of messages')
   messages.forEach((message, index) => readMessage(message, `messages[${index}]`, walk))
-  return messages
 }
 
 function readMessage(message: Json, place: string, walk: Walk): void {
@@ -147,19 +145,4 @@ function readTools(tools: Json | undefined, place: string, { measure, needs }: W
 function readFormat(format: Json | undefined, { measure, needs }: Walk): void {
   measure.json(format)
   if (isObject(format) && format['type'] === 'json_schema') needs.add('structured_output')
-}
-
-/** The instructions and the first thing the user said. */
-function beginningOf(messages: readonly Json[]): string[] {
-  const texts: string[] = []
-  for (const message of messages) {
-    if (!isObject(message)) continue
-    const { role, content } = message
-    const parts = isArray(content) ? content : [{ text: content }]
-    for (const part of parts) {
-      if (isObject(part) && typeof part['text'] === 'string') texts.push(part['text'])
-    }
-    if (role === 'user' && texts.length > 0) break
-  }
-  return texts
 }

@@ -1,5 +1,6 @@
 // Chat completions, whole: the client's half, the provider's half, and passing through.
 import type { Codec } from '../codec.ts'
+import { affinityOf } from './affinity.ts'
 import { readCall } from './call.ts'
 import { decodeError, decodeEvents, decodeResponse } from './events-decode.ts'
 import { encodeEvents, encodeResponse } from './events-encode.ts'
@@ -11,6 +12,7 @@ export const chatCodec: Codec = {
   format: 'chat',
   family: 'chat',
   readCall,
+  affinityOf,
   decodeRequest,
   encodeEvents,
   encodeResponse,

@@ -3,12 +3,13 @@ import type { Codec } from '../codec.ts'
 import { changeMembers } from '../json.ts'
 import { decodeComplaint } from '../provider-errors.ts'
 import { decodeResponse, encodeResponse, forwardResponse } from './answer.ts'
-import { decodeRequest, encodeRequest, readCall } from './request.ts'
+import { affinityOf, decodeRequest, encodeRequest, readCall } from './request.ts'
 
 export const embeddingsCodec: Codec = {
   format: 'embeddings',
   family: 'chat',
   readCall,
+  affinityOf,
   decodeRequest,
   encodeRequest,
   encodeResponse,

@@ -5,7 +5,8 @@ import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, stringOf } from '../../core/json.ts'
 import type { CanonicalRequest, EmbeddingRequest } from '../../core/request.ts'
-import { affinityOf, countOf, modelOf, streamOf } from '../call-fields.ts'
+import { affinityBy } from '../affinity.ts'
+import { countOf, modelOf, streamOf } from '../call-fields.ts'
 import { expectOneOf, expectText, optional } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
 import { Measure } from '../measure.ts'
@@ -39,9 +40,13 @@ export function readCall(body: JsonObject): Call {
     output: { choices: 1, thinks: false },
     needs: [],
     dropped: [],
-    affinity: affinityOf(undefined, [String(inputs[0])]),
     ...(endUser !== undefined && { endUser }),
   }
+}
+
+/** Texts have no conversation; the same text goes the same way. */
+export function affinityOf(body: JsonObject): string {
+  return affinityBy(undefined, [String(decodeInputs(body['input'])[0])])
 }
 
 export function decodeRequest(body: JsonObject): EmbeddingRequest {

@@ -200,15 +200,7 @@ function about(code: string, param: string): (error: unknown) => boolean {
   }
 }
 
-test('a conversation is recognised by its session, else by how it begins', () => {
-  const billing = { type: 'text', text: 'x-anthropic-billing-header: cc=1; h=0' }
-  const system = [billing, { type: 'text', text: 'You are kind.' }]
-  const affinity = (body: JsonObject) => readCall({ ...plain, ...body }).affinity
-  assert.equal(affinity({}), 'Grüße')
-  assert.equal(affinity({ system }), 'You are kind.\nGrüße')
-  assert.equal(affinity({ metadata: { user_id: 'user-7' } }), 'Grüße')
-  const user_id = JSON.stringify({ device_id: 'd', session_id: 's-1' })
-  assert.equal(affinity({ system, metadata: { user_id } }), 's-1')
+test('the user id is recorded', () => {
   assert.equal(readCall({ ...plain, metadata: { user_id: 'user-7' } }).endUser, 'user-7')
 })
 

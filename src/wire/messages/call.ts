@@ -4,12 +4,11 @@ import type { Call } from '../../core/call.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined, isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
-import { affinityOf, countOf, modelOf, streamOf } from '../call-fields.ts'
+import { countOf, modelOf, streamOf } from '../call-fields.ts'
 import { refuseFields } from '../refused-fields.ts'
 import { measureInput } from './input.ts'
 import { removalsFrom } from './removals.ts'
 import { searchesMaxOf } from './search.ts'
-import { promptBeginning, sessionOf } from './session.ts'
 
 export function readCall(body: JsonObject): Call {
   if (countOf(body, 'max_tokens', 0) === undefined) {
@@ -46,7 +45,6 @@ export function readCountCall(body: JsonObject): Call {
     ...(searchesMax === 0
       ? {}
       : { search: { searchesMax, dropped: removalsFrom(body, { maySearch: true }).dropped } }),
-    affinity: affinityOf(sessionOf(endUser), promptBeginning(body)),
     ...defined({ endUser }),
   }
 }

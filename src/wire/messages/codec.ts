@@ -1,5 +1,6 @@
 // The messages format, as the codec that the rest of Tollgate asks for.
 import type { Codec } from '../codec.ts'
+import { affinityOf } from './affinity.ts'
 import { readCall } from './call.ts'
 import { decodeError } from './error-decode.ts'
 import { decodeEvents, decodeResponse } from './events-decode.ts'
@@ -12,6 +13,7 @@ export const messagesCodec: Codec = {
   format: 'messages',
   family: 'messages',
   readCall,
+  affinityOf,
   decodeRequest,
   encodeRequest,
   encodeEvents,

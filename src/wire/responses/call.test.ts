@@ -94,11 +94,9 @@ test('responses: what admission learns', () => {
     needs: ['tools', 'structured_output'],
     dropped: ['tools.web_search', 'tools.mcp'],
     search: { searchesMax: 5, dropped: ['tools.mcp'] },
-    affinity: 'first\nsecond',
     endUser: 'u',
     metadata: { a: 'b' },
   })
-  assert.equal(read({ prompt_cache_key: 'k' }).affinity, 'k')
 })
 
 const REFUSED: readonly [param: string, body: JsonObject][] = [

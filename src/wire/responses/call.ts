@@ -6,7 +6,7 @@ import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isObject, stringOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
-import { affinityOf, countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
+import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
 import { isSound } from '../media.ts'
 import { refuseFields, refuseFileId } from '../refused-fields.ts'
@@ -18,7 +18,7 @@ export function readCall(body: JsonObject): Call {
   const model = modelOf(body)
   const stream = streamOf(body)
   refuseFields(body)
-  const walk: Walk = { measure: new Measure(), needs: new Set(), beginning: [] }
+  const walk: Walk = { measure: new Measure(), needs: new Set() }
   readPrompt(body, walk)
   const { tools, dropped } = usableTools(body)
   const searchesMax = searchesMaxOf(body)
@@ -40,41 +40,28 @@ export function readCall(body: JsonObject): Call {
       searchesMax === 0
         ? undefined
         : { searchesMax, dropped: usableTools(body, { maySearch: true }).dropped },
-    affinity: affinityOf(body['prompt_cache_key'], walk.beginning),
     endUser: stringOf(body['safety_identifier']) ?? stringOf(body['user']),
     metadata: labelsOf(body['metadata']),
   })
 }
 
-type Walk = {
-  readonly measure: Measure
-  readonly needs: Set<Ability>
-  /** The instructions and the first thing the user said. */
-  readonly beginning: string[]
-}
+type Walk = { readonly measure: Measure; readonly needs: Set<Ability> }
 
 function readPrompt(body: JsonObject, walk: Walk): void {
   const { instructions, input } = body
-  if (typeof instructions === 'string') walk.beginning.push(instructions)
   walk.measure.text(instructions)
   if (typeof input === 'string') {
     walk.measure.item()
     walk.measure.text(input)
-    walk.beginning.push(input)
     return
   }
   if (!isArray(input)) {
     throw invalidRequest('input', 'input must be a text or a list of items')
   }
-  let hasUserText = false
   for (const [index, item] of input.entries()) {
     walk.measure.item()
     if (isObject(item)) readItem(item, `input[${index}]`, walk)
     else walk.measure.json(item)
-    if (!hasUserText && isObject(item) && item['content'] !== undefined) {
-      walk.beginning.push(...textsOf(item['content']))
-      hasUserText = item['role'] === 'user'
-    }
   }
 }
 
@@ -192,12 +179,4 @@ function refuseWithin({ reasoning, prompt_cache_options: caching }: JsonObject):
       'prompt_cache_options.comparison_response_id is not supported: providers know no response ids of ours',
     )
   }
-}
-
-function textsOf(content: Json): string[] {
-  if (typeof content === 'string') return [content]
-  if (!isArray(content)) return []
-  return content.flatMap((part) =>
-    isObject(part) && typeof part['text'] === 'string' ? [part['text']] : [],
-  )
 }

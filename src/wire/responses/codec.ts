@@ -1,5 +1,6 @@
 // The responses format: what a client sees, what a provider sees, and the passage between equals.
 import type { Codec } from '../codec.ts'
+import { affinityOf } from './affinity.ts'
 import { readCall } from './call.ts'
 import { decodeError, decodeEvents, decodeResponse } from './events-decode.ts'
 import { encodeEvents, encodeResponse } from './events-encode.ts'
@@ -11,6 +12,7 @@ export const responsesCodec: Codec = {
   format: 'responses',
   family: 'chat',
   readCall,
+  affinityOf,
   decodeRequest,
   encodeEvents,
   encodeResponse,

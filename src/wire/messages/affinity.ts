@@ -1,0 +1,27 @@
+// What keeps the requests of one messages conversation on one target.
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { affinityBy } from '../affinity.ts'
+import { isBillingLine, sessionOf } from './session.ts'
+
+export function affinityOf(body: JsonObject): string {
+  const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+  return affinityBy(sessionOf(stringOf(metadata['user_id'])), beginningOf(body))
+}
+
+function beginningOf({ system, messages }: JsonObject): readonly string[] {
+  const first = (isArray(messages) ? messages : []).find(isUsers)
+  return [...textsOf(system), ...textsOf(isObject(first) ? first['content'] : undefined)]
+}
+
+function isUsers(message: Json): boolean {
+  return isObject(message) && message['role'] === 'user'
+}
+
+function textsOf(content: Json | undefined): string[] {
+  const blocks = isArray(content) ? content : [{ text: content }]
+  return blocks.flatMap((block) => {
+    const text = isObject(block) ? stringOf(block['text']) : undefined
+    return text === undefined || isBillingLine(text) ? [] : [text]
+  })
+}
