@@ -7,6 +7,7 @@ import { extname, join, normalize } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
 import { LINK_PAGES } from '../admin/contract/sign-in.ts'
+import { ClientGone } from '../exchange/reply.ts'
 
 export type WebFiles = {
   /** Sends the file at a path; false when there is none. To a browser every other path is a view of the page. */
@@ -55,12 +56,24 @@ export function webFiles(root: string): WebFiles {
           : 'no-cache',
       })
       if (method === 'HEAD') response.end()
-      else
-        await pipeline(createReadStream(packedSize === undefined ? file : `${file}.br`), response)
+      else await send(packedSize === undefined ? file : `${file}.br`, response)
       return true
     },
   }
 }
+
+async function send(file: string, response: ServerResponse): Promise<void> {
+  // A pipeline into what is closed already would leave the file open.
+  if (response.destroyed) throw new ClientGone()
+  try {
+    await pipeline(createReadStream(file), response)
+  } catch (error) {
+    const isLeft = error instanceof Error && 'code' in error && error.code === CLOSED_EARLY
+    throw isLeft ? new ClientGone() : error
+  }
+}
+
+const CLOSED_EARLY = 'ERR_STREAM_PREMATURE_CLOSE'
 
 /** Where there is nothing but pages, whoever asks. */
 function isPage(path: string): boolean {

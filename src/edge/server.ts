@@ -187,6 +187,8 @@ export class Edge {
 
   /** What is not even HTTP gets an answer of the same form, and the connection ends. */
   #refuse(socket: Duplex, problem: NodeJS.ErrnoException): void {
+    // Who is gone asks for nothing; what it asked for before is logged by itself.
+    if (problem.code === 'ECONNRESET') return void socket.destroy()
     const isTooLarge = problem.code === 'HPE_HEADER_OVERFLOW'
     const requestId = newId('req', this.#options.parts.clock)
     const message = isTooLarge ? 'the headers are larger than 64 KB' : 'this is not an HTTP request'
@@ -196,7 +198,7 @@ export class Edge {
       code: error.code,
       cause: problem.code,
     })
-    if (!socket.writable || problem.code === 'ECONNRESET') return void socket.destroy()
+    if (!socket.writable) return void socket.destroy()
     const body = JSON.stringify(encodeError('chat', error, requestId))
     socket.end(
       `HTTP/1.1 ${isTooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'}\r\n` +
