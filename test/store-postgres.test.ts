@@ -1,6 +1,6 @@
 // What only PostgreSQL can do wrong: servers that are away or say no, connections that break, notices that get lost.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe, mock, test } from 'node:test'
 
 import { sql } from 'kysely'
 import { Client } from 'pg'
@@ -8,6 +8,7 @@ import { Client } from 'pg'
 import { systemClock } from '../src/core/clock.ts'
 import { readRevision, watchChanges } from '../src/store/changes.ts'
 import { seedFrame, setFrame } from '../src/store/frame.ts'
+import { ADVISORY_LOCK } from '../src/store/migrate.ts'
 import { openStore, type PostgresStore } from '../src/store/open.ts'
 import { agreeOnSecret } from '../src/store/secret-mark.ts'
 import { startPooler } from './support/pooler.ts'
@@ -115,6 +116,33 @@ describe('opening', () => {
     await assert.rejects(openStore(url, options), isRefused)
   })
 })
+
+test('a migration takes as long as it takes', async () => {
+  await using fresh = await disposable()
+  const other = new Client(fresh.url)
+  await other.connect()
+  // Every migration takes this lock first, and is as silent behind it as over millions of rows.
+  await other.query('BEGIN')
+  await other.query(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`)
+  mock.timers.enable({ apis: ['setTimeout'] })
+  try {
+    const opening = openStore(fresh.url, options)
+    await Promise.race([opening, someoneWaits(other)])
+    mock.timers.tick(24 * 3_600_000)
+    await other.query('COMMIT')
+    await (await opening).close()
+  } finally {
+    mock.timers.reset()
+    await other.end()
+  }
+})
+
+async function someoneWaits(client: Client): Promise<void> {
+  const waiting = `
+    SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+    WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted`
+  while ((await client.query(waiting)).rowCount === 0);
+}
 
 describe('a server that ends our connections', () => {
   test('the next query gets a new one', async () => {

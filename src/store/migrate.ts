@@ -11,14 +11,13 @@ import type { Tables } from './tables.ts'
 type Version = { readonly major: number; readonly minor: number }
 
 /** Any number will do, as long as every release uses the same. */
-const ADVISORY_LOCK = 7_065_744_001n
+export const ADVISORY_LOCK = 7_065_744_001n
 
 export async function migrate(
   db: Kysely<Tables>,
   kind: DatabaseKind,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
-  if (pending(await schemaVersion(db, kind), migrations).length === 0) return
   await db.transaction().execute(async (tx) => {
     if (kind === 'postgres') await waitForOthers(tx)
     // Another node may have been faster.
@@ -26,6 +25,11 @@ export async function migrate(
     if (version === undefined) await createMeta(tx, kind)
     for (const migration of pending(version, migrations)) await apply(tx, kind, migration)
   })
+}
+
+/** Whether nothing is left to do; refuses a schema that it does not know. */
+export async function isCurrent(db: Kysely<Tables>, kind: DatabaseKind): Promise<boolean> {
+  return pending(await schemaVersion(db, kind), MIGRATIONS).length === 0
 }
 
 /** Waiting for another node's migration, and a step over millions of rows, may take longer than any query. */

@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 import { Kysely, PostgresDialect } from 'kysely'
-import { Pool, types } from 'pg'
+import { Pool, types, type PoolConfig } from 'pg'
 
 import type { Clock } from '../core/clock.ts'
 import type { PeriodAt } from './accounts.ts'
@@ -12,7 +12,7 @@ import type { Author } from './audit.ts'
 import { StoreError } from './errors.ts'
 import { IntegerPlugin } from './integers.ts'
 import { makeFolder } from './make-folder.ts'
-import { migrate } from './migrate.ts'
+import { isCurrent, migrate } from './migrate.ts'
 import { pooled, postgresError, sqliteError } from './open-errors.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { SqliteThread } from './sqlite-thread.ts'
@@ -107,7 +107,7 @@ const SETTINGS = [
 ]
 
 async function openPostgres(url: string, options: StoreOptions): Promise<PostgresStore> {
-  const pool = new Pool({
+  const { pool, db } = connectPool({
     ...withSettings(url),
     application_name: 'tollgate',
     max: 10,
@@ -122,13 +122,6 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
     allowExitOnIdle: true,
     types: { getTypeParser },
   })
-  // A connection that breaks while nobody queries would otherwise end the process; the next query reports it anyway.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool }),
-    plugins: [new IntegerPlugin()],
-  })
   try {
     return await ready({
       kind: 'postgres',
@@ -142,6 +135,15 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
   } catch (error) {
     throw postgresError(url, error)
   }
+}
+
+function connectPool(config: PoolConfig): { readonly pool: Pool; readonly db: Kysely<Tables> } {
+  const pool = new Pool(config)
+  // A connection that breaks while nobody queries would otherwise end the process; the next query reports it anyway.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const dialect = new PostgresDialect({ pool })
+  return { pool, db: new Kysely<Tables>({ dialect, plugins: [new IntegerPlugin()] }) }
 }
 
 /** What the address itself sets comes before ours, which would otherwise be left out. */
@@ -160,13 +162,24 @@ function withSettings(url: string): {
 async function ready<Opened extends Store>(store: Opened): Promise<Opened> {
   try {
     if (store.kind === 'postgres') await refusePooler(store.pool)
-    await migrate(store.db, store.kind)
+    if (!(await isCurrent(store.db, store.kind))) await migrateStore(store)
     // Changes no row, but a database that cannot be written is found out here and not at the first request.
     await store.db.updateTable('meta').set({ value: '' }).where('name', '=', '').execute()
     return store
   } catch (error) {
     await store.close()
     throw error
+  }
+}
+
+async function migrateStore(store: Store): Promise<void> {
+  if (store.kind === 'sqlite') return migrate(store.db, store.kind)
+  // Nobody can say how long a step over millions of rows is silent, or another node's migration is waited for.
+  const { db } = connectPool({ ...store.pool.options, max: 1, query_timeout: undefined })
+  try {
+    await migrate(db, store.kind)
+  } finally {
+    await db.destroy()
   }
 }
 
