@@ -1,0 +1,27 @@
+// What the gateway asks of V8 holds in a process that serves: V8 itself is asked, not the code that asked it.
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { test } from 'node:test'
+
+import { start } from '../support/process.ts'
+
+const serve = [process.execPath, resolve('src/cli/main.ts'), 'serve', '--port', '0']
+const witness = new URL('../support/v8-witness.ts', import.meta.url).href
+
+test('the garbage of a serving process is collected as we ask', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-v8-'))
+  const env = { PATH: process.env['PATH'], NODE_OPTIONS: `--import ${witness}` }
+  // Into a file, because V8 gives up on a pipe that is full.
+  const toFile = ['-c', 'exec "$@" >printed', '-']
+  await using gateway = start('sh', [...toFile, ...serve], { cwd: folder, env })
+  const [, youngMb] = await gateway.printed(/^thread sqlite: (.*) MB young$/m)
+  await gateway.printed(/is listening on/)
+  await gateway.stop('SIGUSR2')
+  assert.equal(youngMb, '12')
+  const flags = readFileSync(join(folder, 'printed'), 'utf8')
+  for (const flag of ['--heap-growing-percent=100', '--no-allocation-site-pretenuring'])
+    assert.ok(flags.includes(`default: ${flag}\n`), flag)
+  rmSync(folder, { recursive: true })
+})
