@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { crc32 } from 'node:zlib'
 
 import type { JsonObject } from '../src/core/json.ts'
 import { ADAPTERS } from '../src/providers/adapters.ts'
@@ -470,6 +471,21 @@ describe('binary event streams', () => {
     wrong.writeUInt8(wrong.readUInt8(20) ^ 1, 20)
     await assert.rejects(Array.fromAsync(readFrames(pieces(wrong))), /broken event stream/)
     await assert.rejects(Array.fromAsync(readFrames(pieces(Buffer.alloc(16)))), /broken/)
+  })
+
+  test('whose checksum is right but whose headers lie fail the same way', async () => {
+    // The length of all headers, of the first one's name, and of its value.
+    for (const [at, bytes] of [
+      [4, [0xff, 0xff, 0xff, 0xff]],
+      [4, [0, 0, 0, 1]],
+      [12, [0xff]],
+      [12 + 1 + ':event-type'.length + 1, [0xff, 0xff]],
+    ] as const) {
+      const wrong = Buffer.from(frame)
+      wrong.set(bytes, at)
+      wrong.writeUInt32BE(crc32(wrong.subarray(0, -4)), wrong.length - 4)
+      await assert.rejects(Array.fromAsync(readFrames(pieces(wrong))), /broken event stream/)
+    }
   })
 })
 

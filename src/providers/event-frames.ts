@@ -19,28 +19,45 @@ const TEXT = 7
 
 /** Cuts bytes into frames, however they are split. */
 export async function* readFrames(bytes: AsyncIterable<Uint8Array>): AsyncIterable<EventFrame> {
-  let rest = Buffer.alloc(0)
+  let chunks: Uint8Array[] = []
+  let waitingBytes = 0
+  let neededBytes = PRELUDE_BYTES
   for await (const chunk of bytes) {
-    rest = Buffer.concat([rest, chunk])
-    while (rest.length >= PRELUDE_BYTES) {
-      const length = rest.readUInt32BE(0)
-      if (length > FRAME_BYTES_MAX || length < PRELUDE_BYTES + CHECKSUM_BYTES) throw broken()
-      if (rest.length < length) break
-      yield readFrame(rest.subarray(0, length))
-      rest = rest.subarray(length)
+    chunks.push(chunk)
+    waitingBytes += chunk.length
+    // Put together once a frame is whole: a long one in many pieces would be copied for each of them.
+    if (waitingBytes < neededBytes) continue
+    let rest = Buffer.concat(chunks, waitingBytes)
+    for (;;) {
+      neededBytes = bytesOfFrame(rest)
+      if (rest.length < neededBytes) break
+      yield readFrame(rest.subarray(0, neededBytes))
+      rest = rest.subarray(neededBytes)
     }
+    chunks = [rest]
+    waitingBytes = rest.length
   }
+}
+
+/** How long the frame is that begins here; until that has come, how much it takes to know. */
+function bytesOfFrame(rest: Buffer): number {
+  if (rest.length < PRELUDE_BYTES) return PRELUDE_BYTES
+  const length = rest.readUInt32BE(0)
+  if (length > FRAME_BYTES_MAX || length < PRELUDE_BYTES + CHECKSUM_BYTES) throw broken()
+  return length
 }
 
 function readFrame(frame: Buffer): EventFrame {
   const end = frame.length - CHECKSUM_BYTES
   if (crc32(frame.subarray(0, end)) !== frame.readUInt32BE(end)) throw broken()
   const headersEnd = PRELUDE_BYTES + frame.readUInt32BE(4)
+  if (headersEnd > end) throw broken()
   const headers = new Map<string, string>()
   for (let at = PRELUDE_BYTES; at < headersEnd;) {
     const nameEnd = at + 1 + frame.readUInt8(at)
-    if (frame.readUInt8(nameEnd) !== TEXT) throw broken()
+    if (nameEnd + 3 > headersEnd || frame.readUInt8(nameEnd) !== TEXT) throw broken()
     const valueEnd = nameEnd + 3 + frame.readUInt16BE(nameEnd + 1)
+    if (valueEnd > headersEnd) throw broken()
     headers.set(
       frame.toString('utf8', at + 1, nameEnd),
       frame.toString('utf8', nameEnd + 3, valueEnd),

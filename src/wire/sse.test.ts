@@ -77,3 +77,14 @@ test('a cut event is noticed', () => {
   reader.read(Buffer.from('\n\n'))
   assert.ok(!reader.isInsideEvent)
 })
+
+test('a long event in many small reads takes no longer than its length', () => {
+  const reader = new SseReader()
+  const line = Buffer.from(`data: ${'x'.repeat(57)}\n`)
+  const startedMs = performance.now()
+  for (let index = 0; index < 65_536; index++) reader.read(line)
+  const [event] = reader.read(Buffer.from('\n'))
+  assert.equal(event?.raw.length, 4 * 1024 * 1024 + 1)
+  // A tenth of a second; copied for every read, it would be minutes in which nobody else is served.
+  assert.ok(performance.now() - startedMs < 20_000)
+})

@@ -44,26 +44,34 @@ export class SseReader {
   /** Made when a read ends inside a character, which is seldom: an event ends with a line. */
   #decoder: StringDecoder | undefined
   #hasBegun = false
-  #text = ''
-  /** Where the search goes on, so that a long event that comes in many reads is looked at once. */
-  #position = 0
-  #lineStart = 0
-  #hasCarriageReturns = false
+  /** The beginning of an event. Never searched again: a long one in many reads would be copied for each of them. */
+  #kept = ''
+  #isLineEmpty = true
+  /** A carriage return at the very end of a read may be the first half of a line end: it waits for what follows. */
+  #waiting: '' | '\r' = ''
 
   read(bytes: Uint8Array): SseEvent[] {
-    const text = this.#decode(bytes)
-    this.#text += text
-    this.#hasCarriageReturns ||= text.includes('\r')
+    const text = this.#waiting + this.#decode(bytes)
+    this.#waiting = text.endsWith('\r') ? '\r' : ''
+    const end = text.length - this.#waiting.length
+    const afterLine = text.includes('\r') ? afterAnyLine : afterUsualLine
     const events: SseEvent[] = []
     let start = 0
-    for (let end = this.#endOfEvent(); end >= 0; end = this.#endOfEvent()) {
-      events.push(parseEvent(this.#text.slice(start, end)))
-      start = end
+    let position = 0
+    for (;;) {
+      const next = afterLine(text, position, end)
+      if (next < 0) break
+      const isBlank = this.#isLineEmpty && isLineEnd(text.charCodeAt(position))
+      this.#isLineEmpty = true
+      position = next
+      if (!isBlank) continue
+      events.push(parseEvent(this.#kept + text.slice(start, position)))
+      this.#kept = ''
+      start = position
     }
-    this.#text = this.#text.slice(start)
-    this.#position -= start
-    this.#lineStart -= start
-    if (this.#text.length > EVENT_CHARACTERS_MAX) {
+    if (position < end) this.#isLineEmpty = false
+    this.#kept += text.slice(start, end)
+    if (this.#kept.length > EVENT_CHARACTERS_MAX) {
       throw new GatewayError('provider_failed', 'the provider sent an event without end')
     }
     return events
@@ -71,7 +79,7 @@ export class SseReader {
 
   /** Whether the bytes so far end inside an event, which then never arrived whole. */
   get isInsideEvent(): boolean {
-    return this.#text.trim() !== ''
+    return this.#kept.trim() !== ''
   }
 
   /** A stream may begin with a mark of its byte order, which is no part of it. */
@@ -83,37 +91,24 @@ export class SseReader {
     this.#hasBegun = true
     return text.startsWith('\uFEFF') ? text.slice(1) : text
   }
+}
 
-  /** The index after the next blank line, or -1 when it has not come yet. */
-  #endOfEvent(): number {
-    return this.#hasCarriageReturns ? this.#endAmongAnyLines() : this.#endAmongUsualLines()
-  }
+/** The index after the line that begins at a position, or -1 when its end has not come yet. */
+function afterUsualLine(text: string, position: number): number {
+  return text.indexOf('\n', position) + 1 || -1
+}
 
-  #endAmongUsualLines(): number {
-    for (;;) {
-      const end = this.#text.indexOf('\n', this.#position)
-      const isBlank = end === this.#lineStart
-      this.#position = end < 0 ? this.#text.length : end + 1
-      if (end < 0) return -1
-      this.#lineStart = this.#position
-      if (isBlank) return this.#position
-    }
+function afterAnyLine(text: string, position: number, end: number): number {
+  for (let index = position; index < end; index++) {
+    const character = text.charCodeAt(index)
+    if (!isLineEnd(character)) continue
+    return character === CR && text.charCodeAt(index + 1) === LF ? index + 2 : index + 1
   }
+  return -1
+}
 
-  #endAmongAnyLines(): number {
-    const text = this.#text
-    for (; this.#position < text.length; this.#position++) {
-      const character = text.charCodeAt(this.#position)
-      if (character !== LF && character !== CR) continue
-      // A carriage return at the very end may be the first half of a line end: wait for what follows.
-      if (character === CR && this.#position + 1 === text.length) return -1
-      const isBlank = this.#position === this.#lineStart
-      if (character === CR && text.charCodeAt(this.#position + 1) === LF) this.#position++
-      this.#lineStart = this.#position + 1
-      if (isBlank) return ++this.#position
-    }
-    return -1
-  }
+function isLineEnd(character: number): boolean {
+  return character === LF || character === CR
 }
 
 /** For all bytes that end with a character: then it keeps none. A TextDecoder takes four times as long. */
