@@ -15,6 +15,11 @@ test('metadata addresses are refused however they are written', () => {
     'http://[::ffff:169.254.169.254]',
     'http://[::ffff:a9fe:a9fe]',
     'http://[fd00:ec2::254]',
+    'http://[fd00:ec2::23]',
+    'http://[64:ff9b::169.254.169.254]',
+    'http://[64:ff9b::a9fe:aa02]',
+    'http://[64:ff9b:1::169.254.169.254]',
+    'http://[64:ff9b::100.100.100.200]',
     'http://[fe80::1]',
     'http://100.100.100.200',
     'http://168.63.129.16',
@@ -26,7 +31,10 @@ test('metadata addresses are refused however they are written', () => {
 })
 
 test('what an operator may write is allowed', () => {
-  for (const host of ['127.0.0.1', '10.0.0.5', '[::1]', 'api.example.com', '192.168.1.20']) {
+  for (const host of [
+    ...['127.0.0.1', '10.0.0.5', '[::1]', 'api.example.com', '192.168.1.20'],
+    ...['[64:ff9b::102:304]', '[fd00:ec3::1]'],
+  ]) {
     assertAllowedHost(host)
   }
 })

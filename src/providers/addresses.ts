@@ -6,15 +6,28 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 
 import { GatewayError } from '../core/errors.ts'
 
+const IPV4 = [
+  ['169.254.0.0', 16],
+  ['100.100.100.200', 32],
+  ['168.63.129.16', 32],
+  ['192.0.0.192', 32],
+] as const
+const IPV6 = [
+  ['fe80::', 10],
+  ['fd00:c1::a9fe:a9fe', 128],
+  // Of Amazon all: credentials of machines are at ::254, those of pods at ::23.
+  ['fd00:ec2::', 32],
+  ['fd20:ce::254', 128],
+] as const
+/** Before an IPv4 address: where a network without IPv4 reaches it through a translator (RFC 6052, RFC 8215). */
+const TRANSLATED = ['64:ff9b::', '64:ff9b:1::']
+
 const METADATA = new BlockList()
-METADATA.addSubnet('169.254.0.0', 16, 'ipv4')
-METADATA.addAddress('100.100.100.200', 'ipv4')
-METADATA.addAddress('168.63.129.16', 'ipv4')
-METADATA.addAddress('192.0.0.192', 'ipv4')
-METADATA.addSubnet('fe80::', 10, 'ipv6')
-METADATA.addAddress('fd00:c1::a9fe:a9fe', 'ipv6')
-METADATA.addAddress('fd00:ec2::254', 'ipv6')
-METADATA.addAddress('fd20:ce::254', 'ipv6')
+for (const [address, bits] of IPV4) {
+  METADATA.addSubnet(address, bits, 'ipv4')
+  for (const start of TRANSLATED) METADATA.addSubnet(start + address, 96 + bits, 'ipv6')
+}
+for (const [address, bits] of IPV6) METADATA.addSubnet(address, bits, 'ipv6')
 
 /** Refuses an address that is written out; names are checked when they are resolved. */
 export function assertAllowedHost(hostname: string): void {
