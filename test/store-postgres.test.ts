@@ -11,7 +11,7 @@ import { seedFrame, setFrame } from '../src/store/frame.ts'
 import { ADVISORY_LOCK } from '../src/store/migrate.ts'
 import { openStore, type PostgresStore } from '../src/store/open.ts'
 import { agreeOnSecret } from '../src/store/secret-mark.ts'
-import { startPooler } from './support/pooler.ts'
+import { findPgbouncer, startPgbouncer } from './support/pgbouncer.ts'
 import { freshDatabase, type TestDatabase } from './support/postgres.ts'
 import { periodAt, refusal } from './support/store.ts'
 
@@ -56,13 +56,6 @@ describe('opening', () => {
     const isRefused = refusal('invalid_url', /postgres:\/\/USER@HOST:PORT\/NAME/)
     await assert.rejects(openStore('postgres://host:port/books', options), isRefused)
   })
-
-  for (const settings of ['refused', 'ignored'] as const)
-    test(`a pooler stands before it, and our settings are ${settings}`, async () => {
-      await using pooler = await startPooler(database.url, settings)
-      const isRefused = refusal('unreachable', /pooler, such as PgBouncer.*name the server itself/)
-      await assert.rejects(openStore(pooler.url, options), isRefused)
-    })
 
   test('the server has no such database', async () => {
     const isRefused = refusal('unreachable', /has no database "nowhere": create it first/)
@@ -115,6 +108,19 @@ describe('opening', () => {
     await (await openStore(fresh.url, options)).close()
     await assert.rejects(openStore(url, options), isRefused)
   })
+})
+
+describe('behind PgBouncer', () => {
+  const program = findPgbouncer()
+  const skip = program === undefined && 'PgBouncer is not installed, and could not be'
+  for (const pool_mode of ['session', 'transaction', 'statement'])
+    for (const ignored of ['', 'options', 'options, statement_timeout'])
+      test(`that pools by ${pool_mode} and ignores "${ignored}"`, { skip }, async () => {
+        const settings = { pool_mode, ignore_startup_parameters: ignored }
+        await using pooler = await startPgbouncer(program ?? '', database.url, settings)
+        const isRefused = refusal('unreachable', /pooler, such as PgBouncer.*the server itself/)
+        await assert.rejects(openStore(pooler.url, options), isRefused)
+      })
 })
 
 test('a migration takes as long as it takes', async () => {

@@ -9,5 +9,7 @@ export function installWithApt(name: string): void {
   console.error(`tollgate: installing ${name} with apt-get for the tests`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   spawnSync('apt-get', ['update', '-qq'], { env })
-  spawnSync('apt-get', ['install', '-qq', '-y', name], { env })
+  // Another test file may be installing something.
+  const patience = ['-o', 'DPkg::Lock::Timeout=120']
+  spawnSync('apt-get', ['install', '-qq', '-y', ...patience, name], { env })
 }

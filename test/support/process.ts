@@ -25,6 +25,8 @@ export type StartOptions = {
   readonly cwd?: string
   /** Replaces the environment as a whole. */
   readonly env?: NodeJS.ProcessEnv
+  readonly uid?: number
+  readonly gid?: number
 }
 
 /** Nothing a test started outlives it. */
