@@ -3,6 +3,7 @@ import type { Usage } from '../../core/events.ts'
 import { whereAny } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isObject, numberOf } from '../../core/json.ts'
+import { countIn, readable } from '../counts.ts'
 
 export function encodeUsage(usage: Usage): JsonObject {
   return {
@@ -17,26 +18,25 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** undefined when the provider did not tell both sides: a count that is half there would charge half. */
+/** Undefined when the provider did not tell both sides. */
 export function decodeUsage(usage: JsonObject): Usage | undefined {
   const total = numberOf(usage['total_tokens'])
-  const inputTokens = numberOf(usage['prompt_tokens'])
-  const written = numberOf(usage['completion_tokens'])
+  const inputTokens = countIn(usage, 'prompt_tokens')
+  const written = countIn(usage, 'completion_tokens')
   if (inputTokens === undefined || (written ?? total) === undefined) return undefined
   const input = isObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}
   const output = isObject(usage['completion_tokens_details'])
     ? usage['completion_tokens_details']
     : {}
-  return {
+  return readable({
     inputTokens,
     // Some providers keep their read tokens outside the details object.
-    cachedTokens:
-      numberOf(input['cached_tokens']) ?? numberOf(usage['prompt_cache_hit_tokens']) ?? 0,
-    cacheWriteTokens: numberOf(input['cache_write_tokens']) ?? 0,
+    cachedTokens: countIn(input, 'cached_tokens') ?? countIn(usage, 'prompt_cache_hit_tokens') ?? 0,
+    cacheWriteTokens: countIn(input, 'cache_write_tokens') ?? 0,
     cacheWriteLongTokens: 0,
     // Others leave thinking out of completion_tokens and count it in the total alone.
     outputTokens: Math.max(written ?? 0, (total ?? 0) - inputTokens),
-    reasoningTokens: numberOf(output['reasoning_tokens']) ?? 0,
-    ...whereAny('audioTokens', numberOf(input['audio_tokens'])),
-  }
+    reasoningTokens: countIn(output, 'reasoning_tokens') ?? 0,
+    ...whereAny('audioTokens', countIn(input, 'audio_tokens')),
+  })
 }

@@ -4,8 +4,9 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import { isArray, isObject, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
+import { countIn, readable } from '../counts.ts'
 import { decodeComplaint, parseEvent, streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
 
@@ -164,7 +165,8 @@ class AnswerDecoder {
   }
 
   #end(usage: Json | undefined): void {
-    if (isObject(usage)) this.#events.push({ type: 'usage', usage: decodeUsage(usage) })
+    const counted = isObject(usage) ? decodeUsage(usage) : undefined
+    if (counted !== undefined) this.#events.push({ type: 'usage', usage: counted })
     this.#events.push({ type: 'response-end' })
   }
 
@@ -178,16 +180,15 @@ class AnswerDecoder {
   }
 }
 
-/** Input excludes what was read from or written to a cache. */
-function decodeUsage(usage: JsonObject): Usage {
-  const count = (name: string): number => numberOf(usage[name]) ?? 0
-  const cachedTokens = count('cacheReadInputTokens')
-  const cacheWriteTokens = count('cacheWriteInputTokens')
-  return {
+/** Input excludes what was read from or written to a cache. Undefined when the provider did not tell both sides. */
+function decodeUsage(usage: JsonObject): Usage | undefined {
+  const cachedTokens = countIn(usage, 'cacheReadInputTokens') ?? 0
+  const cacheWriteTokens = countIn(usage, 'cacheWriteInputTokens') ?? 0
+  return readable({
     ...NO_USAGE,
-    inputTokens: count('inputTokens') + cachedTokens + cacheWriteTokens,
+    inputTokens: (countIn(usage, 'inputTokens') ?? NaN) + cachedTokens + cacheWriteTokens,
     cachedTokens,
     cacheWriteTokens,
-    outputTokens: count('outputTokens'),
-  }
+    outputTokens: countIn(usage, 'outputTokens') ?? NaN,
+  })
 }

@@ -3,20 +3,21 @@
 import type { Usage } from '../../core/events.ts'
 import { NO_USAGE, whereAny } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
+import { countIn, readable } from '../counts.ts'
 
+/** Undefined without the prompt's count; the others are left out where they are 0. */
 export function decodeUsage(counts: JsonObject): Usage | undefined {
-  const prompt = numberOf(counts['promptTokenCount'])
-  if (prompt === undefined) return undefined
-  const thoughts = numberOf(counts['thoughtsTokenCount']) ?? 0
-  return {
+  const prompt = countIn(counts, 'promptTokenCount') ?? NaN
+  const thoughts = countIn(counts, 'thoughtsTokenCount') ?? 0
+  return readable({
     ...NO_USAGE,
-    inputTokens: prompt + (numberOf(counts['toolUsePromptTokenCount']) ?? 0),
-    cachedTokens: numberOf(counts['cachedContentTokenCount']) ?? 0,
-    outputTokens: (numberOf(counts['candidatesTokenCount']) ?? 0) + thoughts,
+    inputTokens: prompt + (countIn(counts, 'toolUsePromptTokenCount') ?? 0),
+    cachedTokens: countIn(counts, 'cachedContentTokenCount') ?? 0,
+    outputTokens: (countIn(counts, 'candidatesTokenCount') ?? 0) + thoughts,
     reasoningTokens: thoughts,
     ...whereAny('audioTokens', heardTokens(counts['promptTokensDetails'])),
-  }
+  })
 }
 
 /** `[{ "modality": "AUDIO", "tokenCount": 320 }]` */
@@ -24,5 +25,5 @@ function heardTokens(details: Json | undefined): number {
   const parts = isArray(details) ? details.filter(isObject) : []
   return parts
     .filter(({ modality }) => modality === 'AUDIO')
-    .reduce((sum, { tokenCount }) => sum + (numberOf(tokenCount) ?? 0), 0)
+    .reduce((sum, part) => sum + (countIn(part, 'tokenCount') ?? 0), 0)
 }

@@ -161,8 +161,8 @@ test('providers that only resemble the original are understood', () => {
       ],
     ],
     'a second start': [
-      [{ type: 'message_start', message: { id: 'x', usage: { input_tokens: 4 } } }],
-      [{ type: 'usage', usage: { ...NO_USAGE, inputTokens: 4 } }],
+      [{ type: 'message_start', message: { usage: { input_tokens: 4, output_tokens: 1 } } }],
+      [{ type: 'usage', usage: { ...NO_USAGE, inputTokens: 4, outputTokens: 1 } }],
     ],
     'content after the end': [
       [

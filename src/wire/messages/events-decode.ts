@@ -2,15 +2,15 @@
 // both mean the same. Tolerant of providers that only resemble the original: missing starts, null counts, `[DONE]`.
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
-import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
+import { readable } from '../counts.ts'
 import { parseEvent, streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
 import { decodeError } from './error-decode.ts'
 import { decodeStop } from './stop-reason.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage, UNTOLD } from './usage.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const reader = new FrameReader()
@@ -53,7 +53,7 @@ type NewBlock =
 type OpenBlock = NewBlock & { readonly block: number; characters: number }
 
 class FrameReader {
-  #usage: Usage = NO_USAGE
+  #usage: Usage = UNTOLD
   #blocks = 0
   #open: OpenBlock | undefined
   /** Inside a block that means nothing here (a tool that ran at the provider): its pieces are no other block's. */
@@ -107,7 +107,8 @@ class FrameReader {
   #report(usage: Json | undefined): CanonicalEvent[] {
     if (!isObject(usage)) return []
     this.#usage = decodeUsage(usage, this.#usage)
-    return [{ type: 'usage', usage: this.#usage }]
+    const counted = readable(this.#usage)
+    return counted === undefined ? [] : [{ type: 'usage', usage: counted }]
   }
 
   #end(delta: JsonObject): CanonicalEvent[] {

@@ -1,9 +1,10 @@
 // Token counts in the messages way: input excludes what was read from or written to a cache, and a stream tells
 // totals again and again, of which the last one that is not null counts.
 import type { Usage } from '../../core/events.ts'
-import { whereAny } from '../../core/events.ts'
+import { NO_USAGE, whereAny } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isObject, numberOf } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
+import { countIn } from '../counts.ts'
 
 export function encodeUsage(usage: Usage): JsonObject {
   const { inputTokens, cachedTokens, cacheWriteTokens, cacheWriteLongTokens } = usage
@@ -22,29 +23,32 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
+/** Before the first report. What is never told stays no number, and makes no usage. */
+export const UNTOLD: Usage = { ...NO_USAGE, inputTokens: NaN, outputTokens: NaN }
+
 /** The totals after one more report: what a report leaves out or calls null stays as it was. */
 export function decodeUsage(report: JsonObject, before: Usage): Usage {
   const creation = isObject(report['cache_creation']) ? report['cache_creation'] : {}
-  const short = numberOf(creation['ephemeral_5m_input_tokens'])
-  const long = numberOf(creation['ephemeral_1h_input_tokens'])
+  const short = countIn(creation, 'ephemeral_5m_input_tokens')
+  const long = countIn(creation, 'ephemeral_1h_input_tokens')
   const written = short === undefined && long === undefined ? undefined : (short ?? 0) + (long ?? 0)
   const searches = isObject(report['server_tool_use'])
-    ? numberOf(report['server_tool_use']['web_search_requests'])
+    ? countIn(report['server_tool_use'], 'web_search_requests')
     : undefined
   const details = isObject(report['output_tokens_details']) ? report['output_tokens_details'] : {}
-  const cachedTokens = numberOf(report['cache_read_input_tokens']) ?? before.cachedTokens
+  const cachedTokens = countIn(report, 'cache_read_input_tokens') ?? before.cachedTokens
   const cacheWriteTokens =
-    numberOf(report['cache_creation_input_tokens']) ?? written ?? before.cacheWriteTokens
+    countIn(report, 'cache_creation_input_tokens') ?? written ?? before.cacheWriteTokens
   const plainTokens =
-    numberOf(report['input_tokens']) ??
+    countIn(report, 'input_tokens') ??
     before.inputTokens - before.cachedTokens - before.cacheWriteTokens
   return {
     inputTokens: plainTokens + cachedTokens + cacheWriteTokens,
     cachedTokens,
     cacheWriteTokens,
     cacheWriteLongTokens: long ?? before.cacheWriteLongTokens,
-    outputTokens: numberOf(report['output_tokens']) ?? before.outputTokens,
-    reasoningTokens: numberOf(details['thinking_tokens']) ?? before.reasoningTokens,
+    outputTokens: countIn(report, 'output_tokens') ?? before.outputTokens,
+    reasoningTokens: countIn(details, 'thinking_tokens') ?? before.reasoningTokens,
     ...whereAny('webSearches', searches ?? before.webSearches),
   }
 }

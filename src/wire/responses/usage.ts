@@ -1,8 +1,9 @@
 // Token counts as the responses format counts them: totals include their parts.
 import type { Usage } from '../../core/events.ts'
-import { NO_USAGE, whereAny } from '../../core/events.ts'
+import { whereAny } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
+import { countIn, readable } from '../counts.ts'
 
 export function encodeUsage(usage: Usage): JsonObject {
   const { cacheWriteTokens, cacheWriteLongTokens } = usage
@@ -28,24 +29,20 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** Of a whole response; undefined when the provider reported none. */
+/** Of a whole response; undefined when the provider did not tell both sides. */
 export function decodeUsage({ usage, output }: JsonObject): Usage | undefined {
   if (!isObject(usage)) return undefined
-  const inputTokens = numberOf(usage['input_tokens'])
-  const outputTokens = numberOf(usage['output_tokens'])
-  if (inputTokens === undefined && outputTokens === undefined) return undefined
   const input = objectIn(usage, 'input_tokens_details')
   const lifetimes = objectIn(input, 'cache_write_tokens_details')
-  return {
-    ...NO_USAGE,
-    inputTokens: inputTokens ?? 0,
-    cachedTokens: numberOf(input['cached_tokens']) ?? 0,
-    cacheWriteTokens: numberOf(input['cache_write_tokens']) ?? 0,
-    cacheWriteLongTokens: numberOf(lifetimes['ttl_12h_tokens']) ?? 0,
-    outputTokens: outputTokens ?? 0,
-    reasoningTokens: numberOf(objectIn(usage, 'output_tokens_details')['reasoning_tokens']) ?? 0,
+  return readable({
+    inputTokens: countIn(usage, 'input_tokens') ?? NaN,
+    cachedTokens: countIn(input, 'cached_tokens') ?? 0,
+    cacheWriteTokens: countIn(input, 'cache_write_tokens') ?? 0,
+    cacheWriteLongTokens: countIn(lifetimes, 'ttl_12h_tokens') ?? 0,
+    outputTokens: countIn(usage, 'output_tokens') ?? NaN,
+    reasoningTokens: countIn(objectIn(usage, 'output_tokens_details'), 'reasoning_tokens') ?? 0,
     ...whereAny('webSearches', isArray(output) ? output.filter(isSearch).length : 0),
-  }
+  })
 }
 
 /** Pages that are opened or looked through afterwards belong to the search that found them. */

@@ -1,0 +1,93 @@
+// Counts that no bill can rest on, in every format that a provider may speak: half a count or a text where a number
+// belongs is no count, and then what was received is charged.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { UpstreamFormat } from '../core/endpoints.ts'
+import type { JsonObject } from '../core/json.ts'
+import { upstreamCodecOf } from './codecs.ts'
+
+type Answers = {
+  readonly answer: (counts: JsonObject) => JsonObject
+  /** 12 tokens read, 7 written. */
+  readonly counts: JsonObject
+  /** Of those that must be there. */
+  readonly needed: readonly string[]
+  /** Parts, which may be left out. */
+  readonly parts: JsonObject
+}
+
+const FORMATS: Partial<Record<UpstreamFormat, Answers>> = {
+  chat: {
+    answer: (usage) => ({
+      choices: [{ index: 0, message: { content: 'noon' }, finish_reason: 'stop' }],
+      usage,
+    }),
+    counts: { prompt_tokens: 12, completion_tokens: 7 },
+    needed: ['prompt_tokens', 'completion_tokens'],
+    parts: { prompt_cache_hit_tokens: 4 },
+  },
+  responses: {
+    answer: (usage) => ({
+      status: 'completed',
+      output: [{ type: 'message', content: [{ type: 'output_text', text: 'noon' }] }],
+      usage,
+    }),
+    counts: { input_tokens: 12, output_tokens: 7 },
+    needed: ['input_tokens', 'output_tokens'],
+    parts: {},
+  },
+  messages: {
+    answer: (usage) => ({
+      content: [{ type: 'text', text: 'noon' }],
+      stop_reason: 'end_turn',
+      usage,
+    }),
+    counts: { input_tokens: 12, output_tokens: 7 },
+    needed: ['input_tokens', 'output_tokens'],
+    parts: { cache_read_input_tokens: 4, cache_creation_input_tokens: 3 },
+  },
+  gemini: {
+    answer: (usageMetadata) => ({
+      candidates: [{ content: { parts: [{ text: 'noon' }] }, finishReason: 'STOP' }],
+      usageMetadata,
+    }),
+    counts: { promptTokenCount: 12, candidatesTokenCount: 7 },
+    needed: ['promptTokenCount'],
+    parts: { candidatesTokenCount: 7, cachedContentTokenCount: 4, thoughtsTokenCount: 3 },
+  },
+  converse: {
+    answer: (usage) => ({
+      output: { message: { content: [{ text: 'noon' }] } },
+      stopReason: 'end_turn',
+      usage,
+    }),
+    counts: { inputTokens: 12, outputTokens: 7 },
+    needed: ['inputTokens', 'outputTokens'],
+    parts: { cacheReadInputTokens: 4, cacheWriteInputTokens: 3 },
+  },
+}
+
+for (const [format, { answer, counts, needed, parts }] of Object.entries(FORMATS)) {
+  const usageOf = (given: JsonObject) =>
+    upstreamCodecOf(format as UpstreamFormat)
+      .decodeResponse(answer(given))
+      .findLast((event) => event.type === 'usage')?.usage
+
+  test(`${format}: what is whole is a count`, () => {
+    const { inputTokens, outputTokens } = usageOf(counts) ?? {}
+    assert.deepEqual([inputTokens, outputTokens], [12, 7])
+  })
+
+  for (const name of needed)
+    test(`${format}: without ${name} there is no count`, () => {
+      const { [name]: _, ...rest } = counts
+      assert.equal(usageOf(rest), undefined)
+      assert.equal(usageOf({ ...counts, [name]: null }), undefined)
+    })
+
+  for (const name of [...needed, ...Object.keys(parts)])
+    test(`${format}: a text for ${name} is no count`, () => {
+      assert.equal(usageOf({ ...counts, ...parts, [name]: '12' }), undefined)
+    })
+}
