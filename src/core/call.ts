@@ -24,9 +24,10 @@ export type Search = {
   readonly dropped: readonly string[]
 }
 
-/** The limit of searches where the client sets none, and the largest it may set. */
+/** The limit of searches where the client sets none. */
 const SEARCHES_USUAL = 5
-const SEARCHES_MOST = 100
+/** The largest it may set, and more than any provider runs for one request. */
+export const SEARCHES_MOST = 100
 
 /** How many searches a client's limit allows; what is no such limit counts as none. */
 export function searchesWithin(limit: unknown): number {

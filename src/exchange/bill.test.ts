@@ -6,7 +6,7 @@ import { FREE, makePrice } from '../catalog/prices.ts'
 import { NO_USAGE } from '../core/events.ts'
 import type { Usage } from '../core/events.ts'
 import type { Billed } from './bill.ts'
-import { billOf } from './bill.ts'
+import { billOf, mostOf } from './bill.ts'
 import { Meter } from './meter.ts'
 
 const PRICE = makePrice({
@@ -41,6 +41,7 @@ function billed(usage: Partial<Usage> | undefined, more: Partial<Billed> = {}): 
     },
     inputTokensMax: 900,
     outputTokensMax: 500,
+    isCut: false,
     unseenMs: 0,
     held: 10_000_000n,
     ...more,
@@ -73,6 +74,7 @@ test('a missing or impossible usage is replaced by what was received', () => {
     'more cached than read': { inputTokens: 10, cachedTokens: 11 },
     'more thought than written': { outputTokens: 1, reasoningTokens: 2 },
     'not a number': { inputTokens: Number.NaN },
+    'more searches than anybody runs': { outputTokens: 100, webSearches: 1e15 },
   })) {
     const bill = billOf(billed(usage))
     assert.ok(bill.estimated, what)
@@ -98,6 +100,70 @@ test('a stream that was cut pays for what came, and for the input', () => {
   assert.deepEqual(
     [bill.usage.inputTokens, bill.usage.outputTokens, bill.estimated],
     [120, 100, true],
+  )
+})
+
+test('what a cut stream has read is charged by what is billed differently', () => {
+  const cut = billed({
+    inputTokens: 800,
+    cachedTokens: 500,
+    cacheWriteTokens: 200,
+    cacheWriteLongTokens: 50,
+    outputTokens: 1,
+  })
+  cut.meter.isComplete = false
+  // 100 × 1 + 500 × 0.1 + 150 × 1.25 + 50 × 2 + 100 × 2 micro-dollars
+  assert.equal(billOf(cut).cost, 637_500n)
+})
+
+test('what was heard is charged as that in a cut stream, too', () => {
+  const price = makePrice({ ...PRICE, fees: { ...PRICE.fees, audioToken: 3_000_000n } })
+  const cut = billed({ inputTokens: 100, audioTokens: 90, outputTokens: 1 }, { price })
+  cut.meter.isComplete = false
+  const bill = billOf(cut)
+  // 100 × 1 + 100 × 2, and 90 × 3 beside them
+  assert.deepEqual([bill.cost, bill.surcharge.nanodollars], [300_000n, 270_000n])
+  const { cost, surcharge } = billOf({ ...cut, held: 500_000n })
+  assert.equal(cost + surcharge.nanodollars, 500_000n)
+})
+
+test('a document costs a client that cuts its stream all that was held for it', () => {
+  const { input } = billed(undefined)
+  const inputTokensOf = (more: Partial<Billed>): number =>
+    billOf(billed(undefined, { input: { ...input, unbounded: true }, ...more })).usage.inputTokens
+  assert.deepEqual([inputTokensOf({ isCut: true }), inputTokensOf({})], [900, 204])
+  // Unless the provider has told what it is.
+  const told = billed({ inputTokens: 120 }, { input: { ...input, unbounded: true }, isCut: true })
+  told.meter.isComplete = false
+  assert.equal(billOf(told).usage.inputTokens, 120)
+})
+
+test('what a request can still cost is known once its input is, and not by a count that cannot be', () => {
+  const most = (usage: Partial<Usage>) => mostOf(billed(usage))
+  // 50 × 1 + 50 × 0.1 + 500 × 2 micro-dollars
+  assert.equal(most({ inputTokens: 100, cachedTokens: 50, outputTokens: 1 }), 1_055_000n)
+  for (const usage of [
+    { inputTokens: 0 },
+    { inputTokens: -1 },
+    { inputTokens: 1.5 },
+    { inputTokens: 10, cachedTokens: -1 },
+    { inputTokens: 10, cachedTokens: 0.5 },
+    { inputTokens: 10, cachedTokens: 11 },
+    { inputTokens: 1_001 },
+  ])
+    assert.equal(most(usage), undefined, JSON.stringify(usage))
+})
+
+test('a count that came before the last words does not cover them', () => {
+  const counts = { inputTokens: 120, outputTokens: 1 }
+  const early = billed(undefined)
+  const { meter } = early
+  meter.see({ type: 'usage', usage: { ...NO_USAGE, ...counts } }, () => 0)
+  meter.see({ type: 'text-delta', choice: 0, block: 0, text: 'and more' }, () => 0)
+  const bill = billOf(early)
+  assert.deepEqual(
+    [bill.usage.inputTokens, bill.usage.outputTokens, bill.estimated],
+    [120, 103, true],
   )
 })
 

@@ -4,8 +4,9 @@ import { costOf, NO_SURCHARGE, surchargeOf } from '../catalog/prices.ts'
 import type { Cost, CostLine, Price } from '../catalog/prices.ts'
 import { likelyInput, likelyTokens } from '../catalog/tokens.ts'
 import type { InputMeasure } from '../core/call.ts'
+import { SEARCHES_MOST } from '../core/call.ts'
 import type { Usage } from '../core/events.ts'
-import { NO_USAGE } from '../core/events.ts'
+import { NO_USAGE, whereAny } from '../core/events.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { Meter } from './meter.ts'
 
@@ -30,6 +31,8 @@ export type Billed = {
   readonly inputTokensMax: number
   /** The most that could be written: the limit that was sent, times the choices. */
   readonly outputTokensMax: number
+  /** Whether its client cut it off, and so may have meant to. */
+  readonly isCut: boolean
   /** How long a model that thinks was at work unseen, where its client cut it off; else 0. */
   readonly unseenMs: number
   readonly held: Nanodollars
@@ -46,55 +49,87 @@ export const NOTHING: Bill = {
 
 export function billOf(billed: Billed): Bill {
   const { meter, price, held } = billed
-  if (meter.isComplete && meter.usage !== undefined && isPossible(meter.usage, billed)) {
-    const { lines, nanodollars: cost } = costOf(meter.usage, price)
-    const surcharge = surchargeOf(meter.usage, price)
-    return { usage: meter.usage, lines, cost, surcharge, estimated: false }
+  const { usage } = meter
+  if (meter.isComplete && meter.isCounted && usage !== undefined && isPossible(usage, billed)) {
+    const { lines, nanodollars: cost } = costOf(usage, price)
+    return { usage, lines, cost, surcharge: surchargeOf(usage, price), estimated: false }
   }
-  const usage = estimate(billed)
-  const { lines, nanodollars: cost } = costOf(usage, price)
-  const limited = cost < held ? cost : held
-  return { usage, lines, cost: limited, surcharge: NO_SURCHARGE, estimated: true }
+  const likely = estimate(billed)
+  const { lines, nanodollars: cost } = costOf(likely, price)
+  const surcharge = surchargeOf(likely, price)
+  return cost + surcharge.nanodollars <= held
+    ? { usage: likely, lines, cost, surcharge, estimated: true }
+    : { usage: likely, lines, cost: held, surcharge: NO_SURCHARGE, estimated: true }
 }
 
-/** What a request can still cost once the provider has told what it read. */
-export function mostOf({ meter, price, outputTokensMax }: Billed): Nanodollars | undefined {
-  if (meter.usage === undefined) return undefined
-  const usage = { ...meter.usage, outputTokens: outputTokensMax }
+/** What a request can still cost once the provider has told what it read; undefined until then. */
+export function mostOf(billed: Billed): Nanodollars | undefined {
+  const { price, outputTokensMax } = billed
+  const read = inputTold(billed)
+  if (read === undefined) return undefined
+  const usage = { ...read, outputTokens: outputTokensMax }
   return costOf(usage, price).nanodollars + surchargeOf(usage, price).nanodollars
 }
 
 /** What no tokenizer and no provider can count, whatever it says. */
-function isPossible(usage: Usage, { inputTokensPossible, outputTokensMax }: Billed): boolean {
-  const counts = Object.values(usage)
+function isPossible(usage: Usage, billed: Billed): boolean {
   return (
-    counts.every((count) => Number.isSafeInteger(count) && count >= 0) &&
-    usage.inputTokens <= inputTokensPossible &&
-    usage.outputTokens <= outputTokensMax &&
-    usage.cachedTokens + usage.cacheWriteTokens <= usage.inputTokens &&
-    usage.cacheWriteLongTokens <= usage.cacheWriteTokens &&
-    usage.reasoningTokens <= usage.outputTokens &&
-    (usage.audioTokens ?? 0) <= usage.inputTokens
+    isInputPossible(usage, billed) &&
+    isCount(usage.outputTokens) &&
+    isCount(usage.reasoningTokens) &&
+    usage.outputTokens <= billed.outputTokensMax &&
+    usage.reasoningTokens <= usage.outputTokens
   )
+}
+
+function isInputPossible(usage: Usage, { inputTokensPossible }: Billed): boolean {
+  const { inputTokens, cachedTokens, cacheWriteTokens, cacheWriteLongTokens } = usage
+  const { audioTokens = 0, webSearches = 0 } = usage
+  return (
+    [inputTokens, cachedTokens, cacheWriteTokens, cacheWriteLongTokens].every(isCount) &&
+    [audioTokens, webSearches].every(isCount) &&
+    inputTokens <= inputTokensPossible &&
+    cachedTokens + cacheWriteTokens <= inputTokens &&
+    cacheWriteLongTokens <= cacheWriteTokens &&
+    audioTokens <= inputTokens &&
+    webSearches <= SEARCHES_MOST
+  )
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0
 }
 
 /** Thoughts that nobody sees are billed too, and a client that cuts its streams would have them for nothing. */
 const THOUGHTS_PER_MS = 0.15
 
-/** What came of a model's work, counted here. A part the provider did count is believed where it is larger. */
-function estimate({ meter, input, inputTokensMax, outputTokensMax, unseenMs }: Billed): Usage {
-  const read = likelyInput(input, likelyTokens(input.textBytes + input.jsonBytes))
+/** What came of a model's work, counted here. A part the provider did count is believed. */
+function estimate(billed: Billed): Usage {
+  const { meter, outputTokensMax, unseenMs } = billed
   const written = likelyTokens(meter.outputBytes) + Math.ceil(unseenMs * THOUGHTS_PER_MS)
-  const told = meter.usage
-  const toldInput = told !== undefined && isCount(told.inputTokens) ? told.inputTokens : 0
-  const toldOutput = told !== undefined && isCount(told.outputTokens) ? told.outputTokens : 0
+  const told = meter.usage?.outputTokens ?? 0
   return {
-    ...NO_USAGE,
-    inputTokens: Math.min(toldInput > 0 ? toldInput : read, inputTokensMax),
-    outputTokens: Math.min(Math.max(written, toldOutput), outputTokensMax),
+    ...(inputTold(billed) ?? inputUntold(billed)),
+    outputTokens: Math.min(Math.max(written, isCount(told) ? told : 0), outputTokensMax),
   }
 }
 
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0
+/** What the provider says that it read, by what is billed differently. Nothing at all is what nobody reads. */
+function inputTold(billed: Billed): Usage | undefined {
+  const told = billed.meter.usage
+  if (told === undefined || told.inputTokens === 0 || !isInputPossible(told, billed)) return
+  return { ...told, outputTokens: 0, reasoningTokens: 0 }
+}
+
+/**
+ * What was most likely read. Where bytes tell nothing about that, as of a document, a client that leaves on purpose
+ * would have it for nothing: then it is all that was held for.
+ */
+function inputUntold({ input, inputTokensMax, isCut }: Billed): Usage {
+  if (isCut && input.unbounded) {
+    const heard = input.audio === true ? inputTokensMax : 0
+    return { ...NO_USAGE, inputTokens: inputTokensMax, ...whereAny('audioTokens', heard) }
+  }
+  const read = likelyInput(input, likelyTokens(input.textBytes + input.jsonBytes))
+  return { ...NO_USAGE, inputTokens: Math.min(read, inputTokensMax) }
 }

@@ -75,7 +75,7 @@ export class Books {
 
   see(event: CanonicalEvent): void {
     this.#meter.see(event, this.#nowMs)
-    if (event.type === 'text-delta' && !this.#isTrimmed) this.#trim()
+    if (event.type === 'text-delta' && this.hasContent && !this.#isTrimmed) this.#trim()
   }
 
   /** Whether the target has said anything that a client would read. */
@@ -196,6 +196,7 @@ export class Books {
   #billed(target: Prepared, failure: unknown): Billed {
     const { call, model, inputTokens, outputTokensMax, hold } = this.#entry.admission
     const inputs = model.kind === 'embedding' ? Math.max(1, call.input.items) : 1
+    const isCut = failure instanceof ClientGone
     return {
       meter: this.#meter,
       price: target.price,
@@ -204,8 +205,8 @@ export class Books {
       input: call.input,
       inputTokensMax: inputTokens,
       outputTokensMax: (outputTokensMax ?? 0) * call.output.choices,
-      unseenMs:
-        failure instanceof ClientGone && isThinking(this.#entry.admission) ? this.#silentMs() : 0,
+      isCut,
+      unseenMs: isCut && isThinking(this.#entry.admission) ? this.#silentMs() : 0,
       held: hold.amountNanodollars,
     }
   }

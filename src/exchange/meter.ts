@@ -5,6 +5,8 @@ import type { CanonicalEvent, Usage } from '../core/events.ts'
 export class Meter {
   /** The provider's latest totals. */
   usage: Usage | undefined
+  /** Whether they came after everything that was written: earlier ones leave out what followed. */
+  isCounted = false
   /** UTF-8 bytes of everything the model wrote: text, thoughts, tool calls. */
   outputBytes = 0
   /** Whether the provider said that it is finished. */
@@ -34,6 +36,7 @@ export class Meter {
         break
       case 'usage':
         this.usage = event.usage
+        this.isCounted = true
         break
       case 'response-end':
         this.isComplete = true
@@ -55,6 +58,7 @@ export class Meter {
 
   #output(text: string, nowMs: () => number): void {
     this.outputBytes += Buffer.byteLength(text)
+    this.isCounted = false
     this.firstOutputMs ??= nowMs()
   }
 }
