@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
+import { TRIES_MAX } from '../../src/admin/people/limits.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { openStore } from '../../src/store/open.ts'
 import { Browser } from '../support/browser.ts'
@@ -157,6 +158,14 @@ function invitedPeople(fresh: FreshDatabase): void {
       return url
     }
     assert.equal(await signOn(new Browser(gateway.url), cancelled), '/sign-in?error=failed')
+    // Whatever word the provider, or whoever plays it, has for what went wrong: pages know a few.
+    for (const word of ['constructor', '__proto__', 'toString', '%0d%0aset-cookie: a=b']) {
+      const named = (url: URL) => {
+        url.searchParams.set('error', word)
+        return url
+      }
+      assert.equal(await signOn(new Browser(gateway.url), named), '/sign-in?error=failed')
+    }
   })
 
   test('a return works once', async () => {
@@ -200,6 +209,18 @@ test('with a role, people come without an invitation and get that role', async (
     [person.email, person.role.name, person.name],
     ['new@example.com', 'Viewer', 'New'],
   )
+})
+
+test('nobody fills the database by setting out again and again', async () => {
+  await using provider = await startOidcProvider()
+  await using gateway = await startGateway({ config: config(provider) })
+  let begun = 0
+  while ((await new Browser(gateway.url).post('/sso/start')).status === 200) begun++
+  // A new window may have begun meanwhile.
+  assert.ok(begun >= TRIES_MAX['sign-on'] && begun <= 2 * TRIES_MAX['sign-on'], String(begun))
+  // It is no reason to keep anybody out who signs in with a password.
+  const wrong = { email: 'ann@example.com', password: 'not the password' }
+  assert.equal((await new Browser(gateway.url).post('/session', wrong)).status, 401)
 })
 
 test('a role that is not there lets nobody in uninvited, and keeps nobody out', async () => {

@@ -40,9 +40,10 @@ test('every refusal has the status and the code that it is answered with', () =>
 })
 
 test('the numbers are those of the code', () => {
-  const { 'account from address': pair, address, account } = TRIES_MAX
+  const { 'account from address': pair, address, account, 'sign-on': begun } = TRIES_MAX
   for (const words of [
     `more than ${pair} tries at an account from one place in 15 minutes, ${address} from one place, ${account} at one account`,
+    `more than ${begun} sign-ins with the provider begun from one place`,
     `at least ${PASSWORD_LENGTH_MIN} characters`,
     `at most ${TOKEN_DAYS_MAX} days`,
   ])

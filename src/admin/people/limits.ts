@@ -10,15 +10,22 @@ import { AdminError } from '../error.ts'
 
 const WINDOW_MS = 15 * 60 * 1_000
 
-/** Of one address at one account few, so that nobody else can keep its owner out; of all together more. */
+/**
+ * Of one address at one account few, so that nobody else can keep its owner out; of all together more. Many colleagues may
+ * set out for single sign-on from one address at the same hour, but each leaves a row here until they are back.
+ */
 export const TRIES_MAX = {
   address: 60,
   account: 100,
   'account from address': 10,
   person: 10,
   link: 30,
+  'sign-on': 300,
 }
 type Kind = keyof typeof TRIES_MAX
+/** Counted for a place, whoever tries there. */
+const PLACE_KINDS: readonly Kind[] = ['address', 'link', 'sign-on'] satisfies PlaceKind[]
+type PlaceKind = 'address' | 'link' | 'sign-on'
 
 export type Tried = { readonly kind: Kind; readonly who: string }
 
@@ -32,7 +39,7 @@ export function signInTries(email: string, address: string): readonly Tried[] {
   ]
 }
 
-export function addressTries(kind: 'address' | 'link', address: string): readonly Tried[] {
+export function addressTries(kind: PlaceKind, address: string): readonly Tried[] {
   return [{ kind, who: networkOf(address) }]
 }
 
@@ -49,7 +56,7 @@ export async function limitTries(store: Store, tries: readonly Tried[]): Promise
         action: 'person.sign_in',
         subject: 'person',
         subjectId: '',
-        subjectName: kind === 'address' || kind === 'link' ? null : who,
+        subjectName: PLACE_KINDS.includes(kind) ? null : who,
         sentence: sentence('tries_exhausted', { most, minutes: WINDOW_MS / 60_000, kind }),
       })
     }

@@ -17,6 +17,7 @@ export function singleSignOnHandlers(parts: PeopleParts): SingleSignOnHandlers {
   return {
     async startSingleSignOn(call) {
       refuseWithout(parts)
+      await limitTries(storeFor(parts, call), addressTries('sign-on', call.address))
       const signIn = await parts.signIn()
       const started = await signIn.startSingleSignOn(visitOf(call))
       if (started === undefined) {
@@ -32,7 +33,9 @@ export function singleSignOnHandlers(parts: PeopleParts): SingleSignOnHandlers {
       const tries = addressTries('address', call.address)
       await limitTries(store, tries)
       const error = await finish(parts, call)
-      if (error === undefined) await takeTriesBack(store, tries)
+      if (error === undefined) {
+        await takeTriesBack(store, [...tries, ...addressTries('sign-on', call.address)])
+      }
       call.setHeader('location', error === undefined ? '/' : `/sign-in?error=${error}`)
       return { done: true }
     },
@@ -57,15 +60,15 @@ async function finish(
     ...{ action: 'person.sign_in', subject: 'person', subjectId: '' },
     sentence: sentence('sign_on_refused', { answer: result.reason }),
   })
-  return REASONS[result.reason] ?? 'failed'
+  return REASONS.get(result.reason) ?? 'failed'
 }
 
 /** better-auth's words for what a person can do something about. */
-const REASONS: Readonly<Record<string, SingleSignOnError>> = {
-  signup_disabled: 'not_invited',
-  account_not_linked: 'email_not_verified',
-  unable_to_create_session: 'blocked',
-}
+const REASONS: ReadonlyMap<string, SingleSignOnError> = new Map([
+  ['signup_disabled', 'not_invited'],
+  ['account_not_linked', 'email_not_verified'],
+  ['unable_to_create_session', 'blocked'],
+])
 
 function refuseWithout({ singleSignOnName }: PeopleParts): void {
   if (singleSignOnName !== undefined) return
