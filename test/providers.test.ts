@@ -7,6 +7,7 @@ import { crc32 } from 'node:zlib'
 
 import type { JsonObject } from '../src/core/json.ts'
 import { ADAPTERS } from '../src/providers/adapters.ts'
+import { claudeAnswer } from '../src/providers/bedrock-answer.ts'
 import type { Habits } from '../src/providers/compatible.ts'
 import { inOlderWords } from '../src/providers/compatible.ts'
 import { readFrames } from '../src/providers/event-frames.ts'
@@ -445,6 +446,17 @@ describe('compatible servers', () => {
     const body = Buffer.from('{ "model": "m", "messages": [{"role":"user","content":"x"}] }')
     assert.equal(inOlderWords(body, { isStrict: true }), body)
   })
+})
+
+test('a complaint of Bedrock without end is not read to the end', async () => {
+  let megabytes = 0
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (; megabytes < 1_000; megabytes++) yield Buffer.alloc(1024 * 1024, 'x')
+  }
+  const answer = { status: 400, headers: { get: () => undefined }, body: endless() }
+  const { body } = claudeAnswer(answer, false)
+  await assert.rejects(Array.fromAsync(body), /too long/)
+  assert.ok(megabytes < 20)
 })
 
 describe('binary event streams', () => {

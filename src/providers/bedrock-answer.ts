@@ -5,16 +5,17 @@ import type { JsonObject } from '../core/json.ts'
 import { sseEvent, writeSse } from '../wire/sse.ts'
 import type { EventFrame } from './event-frames.ts'
 import { readFrames } from './event-frames.ts'
+import { readText } from './fetch-json.ts'
 import type { UpstreamAnswer } from './provider.ts'
 
 /** Bedrock's names of what goes wrong, in the words of the messages format. */
-const ERROR_TYPES: Readonly<Record<string, string>> = {
-  throttlingException: 'rate_limit_error',
-  serviceUnavailableException: 'overloaded_error',
-  modelNotReadyException: 'overloaded_error',
-  validationException: 'invalid_request_error',
-  accessDeniedException: 'permission_error',
-}
+const ERROR_TYPES: ReadonlyMap<string, string> = new Map([
+  ['throttlingException', 'rate_limit_error'],
+  ['serviceUnavailableException', 'overloaded_error'],
+  ['modelNotReadyException', 'overloaded_error'],
+  ['validationException', 'invalid_request_error'],
+  ['accessDeniedException', 'permission_error'],
+])
 
 /** A Converse answer: each frame is an event by its own name. */
 export function converseAnswer(answer: UpstreamAnswer, stream: boolean): UpstreamAnswer {
@@ -45,29 +46,28 @@ function claudeEvent({ headers, payload }: EventFrame): string {
   const error = errorOf({ headers, payload })
   if (error !== undefined) return writeSse(sseEvent('error', { type: 'error', error }))
   // The event stands inside, in base64; servers in Bedrock's place may leave that out.
-  const { bytes } = read(payload)
-  const data = typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : payload
-  return writeSse(sseEvent(stringOf(read(data)['type']) ?? '', data.toString()))
+  const outside = payload.toString()
+  const { bytes } = read(outside)
+  const data = typeof bytes === 'string' ? Buffer.from(bytes, 'base64').toString() : outside
+  return writeSse(sseEvent(stringOf(read(data)['type']) ?? '', data))
 }
 
 function errorOf({ headers, payload }: EventFrame): JsonObject | undefined {
   const kind = headers.get(':exception-type')
   if (kind === undefined) return undefined
-  const message = stringOf(read(payload)['message']) ?? kind
-  return { type: ERROR_TYPES[kind] ?? 'api_error', message }
+  const message = stringOf(read(payload.toString())['message']) ?? kind
+  return { type: ERROR_TYPES.get(kind) ?? 'api_error', message }
 }
 
 async function* inEnvelope(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of bytes) chunks.push(chunk)
-  const { message, Message: other } = read(Buffer.concat(chunks))
+  const { message, Message: other } = read(await readText(bytes))
   const told = stringOf(message) ?? stringOf(other) ?? 'the provider gave no reason'
   yield Buffer.from(JSON.stringify({ type: 'error', error: { type: 'error', message: told } }))
 }
 
-function read(bytes: Buffer): JsonObject {
+function read(text: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(bytes.toString())
+    const value: unknown = JSON.parse(text)
     if (isObject(value)) return value
   } catch {
     // Told below.

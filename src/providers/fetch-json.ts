@@ -26,7 +26,8 @@ export async function fetchJson(
   throw failed('it answered something that is no JSON object')
 }
 
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+/** What somebody said beside the answers of models, within a bound. */
+export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of body) {
