@@ -54,21 +54,21 @@ function startOf(items: readonly JsonObject[], after: string | null): number {
   throw invalidRequest('after', 'after must be the id of an item of this response')
 }
 
-const PREFIXES: Readonly<Record<string, string>> = {
-  message: 'msg',
-  reasoning: 'rs',
-  function_call: 'fc',
-  function_call_output: 'fco',
-  custom_tool_call: 'ctc',
-  custom_tool_call_output: 'ctco',
-}
+const PREFIXES: ReadonlyMap<string, string> = new Map([
+  ['message', 'msg'],
+  ['reasoning', 'rs'],
+  ['function_call', 'fc'],
+  ['function_call_output', 'fco'],
+  ['custom_tool_call', 'ctc'],
+  ['custom_tool_call_output', 'ctco'],
+])
 
 function listedItem(item: Json, place: string): JsonObject {
   const given = isObject(item) ? item : {}
   const type = itemType(given)
   // Derived from its place: the same item has the same id on every page, and nothing more need be stored.
   const digest = createHash('sha256').update(place).digest('hex').slice(0, 26)
-  const id = stringOf(given['id']) ?? `${PREFIXES[type] ?? 'item'}_${digest}`
+  const id = stringOf(given['id']) ?? `${PREFIXES.get(type) ?? 'item'}_${digest}`
   if (type !== 'message') return { ...given, id }
   return { ...given, id, type, status: given['status'] ?? 'completed', content: contentOf(given) }
 }

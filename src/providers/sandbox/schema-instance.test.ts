@@ -248,6 +248,11 @@ test('what cannot be fulfilled, or only slowly, is answered all the same', () =>
     { type: 'object', minProperties: 1e9 },
     object(wide, Object.keys(wide)),
     { properties: 5, required: 'x', type: 7, items: 'y', enum: 3, anyOf: {}, minimum: 'z' },
+    // Words that every object of JavaScript has, in the place of keywords and of formats.
+    ...['__proto__', 'constructor', 'toString', 'valueOf', '__defineGetter__'].flatMap((word) => [
+      { type: 'string', format: word },
+      { allOf: [{ [word]: { a: 1 } }, { [word]: { b: 2 } }] },
+    ]),
   ] as JsonObject[]) {
     assert.notEqual(instanceOf(schema, readHints('hello')), undefined)
   }

@@ -11,42 +11,47 @@ export function merged(one: JsonObject, other: JsonObject): JsonObject {
     both[keyword] =
       present === undefined || operand === undefined
         ? (present ?? operand)
-        : (JOINS[keyword]?.(present, operand) ?? present)
+        : (JOINS.get(keyword)?.(present, operand) ?? present)
   }
   return both
 }
 
-const JOINS: Readonly<Record<string, (one: Json, other: Json) => Json | undefined>> = {
-  type: joinTypes,
-  enum: (one, other) => {
-    if (!isArray(one) || !isArray(other)) return undefined
-    const allowed = new Set(other.map(canonical))
-    return one.filter((option) => allowed.has(canonical(option)))
-  },
-  required: (one, other) => (isArray(one) && isArray(other) ? [...one, ...other] : undefined),
-  properties: joinProperties,
-  items: bothHold,
-  contains: bothHold,
-  additionalProperties: bothHold,
-  propertyNames: bothHold,
-  not: (one, other) => ({ anyOf: [one, other] }),
-  dependentRequired: (one, other) =>
-    isObject(one) && isObject(other) ? { ...one, ...other } : undefined,
-  minimum: larger,
-  exclusiveMinimum: larger,
-  minLength: larger,
-  minItems: larger,
-  minProperties: larger,
-  maximum: smaller,
-  exclusiveMaximum: smaller,
-  maxLength: smaller,
-  maxItems: smaller,
-  maxProperties: smaller,
-  multipleOf: (one, other) => {
-    const [first, second] = [numberOf(one), numberOf(other)]
-    return first === undefined || second === undefined ? undefined : commonMultiple(first, second)
-  },
-}
+type Join = (one: Json, other: Json) => Json | undefined
+
+/** By keyword, which may be any word: even one that every object of JavaScript has. */
+const JOINS: ReadonlyMap<string, Join> = new Map(
+  Object.entries<Join>({
+    type: joinTypes,
+    enum: (one, other) => {
+      if (!isArray(one) || !isArray(other)) return undefined
+      const allowed = new Set(other.map(canonical))
+      return one.filter((option) => allowed.has(canonical(option)))
+    },
+    required: (one, other) => (isArray(one) && isArray(other) ? [...one, ...other] : undefined),
+    properties: joinProperties,
+    items: bothHold,
+    contains: bothHold,
+    additionalProperties: bothHold,
+    propertyNames: bothHold,
+    not: (one, other) => ({ anyOf: [one, other] }),
+    dependentRequired: (one, other) =>
+      isObject(one) && isObject(other) ? { ...one, ...other } : undefined,
+    minimum: larger,
+    exclusiveMinimum: larger,
+    minLength: larger,
+    minItems: larger,
+    minProperties: larger,
+    maximum: smaller,
+    exclusiveMaximum: smaller,
+    maxLength: smaller,
+    maxItems: smaller,
+    maxProperties: smaller,
+    multipleOf: (one, other) => {
+      const [first, second] = [numberOf(one), numberOf(other)]
+      return first === undefined || second === undefined ? undefined : commonMultiple(first, second)
+    },
+  }),
+)
 
 /** Every integer is a number. */
 function joinTypes(one: Json, other: Json): Json {

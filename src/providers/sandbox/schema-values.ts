@@ -21,7 +21,7 @@ export function* textsFor(schema: JsonObject, { name, hints, turn }: Field): Gen
   const most = count(schema['maxLength'], Infinity)
   const pattern = stringOf(schema['pattern'])
   if (pattern !== undefined) yield* textsMatching(pattern, least)
-  const format = FORMATS[stringOf(schema['format']) ?? '']
+  const format = FORMATS.get(stringOf(schema['format']) ?? '')
   if (format !== undefined) {
     for (let index = 1; index <= VARIETY; index++) yield format(index)
     return
@@ -61,27 +61,31 @@ function fitted(text: string, least: number, most: number): string {
   return characters.length > most ? characters.slice(0, most).join('') : padded
 }
 
-const FORMATS: Readonly<Record<string, (index: number) => string>> = {
-  'date-time': (index) => `2026-01-01T12:00:${pad(index % 60, 2)}.${pad(index, 3)}Z`,
-  date: (index) => `${2000 + index}-01-31`,
-  time: (index) => `12:${pad(index % 60, 2)}:00.${pad(index, 3)}Z`,
-  duration: (index) => `P${index}D`,
-  email: (index) => `user${index}@example.com`,
-  'idn-email': (index) => `user${index}@example.com`,
-  hostname: (index) => `host${index}.example.com`,
-  'idn-hostname': (index) => `host${index}.example.com`,
-  ipv4: (index) => `192.0.2.${index % 256}`,
-  ipv6: (index) => `2001:db8::${index.toString(16)}`,
-  uri: (index) => `https://example.com/${index}`,
-  'uri-reference': (index) => `/items/${index}`,
-  iri: (index) => `https://example.com/${index}`,
-  'iri-reference': (index) => `/items/${index}`,
-  url: (index) => `https://example.com/${index}`,
-  uuid: (index) => `00000000-0000-4000-8000-${pad(index, 12)}`,
-  'json-pointer': (index) => `/items/${index}`,
-  'relative-json-pointer': (index) => `${index}/items`,
-  regex: (index) => `^a{${index}}$`,
-}
+type Format = (index: number) => string
+
+const FORMATS: ReadonlyMap<string, Format> = new Map(
+  Object.entries<Format>({
+    'date-time': (index) => `2026-01-01T12:00:${pad(index % 60, 2)}.${pad(index, 3)}Z`,
+    date: (index) => `${2000 + index}-01-31`,
+    time: (index) => `12:${pad(index % 60, 2)}:00.${pad(index, 3)}Z`,
+    duration: (index) => `P${index}D`,
+    email: (index) => `user${index}@example.com`,
+    'idn-email': (index) => `user${index}@example.com`,
+    hostname: (index) => `host${index}.example.com`,
+    'idn-hostname': (index) => `host${index}.example.com`,
+    ipv4: (index) => `192.0.2.${index % 256}`,
+    ipv6: (index) => `2001:db8::${index.toString(16)}`,
+    uri: (index) => `https://example.com/${index}`,
+    'uri-reference': (index) => `/items/${index}`,
+    iri: (index) => `https://example.com/${index}`,
+    'iri-reference': (index) => `/items/${index}`,
+    url: (index) => `https://example.com/${index}`,
+    uuid: (index) => `00000000-0000-4000-8000-${pad(index, 12)}`,
+    'json-pointer': (index) => `/items/${index}`,
+    'relative-json-pointer': (index) => `${index}/items`,
+    regex: (index) => `^a{${index}}$`,
+  }),
+)
 
 function pad(value: number, digits: number): string {
   return String(value).padStart(digits, '0')

@@ -195,7 +195,8 @@ test('an answer without its last frame is cut, and an exception is an error', ()
       (error) => error instanceof GatewayError && error.code === code,
     )
   }
-  assert.throws(() => read(['messageStop', { stopReason: 'malformed_tool_use' }]), GatewayError)
+  for (const stopReason of ['malformed_tool_use', 'constructor'])
+    assert.throws(() => read(['messageStop', { stopReason }]), GatewayError)
 })
 
 function read(...frames: readonly (readonly [string, JsonObject])[]): CanonicalEvent[] {

@@ -49,15 +49,15 @@ function wholeBlock(answer: AnswerDecoder, block: JsonObject): readonly Canonica
   ]
 }
 
-const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  tool_use: 'tool-call',
-  max_tokens: 'limit',
-  model_context_window_exceeded: 'context',
-  guardrail_intervened: 'refusal',
-  content_filtered: 'refusal',
-}
+const STOP_REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['tool_use', 'tool-call'],
+  ['max_tokens', 'limit'],
+  ['model_context_window_exceeded', 'context'],
+  ['guardrail_intervened', 'refusal'],
+  ['content_filtered', 'refusal'],
+])
 
 class AnswerDecoder {
   #events: CanonicalEvent[] = []
@@ -154,7 +154,7 @@ class AnswerDecoder {
 
   #stop(reason: string): void {
     this.#close()
-    const finish = STOP_REASONS[reason]
+    const finish = STOP_REASONS.get(reason)
     if (finish === undefined) {
       throw new GatewayError('provider_failed', 'the model wrote an answer that cannot be used', {
         cause: reason,

@@ -117,18 +117,18 @@ function encodeImage({ source }: ImagePart): JsonObject[] {
 }
 
 /** The formats of documents, by their media types. */
-const DOCUMENTS: Readonly<Record<string, string>> = {
-  'application/pdf': 'pdf',
-  'text/csv': 'csv',
-  'text/html': 'html',
-  'text/markdown': 'md',
-}
+const DOCUMENTS: ReadonlyMap<string, string> = new Map([
+  ['application/pdf', 'pdf'],
+  ['text/csv', 'csv'],
+  ['text/html', 'html'],
+  ['text/markdown', 'md'],
+])
 
 function encodeFile({ source, name }: FilePart, index: number): JsonObject[] {
   if (source.type === 'url') return []
   const isText = source.type === 'text'
   const bytes = isText ? Buffer.from(source.text).toString('base64') : source.data
-  const format = isText ? 'txt' : (DOCUMENTS[source.mediaType] ?? 'txt')
+  const format = isText ? 'txt' : (DOCUMENTS.get(source.mediaType) ?? 'txt')
   // A name may hold letters, digits, single spaces, hyphens and brackets, and must be there.
   const title = (name ?? '').replace(/[^A-Za-z0-9 ()[\]-]+/g, '-').replace(/ {2,}/g, ' ')
   return [{ document: { format, name: title || `document-${index}`, source: { bytes } } }]

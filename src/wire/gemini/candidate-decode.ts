@@ -80,7 +80,7 @@ export class CandidateDecoder {
     this.isEnded = true
     if (UNUSABLE.has(reason)) throw unusable(reason)
     // Reasons are added now and then; whatever a new one means, the model has finished.
-    const finish = FINISH_REASONS[reason] ?? 'stop'
+    const finish = FINISH_REASONS.get(reason) ?? 'stop'
     const explanation = stringOf(message)
     this.#events.push({
       type: 'choice-end',
@@ -108,17 +108,17 @@ export class CandidateDecoder {
 
 const SEAL = { format: 'gemini', kind: 'signature' } as const
 
-const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
-  STOP: 'stop',
-  MAX_TOKENS: 'limit',
-  SAFETY: 'refusal',
-  RECITATION: 'refusal',
-  LANGUAGE: 'refusal',
-  BLOCKLIST: 'refusal',
-  PROHIBITED_CONTENT: 'refusal',
-  SPII: 'refusal',
-  IMAGE_SAFETY: 'refusal',
-}
+const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ['STOP', 'stop'],
+  ['MAX_TOKENS', 'limit'],
+  ['SAFETY', 'refusal'],
+  ['RECITATION', 'refusal'],
+  ['LANGUAGE', 'refusal'],
+  ['BLOCKLIST', 'refusal'],
+  ['PROHIBITED_CONTENT', 'refusal'],
+  ['SPII', 'refusal'],
+  ['IMAGE_SAFETY', 'refusal'],
+])
 
 /** Calls that the provider could not read, and other ways to have no answer: another attempt may do better. */
 const UNUSABLE: ReadonlySet<string> = new Set([

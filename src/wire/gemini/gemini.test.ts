@@ -284,6 +284,7 @@ describe('an answer', () => {
       ['MAX_TOKENS', 'choice-end limit'],
       ['SAFETY', 'choice-end refusal SAFETY'],
       ['RECITATION', 'choice-end refusal RECITATION'],
+      ['constructor', 'choice-end stop'],
     ] as const) {
       assert.equal(spell(read(piece([{ text: 'x' }], reason)).at(-2)), line)
     }
