@@ -1,10 +1,12 @@
 // `tollgate explain`: why one request cost what it cost, computed again from what the books keep.
 import type { Command } from 'commander'
 
-import type { CostLine } from '../catalog/prices.ts'
+import { costOfLines, type CostLine } from '../catalog/prices.ts'
+import { formatUsd } from '../core/money.ts'
 import { explain, type Explanation } from '../ledger/explain.ts'
 import { explanationJson, priceOf } from '../ledger/explanation-json.ts'
 import { targetOf } from '../ledger/usage-json.ts'
+import { keyNames } from '../store/keys.ts'
 import { common, readPlace, withStore, type CommonOptions } from './context.ts'
 import { block, bold, moment, printJson, printText, table, usd } from './output.ts'
 
@@ -18,13 +20,22 @@ export function addExplain(program: Command): void {
     .action(async (requestId: string, options: CommonOptions) => {
       await withStore(readPlace(options), async (store) => {
         const explanation = await explain(store, requestId)
-        if (options.json) printJson(explanationJson(explanation))
-        else printText(explanationText(explanation, store.clock.now()))
+        if (options.json) {
+          printJson(explanationJson(explanation))
+          return
+        }
+        const { keyId } = explanation.row
+        const name = (await keyNames(store, [keyId])).get(keyId)
+        const key = name === undefined ? keyId : `${name}, ${keyId}`
+        printText(explanationText(explanation, { key, now: store.clock.now() }))
       })
     })
 }
 
-function explanationText(explanation: Explanation, now: number): string {
+function explanationText(
+  explanation: Explanation,
+  { key, now }: { readonly key: string; readonly now: number },
+): string {
   const { row, lines, attempts, entries } = explanation
   const outcome = row.errorCode === null ? String(row.status) : `${row.status} ${row.errorCode}`
   const computed =
@@ -34,8 +45,8 @@ function explanationText(explanation: Explanation, now: number): string {
   return [
     bold(row.requestId),
     block([
-      ['key', row.keyId],
-      ['model', `${row.modelAsked}, served by ${targetOf(row) ?? 'nobody'}`],
+      ['key', key],
+      ['model', servedBy(row)],
       ['endpoint', row.endpoint],
       ['outcome', outcome],
       ['reserved', moment(row.at, now)],
@@ -72,6 +83,12 @@ function explanationText(explanation: Explanation, now: number): string {
   ].join('\n')
 }
 
+function servedBy(row: Explanation['row']): string {
+  const target = targetOf(row)
+  if (target !== null) return `${row.modelAsked}, served by ${target}`
+  return row.modelAsked === '' ? 'none' : `${row.modelAsked}, served by no provider`
+}
+
 function section(title: string, body: string, size: number): readonly string[] {
   return size === 0 ? [] : ['', bold(title), body]
 }
@@ -82,6 +99,11 @@ function lineTable(lines: readonly CostLine[]): string {
       { title: 'WHAT', of: ({ what }) => WORDS[what] },
       { title: 'COUNT', of: ({ count }) => count.toLocaleString('en'), align: 'right' },
       { title: 'PRICE', of: priceOf, align: 'right' },
+      {
+        title: 'USD',
+        of: (line) => formatUsd(costOfLines([line]).nanodollars),
+        align: 'right',
+      },
     ],
     lines,
   )

@@ -118,7 +118,7 @@ function usageText({ rows, total, question, names }: UsageText): string {
       title: 'KEY',
       of: ({ keyId }) => (keyId === null ? '' : (names.get(keyId) ?? keyId)),
     },
-    has('model') && { title: 'MODEL', of: ({ model }) => model ?? '' },
+    has('model') && { title: 'MODEL', of: ({ model }) => model || '(none)' },
     has('provider') && { title: 'PROVIDER', of: ({ provider }) => provider || '(none)' },
     has('endpoint') && { title: 'ENDPOINT', of: ({ endpoint }) => endpoint ?? '' },
   ]

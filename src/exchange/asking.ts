@@ -4,14 +4,11 @@ import { authenticate } from '../access/authenticate.ts'
 import type { Caller } from '../access/caller.ts'
 import type { LastUse } from '../access/last-use.ts'
 import { permitEndpoint } from '../access/permit.ts'
-import { refusalOf, StaleKey } from '../access/refusal.ts'
+import { StaleKey } from '../access/refusal.ts'
 import type { Catalog } from '../catalog/models.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
-import { FREE } from '../ledger/ledger.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { setBalanceHeaders } from './answer-headers.ts'
-import type { Reply } from './reply.ts'
 import type { Trace } from './trace.ts'
 
 export type Asking = {
@@ -44,35 +41,6 @@ export function withCurrentKey(
     authenticator.forget()
     return handle()
   })
-}
-
-/** Lets a request through that costs nothing: the budgets always pay for it, the rate limits count it. */
-export async function admitFree(
-  parts: { readonly ledger: Ledger; readonly clock: Clock },
-  caller: Caller,
-  {
-    asking,
-    model,
-    reply,
-  }: { readonly asking: Asking; readonly model: string; readonly reply: Reply },
-): Promise<void> {
-  const outcome = await parts.ledger.reserve({
-    requestId: asking.requestId,
-    keyId: caller.keyId,
-    allowVersion: caller.allowVersion,
-    endpoint: asking.endpoint,
-    modelAsked: model,
-    worstCase: FREE,
-    whenTight: caller.whenTight,
-    estimatedTokens: 0,
-    recounted: true,
-  })
-  const { family } = asking.credentials
-  if ('balances' in outcome) {
-    setBalanceHeaders(reply, outcome.balances, { family, now: parts.clock.now() })
-  }
-  if (!outcome.reserved) throw refusalOf(caller, outcome)
-  await parts.ledger.void(outcome.holdId, 'costs nothing')
 }
 
 export type ListingParts = {

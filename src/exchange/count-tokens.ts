@@ -7,9 +7,10 @@ import type { JsonObject } from '../core/json.ts'
 import { readJsonBody } from '../wire/json.ts'
 import { readCountCall } from '../wire/messages/call.ts'
 import { textsOf } from '../wire/texts.ts'
-import { admitFree, identify } from './asking.ts'
+import { identify } from './asking.ts'
 import { countAt } from './count-input.ts'
 import type { Incoming, Parts } from './exchange.ts'
+import { answerFree } from './free.ts'
 import { prepare } from './prepare.ts'
 import type { Reply } from './reply.ts'
 
@@ -24,11 +25,13 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
     affinity: codec.affinityOf(body.value),
   })
   const [first] = prepare({ codec, body, call }, destinations)
-  await admitFree(parts, caller, { asking: incoming, model: call.model, reply })
-  const headers = incoming.providerHeaders
-  const told = first === undefined ? undefined : await countAt(first, headers, reply.closed)
-  const tokens = told ?? (await countHere(parts, call, body.value))
-  await reply.end(JSON.stringify({ input_tokens: tokens }))
+  const asked = { asking: incoming, caller, model: call.model, reply }
+  await answerFree(parts, asked, async () => {
+    const headers = incoming.providerHeaders
+    const told = first === undefined ? undefined : await countAt(first, headers, reply.closed)
+    const tokens = told ?? (await countHere(parts, call, body.value))
+    return JSON.stringify({ input_tokens: tokens })
+  })
 }
 
 async function countHere({ tokenizer }: Parts, call: Call, body: JsonObject): Promise<number> {

@@ -5,22 +5,22 @@ import type { Model } from '../catalog/models.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Asking, ListingParts } from './asking.ts'
-import { admitFree, identify } from './asking.ts'
+import { identify } from './asking.ts'
+import { answerFree } from './free.ts'
 import type { Reply } from './reply.ts'
 
 export async function listModels(parts: ListingParts, asking: Asking, reply: Reply): Promise<void> {
   const caller = await identify(parts, asking)
-  await admitFree(parts, caller, { asking, model: '', reply })
-  const data = modelsOf(parts, caller).map(entryOf)
-  await reply.end(
-    JSON.stringify({
+  await answerFree(parts, { asking, caller, model: '', reply }, () => {
+    const data = modelsOf(parts, caller).map(entryOf)
+    return JSON.stringify({
       object: 'list',
       data,
       has_more: false,
       first_id: data.at(0)?.['id'] ?? null,
       last_id: data.at(-1)?.['id'] ?? null,
-    }),
-  )
+    })
+  })
 }
 
 export async function showModel(
@@ -37,8 +37,8 @@ export async function showModel(
       { param: 'model' },
     )
   }
-  await admitFree(parts, caller, { asking, model: model.id, reply })
-  await reply.end(JSON.stringify(entryOf(model)))
+  const asked = { asking, caller, model: model.id, reply }
+  await answerFree(parts, asked, () => JSON.stringify(entryOf(model)))
 }
 
 function modelsOf({ catalog }: ListingParts, caller: Caller): readonly Model[] {

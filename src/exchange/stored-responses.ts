@@ -1,7 +1,8 @@
 // GET and DELETE /v1/responses/{id}, and the list of its input items: what a key stored, and nobody else's.
 import { GatewayError } from '../core/errors.ts'
 import type { Asking, ListingParts } from './asking.ts'
-import { admitFree, identify } from './asking.ts'
+import { identify } from './asking.ts'
+import { answerFree } from './free.ts'
 import { pageOfItems } from './input-items.ts'
 import type { Reply } from './reply.ts'
 import type { ResponsesState, ShelfName, StoredResponse } from './responses-state.ts'
@@ -17,8 +18,10 @@ export async function showResponse(
   asking: AskingForStored,
   reply: Reply,
 ): Promise<void> {
-  const { response } = await storedFor(parts, asking, reply)
-  await reply.end(JSON.stringify(response))
+  await answerAbout(parts, { asking, reply }, async (name) => {
+    const { response } = await storedAs(parts, name)
+    return JSON.stringify(response)
+  })
 }
 
 export async function listInputItems(
@@ -26,8 +29,10 @@ export async function listInputItems(
   asking: AskingForStored,
   reply: Reply,
 ): Promise<void> {
-  const stored = await storedFor(parts, asking, reply)
-  await reply.end(JSON.stringify(pageOfItems(stored, asking.query)))
+  await answerAbout(parts, { asking, reply }, async (name) => {
+    const stored = await storedAs(parts, name)
+    return JSON.stringify(pageOfItems(stored, asking.query))
+  })
 }
 
 export async function deleteResponse(
@@ -35,34 +40,29 @@ export async function deleteResponse(
   asking: AskingForStored,
   reply: Reply,
 ): Promise<void> {
-  const { id } = asking
-  const name = await nameFor(parts, asking, reply)
-  if (!(await forgetResponse(parts.responses, name))) throw notFound(id)
-  await reply.end(JSON.stringify({ id, object: 'response', deleted: true }))
+  await answerAbout(parts, { asking, reply }, async (name) => {
+    if (!(await forgetResponse(parts.responses, name))) throw notFound(name)
+    return JSON.stringify({ id: name.id, object: 'response', deleted: true })
+  })
 }
 
-async function storedFor(
+async function answerAbout(
   parts: StoredParts,
-  asking: AskingForStored,
-  reply: Reply,
-): Promise<StoredResponse> {
-  const name = await nameFor(parts, asking, reply)
+  { asking, reply }: { readonly asking: AskingForStored; readonly reply: Reply },
+  work: (name: ShelfName) => Promise<string>,
+): Promise<void> {
+  const caller = await identify(parts, asking)
+  const name = { keyId: caller.keyId, id: asking.id }
+  await answerFree(parts, { asking, caller, model: '', reply }, () => work(name))
+}
+
+async function storedAs(parts: StoredParts, name: ShelfName): Promise<StoredResponse> {
   const stored = await findResponse(parts.responses, name)
-  if (stored === undefined) throw notFound(asking.id)
+  if (stored === undefined) throw notFound(name)
   return stored
 }
 
-async function nameFor(
-  parts: StoredParts,
-  asking: AskingForStored,
-  reply: Reply,
-): Promise<ShelfName> {
-  const caller = await identify(parts, asking)
-  await admitFree(parts, caller, { asking, model: '', reply })
-  return { keyId: caller.keyId, id: asking.id }
-}
-
-function notFound(id: string): GatewayError {
+function notFound({ id }: ShelfName): GatewayError {
   return new GatewayError(
     'response_not_found',
     `this key has no stored response "${id.slice(0, 100)}"`,

@@ -109,6 +109,8 @@ function why(row: UsageRow, agrees: boolean): string {
     case 'adjusted':
       return 'its cost was set by hand'
     case 'settled':
+      if (row.attempts === '[]') return 'calls of this kind cost nothing'
+      if (isUntouched(row)) return 'no provider took it, so it cost nothing'
       if (row.priceVersion === null) return 'it has no price'
       if (agrees && row.estimated) {
         return 'the provider reported no usable count, so what was received was counted and charged'
@@ -118,6 +120,11 @@ function why(row: UsageRow, agrees: boolean): string {
         ? 'the provider reported no usable count, and an estimate is never charged above its hold'
         : 'the charge does not follow from its count and its price: please report this'
   }
+}
+
+/** Every target turned it away or could not be reached: none of them read it. */
+function isUntouched({ status, tokens, costNanodollars }: UsageRow): boolean {
+  return status >= 400 && costNanodollars === 0n && tokens.inputTokens + tokens.outputTokens === 0
 }
 
 async function missing(store: Store, requestId: string): Promise<Sentence> {

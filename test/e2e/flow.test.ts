@@ -321,6 +321,29 @@ describe('what a key may know about itself', () => {
     assert.equal((await call(`/v1/requests/${id}`, { headers: bearer(other) })).status, 404)
   })
 
+  test('what costs nothing is in the books with the status it ended with', async () => {
+    const free = await gateway.key('free', 'sandbox-chat', '--rpm', '3')
+    const counting = { json: HELLO, headers: { 'x-api-key': free } }
+    const answers = [
+      await call('/v1/models', { headers: bearer(free) }),
+      await call('/v1/messages/count_tokens', counting),
+      await call('/v1/responses/resp_none', { headers: bearer(free) }),
+    ]
+    const noted = async ({ headers }: Answer): Promise<unknown[]> => {
+      const path = `/v1/requests/${headers.get('x-request-id')}`
+      const { body } = await call(path, { headers: bearer(free) })
+      return [body['endpoint'], body['status'], body['code'], body['cost']]
+    }
+    assert.deepEqual(await Promise.all(answers.map(noted)), [
+      ['models', 200, null, '0'],
+      ['count_tokens', 200, null, '0'],
+      ['responses', 404, 'response_not_found', '0'],
+    ])
+    const { rows } = (await gateway.tollgate('usage', '--key', 'free', '--by', 'key')) as Body
+    assert.deepEqual([rows[0].requests, rows[0].errors], [3, 1])
+    assert.equal((await call('/v1/messages/count_tokens', counting)).status, 429)
+  })
+
   test('a dry run tells what would happen and does nothing', async () => {
     const dry = { ...bearer(), 'x-tollgate-dry-run': '1' }
     const before = await call('/v1/key', { headers: bearer() })

@@ -1,0 +1,99 @@
+// What costs nothing: lists, stored responses, counts of tokens. The budgets always pay for it, the rate limits count it,
+// and the books show the status it ended with.
+import type { Caller } from '../access/caller.ts'
+import { refusalOf } from '../access/refusal.ts'
+import type { Clock } from '../core/clock.ts'
+import { toGatewayError } from '../core/errors.ts'
+import { NO_USAGE } from '../core/events.ts'
+import { FREE } from '../ledger/ledger.ts'
+import type { HoldId, Ledger } from '../ledger/ledger.ts'
+import { setBalanceHeaders } from './answer-headers.ts'
+import type { Asking } from './asking.ts'
+import type { Reply } from './reply.ts'
+
+export type FreeParts = { readonly ledger: Ledger; readonly clock: Clock }
+
+export type FreeCall = {
+  readonly asking: Asking
+  readonly caller: Caller
+  /** Empty where the call is about no model. */
+  readonly model: string
+  readonly reply: Reply
+}
+
+/** Answers with what the work makes, if the rate limits let it through. */
+export async function answerFree(
+  parts: FreeParts,
+  call: FreeCall,
+  work: () => string | Promise<string>,
+): Promise<void> {
+  const startedMs = parts.clock.monotonicMs()
+  const holdId = await admit(parts, call)
+  const close = (failure?: unknown) => settle(parts, call, { holdId, startedMs, failure })
+  let body: string
+  try {
+    body = await work()
+  } catch (thrown) {
+    await close(thrown)
+    throw thrown
+  }
+  await close()
+  await call.reply.end(body)
+}
+
+async function admit(
+  { ledger, clock }: FreeParts,
+  { asking, caller, model, reply }: FreeCall,
+): Promise<HoldId> {
+  const outcome = await ledger.reserve({
+    requestId: asking.requestId,
+    keyId: caller.keyId,
+    allowVersion: caller.allowVersion,
+    endpoint: asking.endpoint,
+    modelAsked: model,
+    worstCase: FREE,
+    whenTight: caller.whenTight,
+    estimatedTokens: 0,
+    recounted: true,
+  })
+  const { family } = asking.credentials
+  if ('balances' in outcome) {
+    setBalanceHeaders(reply, outcome.balances, { family, now: clock.now() })
+  }
+  if (!outcome.reserved) throw refusalOf(caller, outcome)
+  return outcome.holdId
+}
+
+async function settle(
+  { ledger, clock }: FreeParts,
+  { asking, caller, model }: FreeCall,
+  {
+    holdId,
+    startedMs,
+    failure,
+  }: { readonly holdId: HoldId; readonly startedMs: number; readonly failure: unknown },
+): Promise<void> {
+  const error = failure === undefined ? undefined : toGatewayError(failure)
+  const settled = ledger.settle({
+    holdId,
+    requestId: asking.requestId,
+    keyId: caller.keyId,
+    endpoint: asking.endpoint,
+    modelAsked: model,
+    modelServed: null,
+    provider: null,
+    status: error?.status ?? 200,
+    errorCode: error?.code ?? null,
+    tokens: NO_USAGE,
+    costNanodollars: 0n,
+    price: null,
+    estimated: false,
+    latencyMs: clock.monotonicMs() - startedMs,
+    firstTokenMs: null,
+    endUser: null,
+    tags: {},
+    attempts: [],
+  })
+  // Nothing was spent, so an answer need not wait for books that cannot be written; a hold that is let go is swept later.
+  await settled.catch(() => ledger.void(holdId, 'not recorded'))
+}
