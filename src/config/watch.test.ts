@@ -60,6 +60,25 @@ test('a secret may come late, and may be away for a moment', async (context) => 
   assert.deepEqual(keysOf(await seen), ['two'])
 })
 
+test('a file may be written beside a server that has none, and is not taken away by its loss', async (context) => {
+  const { path, secret, provider, write, watch } = place(context)
+  writeFileSync(secret, 'one')
+  const next = watch()
+
+  let seen = next()
+  write(provider)
+  assert.deepEqual(keysOf(await seen), ['one'])
+
+  seen = next()
+  rmSync(path)
+  assert.match(((await seen) as Error).message, /tollgate\.yaml is gone: write it again/)
+
+  seen = next()
+  writeFileSync(secret, 'two, longer')
+  write(provider)
+  assert.deepEqual(keysOf(await seen), ['two, longer'])
+})
+
 function place(context: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-watch-'))
   const path = join(folder, 'tollgate.yaml')
@@ -74,6 +93,7 @@ function place(context: TestContext) {
     rmSync(folder, { recursive: true })
   })
   return {
+    path,
     secret,
     provider: `providers: { a: { kind: anthropic, api_key: "file:${secret}" } }`,
     /** Replaced as editors and vaults do it: another file under the same name. */

@@ -33,6 +33,7 @@ export function watchConfig({ source, config, onChange, onError }: ConfigWatch):
     read = now
     try {
       const changed = loadConfig(source)
+      refuseLostFile(current, changed)
       refuseLostSecrets(current, changed)
       current = changed
       read = changed.files
@@ -44,6 +45,13 @@ export function watchConfig({ source, config, onChange, onError }: ConfigWatch):
   const timer = setInterval(look, LOOK_EVERY_MS)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+/** A file that is gone is being replaced, or was removed by mistake: nobody takes all providers away in this manner. */
+function refuseLostFile(before: Config, { path }: Config): void {
+  if (before.path === null || path !== null) return
+  const message = 'is gone: write it again, or restart to run without it'
+  throw new ConfigError(null, [{ path: before.path, message }])
 }
 
 /** A secret that cannot be read at the moment is being replaced, and the one that is known still serves. */

@@ -48,7 +48,8 @@ export type LostSetting = Problem & { readonly provider: string }
 export function readWritten(source: ConfigSource): Written {
   const path = findFile(source)
   const folder = path === null ? source.folder : dirname(path)
-  const ownState = path === null ? [] : [fileState(path)]
+  // A file that is not there yet may be written beside a running server.
+  const ownState = fileState(path ?? usualFile(source))
   const read = path === null ? { sections: {}, problems: [] } : readYaml(path)
   const expanded = expand(read.sections, { env: source.env, folder })
   const { document, origins } = override(expanded.value, source)
@@ -57,7 +58,7 @@ export function readWritten(source: ConfigSource): Written {
   const { unreadable } = expanded
   return {
     path,
-    files: [...ownState, ...expanded.files],
+    files: [ownState, ...expanded.files],
     isReadable: read.problems.length === 0,
     document,
     problems: [
@@ -92,11 +93,16 @@ export function databasePlace(url: string, { databaseFolder }: Written) {
   return { database: `sqlite:${path}`, dataFolder: dirname(path) }
 }
 
-function findFile({ env, folder, options }: ConfigSource): string | null {
+function findFile(source: ConfigSource): string | null {
+  const { env, folder, options } = source
   const named = options?.config ?? env['TOLLGATE_CONFIG']
   if (named !== undefined && named !== '') return resolve(folder, named)
-  const usual = resolve(folder, 'tollgate.yaml')
+  const usual = usualFile(source)
   return existsSync(usual) ? usual : null
+}
+
+function usualFile({ folder }: ConfigSource): string {
+  return resolve(folder, 'tollgate.yaml')
 }
 
 type Sections = {
