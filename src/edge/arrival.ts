@@ -50,7 +50,16 @@ export function findRoute(method: string, path: string): FoundRoute {
 }
 
 export function nothingAt(path: string): GatewayError {
-  return new GatewayError('not_found', `there is nothing at ${path.slice(0, 200)}`)
+  return new GatewayError('not_found', `there is nothing at ${path.slice(0, 200)}${hintFor(path)}`)
+}
+
+/** Clients of one family want a base URL that ends in /v1, those of the other add it themselves: most confuse them once. */
+function hintFor(path: string): string {
+  const isPlace = (other: string): boolean => find('POST', other).found !== 'nothing'
+  if (isPlace(`/v1${path}`)) return ': let the base URL of this client end in /v1'
+  return path.startsWith('/v1/') && isPlace(path.slice('/v1'.length))
+    ? ': leave /v1 out of the base URL of this client, which adds it itself'
+    : ''
 }
 
 /** What the flow is given of a request. */

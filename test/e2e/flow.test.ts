@@ -223,6 +223,20 @@ describe('refusals', () => {
     assert.equal((await call('/v1/models', { headers: bearer(poor) })).status, 200)
   })
 
+  test('a base URL with or without /v1 is told what it lacks', async () => {
+    for (const [path, hint] of [
+      ['/chat/completions', 'let the base URL of this client end in /v1'],
+      ['/models/sandbox-chat', 'let the base URL of this client end in /v1'],
+      ['/v1/v1/messages', 'leave /v1 out of the base URL of this client, which adds it itself'],
+    ]) {
+      const { status, body } = await call(String(path), { json: HELLO, headers: bearer() })
+      assert.equal(status, 404)
+      assert.equal(body['error'].message, `there is nothing at ${path}: ${hint}`)
+    }
+    const { body } = await call('/v1/images', { json: {}, headers: bearer() })
+    assert.equal(body['error'].message, 'there is nothing at /v1/images')
+  })
+
   test('malformed requests are a 4xx in the family’s envelope', async () => {
     const bodies: Record<string, string | Buffer> = {
       'no JSON': '{"model":',
