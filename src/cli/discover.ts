@@ -34,8 +34,9 @@ function settingsOf(config: Config, name: string): Provider {
   if (found !== undefined) return found
   const reason = config.leftOut.get(name)
   if (reason !== undefined) throw new FailureError(`${name} cannot be asked: ${reason}`)
-  const names = config.providers.map((provider) => provider.name).join(', ') || 'none'
-  throw new UsageError(`there is no provider "${name}": configured are ${names}`)
+  const names = config.providers.map((provider) => provider.name).join(', ')
+  const known = names === '' ? 'none is configured' : `configured are ${names}`
+  throw new UsageError(`there is no provider "${name}" to ask: ${known}`)
 }
 
 async function ask(settings: Provider): Promise<readonly string[]> {
@@ -75,12 +76,17 @@ function offerOf(id: string, settings: Provider, catalog: Catalog): Offer {
   }
 }
 
+/** What is offered under a public name has all that it needs, or `models` says what is missing. */
+function toConfigure({ models, missing }: Offer): string {
+  return models.length > 0 ? '-' : missing.join(', ') || 'nothing'
+}
+
 function offersText(offers: readonly Offer[]): string {
   return table<Offer>(
     [
       { title: 'OFFERS', of: ({ id }) => id },
       { title: 'AS', of: ({ models }) => models.join(', ') || '-' },
-      { title: 'TO CONFIGURE', of: ({ missing }) => missing.join(', ') || 'nothing' },
+      { title: 'TO CONFIGURE', of: toConfigure },
     ],
     offers,
   )

@@ -96,6 +96,9 @@ function whenUsed({ lastUsedAt }: { readonly lastUsedAt: number | null }, now: n
 function accountPairs(account: Account, now: number): readonly (readonly [string, string])[] {
   return [
     ['budget', budgetText(account)],
+    ...(account.topUpNanodollars === 0n
+      ? []
+      : [['topped up', `${usd(account.topUpNanodollars)} more in this period`] as const]),
     ['spent', usd(account.spentNanodollars)],
     ['held', usd(account.heldNanodollars)],
     ...(account.remainingNanodollars === null

@@ -42,8 +42,12 @@ export function unknownModels(config: Config, names: readonly string[]): readonl
   const catalog = catalogFor(config)
   return names.flatMap((name) => {
     const model = catalog.get(name)
-    if (model === undefined)
+    if (model === undefined && name.includes('*')) {
+      return [`an allowlist has no wildcards, so "${name}" allows nothing: name each model`]
+    }
+    if (model === undefined) {
       return [`there is no model "${name}" at present: \`tollgate models\` lists all`]
+    }
     return model.available ? [] : [`${name} is unavailable: ${model.reason}`]
   })
 }
@@ -53,11 +57,7 @@ export function modelsText(models: readonly Model[]): string {
     [
       { title: 'MODEL', of: (model) => model.id },
       { title: 'KIND', of: (model) => model.kind },
-      {
-        title: 'SERVED BY',
-        of: (model) =>
-          model.targets.map(({ provider, model: name }) => `${provider}/${name}`).join(', ') || '-',
-      },
+      { title: 'SERVED BY', of: servedBy },
       { title: 'INPUT', of: (model) => rate(model, 'input'), align: 'right' },
       { title: 'CACHED', of: (model) => rate(model, 'cached'), align: 'right' },
       {
@@ -91,6 +91,14 @@ export function modelsText(models: readonly Model[]): string {
     prices,
     ...(problems.length === 0 ? [] : ['', 'Not as configured:', ...problems]),
   ].join('\n')
+}
+
+/** The targets, and who follows when they fail. */
+function servedBy({ targets, fallbacks }: Model): string {
+  const names = (of: Model['targets']): string =>
+    of.map(({ provider, model }) => `${provider}/${model}`).join(', ')
+  const first = names(targets) || '-'
+  return fallbacks.length === 0 ? first : `${first}, then ${names(fallbacks)}`
 }
 
 function rate({ price }: Model, name: keyof Rates): string {

@@ -3,7 +3,7 @@
 import { Option, type Command } from 'commander'
 
 import { demand } from './demand.ts'
-import { UsageError } from './failure.ts'
+import { FailureError, UsageError } from './failure.ts'
 import { block, printJson, printText } from './output.ts'
 import { gatewayAt } from './probe-call.ts'
 import type { Gateway, Seen } from './probe-call.ts'
@@ -39,6 +39,7 @@ type Result = {
 async function probe(gateway: Gateway): Promise<readonly Result[]> {
   try {
     const listed = await gateway.ask(LISTING.request)
+    if (listed.status === 401) throw turnedAway(listed)
     const all = [listed]
     const results = [resultOf(LISTING, listed)]
     for (const check of checksFor(modelsIn(listed.json))) {
@@ -55,6 +56,14 @@ async function probe(gateway: Gateway): Promise<readonly Result[]> {
   } finally {
     await gateway.close()
   }
+}
+
+/** Nothing that the key may do can be told with a key that may nothing. */
+function turnedAway({ code }: Seen): FailureError {
+  const answer = code === undefined ? '401' : `401 ${code}`
+  return new FailureError(
+    `this gateway turns the key in TOLLGATE_API_KEY away (${answer}): probe with a key that works`,
+  )
 }
 
 function resultOf({ name, expected, holds }: Check, seen: Seen): Result {

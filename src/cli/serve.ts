@@ -9,6 +9,7 @@ import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/load.ts'
 import { secretOf } from '../config/secret.ts'
 import { warnLeftOut } from '../config/warn-left-out.ts'
+import type { ConfigSource } from '../config/written.ts'
 import { systemClock } from '../core/clock.ts'
 import { listKeys } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
@@ -54,7 +55,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const log = process.stdout.isTTY ? terminalLog(everything) : everything
   const announce = async (url: string): Promise<void> => {
     warnLeftOut(log, config, catalogFor(config))
-    if (!options.json) await greet(config, url)
+    if (!options.json) await greet({ config, source }, url)
   }
   if (config.server.workers > 1 && !isWorker) {
     superviseWorkers(config.server.workers, (url) => {
@@ -109,7 +110,7 @@ function exitWith(error: unknown): never {
 }
 
 /** What a person at a terminal wants to know next. */
-async function greet(config: Config, url: string): Promise<void> {
+async function greet({ config, source }: Started, url: string): Promise<void> {
   printHint(`Tollgate is listening on ${url}`)
   const { setupUrl, isKeyless } = await withStore(config, async (store) => ({
     setupUrl: await makeSetupUrl(store, adminUrlOf(config, url)),
@@ -123,14 +124,24 @@ There is no administrator yet. Open this link to become the first one; it works 
 `)
   }
   if (isKeyless) {
+    const file = source.options?.config
+    const withFile = file === undefined ? '' : ` --config ${JSON.stringify(file)}`
     printHint(`
-There is no key yet. Create one in the interface, or paste this in another terminal, in this folder:
+There is no key yet. Create one in the interface, or paste this in another terminal, ${whereToPaste(source)}:
 
-  export TOLLGATE_API_KEY=$(npx tollgate keys create --name demo --models sandbox-chat --budget 1 --secret-only)
+  export TOLLGATE_API_KEY=$(npx tollgate keys create${withFile} --name demo --models sandbox-chat --budget 1 --secret-only)
   curl ${url}/v1/chat/completions -H "Authorization: Bearer $TOLLGATE_API_KEY" -H "content-type: application/json" \\
     -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"Hello"}]}'
 `)
   }
+}
+
+type Started = { readonly config: Config; readonly source: ConfigSource }
+
+/** Commands in another terminal find the database that is served here by the same file and variables. */
+function whereToPaste({ env }: ConfigSource): string {
+  const variables = ['TOLLGATE_CONFIG', 'TOLLGATE_DATABASE'].filter((name) => env[name])
+  return ['in this folder', ...variables.map((name) => `with the same ${name}`)].join(', ')
 }
 
 /** Where the first administrator sets the password; undefined once there is anybody. */

@@ -149,6 +149,16 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.match(created.stdout, /the only time the secret is shown/)
       assert.doesNotMatch((await call('keys', 'show', 'seen')).stdout, /tg_live_/)
     })
+
+    test('people see a top-up beside the budget, and that an allowlist has no wildcards', async () => {
+      const budget = ['--models', '*', '--budget', '1']
+      const { stderr } = await call('keys', 'create', '--name', 'topped', ...budget)
+      assert.match(stderr, /an allowlist has no wildcards, so "\*" allows nothing/)
+      await call('ledger', 'top-up', 'topped', '--amount', '0.5', '--reason', 'a sale')
+      const { stdout } = await call('keys', 'show', 'topped')
+      assert.match(stdout, /budget +1 USD per month\n +topped up +0\.5 USD more in this period\n/)
+      assert.match(stdout, /remaining +1\.5 USD\n/)
+    })
   })
 }
 
@@ -175,6 +185,16 @@ describe('the configuration', () => {
       reason: null,
     })
     assert.equal(byId.get('gpt-5-mini')?.price.output, '2')
+  })
+
+  test('models name who serves them, and who follows', async () => {
+    const config = write(
+      'follow.yaml',
+      'providers: { a: { kind: anthropic, api_key: k }, o: { kind: openai, api_key: k } }\n' +
+        'models: { sonnet: { targets: [a/claude-sonnet-4-6], fallbacks: [o/gpt-5] } }\n',
+    )
+    const { stdout } = await tollgate(['models', '--config', config])
+    assert.match(stdout, /^sonnet +chat +a\/claude-sonnet-4-6, then o\/gpt-5 /m)
   })
 
   test('discover asks a provider what it offers', async () => {
@@ -217,7 +237,7 @@ describe('the configuration', () => {
     assert.equal(unknown.code, 2)
     assert.match(
       unknown.stderr,
-      /^tollgate: there is no provider "nobody": configured are local\n$/,
+      /^tollgate: there is no provider "nobody" to ask: configured are local\n$/,
     )
   })
 
