@@ -45,16 +45,17 @@ export class DeltaEncoder {
   }
 
   #encode(event: CanonicalEvent): readonly Change[] {
-    if (event.type === 'choice-end') return this.#end(event.choice, event.reason)
+    if (event.type === 'choice-end') return this.#end(event)
     return 'block' in event ? this.#encodeBlock(event) : []
   }
 
-  #end(choice: number, reason: FinishReason): readonly Change[] {
-    const started = this.#start(choice, '')
+  #end({ choice, reason, explanation: refusal }: ChoiceEnd): readonly Change[] {
+    const started = this.#start(choice, refusal === undefined ? '' : null)
     const { toolCalls, isSilent } = this.#stateOf(choice)
     const finish_reason = this.#finishReason(reason, toolCalls)
     // Clients expect a text when there is nothing else, also when thinking used up the whole answer.
-    const delta = isSilent ? { content: '' } : {}
+    const silence = isSilent ? { content: '' } : {}
+    const delta = refusal === undefined ? silence : { refusal }
     return [...started, { index: choice, delta, logprobs: null, finish_reason }]
   }
 
@@ -156,6 +157,7 @@ export class DeltaEncoder {
 }
 
 type BlockEvent = Extract<CanonicalEvent, { readonly block: number }>
+type ChoiceEnd = Extract<CanonicalEvent, { readonly type: 'choice-end' }>
 type CallPiece = { readonly id?: string; readonly name?: string; readonly input?: string }
 
 function newChoice(): ChoiceState {

@@ -6,6 +6,7 @@ import { isObject, numberOf } from '../../core/json.ts'
 import { countIn, readable } from '../counts.ts'
 
 export function encodeUsage(usage: Usage): JsonObject {
+  const { audioTokens } = usage
   return {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
@@ -13,6 +14,7 @@ export function encodeUsage(usage: Usage): JsonObject {
     prompt_tokens_details: {
       cached_tokens: usage.cachedTokens,
       cache_write_tokens: usage.cacheWriteTokens,
+      ...(audioTokens !== undefined && { audio_tokens: audioTokens }),
     },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
   }

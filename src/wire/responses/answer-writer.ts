@@ -94,6 +94,7 @@ export class AnswerWriter {
       }
       case 'choice-end':
         this.#reason = event.reason
+        if (event.explanation !== undefined) this.#refuse(event.explanation)
         return this.#finish(isCut(event.reason) ? 'incomplete' : 'completed')
       case 'usage':
         this.#usage = event.usage
@@ -104,6 +105,13 @@ export class AnswerWriter {
       case 'ping':
         return
     }
+  }
+
+  /** Why the provider refused is the refusal, where the model has said none. */
+  #refuse(explanation: string): void {
+    this.#grow(this.#message().startRefusal())
+    this.#grow(this.#message().addRefusal(explanation))
+    this.#grow(this.#message().endRefusal())
   }
 
   /** Adjacent texts and refusals are parts of one message, as the format's own models write them. */

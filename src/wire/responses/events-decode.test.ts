@@ -232,6 +232,8 @@ test('responses: probabilities and citations of a text', () => {
   const events = decoded(
     added(0, message('m', '')),
     { ...delta(0, 'A'), logprobs: [logprob] },
+    // Half a character: a token without a text of its own.
+    { ...delta(0, ''), logprobs: [logprob] },
     {
       type: 'response.output_text.annotation.added',
       output_index: 0,
@@ -252,14 +254,11 @@ test('responses: probabilities and citations of a text', () => {
     completed(),
   )
   const citation = { url: 'u', title: 't', start: 0, end: 1 }
-  assert.deepEqual(events.slice(1, 5), [
+  const logprobs = [{ token: 'A', logprob: -0.5, bytes: [65], top: [] }]
+  assert.deepEqual(events.slice(1, 6), [
     { type: 'text-start', ...at(0) },
-    {
-      type: 'text-delta',
-      ...at(0),
-      text: 'A',
-      logprobs: [{ token: 'A', logprob: -0.5, bytes: [65], top: [] }],
-    },
+    { type: 'text-delta', ...at(0), text: 'A', logprobs },
+    { type: 'text-delta', ...at(0), text: '', logprobs },
     { type: 'text-citation', ...at(0), citation },
     { type: 'text-citation', ...at(0), citation },
   ])
@@ -269,7 +268,8 @@ const ENDINGS = [
   ['completed', undefined, 'stop'],
   ['incomplete', 'max_output_tokens', 'limit'],
   ['incomplete', 'content_filter', 'refusal'],
-  ['incomplete', 'steered', 'stop'],
+  ['incomplete', 'steered', 'limit'],
+  ['incomplete', undefined, 'limit'],
 ] as const
 for (const [status, reason, expected] of ENDINGS) {
   test(`responses: ${status} ${reason ?? ''} is ${expected}`, () => {

@@ -153,7 +153,8 @@ class AnswerDecoder {
     const details = response['incomplete_details']
     const reason = isObject(details) ? details['reason'] : undefined
     if (reason === 'content_filter') return 'refusal'
-    if (reason === 'max_output_tokens') return 'limit'
+    // Whatever else cut it: an answer that is incomplete is never told as a complete one.
+    if (reason === 'max_output_tokens' || response['status'] === 'incomplete') return 'limit'
     return this.#hasCalled ? 'tool-call' : 'stop'
   }
 }

@@ -173,6 +173,19 @@ for (const [reason, status, details, itemStatus] of REASONS) {
   })
 }
 
+test('responses: why the provider refused is the refusal', () => {
+  const explanation = 'This could do harm.'
+  const sent = stream([
+    { type: 'response-start', id: 'x', model: 'x' },
+    { type: 'choice-end', choice: 0, reason: 'refusal', explanation },
+    { type: 'response-end' },
+  ])
+  assert.equal(only(sent, 'response.refusal.delta')['delta'], explanation)
+  const { output } = only(sent, 'response.incomplete')['response'] as JsonObject
+  const [{ content } = {}] = output as JsonObject[]
+  assert.deepEqual(content, [{ type: 'refusal', refusal: explanation }])
+})
+
 /** What the Open Responses suite demands in every response object; null where it may be null. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   string: ['id', 'object', 'status', 'model', 'truncation', 'service_tier'],

@@ -82,7 +82,8 @@ class MessageDecoder implements ItemDecoder {
     logprobs?: readonly TokenLogprob[],
   ): CanonicalEvent[] {
     const { kind, part, text } = piece
-    if (text === '') return []
+    // Half a character has no text yet, but its token has a probability.
+    if (text === '' && logprobs === undefined) return []
     const events: CanonicalEvent[] = []
     if (this.#open?.part !== part) {
       events.push(...this.#close())
@@ -95,7 +96,7 @@ class MessageDecoder implements ItemDecoder {
     this.#told.set(part, told)
     const { block } = this.#open
     events.push(
-      kind === 'text' && logprobs !== undefined && logprobs.length > 0
+      kind === 'text' && logprobs !== undefined
         ? { type: 'text-delta', choice: 0, block, text, logprobs }
         : { type: `${kind}-delta`, choice: 0, block, text },
     )
