@@ -4,12 +4,14 @@ import { randomUUID } from 'node:crypto'
 
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
+import { Citations } from './citations.ts'
 
 export class CandidateDecoder {
   readonly #choice: number
+  readonly #citations = new Citations()
   #events: CanonicalEvent[] = []
   #block = -1
   #open: 'text' | 'thinking' | undefined
@@ -21,9 +23,10 @@ export class CandidateDecoder {
   }
 
   add(candidate: JsonObject): readonly CanonicalEvent[] {
-    const { content, finishReason } = candidate
+    const { content, finishReason, citationMetadata } = candidate
     const parts = isObject(content) && isArray(content['parts']) ? content['parts'] : []
     for (const part of parts) if (isObject(part)) this.#addPart(part)
+    this.#cite(citationMetadata)
     if (typeof finishReason === 'string') this.#end(finishReason, candidate['finishMessage'])
     const events = this.#events
     this.#events = []
@@ -47,8 +50,17 @@ export class CandidateDecoder {
       this.#close()
       this.#open = kind
       this.#events.push({ type: `${kind}-start`, ...this.#nextPlace() })
+      if (kind === 'text') this.#citations.beginBlock()
     }
+    if (kind === 'text') this.#citations.say(text)
     this.#events.push({ type: `${kind}-delta`, ...this.#place(), text })
+  }
+
+  #cite(metadata: Json | undefined): void {
+    if (this.#open !== 'text') return
+    for (const citation of this.#citations.read(metadata)) {
+      this.#events.push({ type: 'text-citation', ...this.#place(), citation })
+    }
   }
 
   #seal(seal: Seal): void {

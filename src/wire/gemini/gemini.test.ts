@@ -66,7 +66,7 @@ describe('a request', () => {
       },
     ],
     [
-      'calls, their signatures, and their results',
+      'calls, their signatures, and their results, in whatever order they came',
       {
         model: 'gemini-3.5-flash',
         messages: [
@@ -85,8 +85,8 @@ describe('a request', () => {
               { type: 'tool-call', id: 'b', name: 'weather', input: '', custom: false },
             ],
           },
-          { role: 'tool', callId: 'a', parts: [{ type: 'text', text: '{"sun":true}' }] },
           { role: 'tool', callId: 'b', parts: [{ type: 'text', text: 'no city' }], isError: true },
+          { role: 'tool', callId: 'a', parts: [{ type: 'text', text: '{"sun":true}' }] },
           { role: 'user', parts: [{ type: 'text', text: 'And?' }] },
         ],
         tools: [{ type: 'function', name: 'weather', schema: { properties: {} } }],
@@ -162,7 +162,7 @@ describe('a request', () => {
             role: 'user',
             parts: [
               { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aQ==' } },
-              { type: 'file', source: { type: 'text', text: 'notes' } },
+              { type: 'file', source: { type: 'text', text: 'notes' }, name: 'Diary' },
               { type: 'audio', encoding: 'wav', data: 'YQ==' },
             ],
           },
@@ -174,6 +174,7 @@ describe('a request', () => {
             role: 'user',
             parts: [
               { inlineData: { mimeType: 'image/png', data: 'aQ==' } },
+              { text: 'Diary' },
               { text: 'notes' },
               { inlineData: { mimeType: 'audio/wav', data: 'YQ==' } },
             ],

@@ -17,9 +17,13 @@ import { generationOf } from './generation.ts'
 
 type Turn = {
   readonly role: 'user' | 'model'
-  readonly results: JsonObject[]
+  readonly results: Result[]
   readonly parts: JsonObject[]
 }
+
+/** The result of a call, and the call's number in the conversation. */
+type Result = { readonly number: number; readonly part: JsonObject }
+type Call = { readonly number: number; readonly name: string }
 
 export type EncodedTurns = {
   readonly system: readonly JsonObject[]
@@ -29,11 +33,11 @@ export type EncodedTurns = {
 export function encodeTurns({ model, messages }: Conversation): EncodedTurns {
   const firstTurn = messages.findIndex((message) => !isInstruction(message))
   const leading = firstTurn < 0 ? messages : messages.slice(0, firstTurn)
-  const names = callNames(messages)
+  const calls = callsIn(messages)
   const turns: Turn[] = []
   // The first turn is always the user's.
   if (messages[leading.length]?.role === 'assistant' || firstTurn < 0) turnOf(turns, 'user')
-  for (const message of messages.slice(leading.length)) addMessage(turns, message, { model, names })
+  for (const message of messages.slice(leading.length)) addMessage(turns, message, { model, calls })
   return {
     system: leading.flatMap(encodeInstruction),
     contents: turns.map(encodeTurn),
@@ -48,19 +52,22 @@ function encodeInstruction({ parts }: Message): JsonObject[] {
   return parts.flatMap((part) => (part.type === 'text' ? encodePart(part) : []))
 }
 
-/** Results name the function, not the call. */
-function callNames(messages: readonly Message[]): ReadonlyMap<string, string> {
-  const names = new Map<string, string>()
+/** The calls of a conversation by their ids. */
+function callsIn(messages: readonly Message[]): ReadonlyMap<string, Call> {
+  const calls = new Map<string, Call>()
+  let number = 0
   for (const { role, parts } of messages) {
     if (role !== 'assistant') continue
-    for (const part of parts) if (part.type === 'tool-call') names.set(part.id, part.name)
+    for (const part of parts) {
+      if (part.type === 'tool-call') calls.set(part.id, { number: number++, name: part.name })
+    }
   }
-  return names
+  return calls
 }
 
-type Setting = { readonly model: string; readonly names: ReadonlyMap<string, string> }
+type Setting = { readonly model: string; readonly calls: ReadonlyMap<string, Call> }
 
-function addMessage(turns: Turn[], message: Message, { model, names }: Setting): void {
+function addMessage(turns: Turn[], message: Message, { model, calls }: Setting): void {
   switch (message.role) {
     case 'system':
     case 'developer':
@@ -76,7 +83,8 @@ function addMessage(turns: Turn[], message: Message, { model, names }: Setting):
       return
     case 'tool': {
       const turn = turnOf(turns, 'user')
-      turn.results.push(encodeResult(message, names.get(message.callId) ?? message.callId))
+      const { number, name } = calls.get(message.callId) ?? { number: 0, name: message.callId }
+      turn.results.push({ number, part: encodeResult(message, name) })
       // A result is text only here: images and files follow it.
       turn.parts.push(...message.parts.filter(({ type }) => type !== 'text').flatMap(encodePart))
     }
@@ -95,8 +103,10 @@ function turnOf(turns: Turn[], role: Turn['role']): Turn {
 /** A turn may not be empty. */
 const NOTHING: JsonObject = { text: '(no content)' }
 
+/** Results name their function and not their call, so those of one function must stand as its calls did. */
 function encodeTurn({ role, results, parts }: Turn): JsonObject {
-  const all = [...results, ...parts]
+  const told = results.toSorted((one, other) => one.number - other.number)
+  const all = [...told.map(({ part }) => part), ...parts]
   return { role, parts: all.length === 0 ? [NOTHING] : all }
 }
 
@@ -113,12 +123,15 @@ function encodePart(part: UserPart): JsonObject[] {
   }
 }
 
-function encodeMedia({ source }: ImagePart | FilePart): JsonObject[] {
+/** A file's name stands before it: the format has no other place for it. */
+function encodeMedia(part: ImagePart | FilePart): JsonObject[] {
+  const { source } = part
+  const title = 'name' in part && part.name !== undefined ? [{ text: part.name }] : []
   switch (source.type) {
     case 'base64':
-      return [{ inlineData: { mimeType: source.mediaType, data: source.data } }]
+      return [...title, { inlineData: { mimeType: source.mediaType, data: source.data } }]
     case 'text':
-      return source.text === '' ? [] : [{ text: source.text }]
+      return source.text === '' ? title : [...title, { text: source.text }]
     case 'url':
       return []
   }

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { JsonObject } from '../../core/json.ts'
+import { geminiCodec } from './codec.ts'
+
+const SOURCES = [
+  { startIndex: 0, endIndex: 6, uri: 'https://example.com/a', license: 'mit' },
+  { startIndex: 7, endIndex: 10, license: 'no address' },
+]
+
+function piece(text: string, more: JsonObject): JsonObject {
+  return { candidates: [{ content: { parts: [{ text }] }, ...more }] }
+}
+
+function citationsOf(...chunks: readonly JsonObject[]) {
+  const decode = geminiCodec.decodeEvents()
+  return chunks
+    .flatMap((chunk) => decode({ event: '', data: JSON.stringify(chunk), raw: '' }))
+    .filter((event) => event.type === 'text-citation')
+}
+
+test('an address is cited once, where it stands in the text', () => {
+  // Four characters of six bytes.
+  const cited = {
+    type: 'text-citation',
+    choice: 0,
+    block: 0,
+    citation: { url: 'https://example.com/a', title: '', start: 0, end: 4 },
+  }
+  const told = { citationMetadata: { citationSources: SOURCES } }
+  assert.deepEqual(
+    citationsOf(piece('Grüß', told), piece(' Gott', { ...told, finishReason: 'STOP' })),
+    [cited],
+  )
+  const vertex = { citationMetadata: { citations: [{ ...SOURCES[0], title: 'A' }] } }
+  assert.deepEqual(citationsOf(piece('Grüß', vertex)), [
+    { ...cited, citation: { ...cited.citation, title: 'A' } },
+  ])
+})
+
+test('what cites no words is no citation', () => {
+  const told = { citationMetadata: { citationSources: SOURCES } }
+  assert.deepEqual(citationsOf({ candidates: [{ content: { parts: [] }, ...told }] }), [])
+})

@@ -1,0 +1,42 @@
+// Where the words of an answer come from, as generateContent tells it: addresses of spans of everything that was said so
+// far, counted in UTF-8 bytes, and told again with later pieces.
+import type { Citation } from '../../core/events.ts'
+import type { Json } from '../../core/json.ts'
+import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+
+export class Citations {
+  #said = ''
+  /** Where the block that is open begins. */
+  #blockStart = 0
+  readonly #told = new Set<string>()
+
+  beginBlock(): void {
+    this.#blockStart = this.#said.length
+  }
+
+  say(text: string): void {
+    this.#said += text
+  }
+
+  /** Those that are new and name an address, in characters of the open block. */
+  read(metadata: Json | undefined): Citation[] {
+    if (!isObject(metadata)) return []
+    // Vertex AI has another name for the same list.
+    const sources = metadata['citationSources'] ?? metadata['citations']
+    return (isArray(sources) ? sources : []).flatMap((source) => {
+      const { uri, title, startIndex, endIndex } = isObject(source) ? source : {}
+      const url = stringOf(uri)
+      const span = `${url} ${startIndex} ${endIndex}`
+      if (url === undefined || this.#told.has(span)) return []
+      this.#told.add(span)
+      const start = this.#characters(numberOf(startIndex) ?? 0)
+      const end = this.#characters(numberOf(endIndex) ?? Infinity)
+      return [{ url, title: stringOf(title) ?? '', start, end }]
+    })
+  }
+
+  #characters(bytes: number): number {
+    const before = Buffer.from(this.#said).subarray(0, bytes).toString()
+    return Math.max(0, before.length - this.#blockStart)
+  }
+}
