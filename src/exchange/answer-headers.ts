@@ -87,7 +87,12 @@ function least(one: Nanodollars | null, other: Nanodollars | null): Nanodollars 
   return one < other ? one : other
 }
 
-/** Field names come from clients and may hold anything; a header may not. */
+const HEADER_CHARACTERS_MAX = 1_000
+
+/** Field names come from clients and may hold anything; a header may not. A list that is cut says so. */
 function headerText(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 1_000)
+  const plain = text.replace(/[^\x20-\x7e]/g, '?')
+  return plain.length <= HEADER_CHARACTERS_MAX
+    ? plain
+    : `${plain.slice(0, HEADER_CHARACTERS_MAX)}...`
 }

@@ -210,8 +210,8 @@ function decodeDetail(detail: JsonObject, place: string): ThinkingPart[] {
       return [{ type: 'thinking', text: '', seal }]
     }
     default:
-      // Summaries and whatever else gateways put here cannot be given back to a model.
-      return []
+      // Summaries and whatever else gateways put here are nobody's thoughts: they can be given back to no model.
+      return [{ type: 'thinking', text: stringOf(detail['summary']) ?? '' }]
   }
 }
 

@@ -26,8 +26,10 @@ import {
   optional,
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
+import { unknownMembers } from '../shape.ts'
 import { CHAT_FIELDS } from './fields.ts'
 import { decodeMessages, markOf } from './message-decode.ts'
+import { CHAT_SHAPE } from './shape.ts'
 import { usableTools } from './usable-tools.ts'
 
 const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
@@ -36,7 +38,11 @@ const LOGPROBS_MAX = 20
 
 export function decodeRequest(body: JsonObject): Conversation {
   const model = modelOf(body)
-  const dropped = new Set([...usableTools(body).dropped, ...droppedFields(body, CHAT_FIELDS)])
+  const dropped = new Set([
+    ...usableTools(body).dropped,
+    ...droppedFields(body, CHAT_FIELDS),
+    ...unknownMembers(body, CHAT_SHAPE),
+  ])
   const tools = decodeTools(body)
   const settings = {
     outputTokensMax: countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1),

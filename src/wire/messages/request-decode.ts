@@ -17,17 +17,23 @@ import {
   typeOf,
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
+import { unknownMembers } from '../shape.ts'
 import { decodeCacheMark } from './blocks-decode.ts'
 import { FIELDS } from './fields.ts'
 import { decodeMessages } from './messages-decode.ts'
 import { removalsFrom } from './removals.ts'
 import { sessionOf } from './session.ts'
+import { MESSAGES_SHAPE } from './shape.ts'
 import { decodeToolChoice, decodeTools } from './tools-decode.ts'
 
 export function decodeRequest(whole: JsonObject): Conversation {
   const removals = removalsFrom(whole)
   const body: JsonObject = { ...whole, ...removals.changes }
-  const dropped = new Set([...removals.dropped, ...droppedFields(body, FIELDS)])
+  const dropped = new Set([
+    ...removals.dropped,
+    ...droppedFields(body, FIELDS),
+    ...unknownMembers(body, MESSAGES_SHAPE),
+  ])
   const tools = decodeTools(body, dropped)
   const metadata = optional(body['metadata'], 'metadata', expectObject) ?? {}
   const endUser = optional(metadata['user_id'], 'metadata.user_id', expectText)

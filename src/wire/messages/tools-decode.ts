@@ -87,8 +87,11 @@ function choiceOf(choice: JsonObject, tools: readonly Tool[]): ToolChoice {
   }
 }
 
+/** Settings of a tool that no other format has. */
+export const OWN_SETTINGS = ['input_examples', 'allowed_callers']
+
 function decodeTool(tool: JsonObject, place: string, dropped: Set<string>): Tool {
-  for (const name of ['input_examples', 'allowed_callers']) {
+  for (const name of OWN_SETTINGS) {
     if (tool[name] !== undefined) dropped.add(`tools.${name}`)
   }
   return defined({

@@ -24,16 +24,21 @@ import {
   optional,
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
+import { unknownMembers } from '../shape.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
 import type { Reading } from './items-decode.ts'
 import { decodeInput } from './items-decode.ts'
+import { RESPONSES_SHAPE } from './shape.ts'
 import { decodeToolChoice, decodeTools } from './tools-decode.ts'
 import { toolNames } from './tools.ts'
 
 export function decodeRequest(body: JsonObject): Conversation {
   const reading: Reading = {
     names: toolNames(body),
-    dropped: new Set(droppedFields(body, RESPONSES_FIELDS)),
+    dropped: new Set([
+      ...droppedFields(body, RESPONSES_FIELDS),
+      ...unknownMembers(body, RESPONSES_SHAPE),
+    ]),
   }
   // What clients send to say that they want nothing special.
   if (body['truncation'] === 'disabled') reading.dropped.delete('truncation')

@@ -44,7 +44,7 @@ function decodeTool(tool: JsonObject, place: string, reading: Reading): Tool[] {
 }
 
 /** Settings of a tool that no other format has. */
-const OWN_SETTINGS = ['defer_loading', 'async', 'output_schema', 'allowed_callers']
+export const OWN_SETTINGS = ['defer_loading', 'async', 'output_schema', 'allowed_callers']
 
 type Spot = { readonly place: string; readonly namespace: string | undefined }
 

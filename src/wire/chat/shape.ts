@@ -1,0 +1,83 @@
+// What is known inside a chat completions request.
+import type { JsonObject } from '../../core/json.ts'
+import { typeOf } from '../expect.ts'
+import type { Shape } from '../shape.ts'
+
+const MARKS: Shape = {
+  prompt_cache_breakpoint: { mode: 'known', ttl: 'known' },
+  cache_control: { type: 'known', ttl: 'known' },
+}
+
+const PARTS: Readonly<Record<string, Shape>> = {
+  text: { type: 'known', text: 'known', ...MARKS },
+  image_url: { type: 'known', image_url: { url: 'known', detail: 'known' }, ...MARKS },
+  file: {
+    type: 'known',
+    file: { file_data: 'known', file_id: 'known', filename: 'known' },
+    ...MARKS,
+  },
+  input_audio: { type: 'known', input_audio: { data: 'known', format: 'known' } },
+  refusal: { type: 'known', refusal: 'known' },
+}
+
+const partShape = (part: JsonObject): Shape | undefined => PARTS[typeOf(part)]
+
+const SPOKEN: Shape = { role: 'known', content: partShape, name: 'known' }
+
+/** `parsed` and `parsed_arguments` repeat what stands beside them: the SDK's helpers write them. */
+const ASSISTANT: Shape = {
+  ...SPOKEN,
+  refusal: 'known',
+  audio: 'known',
+  reasoning: 'known',
+  reasoning_content: 'known',
+  reasoning_details: 'known',
+  parsed: 'known',
+  function_call: { name: 'known', arguments: 'known' },
+  tool_calls: {
+    id: 'known',
+    type: 'known',
+    index: 'known',
+    function: { name: 'known', arguments: 'known', parsed_arguments: 'known' },
+    custom: { name: 'known', input: 'known' },
+  },
+}
+
+const messageShape = ({ role }: JsonObject): Shape => {
+  if (role === 'assistant') return ASSISTANT
+  // A result's name is that of the function it is the result of.
+  return role === 'tool' ? { ...SPOKEN, tool_call_id: 'known' } : SPOKEN
+}
+
+const FUNCTION: Shape = {
+  name: 'known',
+  description: 'known',
+  parameters: 'known',
+  strict: 'known',
+}
+const NAMED: Shape = { name: 'known' }
+
+export const CHAT_SHAPE: Shape = {
+  messages: messageShape,
+  // Tools that the provider would run are named as a whole.
+  tools: (tool) => (['', 'function', 'custom'].includes(typeOf(tool)) ? TOOL : undefined),
+  functions: FUNCTION,
+  tool_choice: {
+    type: 'known',
+    function: NAMED,
+    custom: NAMED,
+    allowed_tools: { mode: 'known', tools: 'known' },
+  },
+  response_format: {
+    type: 'known',
+    json_schema: { name: 'known', description: 'known', schema: 'known', strict: 'known' },
+  },
+  stream_options: { include_usage: 'known', include_obfuscation: 'known' },
+}
+
+const TOOL: Shape = {
+  type: 'known',
+  function: FUNCTION,
+  custom: { name: 'known', description: 'known', format: 'known' },
+  ...MARKS,
+}

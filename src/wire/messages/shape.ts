@@ -1,0 +1,72 @@
+// What is known inside a messages request.
+import type { JsonObject } from '../../core/json.ts'
+import { typeOf } from '../expect.ts'
+import type { Shape } from '../shape.ts'
+import { isVendorTool } from './removals.ts'
+import { OWN_SETTINGS } from './tools-decode.ts'
+
+const MARK: Shape = { type: 'known', ttl: 'known' }
+const CITED: Shape = { type: 'known', cache_control: MARK, citations: 'known' }
+const SOURCE: Shape = { type: 'known', media_type: 'known', data: 'known', url: 'known' }
+
+const BLOCKS: Readonly<Record<string, Shape>> = {
+  text: { ...CITED, text: 'known' },
+  image: { type: 'known', source: SOURCE, cache_control: MARK },
+  document: {
+    ...CITED,
+    source: { ...SOURCE, content: blockShape },
+    title: 'known',
+    context: 'known',
+  },
+  search_result: { ...CITED, source: 'known', title: 'known', content: blockShape },
+  // Only its own client calls a tool here.
+  tool_use: {
+    type: 'known',
+    id: 'known',
+    name: 'known',
+    input: 'known',
+    caller: 'known',
+    cache_control: MARK,
+  },
+  tool_result: {
+    type: 'known',
+    tool_use_id: 'known',
+    content: blockShape,
+    is_error: 'known',
+    cache_control: MARK,
+  },
+  tool_reference: { type: 'known', tool_name: 'known', cache_control: MARK },
+  thinking: { type: 'known', thinking: 'known', signature: 'known' },
+  redacted_thinking: { type: 'known', data: 'known' },
+}
+
+/** What a tool did at the provider is named as a whole. */
+function blockShape(block: JsonObject): Shape | undefined {
+  return BLOCKS[typeOf(block)]
+}
+
+const TOOL: Shape = {
+  type: 'known',
+  name: 'known',
+  description: 'known',
+  input_schema: 'known',
+  strict: 'known',
+  defer_loading: 'known',
+  cache_control: MARK,
+  // Other providers stream a call's input as it is written in any case.
+  eager_input_streaming: 'known',
+  ...Object.fromEntries(OWN_SETTINGS.map((name) => [name, 'known'])),
+}
+const FORMAT: Shape = { type: 'known', schema: 'known' }
+
+export const MESSAGES_SHAPE: Shape = {
+  system: blockShape,
+  messages: { role: 'known', content: blockShape },
+  tools: (tool) => (isVendorTool(tool) ? undefined : TOOL),
+  tool_choice: { type: 'known', name: 'known', disable_parallel_tool_use: 'known' },
+  thinking: { type: 'known', budget_tokens: 'known', display: 'known' },
+  output_config: { effort: 'known', format: FORMAT },
+  output_format: FORMAT,
+  metadata: { user_id: 'known' },
+  cache_control: MARK,
+}

@@ -1,0 +1,90 @@
+// What is known inside a responses request. Settings of reasoning are read one by one (`request-decode.ts`).
+import type { JsonObject } from '../../core/json.ts'
+import { typeOf } from '../expect.ts'
+import type { Shape } from '../shape.ts'
+import { itemType } from './item-type.ts'
+import { OWN_SETTINGS } from './tools-decode.ts'
+
+const MARK: Shape = { prompt_cache_breakpoint: { mode: 'known', ttl: 'known' } }
+
+/** Probabilities of what was said before mean nothing to a model; `parsed` repeats the text: SDK's helpers write it. */
+const TEXT: Shape = { type: 'known', text: 'known', logprobs: 'known', parsed: 'known', ...MARK }
+
+const PARTS: Readonly<Record<string, Shape>> = {
+  input_text: TEXT,
+  output_text: TEXT,
+  input_image: {
+    type: 'known',
+    image_url: 'known',
+    file_id: 'known',
+    detail: 'known',
+    ...MARK,
+  },
+  input_file: {
+    type: 'known',
+    file_data: 'known',
+    file_url: 'known',
+    file_id: 'known',
+    filename: 'known',
+    ...MARK,
+  },
+  input_audio: { type: 'known', input_audio: { data: 'known', format: 'known' } },
+  refusal: { type: 'known', refusal: 'known', parsed: 'known' },
+}
+
+const partShape = (part: JsonObject): Shape | undefined => PARTS[typeOf(part)]
+
+const ITEM: Shape = { type: 'known', id: 'known', status: 'known' }
+const CALL: Shape = { ...ITEM, call_id: 'known', name: 'known', namespace: 'known' }
+const THOUGHT: Shape = { type: 'known', text: 'known' }
+
+const FUNCTION: Shape = {
+  type: 'known',
+  name: 'known',
+  description: 'known',
+  parameters: 'known',
+  strict: 'known',
+  ...Object.fromEntries(OWN_SETTINGS.map((name) => [name, 'known'])),
+}
+const TOOLS: Readonly<Record<string, Shape>> = {
+  function: FUNCTION,
+  custom: { ...FUNCTION, format: 'known' },
+  namespace: { type: 'known', name: 'known', description: 'known', tools: toolShape },
+}
+
+/** Tools that no other format has are named as a whole. */
+function toolShape(tool: JsonObject): Shape | undefined {
+  return TOOLS[typeOf(tool)]
+}
+
+const ITEMS: Readonly<Record<string, Shape>> = {
+  message: { ...ITEM, role: 'known', phase: 'known', content: partShape },
+  function_call: { ...CALL, arguments: 'known', parsed_arguments: 'known' },
+  custom_tool_call: { ...CALL, input: 'known' },
+  function_call_output: { ...CALL, output: partShape },
+  custom_tool_call_output: { ...CALL, output: partShape },
+  reasoning: { ...ITEM, summary: THOUGHT, content: THOUGHT, encrypted_content: 'known' },
+  additional_tools: { ...ITEM, role: 'known', tools: toolShape },
+}
+
+export const RESPONSES_SHAPE: Shape = {
+  input: (item) => ITEMS[itemType(item)],
+  tools: toolShape,
+  tool_choice: {
+    type: 'known',
+    name: 'known',
+    namespace: 'known',
+    mode: 'known',
+    tools: 'known',
+  },
+  text: {
+    format: {
+      type: 'known',
+      name: 'known',
+      description: 'known',
+      schema: 'known',
+      strict: 'known',
+    },
+    verbosity: 'known',
+  },
+}
