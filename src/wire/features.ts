@@ -4,7 +4,10 @@
 import type { EmbeddingFormat, Format, UpstreamFormat } from '../core/endpoints.ts'
 import { unsupportedParameter } from '../core/errors.ts'
 import type { Conversation, FilePart, Message } from '../core/request.ts'
+import { documentFormat } from './converse/documents.ts'
 import { canBeToldEffort } from './converse/thinking-encode.ts'
+import { isTextType } from './media.ts'
+import { CACHE_MARKS_MAX, marksIn } from './messages/cache-marks.ts'
 
 /** The formats of conversations: those a client speaks, and those a provider does. */
 export type ChatFormat = Exclude<Format, 'embeddings'>
@@ -35,10 +38,20 @@ export const FEATURES = {
     responses: 'prompt_cache_breakpoint',
     messages: 'cache_control',
   },
+  cache_marks_beyond_four: {
+    chat: 'prompt_cache_breakpoint',
+    responses: 'prompt_cache_breakpoint',
+  },
+  end_user: { chat: 'user', responses: 'user', messages: 'metadata.user_id' },
   participant_name: { chat: 'messages.name' },
   audio: { chat: 'messages.content.input_audio', responses: 'input.content.input_audio' },
   image_detail: { chat: 'image_url.detail', responses: 'input_image.detail' },
   file_beyond_pdf: { chat: 'messages.content.file', responses: 'input.content.input_file' },
+  file_beyond_documents: {
+    chat: 'messages.content.file',
+    responses: 'input.content.input_file',
+    messages: 'document.source',
+  },
   image_url: {
     chat: 'image_url.url',
     responses: 'input_image.image_url',
@@ -49,6 +62,11 @@ export const FEATURES = {
     chat: 'parallel_tool_calls',
     responses: 'parallel_tool_calls',
     messages: 'tool_choice.disable_parallel_tool_use',
+  },
+  strict_tool: {
+    chat: 'tools.function.strict',
+    responses: 'tools.strict',
+    messages: 'tools.strict',
   },
   tool_input_format: { chat: 'tools.custom.format', responses: 'tools.format' },
   thinking_before_forced_tool: { chat: 'reasoning_effort', responses: 'reasoning.effort' },
@@ -112,6 +130,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     verbosity: drop('there is no such setting'),
     metadata: drop('there is no place for it; it is kept in the usage record'),
     cache_key: drop('the provider chooses by itself where it caches'),
+    cache_marks_beyond_four: drop('the last four are sent, which cover the most'),
     participant_name: drop('messages carry no names'),
     audio: refuse('there is no audio input'),
     image_detail: drop('there is no such setting'),
@@ -132,11 +151,13 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     metadata: drop('there is no place for it; it is kept in the usage record'),
     cache_key: drop('the provider chooses by itself where it caches'),
     cache_marks: drop('the provider chooses by itself what it caches'),
+    end_user: drop('there is no place for it, by whatever name; it is kept in the usage record'),
     participant_name: drop('messages carry no names'),
     image_detail: drop('there is no such setting'),
     image_url: refuse('images cannot be sent by address'),
     file_url: refuse('files cannot be sent by address'),
     single_tool_call: drop('a model calls as many tools at once as it likes'),
+    strict_tool: drop('no model is bound to the schema of a tool'),
     tool_input_format: drop('the format is told in the tool’s description instead'),
     foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
     schema_name: drop('schemas have no names'),
@@ -155,12 +176,15 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     metadata: drop('there is no place for it; it is kept in the usage record'),
     cache_key: drop('the provider chooses by itself where it caches'),
     cache_marks: drop('not all its models take them'),
+    end_user: drop('there is no place for it, by whatever name; it is kept in the usage record'),
     participant_name: drop('messages carry no names'),
     audio: refuse('there is no audio input'),
     image_detail: drop('there is no such setting'),
+    file_beyond_documents: refuse('only documents, sheets and texts can be read'),
     image_url: refuse('images cannot be sent by address'),
     file_url: refuse('files cannot be sent by address'),
     single_tool_call: drop('a model calls as many tools at once as it likes'),
+    strict_tool: drop('no model is bound to the schema of a tool'),
     tool_input_format: drop('the format is told in the tool’s description instead'),
     reasoning: drop('only Nova 2 and gpt-oss can be told'),
     thinking_budget: drop('it is turned into the nearest reasoning effort'),
@@ -182,6 +206,8 @@ export function lossesOf(request: Conversation, client: ChatFormat, target: List
     const loss = LOSSES[target.format][feature]
     const names: Partial<Record<ChatFormat, string>> = FEATURES[feature]
     const name = names[client] ?? feature
+    // What the client's format has no word for was added in decoding: it never said it.
+    if (loss?.rule === 'drop' && names[client] === undefined) continue
     if (loss?.rule === 'refuse') {
       throw unsupportedParameter(
         name,
@@ -217,13 +243,19 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     verbosity: request.verbosity !== undefined,
     metadata: request.metadata !== undefined,
     cache_key: request.cacheKey !== undefined,
-    cache_marks: hasCacheMarks(request, parts),
+    cache_marks: marksIn(request) > 0,
+    cache_marks_beyond_four: marksIn(request) > CACHE_MARKS_MAX,
+    end_user: request.endUser !== undefined,
     participant_name: messages.some((message) => 'name' in message && message.name !== undefined),
     audio: parts.some((part) => part.type === 'audio'),
     image_detail: parts.some((part) => part.type === 'image' && part.detail !== undefined),
     image_url: parts.some((part) => part.type === 'image' && part.source.type === 'url'),
     single_tool_call: request.parallelToolCalls === false,
     file_url: parts.some((part) => part.type === 'file' && part.source.type === 'url'),
+    file_beyond_documents: parts.some(
+      (part) => part.type === 'file' && documentFormat(part.source) === undefined,
+    ),
+    strict_tool: request.tools.some((tool) => tool.type === 'function' && tool.strict === true),
     tool_input_format: request.tools.some(
       (tool) => tool.type === 'custom' && tool.inputFormat !== undefined,
     ),
@@ -241,15 +273,6 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
 }
 
 type Part = Message['parts'][number]
-
-function hasCacheMarks(request: Conversation, parts: readonly Part[]): boolean {
-  return (
-    request.cache !== undefined ||
-    request.tools.some((tool) => tool.cache !== undefined) ||
-    request.messages.some((message) => message.role === 'tool' && message.cache !== undefined) ||
-    parts.some((part) => 'cache' in part && part.cache !== undefined)
-  )
-}
 
 /** Thinking at a provider of the messages format: asked for, and not ruled out by a tool call that is forced. */
 export function thinksInMessages(request: Conversation): boolean {
@@ -269,8 +292,4 @@ function forcesTool({ toolChoice }: Conversation): boolean {
 function isPdfOrText({ source }: FilePart): boolean {
   if (source.type !== 'base64' || source.mediaType === 'application/pdf') return true
   return isTextType(source.mediaType)
-}
-
-export function isTextType(mediaType: string): boolean {
-  return mediaType.startsWith('text/') || mediaType === 'application/json'
 }

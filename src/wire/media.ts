@@ -28,11 +28,20 @@ export function decodeDataUrl(value: unknown, place: string): Base64Source {
   if (!head.startsWith('data:') || !head.endsWith(';base64')) {
     throw invalidRequest(place, `${place} must be a data URL like data:image/png;base64,…`)
   }
-  const mediaType = head.slice('data:'.length, -';base64'.length).split(';')[0] ?? ''
+  const mediaType = usualType(head.slice('data:'.length, -';base64'.length).split(';')[0] ?? '')
   if (!mediaType.includes('/')) {
     throw invalidRequest(place, `${place} must name a media type, as data:image/png;base64,…`)
   }
   return { type: 'base64', mediaType, data: expectBase64(url.slice(comma + 1), place) }
+}
+
+/** Many clients write `image/jpg`, which some providers take and others refuse. */
+export function usualType(mediaType: string): string {
+  return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType
+}
+
+export function isTextType(mediaType: string): boolean {
+  return mediaType.startsWith('text/') || mediaType === 'application/json'
 }
 
 export function encodeUrl(source: Base64Source | UrlSource): string {

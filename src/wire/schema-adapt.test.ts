@@ -20,6 +20,10 @@ test('schemas are closed, and what cannot be enforced is told', () => {
         ],
       },
     ],
+    'one of several and any of several cannot be enforced at once': [
+      { anyOf: [{ type: 'string' }], oneOf: [{ const: 'a' }] },
+      { anyOf: [{ type: 'string' }], description: '{oneOf: [{"const":"a"}]}' },
+    ],
     'a map cannot be enforced': [
       { type: 'object', additionalProperties: { type: 'number' } },
       {

@@ -2,13 +2,15 @@
 // keyword they do not know told in the description, where at least the model reads it.
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isObject } from '../core/json.ts'
+import type { OutputFormat } from '../core/request.ts'
 
 export function adaptSchema(schema: JsonObject): JsonObject {
   const adapted: Record<string, Json | undefined> = {}
   const told: string[] = []
   for (const [name, value] of Object.entries(schema)) {
     if (value === undefined) continue
-    if (name === 'oneOf') adapted['anyOf'] = adaptMember('anyOf', value)
+    if (name === 'oneOf' && schema['anyOf'] === undefined)
+      adapted['anyOf'] = adaptMember('anyOf', value)
     else if (name === 'additionalProperties') {
       if (value !== false) told.push(`additionalProperties: ${JSON.stringify(value)}`)
     } else if (isEnforced(name, value)) adapted[name] = adaptMember(name, value)
@@ -19,7 +21,19 @@ export function adaptSchema(schema: JsonObject): JsonObject {
   return adapted
 }
 
+/** What a client says about a schema, for formats that can say it only in the schema. */
+export function describedSchema({ schema, description }: SchemaFormat): JsonObject {
+  if (description === undefined) return schema
+  const own = schema['description']
+  const both = typeof own === 'string' && own !== '' ? `${description}\n\n${own}` : description
+  return { ...schema, description: both }
+}
+
+type SchemaFormat = Extract<OutputFormat, { readonly type: 'json-schema' }>
+
 const UNKNOWN_KEYWORDS: ReadonlySet<string> = new Set([
+  // Beside anyOf, which takes its place elsewhere.
+  'oneOf',
   'minimum',
   'maximum',
   'exclusiveMinimum',

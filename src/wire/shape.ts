@@ -10,6 +10,11 @@ export type Shape = { readonly [name: string]: Inside }
 /** known = not looked into; else the members inside, which may depend on what they are inside of (undefined = any). */
 export type Inside = 'known' | Shape | ((value: JsonObject) => Shape | undefined)
 
+/** Shapes by a word that comes from outside, and may be one that every object has. */
+export function shapesOf(shapes: Readonly<Record<string, Shape>>): ReadonlyMap<string, Shape> {
+  return new Map(Object.entries(shapes))
+}
+
 /** The members that no table knows, by where they stand: `messages.content.…`. */
 export function unknownMembers(body: JsonObject, shape: Shape): string[] {
   const unknown = new Set<string>()

@@ -12,6 +12,7 @@ import type {
   ToolChoice,
 } from '../../core/request.ts'
 import { countOf, modelOf, streamOf } from '../call-fields.ts'
+import { decodeEndUser } from '../end-user.ts'
 import {
   expectBoolean,
   expectInteger,
@@ -51,9 +52,7 @@ export function decodeRequest(body: JsonObject): Conversation {
     outputFormat: optional(body['response_format'], 'response_format', decodeFormat),
     verbosity: optional(body['verbosity'], 'verbosity', expectOneOf(VERBOSITIES)),
     reasoning: optional(body['reasoning_effort'], 'reasoning_effort', decodeReasoning),
-    endUser:
-      optional(body['safety_identifier'], 'safety_identifier', expectText) ??
-      optional(body['user'], 'user', expectText),
+    endUser: decodeEndUser(body, dropped),
     metadata: optional(body['metadata'], 'metadata', decodeMetadata),
     cacheKey: optional(body['prompt_cache_key'], 'prompt_cache_key', expectText),
     serviceTier: optional(body['service_tier'], 'service_tier', expectText),

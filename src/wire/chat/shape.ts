@@ -2,13 +2,14 @@
 import type { JsonObject } from '../../core/json.ts'
 import { typeOf } from '../expect.ts'
 import type { Shape } from '../shape.ts'
+import { shapesOf } from '../shape.ts'
 
 const MARKS: Shape = {
   prompt_cache_breakpoint: { mode: 'known', ttl: 'known' },
   cache_control: { type: 'known', ttl: 'known' },
 }
 
-const PARTS: Readonly<Record<string, Shape>> = {
+const PARTS: ReadonlyMap<string, Shape> = shapesOf({
   text: { type: 'known', text: 'known', ...MARKS },
   image_url: { type: 'known', image_url: { url: 'known', detail: 'known' }, ...MARKS },
   file: {
@@ -18,9 +19,9 @@ const PARTS: Readonly<Record<string, Shape>> = {
   },
   input_audio: { type: 'known', input_audio: { data: 'known', format: 'known' } },
   refusal: { type: 'known', refusal: 'known' },
-}
+})
 
-const partShape = (part: JsonObject): Shape | undefined => PARTS[typeOf(part)]
+const partShape = (part: JsonObject): Shape | undefined => PARTS.get(typeOf(part))
 
 const SPOKEN: Shape = { role: 'known', content: partShape, name: 'known' }
 

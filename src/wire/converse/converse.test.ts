@@ -84,6 +84,22 @@ test('a request with everything', () => {
   })
 })
 
+test('a document is of the kind that it is', () => {
+  const sent = (mediaType: string): unknown => {
+    const source = { type: 'base64', mediaType, data: 'aQ==' } as const
+    const messages = [{ role: 'user', parts: [{ type: 'file', source }] }] as const
+    const [turn] = converseCodec.encodeRequest({ ...request, messages })['messages'] as JsonObject[]
+    return (turn?.['content'] as { document: { format: string } }[])[0]?.document.format
+  }
+  assert.equal(sent('application/pdf'), 'pdf')
+  assert.equal(sent('application/vnd.ms-excel'), 'xls')
+  assert.equal(
+    sent('application/vnd.openxmlformats-officedocument.wordprocessingml.document'),
+    'docx',
+  )
+  assert.equal(sent('text/x-python'), 'txt')
+})
+
 test('an answer is bound to a schema, which travels as a text', () => {
   const schema = { type: 'object', properties: { sky: { type: 'string' } } }
   const outputFormat = { type: 'json-schema', name: 'weather', schema } as const

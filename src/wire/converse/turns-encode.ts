@@ -13,6 +13,7 @@ import { wrapCustomInput } from '../custom-tools.ts'
 import { fitIdentifier } from '../identifiers.ts'
 import { lateInstruction } from '../late-instruction.ts'
 import { toolInputObject } from '../tool-input.ts'
+import { documentFormat } from './documents.ts'
 
 type Part = Message['parts'][number]
 type Turn = {
@@ -116,19 +117,10 @@ function encodeImage({ source }: ImagePart): JsonObject[] {
   return [{ image: { format, source: { bytes: source.data } } }]
 }
 
-/** The formats of documents, by their media types. */
-const DOCUMENTS: ReadonlyMap<string, string> = new Map([
-  ['application/pdf', 'pdf'],
-  ['text/csv', 'csv'],
-  ['text/html', 'html'],
-  ['text/markdown', 'md'],
-])
-
 function encodeFile({ source, name }: FilePart, index: number): JsonObject[] {
   if (source.type === 'url') return []
-  const isText = source.type === 'text'
-  const bytes = isText ? Buffer.from(source.text).toString('base64') : source.data
-  const format = isText ? 'txt' : (DOCUMENTS.get(source.mediaType) ?? 'txt')
+  const bytes = source.type === 'text' ? Buffer.from(source.text).toString('base64') : source.data
+  const format = documentFormat(source) ?? 'txt'
   // A name may hold letters, digits, single spaces, hyphens and brackets, and must be there.
   const title = (name ?? '').replace(/[^A-Za-z0-9 ()[\]-]+/g, '-').replace(/ {2,}/g, ' ')
   return [{ document: { format, name: title || `document-${index}`, source: { bytes } } }]

@@ -185,12 +185,19 @@ describe('a request', () => {
     ],
     [
       'a schema',
-      { outputFormat: { type: 'json-schema', name: 'x', schema: { type: 'object' } } },
+      {
+        outputFormat: {
+          type: 'json-schema',
+          name: 'x',
+          description: 'Who',
+          schema: { type: 'object', description: 'A person' },
+        },
+      },
       {
         ...hello,
         generationConfig: {
           responseMimeType: 'application/json',
-          responseJsonSchema: { type: 'object' },
+          responseJsonSchema: { type: 'object', description: 'Who\n\nA person' },
         },
       },
     ],

@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation } from '../../core/request.ts'
+import { describedSchema } from '../schema-adapt.ts'
 import { encodeThinking } from './thinking-encode.ts'
 import { encodeToolConfig, encodeTools } from './tools-encode.ts'
 import { encodeTurns } from './turns-encode.ts'
@@ -42,5 +43,5 @@ function encodeOutputFormat({ outputFormat }: Conversation): JsonObject {
   const responseMimeType = 'application/json'
   return outputFormat.type === 'json'
     ? { responseMimeType }
-    : { responseMimeType, responseJsonSchema: outputFormat.schema }
+    : { responseMimeType, responseJsonSchema: describedSchema(outputFormat) }
 }

@@ -16,7 +16,7 @@ import type {
   UserPart,
 } from '../../core/request.ts'
 import { expectList, expectName, expectObject, expectText, optional, typeOf } from '../expect.ts'
-import { decodeUrl, expectBase64 } from '../media.ts'
+import { decodeUrl, expectBase64, usualType } from '../media.ts'
 import { SEAL_MARK, unpackSeal } from '../seal.ts'
 import { shortToolName } from './tool-names.ts'
 
@@ -161,7 +161,7 @@ function decodeSource({ value, place }: Block): Base64Source | UrlSource {
     case 'url':
       return decodeUrl(source['url'], `${at}.url`)
     case 'base64': {
-      const mediaType = expectName(source['media_type'], `${at}.media_type`)
+      const mediaType = usualType(expectName(source['media_type'], `${at}.media_type`))
       return { type: 'base64', mediaType, data: expectBase64(source['data'], `${at}.data`) }
     }
     default:

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/json.ts'
 import type { CacheMark, Conversation, Message, Tool } from '../../core/request.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
 
-const MARKS_MAX = 4
+export const CACHE_MARKS_MAX = 4
 
 export function encodeCacheMark(mark: CacheMark | undefined): JsonObject | undefined {
   if (mark === undefined) return undefined
@@ -14,7 +14,7 @@ export function encodeCacheMark(mark: CacheMark | undefined): JsonObject | undef
 
 /** Other formats allow more marks. The last ones cover the most of the prompt, so the first ones go. */
 export function withFewCacheMarks(request: Conversation): Conversation {
-  let surplus = marksIn(request) - MARKS_MAX
+  let surplus = marksIn(request) - CACHE_MARKS_MAX
   if (surplus <= 0) return request
   const thin = <Holder extends Markable>(holder: Holder): Holder => {
     if (surplus <= 0 || !isMarked(holder)) return holder
@@ -37,7 +37,7 @@ function isMarked(holder: Markable): holder is Markable & { readonly cache: Cach
   return 'cache' in holder && holder.cache !== undefined
 }
 
-function marksIn(request: Conversation): number {
+export function marksIn(request: Conversation): number {
   const holders: Markable[] = [
     ...request.tools,
     ...request.messages.flatMap((message): Markable[] => [message, ...message.parts]),

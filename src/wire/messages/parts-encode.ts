@@ -9,7 +9,7 @@ import type {
   ToolCallPart,
 } from '../../core/request.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
-import { isTextType } from '../features.ts'
+import { isTextType } from '../media.ts'
 import { encodeCacheMark } from './cache-marks.ts'
 import { toolInputObject } from '../tool-input.ts'
 import { plainCallId } from './tool-names.ts'

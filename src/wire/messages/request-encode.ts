@@ -6,7 +6,7 @@ import { defined } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation, Effort } from '../../core/request.ts'
 import { thinksInMessages } from '../features.ts'
 import { encodeCacheMark, withFewCacheMarks } from './cache-marks.ts'
-import { adaptSchema } from '../schema-adapt.ts'
+import { adaptSchema, describedSchema } from '../schema-adapt.ts'
 import { encodeToolChoice, encodeTools } from './tools-encode.ts'
 import { encodeTurns } from './turns-encode.ts'
 
@@ -68,7 +68,7 @@ function encodeOutputConfig({ reasoning, outputFormat }: Conversation): JsonObje
   const effort = reasoning?.effort && EFFORTS[reasoning.effort]
   const format =
     outputFormat?.type === 'json-schema'
-      ? { type: 'json_schema', schema: adaptSchema(outputFormat.schema) }
+      ? { type: 'json_schema', schema: adaptSchema(describedSchema(outputFormat)) }
       : undefined
   return effort === undefined && format === undefined ? undefined : defined({ effort, format })
 }

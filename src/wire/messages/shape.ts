@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../core/json.ts'
 import { typeOf } from '../expect.ts'
 import type { Shape } from '../shape.ts'
+import { shapesOf } from '../shape.ts'
 import { isVendorTool } from './removals.ts'
 import { OWN_SETTINGS } from './tools-decode.ts'
 
@@ -9,7 +10,7 @@ const MARK: Shape = { type: 'known', ttl: 'known' }
 const CITED: Shape = { type: 'known', cache_control: MARK, citations: 'known' }
 const SOURCE: Shape = { type: 'known', media_type: 'known', data: 'known', url: 'known' }
 
-const BLOCKS: Readonly<Record<string, Shape>> = {
+const BLOCKS: ReadonlyMap<string, Shape> = shapesOf({
   text: { ...CITED, text: 'known' },
   image: { type: 'known', source: SOURCE, cache_control: MARK },
   document: {
@@ -38,11 +39,11 @@ const BLOCKS: Readonly<Record<string, Shape>> = {
   tool_reference: { type: 'known', tool_name: 'known', cache_control: MARK },
   thinking: { type: 'known', thinking: 'known', signature: 'known' },
   redacted_thinking: { type: 'known', data: 'known' },
-}
+})
 
 /** What a tool did at the provider is named as a whole. */
 function blockShape(block: JsonObject): Shape | undefined {
-  return BLOCKS[typeOf(block)]
+  return BLOCKS.get(typeOf(block))
 }
 
 const TOOL: Shape = {

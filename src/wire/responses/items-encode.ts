@@ -26,7 +26,7 @@ export function encodeInput(messages: readonly Message[]): JsonObject[] {
       case 'system':
       case 'developer':
       case 'user':
-        return [{ type: 'message', role: message.role, content: message.parts.map(encodePart) }]
+        return [{ type: 'message', role: message.role, content: message.parts.flatMap(encodePart) }]
       case 'assistant':
         for (const part of message.parts) {
           if (part.type === 'tool-call' && part.custom) customCalls.add(part.id)
@@ -38,34 +38,39 @@ export function encodeInput(messages: readonly Message[]): JsonObject[] {
   })
 }
 
-function encodePart(part: UserPart): JsonObject {
+function encodePart(part: UserPart): JsonObject[] {
   switch (part.type) {
     case 'text':
-      return { type: 'input_text', text: part.text }
-    case 'image':
-      return {
-        type: 'input_image',
-        image_url: encodeUrl(part.source),
-        detail: part.detail ?? 'auto',
-      }
+      return [encodeText(part.text)]
+    case 'image': {
+      const { source, detail = 'auto' } = part
+      return [{ type: 'input_image', image_url: encodeUrl(source), detail }]
+    }
     case 'file':
       return encodeFile(part)
     case 'audio':
-      return { type: 'input_audio', input_audio: { data: part.data, format: part.encoding } }
+      return [{ type: 'input_audio', input_audio: { data: part.data, format: part.encoding } }]
   }
 }
 
-function encodeFile({ source, name }: FilePart): JsonObject {
+function encodeText(text: string): JsonObject {
+  return { type: 'input_text', text }
+}
+
+function encodeFile({ source, name }: FilePart): JsonObject[] {
   switch (source.type) {
-    case 'text': {
-      const text = name === undefined ? source.text : `${name}\n\n${source.text}`
-      return { type: 'input_text', text }
+    case 'text':
+      return [encodeText(name === undefined ? source.text : `${name}\n\n${source.text}`)]
+    case 'url': {
+      // Only a file that is sent may have a name of its own.
+      const title = name === undefined ? [] : [encodeText(name)]
+      return [...title, { type: 'input_file', file_url: source.url }]
     }
-    case 'url':
-      return { type: 'input_file', file_url: source.url }
     case 'base64':
       // A file needs a name that tells its kind; PDF is what every model reads.
-      return { type: 'input_file', filename: name ?? 'document.pdf', file_data: encodeUrl(source) }
+      return [
+        { type: 'input_file', filename: name ?? 'document.pdf', file_data: encodeUrl(source) },
+      ]
   }
 }
 
@@ -126,7 +131,7 @@ function encodeResult({ callId, parts, isError }: Result, custom: boolean): Json
         ? ''
         : told.length === 1 && only?.type === 'text'
           ? only.text
-          : told.map(encodePart),
+          : told.flatMap(encodePart),
   }
 }
 

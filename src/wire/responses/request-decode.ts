@@ -10,6 +10,7 @@ import type {
   Reasoning,
   Sampling,
 } from '../../core/request.ts'
+import { decodeEndUser } from '../end-user.ts'
 import {
   expectBoolean,
   expectInteger,
@@ -58,9 +59,7 @@ export function decodeRequest(body: JsonObject): Conversation {
     reasoning: decodeReasoning(body, reading),
     sampling: decodeSampling(body, include),
     choices: 1,
-    endUser:
-      optional(body['safety_identifier'], 'safety_identifier', expectText) ??
-      optional(body['user'], 'user', expectText),
+    endUser: decodeEndUser(body, reading.dropped),
     metadata: optional(body['metadata'], 'metadata', expectLabels),
     cacheKey: optional(body['prompt_cache_key'], 'prompt_cache_key', expectText),
     serviceTier: optional(body['service_tier'], 'service_tier', expectText),

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../core/json.ts'
 import { typeOf } from '../expect.ts'
 import type { Shape } from '../shape.ts'
+import { shapesOf } from '../shape.ts'
 import { itemType } from './item-type.ts'
 import { OWN_SETTINGS } from './tools-decode.ts'
 
@@ -10,7 +11,7 @@ const MARK: Shape = { prompt_cache_breakpoint: { mode: 'known', ttl: 'known' } }
 /** Probabilities of what was said before mean nothing to a model; `parsed` repeats the text: SDK's helpers write it. */
 const TEXT: Shape = { type: 'known', text: 'known', logprobs: 'known', parsed: 'known', ...MARK }
 
-const PARTS: Readonly<Record<string, Shape>> = {
+const PARTS: ReadonlyMap<string, Shape> = shapesOf({
   input_text: TEXT,
   output_text: TEXT,
   input_image: {
@@ -30,9 +31,9 @@ const PARTS: Readonly<Record<string, Shape>> = {
   },
   input_audio: { type: 'known', input_audio: { data: 'known', format: 'known' } },
   refusal: { type: 'known', refusal: 'known', parsed: 'known' },
-}
+})
 
-const partShape = (part: JsonObject): Shape | undefined => PARTS[typeOf(part)]
+const partShape = (part: JsonObject): Shape | undefined => PARTS.get(typeOf(part))
 
 const ITEM: Shape = { type: 'known', id: 'known', status: 'known' }
 const CALL: Shape = { ...ITEM, call_id: 'known', name: 'known', namespace: 'known' }
@@ -46,18 +47,18 @@ const FUNCTION: Shape = {
   strict: 'known',
   ...Object.fromEntries(OWN_SETTINGS.map((name) => [name, 'known'])),
 }
-const TOOLS: Readonly<Record<string, Shape>> = {
+const TOOLS: ReadonlyMap<string, Shape> = shapesOf({
   function: FUNCTION,
   custom: { ...FUNCTION, format: 'known' },
   namespace: { type: 'known', name: 'known', description: 'known', tools: toolShape },
-}
+})
 
 /** Tools that no other format has are named as a whole. */
 function toolShape(tool: JsonObject): Shape | undefined {
-  return TOOLS[typeOf(tool)]
+  return TOOLS.get(typeOf(tool))
 }
 
-const ITEMS: Readonly<Record<string, Shape>> = {
+const ITEMS: ReadonlyMap<string, Shape> = shapesOf({
   message: { ...ITEM, role: 'known', phase: 'known', content: partShape },
   function_call: { ...CALL, arguments: 'known', parsed_arguments: 'known' },
   custom_tool_call: { ...CALL, input: 'known' },
@@ -65,10 +66,10 @@ const ITEMS: Readonly<Record<string, Shape>> = {
   custom_tool_call_output: { ...CALL, output: partShape },
   reasoning: { ...ITEM, summary: THOUGHT, content: THOUGHT, encrypted_content: 'known' },
   additional_tools: { ...ITEM, role: 'known', tools: toolShape },
-}
+})
 
 export const RESPONSES_SHAPE: Shape = {
-  input: (item) => ITEMS[itemType(item)],
+  input: (item) => ITEMS.get(itemType(item)),
   tools: toolShape,
   tool_choice: {
     type: 'known',
