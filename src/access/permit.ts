@@ -2,6 +2,7 @@
 // allowed, so that nobody can find out what others may call.
 import type { Catalog, Model } from '../catalog/models.ts'
 import type { Call } from '../core/call.ts'
+import { closest } from '../core/closest.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Caller } from './caller.ts'
@@ -46,14 +47,15 @@ export function permitModel(
 const NAME_CHARACTERS = 200
 
 function modelNotAllowed(caller: Caller, asked: string): GatewayError {
-  const close = closest(asked, caller.models)
+  const name = asked.slice(0, NAME_CHARACTERS)
+  const close = closest(name, caller.models)
   const help =
     close === undefined
       ? 'ask an administrator to allow it'
       : `the closest one that is allowed is "${close}"`
   return new GatewayError(
     'model_not_allowed',
-    `the key "${caller.name}" may not call a model named "${asked.slice(0, NAME_CHARACTERS)}": ${help}`,
+    `the key "${caller.name}" may not call a model named "${name}": ${help}`,
     { param: 'model' },
   )
 }
@@ -98,34 +100,4 @@ function wrongKind(model: Model): GatewayError {
       : `${model.id} is a chat model: it makes no embeddings`,
     { param: 'model' },
   )
-}
-
-/** The allowed name with the fewest letters changed; none when even that is another word. */
-function closest(asked: string, models: ReadonlySet<string>): string | undefined {
-  let best: string | undefined
-  let least = Math.max(3, Math.floor(Math.min(asked.length, NAME_CHARACTERS) / 2)) + 1
-  for (const model of models) {
-    const distance = editDistance(
-      asked.slice(0, NAME_CHARACTERS).toLowerCase(),
-      model.toLowerCase(),
-    )
-    if (distance < least) {
-      best = model
-      least = distance
-    }
-  }
-  return best
-}
-
-function editDistance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= one.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= other.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[other.length] ?? 0
 }

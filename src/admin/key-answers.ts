@@ -1,5 +1,6 @@
 // A key and the frame as the admin API shows them: the state that a badge names, its place in the frame, its pace.
 import type { Catalog } from '../catalog/models.ts'
+import { closest } from '../core/closest.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { Account } from '../store/accounts.ts'
 import type { Frame } from '../store/frame.ts'
@@ -41,6 +42,7 @@ export function keyDetailOf(
     ...shown(key, around),
     models: [...key.models],
     unavailable_models: unavailableModels(key, around.catalog),
+    closest_models: closestModels(key, around.catalog),
     alert_thresholds: [...key.alertThresholds],
     expiry_reminders: [...key.expiryReminders],
     period_starts_at: iso(key.periodStartsAt),
@@ -126,6 +128,19 @@ function unavailableModels(key: Key, catalog: Catalog): string[] {
   // A test key's models are played by the sandbox, whether they exist or not.
   if (key.mode === 'test') return []
   return key.models.filter((name) => catalog.get(name)?.available !== true)
+}
+
+/** A name that somebody mistyped is one of few; a catalogue that has lost hundreds is another matter. */
+const MISTYPED_MAX = 20
+
+function closestModels(key: Key, catalog: Catalog): Record<string, string> {
+  const unknown = unavailableModels(key, catalog).filter((name) => catalog.get(name) === undefined)
+  const known = catalog.list().map(({ id }) => id)
+  const meant = unknown.slice(0, MISTYPED_MAX).flatMap((name) => {
+    const near = closest(name, known)
+    return near === undefined ? [] : [[name, near]]
+  })
+  return Object.fromEntries(meant)
 }
 
 /** Too short a time says nothing about the pace. */

@@ -6,6 +6,7 @@ import type { Config } from '../config/load.ts'
 import type { Catalog, Model } from '../catalog/models.ts'
 import { modelJson, perMillion } from '../catalog/model-json.ts'
 import type { Rates } from '../catalog/prices.ts'
+import { closest } from '../core/closest.ts'
 import { ABILITIES } from '../core/endpoints.ts'
 import { systemClock } from '../core/clock.ts'
 import { SANDBOX_MODELS } from '../providers/sandbox/models.ts'
@@ -42,14 +43,21 @@ export function unknownModels(config: Config, names: readonly string[]): readonl
   const catalog = catalogFor(config)
   return names.flatMap((name) => {
     const model = catalog.get(name)
-    if (model === undefined && name.includes('*')) {
-      return [`an allowlist has no wildcards, so "${name}" allows nothing: name each model`]
-    }
-    if (model === undefined) {
-      return [`there is no model "${name}" at present: \`tollgate models\` lists all`]
-    }
+    if (model === undefined) return [noModel(name, catalog)]
     return model.available ? [] : [`${name} is unavailable: ${model.reason}`]
   })
+}
+
+function noModel(name: string, catalog: Catalog): string {
+  if (name.includes('*')) {
+    return `an allowlist has no wildcards, so "${name}" allows nothing: name each model`
+  }
+  const meant = closest(
+    name,
+    catalog.list().map(({ id }) => id),
+  )
+  const question = meant === undefined ? '' : `did you mean "${meant}"? `
+  return `there is no model "${name}" at present, so the key cannot call it yet: ${question}\`tollgate models\` lists all`
 }
 
 export function modelsText(models: readonly Model[]): string {

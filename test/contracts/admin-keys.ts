@@ -172,7 +172,13 @@ export function adminKeysContract(fresh: FreshDatabase): void {
         [body['rpm'], body['owner'], body['models'], body['expires_at']],
         [null, 'Ann', ['other', 'sandbox-chat'], '2098-12-31T22:00:00.000Z'],
       )
-      assert.deepEqual(body['unavailable_models'], ['other'])
+    })
+
+    test('who mistypes a model is told which it may have been', async () => {
+      const models = ['sandbox-chta', 'other']
+      const { body } = await create('mistyped', { models })
+      assert.deepEqual(body['unavailable_models'], ['other', 'sandbox-chta'])
+      assert.deepEqual(body['closest_models'], { 'sandbox-chta': 'sandbox-chat' })
     })
 
     test('a key is paused, resumed, rotated and revoked', async () => {

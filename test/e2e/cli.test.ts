@@ -163,6 +163,20 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
 }
 
 describe('the configuration', () => {
+  test('who mistypes a model is told which it may have been, but for a test key', async () => {
+    const env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'mistyped.db')}` }
+    const words = ['keys', 'create', '--budget=1', '--models=sandbox-chta,nope']
+    const { code, stderr } = await tollgate([...words, '--name=live'], env)
+    assert.equal(code, 0)
+    assert.match(
+      stderr,
+      /no model "sandbox-chta" .*cannot call it yet: did you mean "sandbox-chat"\?/,
+    )
+    assert.match(stderr, /no model "nope" .*cannot call it yet: `tollgate models` lists all/)
+    const rehearsal = await tollgate([...words, '--name=test', '--mode=test'], env)
+    assert.doesNotMatch(rehearsal.stderr, /no model/)
+  })
+
   test('models come with price, limits and abilities', async () => {
     const { models } = jsonOf(await tollgate(['models', '--json'], { OPENAI_API_KEY: 'sk-x' }))
     assert.ok(Array.isArray(models))

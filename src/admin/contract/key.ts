@@ -135,6 +135,8 @@ export const keyDetail = z.object({
   description: settings.description,
   models: settings.models,
   unavailable_models: z.array(z.string()),
+  /** Of those that do not exist, some may be mistyped: the closest name that does exist, by the wrong one. */
+  closest_models: z.record(z.string(), z.string()),
   when_tight: settings.when_tight,
   alert_thresholds: settings.alert_thresholds,
   expiry_reminders: settings.expiry_reminders,

@@ -8,6 +8,7 @@ import { EmptyState } from '../../../parts/empty-state.tsx'
 import { CheckIcon, CubeIcon, WarningIcon } from '../../../parts/icons.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { modelsQuery } from '../../../queries.ts'
+import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 import type { TabProps } from './detail.tsx'
 
@@ -48,7 +49,7 @@ export function ModelsTab({ detail }: TabProps) {
     {
       id: 'available',
       header: t('requests.status'),
-      cell: (row) => <Availability row={row} unavailable={detail.unavailable_models} />,
+      cell: (row) => <Availability row={row} detail={detail} />,
     },
     {
       id: 'input',
@@ -73,17 +74,19 @@ export function ModelsTab({ detail }: TabProps) {
   )
 }
 
-type AvailabilityProps = { readonly row: Row; readonly unavailable: readonly string[] }
+type AvailabilityProps = { readonly row: Row; readonly detail: KeyDetail }
 
-function Availability({ row, unavailable }: AvailabilityProps) {
+function Availability({ row, detail }: AvailabilityProps) {
   const { t } = useTranslation()
-  if (unavailable.includes(row.id))
+  const model = detail.closest_models[row.id]
+  const absence = model === undefined ? t('modelList.gone') : t('modelList.mistyped', { model })
+  if (detail.unavailable_models.includes(row.id))
     return (
       <StatusBadge
         tone="warn"
         icon={<WarningIcon size={13} />}
         word={t('picker.unavailable')}
-        explanation={row.model?.reason ?? t('modelList.gone')}
+        explanation={row.model?.reason ?? absence}
       />
     )
   return <StatusBadge tone="good" icon={<CheckIcon size={13} />} word={t('modelList.available')} />

@@ -43,6 +43,7 @@ const key: KeyDetail = {
   description: null,
   models: ['b', 'a'],
   unavailable_models: [],
+  closest_models: {},
   when_tight: 'cap',
   alert_thresholds: [50, 80, 100],
   expiry_reminders: [30, 10, 1],
