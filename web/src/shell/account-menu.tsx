@@ -1,27 +1,22 @@
 // Who is signed in, and the way out.
 import { ActionIcon, Menu } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link, useRouter } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { signInRoutes } from '../../../src/admin/contract/sign-in.ts'
 import { call } from '../api.ts'
 import { useRoleName } from '../i18n/use-role-name.ts'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { PersonIcon } from '../parts/icons.tsx'
 import { useSession } from '../session.ts'
+import { leave } from './leave.ts'
 
 export function AccountMenu() {
   const { t } = useTranslation()
   const roleName = useRoleName()
   const { person } = useSession()
   const client = useQueryClient()
-  const router = useRouter()
   const signOut = useMutation({
-    mutationFn: () => call(signInRoutes.signOut, {}),
-    // Nothing that this person saw stays in memory.
-    onSuccess: async () => {
-      client.clear()
-      await router.navigate({ to: '/sign-in' })
-    },
+    mutationFn: () => leave(client, () => call(signInRoutes.signOut, {})),
   })
   return (
     <Menu position="bottom-end">

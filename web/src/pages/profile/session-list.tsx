@@ -1,7 +1,6 @@
 // Where one is signed in; each can be ended, or all at once.
 import { Button } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { z } from 'zod'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
@@ -13,6 +12,7 @@ import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { leave } from '../../shell/leave.ts'
 import { useChange } from '../../use-change.ts'
 import { browserName } from './browser-name.ts'
 import { Card } from './card.tsx'
@@ -111,22 +111,17 @@ function SessionTable({ rows }: { readonly rows: readonly Session[] | undefined 
 function SignOutEverywhere({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const navigate = useNavigate()
-  const leave = useChange([], {
-    change: () => call(profileRoutes.signOutEverywhere, {}),
-    onDone: () => {
-      client.clear()
-      void navigate({ to: '/sign-in' })
-    },
+  const signOut = useMutation({
+    mutationFn: () => leave(client, () => call(profileRoutes.signOutEverywhere, {})),
   })
   return (
     <ConfirmDialog
       title={t('profile.signOutEverywhere')}
       action={t('profile.signOutEverywhere')}
       isDangerous
-      isPending={leave.isPending}
-      error={leave.error}
-      onConfirm={() => leave.mutate()}
+      isPending={signOut.isPending}
+      error={signOut.error}
+      onConfirm={() => signOut.mutate()}
       onCancel={onClose}
     >
       <p>{t('profile.signOutEffect')}</p>
