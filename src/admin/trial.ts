@@ -50,6 +50,7 @@ export async function runTrial(
         startedMs: parts.clock.monotonicMs(),
         trace: { requestId },
         readBody: async () => Buffer.from(JSON.stringify(bodyOf(format, trial))),
+        releaseBody: () => {},
       },
       reply,
     ),

@@ -1,13 +1,13 @@
 // A request at the door of the data plane: found among the routes, and turned into what the flow takes. Only what the
 // flow may know of HTTP comes along.
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 import type { Credentials } from '../access/authenticate.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Trace } from '../exchange/trace.ts'
 import type { Codec } from '../wire/codec.ts'
-import type { BodyReader } from './body.ts'
+import type { Body } from './body.ts'
 import { makeRouter } from './router.ts'
 import type { Arrival, Handler } from './routes.ts'
 import { ROUTES } from './routes.ts'
@@ -28,7 +28,7 @@ const SESSION_HEADERS = ['x-session-id', 'session_id', 'session-id']
 
 const find = makeRouter<Handler>(ROUTES)
 
-export type Received = { readonly message: IncomingMessage; readonly response: ServerResponse }
+export type Received = { readonly message: IncomingMessage; readonly body: Body }
 
 type FoundRoute = { readonly handler: Handler; readonly path: string; readonly id: string }
 
@@ -76,13 +76,11 @@ export class HttpArrival implements Arrival {
   readonly trace: Trace
   readonly isDryRun: boolean
   readonly #received: Received
-  readonly #bodies: BodyReader
-  #body: Promise<Buffer> | undefined
 
   constructor(
     received: Received,
     { handler, id }: FoundRoute,
-    given: { readonly bodies: BodyReader; readonly startedMs: number; readonly trace: Trace },
+    given: { readonly startedMs: number; readonly trace: Trace },
   ) {
     const { headers } = received.message
     this.requestId = given.trace.requestId
@@ -102,7 +100,6 @@ export class HttpArrival implements Arrival {
     this.trace = given.trace
     this.isDryRun = isDryRun(headers['x-tollgate-dry-run'])
     this.#received = received
-    this.#bodies = given.bodies
   }
 
   get query(): URLSearchParams {
@@ -110,8 +107,11 @@ export class HttpArrival implements Arrival {
   }
 
   readBody(): Promise<Buffer> {
-    this.#body ??= this.#bodies.read(this.#received.message, this.#received.response)
-    return this.#body
+    return this.#received.body.read()
+  }
+
+  releaseBody(): void {
+    this.#received.body.release()
   }
 }
 

@@ -8,15 +8,16 @@ import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 
 import { ClientGone } from '../exchange/reply.ts'
-import { BodyReader } from './body.ts'
+import { Body, BodyRoom } from './body.ts'
 
 /** Sends these pieces one by one, and tells what the reader made of each request and the client of each answer. */
-async function reading(context: TestContext, bodies: BodyReader, pieces: readonly string[]) {
+async function reading(context: TestContext, room: BodyRoom, pieces: readonly string[]) {
   const seen: unknown[] = []
   const server = createServer((message, response) => {
-    bodies.read(message, response).then(
-      (body) => {
-        seen.push(body.toString())
+    const body = new Body(room, message)
+    const answered = body.read().then(
+      (whole) => {
+        seen.push(whole.toString())
         response.end('taken')
       },
       (thrown: unknown) => {
@@ -24,6 +25,7 @@ async function reading(context: TestContext, bodies: BodyReader, pieces: readonl
         response.end('refused')
       },
     )
+    void answered.then(() => body.release())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   context.after(() => server.close())
@@ -41,21 +43,21 @@ const post = (length: number, more = ''): string =>
   `POST / HTTP/1.1\r\nhost: a\r\n${more}content-length: ${length}\r\n\r\n`
 
 test('a body in pieces is read whole', async (context) => {
-  const { seen, client } = await reading(context, new BodyReader(100), [post(10), 'hello', 'world'])
+  const { seen, client } = await reading(context, new BodyRoom(100), [post(10), 'hello', 'world'])
   await once(client, 'data')
   client.destroy()
   assert.deepEqual(seen, ['helloworld'])
 })
 
 test('an announced size, a compression and a body that grows too large are refused', async (context) => {
-  const bodies = new BodyReader(1024 * 1024)
+  const room = new BodyRoom(1024 * 1024)
   for (const request of [
     post(2 * 1024 * 1024),
     `${post(5, 'content-encoding: gzip\r\n')}12345`,
     'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n' +
       `180000\r\n${'x'.repeat(0x180000)}\r\n0\r\n\r\n`,
   ]) {
-    const { seen, client } = await reading(context, bodies, [request])
+    const { seen, client } = await reading(context, room, [request])
     await once(client, 'data')
     client.destroy()
     assert.match(String(seen[0]), /at most 1 MB|uncompressed/)
@@ -63,7 +65,7 @@ test('an announced size, a compression and a body that grows too large are refus
 })
 
 test('after a refusal the connection serves the next request', async (context) => {
-  const { client, seen, received } = await reading(context, new BodyReader(4), [
+  const { client, seen, received } = await reading(context, new BodyRoom(4), [
     'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n',
     `${post(2)}ok`,
   ])
@@ -73,26 +75,24 @@ test('after a refusal the connection serves the next request', async (context) =
 })
 
 test('a client that leaves inside its body has gone', async (context) => {
-  const { seen, client } = await reading(context, new BodyReader(100), [post(10), 'half'])
+  const { seen, client } = await reading(context, new BodyRoom(100), [post(10), 'half'])
   client.destroy()
   while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
   assert.ok(seen[0] instanceof ClientGone)
 })
 
-test('bodies of open answers count together', async (context) => {
-  const bodies = new BodyReader(10, 15)
-  const held = Promise.withResolvers<Buffer>()
-  const over = Promise.withResolvers<void>()
-  const open = createServer((message, response) => {
-    held.resolve(bodies.read(message, response))
-    response.once('close', over.resolve)
-  }).listen(0, '127.0.0.1')
+test('bodies count together until they are released', async (context) => {
+  const room = new BodyRoom(10, 15)
+  const held = Promise.withResolvers<Body>()
+  const open = createServer((message) => held.resolve(new Body(room, message)))
+  open.listen(0, '127.0.0.1')
   await once(open, 'listening')
   const holder = connect((open.address() as AddressInfo).port, '127.0.0.1')
   holder.write(`${post(8)}12345678`)
-  await held.promise
+  const body = await held.promise
+  assert.equal((await body.read()).toString(), '12345678')
   const more = async (): Promise<unknown> => {
-    const { seen, client } = await reading(context, bodies, [`${post(8)}12345678`])
+    const { seen, client } = await reading(context, room, [`${post(8)}12345678`])
     await once(client, 'data')
     client.destroy()
     return seen[0]
@@ -100,9 +100,10 @@ test('bodies of open answers count together', async (context) => {
   // Once refused it counts no more, and what is held still does.
   assert.match(String(await more()), /too many/)
   assert.match(String(await more()), /too many/)
-  holder.destroy()
-  await over.promise
+  body.release()
+  body.release()
   assert.equal(await more(), '12345678')
-  open.closeAllConnections()
+  assert.equal(await more(), '12345678')
+  holder.destroy()
   open.close()
 })

@@ -1,10 +1,12 @@
-// Reads a request's body within the limit for one body and within what all bodies together may take of the memory.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+// Request bodies: each read whole within the limit for one, and counted for as long as it is in memory, so that all of
+// them together stay within what they may take of it.
+import type { IncomingMessage } from 'node:http'
 
 import { GatewayError } from '../core/errors.ts'
 import { ClientGone } from '../exchange/reply.ts'
 
-export class BodyReader {
+/** What bodies may take of the memory. */
+export class BodyRoom {
   readonly #bytesMax: number
   readonly #bytesMaxTogether: number
   #bytesTogether = 0
@@ -14,25 +16,71 @@ export class BodyReader {
     this.#bytesMaxTogether = bytesMaxTogether
   }
 
-  /** The whole body. What it takes of the memory counts until its answer is over. */
-  read(message: IncomingMessage, response: ServerResponse): Promise<Buffer> {
-    const refusal = message.destroyed ? new ClientGone() : this.#refusalOf(message)
+  /** Why a body that is announced like this is not even begun. */
+  refusalOf({ headers }: IncomingMessage): GatewayError | undefined {
+    if (Number(headers['content-length'] ?? 0) > this.#bytesMax) return this.#tooLarge()
+    const encoding = headers['content-encoding'] ?? 'identity'
+    if (encoding === 'identity') return undefined
+    return new GatewayError('invalid_request', 'send the body uncompressed')
+  }
+
+  /** Makes room for more of a body, which has so many bytes then; why there is none. */
+  take(bytes: number, bytesOfBody: number): GatewayError | undefined {
+    this.#bytesTogether += bytes
+    if (bytesOfBody > this.#bytesMax) return this.#tooLarge()
+    return this.#bytesTogether > this.#bytesMaxTogether ? tooMany() : undefined
+  }
+
+  giveBack(bytes: number): void {
+    this.#bytesTogether -= bytes
+  }
+
+  #tooLarge(): GatewayError {
+    const megabytes = this.#bytesMax / 1024 / 1024
+    return new GatewayError('request_too_large', `a request body may have at most ${megabytes} MB`)
+  }
+}
+
+/** The body of one message. Whoever has it releases it when it is no longer needed. */
+export class Body {
+  readonly #room: BodyRoom
+  readonly #message: IncomingMessage
+  #whole: Promise<Buffer> | undefined
+  #bytes = 0
+
+  constructor(room: BodyRoom, message: IncomingMessage) {
+    this.#room = room
+    this.#message = message
+  }
+
+  /** The whole body, also when it is asked for again. */
+  read(): Promise<Buffer> {
+    this.#whole ??= this.#read()
+    return this.#whole
+  }
+
+  /** It is not read again; what is in memory of it may go. */
+  release(): void {
+    this.#giveBack()
+    this.#whole = undefined
+  }
+
+  #read(): Promise<Buffer> {
+    const message = this.#message
+    const refusal = message.destroyed ? new ClientGone() : this.#room.refusalOf(message)
     if (refusal !== undefined) return Promise.reject(refusal)
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
     const chunks: Buffer[] = []
-    let bytes = 0
     // Listeners, because an iterator over the message costs more than all else that is done with a small body.
     const take = (chunk: Buffer): void => {
-      bytes += chunk.length
-      this.#bytesTogether += chunk.length
       chunks.push(chunk)
-      const problem = this.#problemWith(bytes)
+      this.#bytes += chunk.length
+      const problem = this.#room.take(chunk.length, this.#bytes)
       if (problem === undefined) return
       // What is still coming is let pass unread, so that the connection can serve the next request.
       message.off('data', take).resume()
-      this.#bytesTogether -= bytes
-      bytes = 0
       chunks.length = 0
+      this.#giveBack()
       reject(problem)
     }
     message.on('data', take)
@@ -40,37 +88,18 @@ export class BodyReader {
       const [first] = chunks
       // Its answer may be a stream that is open for long, and the message with it: nothing here is kept for that.
       message.off('data', take)
-      this.#releaseAfter(response, bytes)
       resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks))
+      chunks.length = 0
     })
     message.once('close', () => {
-      if (message.complete) return
-      this.#bytesTogether -= bytes
-      reject(new ClientGone())
+      if (!message.complete) reject(new ClientGone())
     })
     return promise
   }
 
-  #releaseAfter(response: ServerResponse, bytes: number): void {
-    if (response.destroyed) this.#bytesTogether -= bytes
-    else response.once('close', () => (this.#bytesTogether -= bytes))
-  }
-
-  #refusalOf({ headers }: IncomingMessage): GatewayError | undefined {
-    if (Number(headers['content-length'] ?? 0) > this.#bytesMax) return this.#tooLarge()
-    const encoding = headers['content-encoding'] ?? 'identity'
-    if (encoding === 'identity') return undefined
-    return new GatewayError('invalid_request', 'send the body uncompressed')
-  }
-
-  #problemWith(bytes: number): GatewayError | undefined {
-    if (bytes > this.#bytesMax) return this.#tooLarge()
-    return this.#bytesTogether > this.#bytesMaxTogether ? tooMany() : undefined
-  }
-
-  #tooLarge(): GatewayError {
-    const megabytes = this.#bytesMax / 1024 / 1024
-    return new GatewayError('request_too_large', `a request body may have at most ${megabytes} MB`)
+  #giveBack(): void {
+    this.#room.giveBack(this.#bytes)
+    this.#bytes = 0
   }
 }
 

@@ -1,7 +1,8 @@
 // The data plane on one screen: every method and path under /v1, and the function that answers it.
 import type { Endpoint, Format } from '../core/endpoints.ts'
 import { countTokens } from '../exchange/count-tokens.ts'
-import type { Incoming, Parts } from '../exchange/exchange.ts'
+import type { Incoming } from '../exchange/client-request.ts'
+import type { Parts } from '../exchange/exchange.ts'
 import { exchange } from '../exchange/exchange.ts'
 import { listModels, showModel } from '../exchange/models.ts'
 import { showOwnKey, showOwnRequest } from '../exchange/own-key.ts'

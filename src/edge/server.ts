@@ -20,7 +20,7 @@ import type { Log } from '../telemetry/log.ts'
 import { encodeError } from '../wire/errors.ts'
 import type { Received } from './arrival.ts'
 import { findRoute, HttpArrival, nothingAt } from './arrival.ts'
-import { BodyReader } from './body.ts'
+import { Body, BodyRoom } from './body.ts'
 import type { WebFiles } from './files.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { HttpReply } from './reply.ts'
@@ -50,7 +50,7 @@ const LAST_WORDS_MS = 5_000
 export class Edge {
   readonly #options: EdgeOptions
   readonly #server: Server
-  readonly #bodies: BodyReader
+  readonly #bodyRoom: BodyRoom
   readonly #keepAlive: KeepAlive
   /** How many requests are being served. Handlers outlive their sockets: a client that has gone is still to be settled. */
   #serving = 0
@@ -60,7 +60,7 @@ export class Edge {
 
   constructor(options: EdgeOptions) {
     this.#options = options
-    this.#bodies = new BodyReader(options.bodyBytesMax)
+    this.#bodyRoom = new BodyRoom(options.bodyBytesMax)
     this.#keepAlive = new KeepAlive(options.parts.clock)
     this.#server = createServer(LIMITS, (message, response) => {
       void this.#serve(message, response)
@@ -105,13 +105,14 @@ export class Edge {
     const family = familyOf(path)
     const requestId = newId('req', parts.clock)
     const reply = new HttpReply(response, this.#keepAlive)
+    const body = new Body(this.#bodyRoom, message)
     const trace: Trace = { requestId, path: path.slice(0, PATH_CHARACTERS_LOGGED) }
     let error: GatewayError | undefined
     reply.setHeader('x-request-id', requestId)
     if (family === 'messages') reply.setHeader('request-id', requestId)
     try {
       if (path === '/v1' || path.startsWith('/v1/')) {
-        await this.#serveData({ message, response }, reply, { path, startedMs, trace })
+        await this.#serveData({ message, body }, reply, { path, startedMs, trace })
       } else {
         // Files are written to the response itself.
         response.setHeader('x-request-id', requestId)
@@ -123,6 +124,7 @@ export class Edge {
         await reply.fail(error, family, requestId).catch((why) => this.#lose(response, why))
       }
     } finally {
+      body.release()
       const durationMs = parts.clock.monotonicMs() - startedMs
       // Orchestrators ask for health every second: only an answer that is not well is news.
       if (!HEALTH.includes(path) || reply.status >= 400) {
@@ -155,14 +157,13 @@ export class Edge {
     const route = findRoute(received.message.method ?? '', given.path)
     given.trace.path = route.path
     if (this.#isDraining) throw draining()
-    const { startedMs, trace } = given
-    const arrival = new HttpArrival(received, route, { bodies: this.#bodies, startedMs, trace })
+    const arrival = new HttpArrival(received, route, given)
     return withCurrentKey(parts, () => route.handler.run(parts, arrival, reply))
   }
 
   /** Health for orchestrators, the admin API, and the pages for people. */
   async #servePages(
-    { message, response }: Received,
+    { message, response }: { readonly message: IncomingMessage; readonly response: ServerResponse },
     reply: HttpReply,
     { path, requestId }: { readonly path: string; readonly requestId: string },
   ): Promise<void> {

@@ -9,14 +9,14 @@ const WAIT_MS = 3_000
 
 /** Undefined where the provider does not tell, or not in time. */
 export async function countAt(
-  { provider, format, model, body, inputTokens }: Prepared,
+  { provider, format, model, content, inputTokens }: Prepared,
   headers: ReadonlyMap<string, string>,
   closed: AbortSignal,
 ): Promise<number | undefined> {
   if (inputTokens !== undefined || provider.countTokens === undefined) return inputTokens
   const signal = AbortSignal.any([closed, AbortSignal.timeout(WAIT_MS)])
   try {
-    return await provider.countTokens({ format, model, body, headers }, signal)
+    return await provider.countTokens({ format, model, body: content(), headers }, signal)
   } catch {
     closed.throwIfAborted()
     return undefined

@@ -9,27 +9,29 @@ import { readCountCall } from '../wire/messages/call.ts'
 import { textsOf } from '../wire/texts.ts'
 import { identify } from './asking.ts'
 import { countAt } from './count-input.ts'
-import type { Incoming, Parts } from './exchange.ts'
+import type { Incoming } from './client-request.ts'
+import { ClientRequest } from './client-request.ts'
+import type { Parts } from './exchange.ts'
 import { answerFree } from './free.ts'
 import { prepare } from './prepare.ts'
 import type { Reply } from './reply.ts'
+import { withoutState } from './responses-state.ts'
 
 export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
-  const { codec, trace } = incoming
+  const { trace } = incoming
   const caller = await identify(parts, incoming)
-  const body = readJsonBody(await incoming.readBody())
-  const call = readCountCall(body.value)
+  const sent = readJsonBody(await incoming.readBody())
+  const call = readCountCall(sent.value)
+  const request = new ClientRequest(incoming, withoutState(sent), { call, clock: parts.clock })
   const model = permitModel(parts.catalog(), caller, { call, kind: 'chat' })
   trace.model = model.id
-  const { destinations } = parts.route(caller, model, {
-    affinity: codec.affinityOf(body.value),
-  })
-  const [first] = prepare({ codec, body, call }, destinations)
+  const { destinations } = parts.route(caller, model, request)
+  const [first] = prepare(request, destinations)
   const asked = { asking: incoming, caller, model: call.model, reply }
   await answerFree(parts, asked, async () => {
     const headers = incoming.providerHeaders
     const told = first === undefined ? undefined : await countAt(first, headers, reply.closed)
-    const tokens = told ?? (await countHere(parts, call, body.value))
+    const tokens = told ?? (await countHere(parts, call, sent.value))
     return JSON.stringify({ input_tokens: tokens })
   })
 }

@@ -3,20 +3,18 @@
 // is refused at no cost.
 import type { Timeouts } from '../catalog/models.ts'
 import type { Price } from '../catalog/prices.ts'
-import type { Call } from '../core/call.ts'
 import type { Ability, UpstreamFormat } from '../core/endpoints.ts'
 import { EMBEDDING_FORMATS } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { CanonicalRequest } from '../core/request.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
-import type { Codec, RequestChange } from '../wire/codec.ts'
+import type { RequestChange } from '../wire/codec.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import type { ChatFormat, TargetFormat } from '../wire/features.ts'
 import { lossesOf } from '../wire/features.ts'
-import type { JsonBody } from '../wire/json.ts'
+import type { ClientRequest } from './client-request.ts'
 
 /** A model at a provider, and what it costs there. */
 export type Destination = {
@@ -45,8 +43,6 @@ export type Route = {
 /** One place the request may be sent to, and how. */
 export type Prepared = Destination & {
   readonly format: UpstreamFormat
-  /** What it is sent, but for the limits; for counting. */
-  readonly body: JsonObject
   /** The exact input, where the provider can tell before it is asked. */
   readonly inputTokens: number | undefined
   /** How often it may search the web, which costs something each time. */
@@ -55,14 +51,10 @@ export type Prepared = Destination & {
   readonly withoutSearches?: Prepared
   /** What the target is not told, by the client's names. */
   readonly dropped: readonly string[]
+  /** What it is sent, but for the limits; for counting. */
+  content(): JsonObject
   /** The body to send, with the output limit that the hold pays for. */
   encode(outputTokensMax: number | undefined): Uint8Array
-}
-
-export type ClientRequest = {
-  readonly codec: Codec
-  readonly body: JsonBody
-  readonly call: Call
 }
 
 /** The destinations that can be told this request, in their order; a refusal when there is none. */
@@ -70,7 +62,6 @@ export function prepare(
   request: ClientRequest,
   destinations: readonly Destination[],
 ): readonly Prepared[] {
-  let canonical: CanonicalRequest | undefined
   let refusal: unknown
   const prepared: Prepared[] = []
   for (const destination of destinations) {
@@ -80,8 +71,7 @@ export function prepare(
       if (formats.includes(request.codec.format)) {
         prepared.push(forward(request, destination))
       } else if (formats[0] !== undefined) {
-        canonical ??= request.codec.decodeRequest(request.body.value)
-        prepared.push(translate(request, canonical, { ...destination, format: formats[0] }))
+        prepared.push(translate(request, { ...destination, format: formats[0] }))
       }
     } catch (thrown) {
       refusal ??= thrown
@@ -102,7 +92,8 @@ function formatsFor({ codec }: ClientRequest, { provider, model }: Destination) 
     .filter((format) => EMBEDDING_FORMATS.includes(format) === isEmbedding)
 }
 
-function forward({ codec, body, call }: ClientRequest, destination: Destination): Prepared {
+function forward(request: ClientRequest, destination: Destination): Prepared {
+  const { codec, call } = request
   const { provider, model, price } = destination
   const { search } = call
   const change = (outputTokensMax: number | undefined): RequestChange =>
@@ -110,11 +101,11 @@ function forward({ codec, body, call }: ClientRequest, destination: Destination)
   const plain: Prepared = {
     ...destination,
     format: codec.format,
-    body: body.value,
-    inputTokens: provider.countInput?.(codec.format, body.value),
+    inputTokens: provider.countInput?.(codec.format, request.content.value),
     searchesMax: 0,
     dropped: call.dropped,
-    encode: (outputTokensMax) => codec.forwardRequest(body, change(outputTokensMax)),
+    content: () => request.content.value,
+    encode: (outputTokensMax) => codec.forwardRequest(request.content, change(outputTokensMax)),
   }
   if (search === undefined || price.fees.webSearch === null) return plain
   const { searchesMax, dropped } = search
@@ -124,34 +115,35 @@ function forward({ codec, body, call }: ClientRequest, destination: Destination)
     dropped,
     withoutSearches: plain,
     encode: (outputTokensMax) =>
-      codec.forwardRequest(body, { ...change(outputTokensMax), searchesMax }),
+      codec.forwardRequest(request.content, { ...change(outputTokensMax), searchesMax }),
   }
 }
 
 function translate(
-  { codec, call }: ClientRequest,
-  request: CanonicalRequest,
+  request: ClientRequest,
   destination: Destination & { readonly format: UpstreamFormat },
 ): Prepared {
+  const { codec, call, canonical } = request
   const { format, model, provider } = destination
   const losses =
-    request.kind === 'chat'
-      ? lossesOf(request, codec.format as ChatFormat, { format: format as TargetFormat, model })
-      : request.dropped
-  // Encoded here as well, so that what the format cannot say is refused before anything is reserved.
+    canonical.kind === 'chat'
+      ? lossesOf(canonical, codec.format as ChatFormat, { format: format as TargetFormat, model })
+      : canonical.dropped
   const encode = upstreamCodecOf(format).encodeRequest
-  const encoded = encode({ ...request, model })
+  const content = (): JsonObject => encode({ ...request.canonical, model })
+  // Encoded here as well, so that what the format cannot say is refused before anything is reserved.
+  const encoded = content()
   return {
     ...destination,
-    body: encoded,
     inputTokens: provider.countInput?.(format, encoded),
     searchesMax: 0,
     dropped: [...new Set([...call.dropped, ...losses])],
+    content,
     encode: (outputTokensMax) => {
       const limited =
-        request.kind === 'chat' && outputTokensMax !== undefined
-          ? { ...request, model, outputTokensMax }
-          : { ...request, model }
+        request.canonical.kind === 'chat' && outputTokensMax !== undefined
+          ? { ...request.canonical, model, outputTokensMax }
+          : { ...request.canonical, model }
       return Buffer.from(JSON.stringify(encode(limited)))
     },
   }

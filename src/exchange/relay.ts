@@ -1,13 +1,14 @@
 // Passes a provider's answer on to the client: the same bytes where both speak one format, decoded and encoded where
 // they do not. Returns the end of the answer unsent, because nothing may be completed before it is in the books.
 import { GatewayError } from '../core/errors.ts'
-import type { AnswerContext, Codec, EventForwarder } from '../wire/codec.ts'
+import type { EventForwarder } from '../wire/codec.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import { readJsonAnswer } from '../wire/json.ts'
 import { SseReader, writeSse } from '../wire/sse.ts'
 import { setTargetHeaders } from './answer-headers.ts'
 import type { Answer } from './attempt.ts'
 import type { Books } from './books.ts'
+import type { ClientRequest } from './client-request.ts'
 import type { Reply } from './reply.ts'
 import { readWhole } from './whole.ts'
 
@@ -17,9 +18,7 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const HELD_CHARACTERS_MAX = 1024 * 1024
 
 export type Passage = {
-  readonly codec: Codec
-  readonly context: AnswerContext
-  readonly stream: boolean
+  readonly request: ClientRequest
   /** Sees every event before the client does. */
   readonly books: Books
 }
@@ -30,15 +29,16 @@ export function relay(
   reply: Reply,
   passage: Passage,
 ): Promise<Uint8Array | string> {
-  return passage.stream ? relayStream(answer, reply, passage) : relayWhole(answer, reply, passage)
+  const { stream } = passage.request.call
+  return stream ? relayStream(answer, reply, passage) : relayWhole(answer, reply, passage)
 }
 
 async function relayStream(answer: Answer, reply: Reply, passage: Passage): Promise<string> {
   const chunks = answer.body[Symbol.asyncIterator]()
   const reader = new SseReader()
   const decode = upstreamCodecOf(answer.prepared.format).decodeEvents()
-  const voice = voiceFor(answer, passage)
-  const { books } = passage
+  const { request, books } = passage
+  const voice = voiceFor(answer, request)
   reply.beginStream(voice)
   let isComplete = false
   // What comes before the first content is kept back: if the provider fails until then, another one takes over and
@@ -64,7 +64,11 @@ async function relayStream(answer: Answer, reply: Reply, passage: Passage): Prom
       } finally {
         // What came at once goes on at once, and so does what came before an event that ends it all.
         if (unsent !== '' && mayGo()) {
-          if (!reply.hasBegun) setTargetHeaders(reply, answer.prepared)
+          if (!reply.hasBegun) {
+            setTargetHeaders(reply, answer.prepared)
+            // From here on no other target can take over.
+            request.release()
+          }
           await reply.write(unsent)
           unsent = ''
         }
@@ -96,22 +100,24 @@ async function runOut(chunks: AsyncIterator<Uint8Array>): Promise<void> {
 async function relayWhole(
   answer: Answer,
   reply: Reply,
-  { codec, context, books }: Passage,
+  { request, books }: Passage,
 ): Promise<Uint8Array | string> {
+  const { codec } = request
   const body = readJsonAnswer(await readWhole(answer.body, ANSWER_BYTES_MAX))
   const events = upstreamCodecOf(answer.prepared.format).decodeResponse(body.value)
   for (const event of events) books.see(event)
   if (!events.some((event) => event.type === 'response-end')) throw cut()
   setTargetHeaders(reply, answer.prepared)
   return answer.prepared.format === codec.format
-    ? codec.forwardResponse(body, context)
-    : JSON.stringify(codec.encodeResponse(events, context))
+    ? codec.forwardResponse(body, request)
+    : JSON.stringify(codec.encodeResponse(events, request))
 }
 
 /** Where the formats differ, what an event means is told in the client's words. */
-function voiceFor(answer: Answer, { codec, context }: Passage): EventForwarder {
-  if (answer.prepared.format === codec.format) return codec.forwardEvents(context)
-  const encoder = codec.encodeEvents(context)
+function voiceFor(answer: Answer, request: ClientRequest): EventForwarder {
+  const { codec } = request
+  if (answer.prepared.format === codec.format) return codec.forwardEvents(request)
+  const encoder = codec.encodeEvents(request)
   return {
     keepAlive: encoder.keepAlive,
     fail: (error) => encoder.fail(error),

@@ -43,8 +43,14 @@ export type Recalled = {
 
 /** For formats without state. */
 export function withoutState(sent: JsonBody): Recalled {
-  return { body: sent, asked: sent.value, remember: () => Promise.resolve() }
+  return { body: sent, asked: sent.value, remember: forget }
 }
+
+function forget(): Promise<void> {
+  return DONE
+}
+
+const DONE = Promise.resolve()
 
 /** Puts what the request refers to in its place: the conversation before it, and items by their ids. */
 export async function recall(
@@ -54,13 +60,14 @@ export async function recall(
 ): Promise<Recalled> {
   const { store } = state.settings()
   const body = await rebuild(state, keyId, sent)
+  const asked = store ? sent.value : { ...sent.value, store: false }
+  if (asked['store'] === false) return { body, asked, remember: forget }
+  // Of what the client sent only this is kept until the answer is complete.
+  const { input } = body.value
   return {
     body,
-    asked: store ? sent.value : { ...sent.value, store: false },
-    remember: (ending) =>
-      store && sent.value['store'] !== false
-        ? keep(state, keyId, { input: itemsOf(body.value['input']) ?? [], ending })
-        : Promise.resolve(),
+    asked,
+    remember: (ending) => keep(state, keyId, { input: itemsOf(input) ?? [], ending }),
   }
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
@@ -48,6 +48,45 @@ test('an answer has its status, its headers and its body, whatever the status', 
   assert.equal(answer.status, 429)
   assert.equal(answer.headers.get('retry-after'), '7')
   assert.equal(await textOf(answer.body), '{"model":"x"}')
+})
+
+test('a large request is sent whole, with its length', async (context) => {
+  const { http, call } = await calling(context, (request, response) => {
+    response.setHeader('received-length', request.headers['content-length'] ?? 'none')
+    request.pipe(response)
+  })
+  const body = Buffer.from('toll '.repeat(100_000))
+  for (let times = 0; times < 2; times++) {
+    const answer = await http.send({ ...call, body }, NEVER)
+    assert.equal(answer.headers.get('received-length'), '500000')
+    assert.equal(await textOf(answer.body), body.toString())
+  }
+})
+
+test('a large request may be refused before it is read', async (context) => {
+  const { http, call } = await calling(context, (_, response) => {
+    response.writeHead(413, { connection: 'close' }).end('too much')
+  })
+  const answer = await http.send({ ...call, body: Buffer.alloc(30_000_000) }, NEVER)
+  assert.equal(answer.status, 413)
+  assert.equal(await textOf(answer.body), 'too much')
+})
+
+test('a large request that nobody waits for is given up', async (context) => {
+  const arrived = Promise.withResolvers<IncomingMessage>()
+  const closed = Promise.withResolvers<void>()
+  const { http, call } = await calling(context, (request) => {
+    request.on('error', () => {}).once('close', closed.resolve)
+    arrived.resolve(request)
+  })
+  const leaving = new AbortController()
+  const answer = http.send({ ...call, body: Buffer.alloc(30_000_000) }, leaving.signal)
+  const request = await arrived.promise
+  leaving.abort(new Error('the client has gone'))
+  await assert.rejects(answer, /the client has gone/)
+  request.resume()
+  await closed.promise
+  assert.equal(request.complete, false)
 })
 
 test('a body far larger than what may wait arrives whole', async (context) => {

@@ -1,5 +1,7 @@
 // Requests to providers over HTTP: the only user of undici. One bounded pool of kept connections an origin and connect
 // timeout, no redirects, verified TLS, and four timeouts a call. What goes wrong becomes a GatewayError here.
+import { Readable } from 'node:stream'
+
 import type { Dispatcher } from 'undici'
 import { Agent, buildConnector, EnvHttpProxyAgent, errors } from 'undici'
 
@@ -14,6 +16,8 @@ import type { AnswerHeaders, UpstreamAnswer } from './provider.ts'
 const CONNECTIONS_MAX = 8_192
 /** Of an answer that comes faster than its client reads, no more than about this much waits here. */
 const WAITING_BYTES_MAX = 64 * 1024
+/** Larger bodies are not kept while their answers run. */
+const KEPT_BYTES_MAX = 64 * 1024
 
 export type HttpCall = {
   readonly url: URL
@@ -42,14 +46,16 @@ export class HttpClient {
   /** Resolves when the head of the answer is there, whatever its status. */
   async send(call: HttpCall, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { origin, path } = this.#addressOf(call.url)
+    const headers = this.#headersOf(call.headers)
+    const isLarge = call.body !== undefined && call.body.length > KEPT_BYTES_MAX
     const running = new RunningCall(signal, call.timeouts.totalMs)
     this.#agent(call.timeouts.connectMs).dispatch(
       {
         origin,
         path,
         method: call.method,
-        headers: this.#headersOf(call.headers),
-        body: call.body ?? null,
+        headers: isLarge ? [...headers, 'content-length', String(call.body.length)] : headers,
+        body: isLarge ? Readable.from(new OneTimeBody(call.body)) : (call.body ?? null),
         headersTimeout: call.timeouts.firstByteMs,
         bodyTimeout: call.timeouts.idleMs,
       },
@@ -205,6 +211,21 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
     this.#isOver = true
     clearTimeout(this.#timer)
     this.#signal.removeEventListener('abort', this)
+  }
+}
+
+/** undici keeps a body until its answer is over, and an answer may be slow: of this one nothing is left once it is sent. */
+class OneTimeBody implements Iterable<Uint8Array> {
+  #body: Uint8Array | undefined
+
+  constructor(body: Uint8Array) {
+    this.#body = body
+  }
+
+  *[Symbol.iterator](): Generator<Uint8Array, void> {
+    const body = this.#body
+    this.#body = undefined
+    if (body !== undefined) yield body
   }
 }
 

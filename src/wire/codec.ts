@@ -29,7 +29,10 @@ export interface EdgeCodec {
 export type AnswerContext = {
   /** The public model name, the one the client sent. */
   readonly model: string
-  /** The client's request body: some formats repeat parts of it in the answer. */
+  /**
+   * The client's request body: some formats repeat parts of it in the answer. To be read while an encoder or a forwarder
+   * is made: once the answer has begun it may be gone.
+   */
   readonly body: JsonObject
   /** Unix time in seconds. */
   readonly createdAt: number

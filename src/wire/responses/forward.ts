@@ -56,6 +56,8 @@ const LAST: ReadonlySet<string> = new Set(['response.completed', 'response.incom
 
 export function forwardEvents(answer: AnswerContext): EventForwarder {
   const id = answer.newId('resp')
+  const names = ours(answer, id)
+  const respond = responseObjects(answer, id)
   // Every event counts in the sequence, so what was passed on tells the number that comes next.
   let sequence = 0
   return {
@@ -69,13 +71,12 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
       const data = parseEvent(event)
       const response = {
         ...(isObject(data['response']) ? data['response'] : {}),
-        ...ours(answer, id),
+        ...names,
       }
       const changed = writeSse(sseEvent(event.event, { ...data, response }))
       return LAST.has(type) ? changed + writeSse(DONE) : changed
     },
     fail(error) {
-      const respond = responseObjects(answer, id)
       const steps = failureSteps(error, answer, (told) =>
         respond({ status: 'failed', error: told }, []),
       )

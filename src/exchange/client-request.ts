@@ -1,0 +1,127 @@
+// What a client asks, read once. Until its answer has begun another target may have to be sent it; from then on only
+// what it was is left, because a prompt may be large and its answer slow.
+import type { Call } from '../core/call.ts'
+import type { Clock } from '../core/clock.ts'
+import type { IdPrefix } from '../core/ids.ts'
+import { newId } from '../core/ids.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { CanonicalRequest } from '../core/request.ts'
+import type { Conversation } from '../routing/route.ts'
+import type { AnswerContext, Codec } from '../wire/codec.ts'
+import type { JsonBody } from '../wire/json.ts'
+import { readJsonBody } from '../wire/json.ts'
+import type { Asking } from './asking.ts'
+import type { Recalled, ResponsesState } from './responses-state.ts'
+import { recall, withoutState } from './responses-state.ts'
+
+/** A request for a model's answer, as the edge received it. */
+export type Incoming = Asking & {
+  readonly codec: Codec
+  /** The client's headers that a provider may see. */
+  readonly providerHeaders: ReadonlyMap<string, string>
+  /** What of the client's headers a provider is not told, by their names. */
+  readonly dropped?: readonly string[]
+  /** The client only wants to know what would happen. */
+  readonly isDryRun: boolean
+  /** The conversation it belongs to, where the client says so beside the body. */
+  readonly session: string | undefined
+  readonly startedMs: number
+  /** The whole body, also when it is asked for again. */
+  readBody(): Promise<Buffer>
+  /** The body is not asked for again: it need not be kept. */
+  releaseBody(): void
+}
+
+export type RequestParts = { readonly clock: Clock; readonly responses: ResponsesState }
+
+/** Reads a request, with the conversation behind it where it names one. */
+export async function readRequest(
+  parts: RequestParts,
+  incoming: Incoming,
+  keyId: string,
+): Promise<ClientRequest> {
+  const sent = readJsonBody(await incoming.readBody())
+  const recalled =
+    incoming.endpoint === 'responses'
+      ? await recall(parts.responses, keyId, sent)
+      : withoutState(sent)
+  const call = incoming.codec.readCall(recalled.body.value)
+  return new ClientRequest(incoming, recalled, { call, clock: parts.clock })
+}
+
+export class ClientRequest implements AnswerContext, Conversation {
+  readonly call: Call
+  readonly createdAt: number
+  /** Keeps the answer, given its end as the client will see it. Called before that end is sent. */
+  readonly remember: Recalled['remember']
+  readonly #incoming: Incoming
+  readonly #clock: Clock
+  #recalled: Recalled | undefined
+  #canonical: CanonicalRequest | undefined
+
+  constructor(
+    incoming: Incoming,
+    recalled: Recalled,
+    { call, clock }: { readonly call: Call; readonly clock: Clock },
+  ) {
+    const { dropped = [] } = incoming
+    this.call = dropped.length === 0 ? call : { ...call, dropped: [...call.dropped, ...dropped] }
+    this.#incoming = incoming
+    this.#clock = clock
+    this.#recalled = recalled
+    this.createdAt = this.now()
+    this.remember = recalled.remember
+  }
+
+  get codec(): Codec {
+    return this.#incoming.codec
+  }
+
+  get requestId(): string {
+    return this.#incoming.requestId
+  }
+
+  get model(): string {
+    return this.call.model
+  }
+
+  /** What is admitted and sent: the request with the whole conversation in it. */
+  get content(): JsonBody {
+    return this.#kept.body
+  }
+
+  /** The request as its answer repeats it. */
+  get body(): JsonObject {
+    return this.#kept.asked
+  }
+
+  get affinity(): string {
+    return this.#incoming.session ?? this.codec.affinityOf(this.content.value)
+  }
+
+  /** What it means, for targets that speak another format. */
+  get canonical(): CanonicalRequest {
+    this.#canonical ??= this.codec.decodeRequest(this.content.value)
+    return this.#canonical
+  }
+
+  /** Nobody will be sent it any more. */
+  release(): void {
+    this.#recalled = undefined
+    this.#canonical = undefined
+    this.#incoming.releaseBody()
+  }
+
+  now(): number {
+    return Math.floor(this.#clock.now() / 1000)
+  }
+
+  newId(prefix: IdPrefix): string {
+    return newId(prefix, this.#clock)
+  }
+
+  get #kept(): Recalled {
+    if (this.#recalled === undefined) throw new Error('this request was let go')
+    return this.#recalled
+  }
+}
