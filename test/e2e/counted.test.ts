@@ -1,0 +1,55 @@
+// What the reports say of a request that met a change of its key: it was made once, and did not fail.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+
+import { systemClock } from '../../src/core/clock.ts'
+import { usageReport } from '../../src/ledger/usage-report.ts'
+import { updateKey } from '../../src/store/key-changes.ts'
+import { findKey } from '../../src/store/keys.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { freshSqlite, periodAt } from '../support/store.ts'
+
+/** Ended in the reverse order, however far the beginning came. */
+const opened = new AsyncDisposableStack()
+let gateway: TestGateway
+let books: Store
+
+before(async () => {
+  const database = await freshSqlite()
+  opened.defer(() => database.drop())
+  gateway = await startGateway({ database: database.url })
+  opened.defer(async () => void (await gateway.stop()))
+  books = await openStore(database.url, { clock: systemClock, periodAt })
+  opened.defer(() => books.close())
+})
+after(() => opened.disposeAsync())
+
+async function ask(secret: string): Promise<void> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}` },
+    body: JSON.stringify({
+      model: 'sandbox-chat',
+      messages: [{ role: 'user', content: 'Hello' }],
+    }),
+  })
+  assert.equal(response.status, 200, await response.text())
+}
+
+test('a request that met a change of its key is counted once', async () => {
+  const secret = await gateway.key('changing', 'sandbox-chat')
+  await ask(secret)
+  await updateKey(books, 'changing', { limitNanodollars: 11_000_000_000n })
+  await ask(secret)
+  // What was refused is written down at the latest when it stops.
+  await gateway.stop()
+  assert.deepEqual(await countsOf('changing'), { requests: 2, errors: 0 })
+})
+
+async function countsOf(name: string): Promise<{ readonly requests: number; errors: number }> {
+  const { id } = await findKey(books, name)
+  const until = systemClock.now() + 1
+  const { total } = await usageReport(books, { keyId: id, since: 0, until, by: [] })
+  return { requests: total.requests, errors: total.errors }
+}
