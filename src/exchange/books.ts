@@ -235,7 +235,8 @@ export class Books {
       errorCode: failure instanceof ClientGone ? 'client_gone' : (error?.code ?? null),
       tokens: bill.usage,
       costNanodollars: bill.cost + bill.surcharge.nanodollars + this.#owed,
-      price: this.#target?.price ?? null,
+      // What was turned away costs nothing, whatever its target charges for a request.
+      price: bill === NOTHING ? null : (this.#target?.price ?? null),
       estimated: bill.estimated || this.#owed > 0n,
       latencyMs: Math.round(this.#nowMs() - startedMs),
       firstTokenMs: firstOutputMs === undefined ? null : Math.round(firstOutputMs - startedMs),

@@ -50,7 +50,7 @@ export async function explain(store: Store, requestId: string): Promise<Explanat
     lines: computed?.lines ?? [],
     recomputedNanodollars: computed?.nanodollars ?? null,
     agrees,
-    why: why(row, agrees) + beside(attempts),
+    why: why(row, { agrees, attempts }) + beside(attempts),
     entries: entries.map(({ before_nanodollars, after_nanodollars, ...rest }) => ({
       ...rest,
       before: before_nanodollars,
@@ -91,16 +91,26 @@ function linesOf({ lines }: AttemptCharge): readonly CostLine[] {
 
 /** What was charged beside the answer's tokens, in words. */
 function beside(attempts: readonly Attempt[]): string {
-  const charged = attempts.filter(hasCharge)
-  const hasFailed = charged.some(({ outcome }) => outcome !== 'answered')
-  const hasFees = charged.some(({ outcome }) => outcome === 'answered')
   return [
-    hasFees ? '; and what the provider bills beside tokens' : '',
-    hasFailed ? '; and the input of attempts that failed, which may be billed' : '',
+    attempts.filter(hasCharge).some(isSurcharge)
+      ? '; and what the provider bills beside tokens'
+      : '',
+    hasFailed(attempts) ? '; and the input of attempts that failed, which may be billed' : '',
   ].join('')
 }
 
-function why(row: UsageRow, agrees: boolean): string {
+function hasFailed(attempts: readonly Attempt[]): boolean {
+  return attempts.filter(hasCharge).some((attempt) => !isSurcharge(attempt))
+}
+
+/** Of the answer itself: what an attempt that failed may have cost begins with its input. */
+function isSurcharge({ charge }: ChargedAttempt): boolean {
+  return charge.lines.every(({ what }) => what === 'webSearch' || what === 'audioToken')
+}
+
+type Found = { readonly agrees: boolean; readonly attempts: readonly Attempt[] }
+
+function why(row: UsageRow, { agrees, attempts }: Found): string {
   switch (row.state) {
     case 'voided':
       return 'it was never sent to a provider, so it cost nothing'
@@ -111,7 +121,9 @@ function why(row: UsageRow, agrees: boolean): string {
     case 'settled':
       if (row.attempts === '[]') return 'calls of this kind cost nothing'
       if (isUntouched(row)) return 'no provider took it, so it cost nothing'
-      if (row.priceVersion === null) return 'it has no price'
+      if (row.priceVersion === null) return 'no provider answered it'
+      // Of the answer or of an attempt before it: the row does not tell.
+      if (agrees && row.estimated && hasFailed(attempts)) return 'what was counted, at this price'
       if (agrees && row.estimated) {
         return 'the provider reported no usable count, so what was received was counted and charged'
       }

@@ -139,6 +139,13 @@ const TIMEOUTS: Readonly<Record<string, string>> = {
 /** What the recorded request costs by the provider's count: 12 tokens at 1 USD and 7 at 2 USD a million. */
 const COUNTED_USD = '0.000026'
 
+/** How the books put it. */
+const WHY: Readonly<Record<Charged, RegExp>> = {
+  counted: /^the provider’s count at this price$/,
+  estimated: /^the provider reported no usable count, so what was received was counted/,
+  nothing: /^no provider took it, so it cost nothing$/,
+}
+
 /** One target each, so that no row of failures makes one rest. */
 const CUTTERS = Array.from({ length: 8 }, (_, index) => `truncates-${index}`)
 
@@ -177,6 +184,7 @@ for (const { does, stream = false, status, code, charged } of CASES)
     assert.equal(answer.isComplete, code === undefined)
     assert.doesNotMatch(answer.text, new RegExp(LEAKED_KEY))
     assert.equal(await chargeOf(answer), charged)
+    assert.match((await stage.explain(answer)).why, WHY[charged])
     // Whoever has paid for a failure should not pay again because an SDK tries again by itself.
     if (status >= 500 && charged === 'estimated') {
       assert.equal(answer.headers.get('x-should-retry'), 'false')
