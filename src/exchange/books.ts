@@ -55,6 +55,8 @@ export class Books {
   #meter = new Meter()
   #target: Prepared | undefined
   #dispatchedMs = 0
+  /** The factor of the target's bound, as it was when it was called. */
+  #raisedBy = 1
   #isTrimmed = false
   #settled: Promise<Settled | undefined> | undefined
 
@@ -70,6 +72,7 @@ export class Books {
     this.#target = target
     this.#meter = new Meter()
     this.#dispatchedMs = this.#clock.monotonicMs()
+    this.#raisedBy = this.#parts.raisedBounds.factorOf(targetOf(target))
     this.#entry.trace.target = nameOf(target)
   }
 
@@ -185,7 +188,7 @@ export class Books {
       target.price,
     )
     const times = nanodollars === 0n ? 1 : 1 + Number(overrunNanodollars) / Number(nanodollars)
-    this.#parts.raisedBounds.raise(nameOf(target), times)
+    this.#parts.raisedBounds.raise(targetOf(target), { from: this.#raisedBy, times })
   }
 
   #bill(target: Prepared, failure: unknown): Bill {
@@ -283,4 +286,8 @@ function chargeOf({ lines, cost }: Pick<Bill, 'lines' | 'cost'>): AttemptCharge 
 
 function nameOf(target: Prepared): string {
   return `${target.provider.name}/${target.model}`
+}
+
+function targetOf({ provider, model }: Prepared) {
+  return { provider: provider.name, model }
 }

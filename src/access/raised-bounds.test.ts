@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { RaisedBounds } from './raised-bounds.ts'
+
+const target = { provider: 'one', model: 'm' }
+
+test('a bound is raised by as much as it was short', () => {
+  const bounds = new RaisedBounds()
+  assert.equal(bounds.factorOf(target), 1)
+  bounds.raise(target, { from: 1, times: 2 })
+  bounds.raise(target, { from: bounds.factorOf(target), times: 1.5 })
+  assert.equal(bounds.factorOf(target), 3)
+  assert.equal(bounds.factorOf({ provider: 'two', model: 'm' }), 1)
+})
+
+test('requests that were under way together raise it once', () => {
+  const bounds = new RaisedBounds()
+  for (const times of [2, 3, 2, 0.5]) bounds.raise(target, { from: 1, times })
+  assert.equal(bounds.factorOf(target), 3)
+})
