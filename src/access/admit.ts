@@ -34,6 +34,8 @@ export type AdmissionRequest = {
   readonly call: Call
   /** The request's texts, for counting them when their bytes alone bound the input too loosely. */
   texts(): readonly string[]
+  /** Whether the request can be sent to a target of its model: some cannot be told what it says. */
+  mayReach(target: Target): boolean
   /** A target's exact input, where it is known. */
   inputTokensOf(target: Target): number | undefined
   /** How often it may search the web at a target. */
@@ -137,6 +139,8 @@ function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: 
     model,
     input: call.input,
     output: call.output,
+    // A test key has the limits of a live one, and reaches none of the targets.
+    ...(caller.mode === 'live' && { mayReach: request.mayReach }),
     searchesMaxOf: (target) => (recount?.maySearch === false ? 0 : request.searchesMaxOf(target)),
     raiseOf: (target) => raisedBounds.factorOf(target),
     inputTokensOf: (target) => {
@@ -166,7 +170,8 @@ function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: 
 }
 
 /** Where every target tells its exact input there is nothing to count again. */
-function isExact({ model, inputTokensOf }: AdmissionRequest): boolean {
-  const isKnown = (target: Target): boolean => inputTokensOf(target) !== undefined
+function isExact({ model, mayReach, inputTokensOf }: AdmissionRequest): boolean {
+  const isKnown = (target: Target): boolean =>
+    inputTokensOf(target) !== undefined || !mayReach(target)
   return model.targets.every(isKnown) && model.fallbacks.every(isKnown)
 }

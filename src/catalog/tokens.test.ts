@@ -15,6 +15,13 @@ const nothing: InputMeasure = {
   tokens: 0,
   cacheWrites: 'none',
 }
+const THINKS: Model['abilities'] = {
+  tools: 'unknown',
+  images: 'unknown',
+  files: 'unknown',
+  structured_output: 'unknown',
+  reasoning: true,
+}
 const oneChoice: OutputLimits = { choices: 1, thinks: false }
 
 describe('inputBound', () => {
@@ -67,6 +74,21 @@ describe('worstCase', () => {
     })
     assert.equal(worst.fixedPicodollars, 2_048n)
     assert.equal(worst.outputTokenPicodollars, 9n)
+  })
+
+  test('leaves out a target that cannot be told the request', () => {
+    const able = target({ input: 2n, output: 1n })
+    const dear = { ...target({ input: 9n, output: 9n }), context: 200_000 }
+    const worst = worstCase({
+      model: { ...model([able]), fallbacks: [dear] },
+      input: { ...nothing, unbounded: true },
+      output: oneChoice,
+      mayReach: (each) => each === able,
+    })
+    assert.deepEqual(
+      [worst.inputTokens, worst.fixedPicodollars, worst.outputTokenPicodollars],
+      [100_000, 200_000n, 1n],
+    )
   })
 
   for (const [cacheWrites, rate] of [
@@ -125,6 +147,7 @@ describe('worstCase', () => {
     ['the model decides where the client does not', oneChoice, {}, 4_096, 256],
     ['an entry may decide for less', oneChoice, { defaultOutput: 1_000 }, 1_000, 256],
     ['thinking needs room', { ...oneChoice, thinks: true }, {}, 4_096, 4_096],
+    ['a model that thinks needs room unasked', oneChoice, { abilities: THINKS }, 4_096, 4_096],
     [
       'an answer must fit behind the thinking budget',
       { ...oneChoice, thinks: true, thinkingTokens: 8_000 },
@@ -185,13 +208,7 @@ function model(targets: readonly Target[]): Model {
     context: 100_000,
     maxOutput: 4_096,
     defaultOutput: null,
-    abilities: {
-      tools: 'unknown',
-      images: 'unknown',
-      files: 'unknown',
-      structured_output: 'unknown',
-      reasoning: 'unknown',
-    },
+    abilities: { ...THINKS, reasoning: 'unknown' },
     available: true,
     reason: null,
   }

@@ -20,6 +20,8 @@ export type WorstCaseQuestion = {
   readonly model: Model
   readonly input: InputMeasure
   readonly output: OutputLimits
+  /** Whether the request can be sent to a target at all; unless it is given, to all of them. */
+  readonly mayReach?: (target: Target) => boolean
   /** A better input figure for a target, where there is one: exact, or recounted. It can only lower the bound. */
   readonly inputTokensOf?: (target: Target) => number | undefined
   /** How often the request may search the web at a target. */
@@ -47,6 +49,7 @@ export function worstCase(question: WorstCaseQuestion): WorstCaseAnswer {
   // The two maxima may come from different targets: then the sum is above any single one, which is still a bound.
   for (const targets of [model.targets, model.fallbacks]) {
     for (const target of targets) {
+      if (question.mayReach?.(target) === false) continue
       const bound = inputBound(input, model.kind, target)
       const least = Math.min(bound, question.inputTokensOf?.(target) ?? bound)
       const raised = Math.ceil(least * (question.raiseOf?.(target) ?? 1))
@@ -72,7 +75,7 @@ export function worstCase(question: WorstCaseQuestion): WorstCaseAnswer {
     outputTokenPicodollars: perOutputToken,
     outputTokens: output.tokensMax ?? preset,
     outputTokensFrom: output.tokensMax === undefined ? 'default' : 'client',
-    outputTokensMinimum: outputMinimum(output),
+    outputTokensMinimum: outputMinimum(output, model),
   }
 }
 
@@ -139,8 +142,10 @@ export function likelyInput(input: InputMeasure, textTokens: number): number {
   )
 }
 
-function outputMinimum({ thinks, thinkingTokens }: OutputLimits): number {
-  const least = thinks ? OUTPUT_MINIMUM_THINKING : OUTPUT_MINIMUM
+/** Many models think unless they are told not to, and their thoughts come out of the same limit. */
+function outputMinimum({ thinks, thinkingTokens }: OutputLimits, { abilities }: Model): number {
+  const mayThink = thinks || abilities.reasoning === true
+  const least = mayThink ? OUTPUT_MINIMUM_THINKING : OUTPUT_MINIMUM
   return thinkingTokens === undefined ? least : Math.max(least, thinkingTokens + 1)
 }
 

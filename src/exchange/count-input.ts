@@ -28,9 +28,10 @@ export function aboutTargets(
   prepared: readonly Prepared[],
   headers: ReadonlyMap<string, string>,
   closed: AbortSignal,
-): Pick<AdmissionRequest, 'inputTokensOf' | 'searchesMaxOf' | 'countAtTargets'> {
+): Pick<AdmissionRequest, 'mayReach' | 'inputTokensOf' | 'searchesMaxOf' | 'countAtTargets'> {
   const at = (target: Target) => prepared.find((each) => isAt(each, target))
   return {
+    mayReach: (target) => at(target) !== undefined,
     inputTokensOf: (target) => at(target)?.inputTokens,
     searchesMaxOf: (target) => at(target)?.searchesMax ?? 0,
     countAtTargets: () => countAtAll(prepared, headers, closed),
