@@ -45,6 +45,7 @@ describe('the pages beside the keys', () => {
   let page: Page
   let open: WebDesk['open']
   let invitation = ''
+  let requestId = ''
 
   before(async () => {
     desk = await openWebDesk()
@@ -54,6 +55,7 @@ describe('the pages beside the keys', () => {
     const key = await ask('POST', '/keys', { name: nasty, models, budget: '5' })
     const answer = await callModel(desk.url, String(key['secret']), 'Say hello.')
     assert.equal(answer.status, 200, await answer.text())
+    requestId = answer.headers.get('x-request-id') ?? ''
     const bob = { email: 'bob@example.com', name: 'Bob', role: 'viewer' }
     const { link } = await ask('POST', '/people', bob)
     invitation = String((link as { url: string }).url)
@@ -161,6 +163,21 @@ describe('the pages beside the keys', () => {
       .getByRole('heading', { name: 'How the cost came about' })
       .waitFor()
     assert.deepEqual(await seriousFindings(page), [])
+  })
+
+  test('a request is found by its id', async () => {
+    await open('/settings/requests')
+    await page.getByRole('combobox', { name: 'Request id' }).fill(requestId)
+    const drawer = page.getByRole('dialog', { name: 'Request' })
+    await drawer.getByText(requestId).waitFor()
+    await page.keyboard.press('Escape')
+    await drawer.waitFor({ state: 'hidden' })
+  })
+
+  test('an address that leads nowhere keeps the menu', async () => {
+    await open('/settings/nowhere')
+    await page.getByText('There is nothing at this address.').waitFor()
+    await page.getByRole('link', { name: 'Usage' }).waitFor()
   })
 
   test('where refused calls are is said where they are missed', async () => {

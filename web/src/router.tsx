@@ -210,6 +210,13 @@ const apiDocsRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/api-docs/api-docs.tsx'), 'ApiDocsPage'),
 })
 
+/** Whoever is signed in keeps the menu beside an address that leads nowhere. */
+const nowhereRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/settings/$',
+  component: NotFoundPage,
+})
+
 const routeTree = rootRoute.addChildren([
   startRoute,
   signInRoute,
@@ -231,6 +238,7 @@ const routeTree = rootRoute.addChildren([
     alertsRoute,
     playgroundRoute,
     apiDocsRoute,
+    nowhereRoute,
   ]),
 ])
 

@@ -71,7 +71,7 @@ function Facts({ request }: { readonly request: RequestDetail }) {
           </div>
         ))}
       </dl>
-      <h2>{t('requests.why')}</h2>
+      <h2 className={styles['heading']}>{t('requests.why')}</h2>
       <p className="break">{request.why}</p>
       <CostLines request={request} />
       <Attempts request={request} />
@@ -112,7 +112,7 @@ function Attempts({ request }: { readonly request: RequestDetail }) {
   if (request.attempts.length === 0) return null
   return (
     <>
-      <h2>{t('requests.attempts')}</h2>
+      <h2 className={styles['heading']}>{t('requests.attempts')}</h2>
       <ol>
         {request.attempts.map(({ target, why, outcome, duration_ms: durationMs }, index) => (
           // The same target may be tried twice; its place tells the tries apart.

@@ -71,7 +71,9 @@ function columnsOf({ t, format, withKey, onOpen }: ColumnOptions): readonly Colu
           {
             id: 'key',
             header: t('requests.key'),
-            cell: (row: RequestRow) => <span className="break">{row.key_name ?? row.key}</span>,
+            cell: (row: RequestRow) => (
+              <div className={styles['name']}>{row.key_name ?? row.key}</div>
+            ),
           },
         ]
       : []),
@@ -138,7 +140,7 @@ function RequestStatus({ row }: { readonly row: RequestRow }) {
         icon={isGood ? <CheckIcon size={13} /> : <WarningIcon size={13} />}
         word={String(row.status)}
       />
-      {row.code && <div className={styles['sub']}>{row.code}</div>}
+      {row.code && <div className={styles['code']}>{row.code}</div>}
     </>
   )
 }

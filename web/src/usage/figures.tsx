@@ -138,11 +138,13 @@ function TimeTable({ asked }: Pick<FiguresProps, 'asked'>) {
   )
 }
 
-/** Endpoints have names, and some requests reached no provider. */
+/** Endpoints have names, some requests reached no provider, and lists are about no model. */
 function useGroupName(group: Group): (name: string) => string {
   const { t, find } = useTranslation()
   return (name) => {
     if (group === 'endpoint') return find(`endpoint.${name}`) ?? name
-    return group === 'provider' && name === '' ? t('usage.noProvider') : name
+    if (name !== '') return name
+    if (group === 'provider') return t('usage.noProvider')
+    return group === 'model' ? t('usage.noModel') : name
   }
 }

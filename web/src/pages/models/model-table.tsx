@@ -96,7 +96,7 @@ function numberColumns(t: Translate, format: Format): readonly ModelColumn[] {
       sort: 'output',
       firstOrder: 'desc',
       align: 'end',
-      cell: ({ price: each }) => price(each?.output),
+      cell: ({ kind, price: each }) => (kind === 'embedding' ? '–' : price(each?.output)),
     },
     {
       id: 'context',
@@ -104,8 +104,10 @@ function numberColumns(t: Translate, format: Format): readonly ModelColumn[] {
       sort: 'context',
       firstOrder: 'desc',
       align: 'end',
-      cell: ({ context, max_output: output }) =>
-        t('modelsPage.inOut', { input: tokens(context), output: tokens(output) }),
+      cell: ({ kind, context, max_output: output }) =>
+        kind === 'embedding'
+          ? tokens(context)
+          : t('modelsPage.inOut', { input: tokens(context), output: tokens(output) }),
     },
     {
       id: 'abilities',

@@ -5,7 +5,11 @@ import { day, endOfDay, startOfDay } from '../../days.ts'
 
 export const OUTCOMES = ['ok', 'failed'] as const
 
+export const requestId = z.string().regex(/^req_[0-9a-z]{26}$/)
+
 export const requestsSearch = z.object({
+  /** One request, open beside the list. */
+  open: requestId.optional().catch(undefined),
   key: keyId.optional().catch(undefined),
   model: z.string().max(200).optional().catch(undefined),
   outcome: z.enum(OUTCOMES).optional().catch(undefined),
@@ -14,6 +18,7 @@ export const requestsSearch = z.object({
 })
 export type RequestsSearch = z.output<typeof requestsSearch>
 
-export function requestQueryOf({ from, to, ...rest }: RequestsSearch) {
+export function requestQueryOf(search: RequestsSearch) {
+  const { open: _, from, to, ...rest } = search
   return { ...rest, since: startOfDay(from), until: endOfDay(to) }
 }

@@ -14,9 +14,10 @@ import { PageHeader } from '../../parts/page-header.tsx'
 import { Toolbar } from '../../parts/toolbar.tsx'
 import { TypedFilter } from '../../parts/typed-filter.tsx'
 import { modelsQuery } from '../../queries.ts'
+import { RequestDrawer } from '../../requests/request-drawer.tsx'
 import { RequestTable } from '../../requests/request-table.tsx'
 import { useSession } from '../../session.ts'
-import { OUTCOMES, requestQueryOf } from './requests-search.ts'
+import { OUTCOMES, requestId, requestQueryOf } from './requests-search.ts'
 import type { RequestsSearch } from './requests-search.ts'
 
 const route = getRouteApi('/app/settings/requests')
@@ -32,6 +33,9 @@ export function RequestsPage() {
       <PageHeader title={t('nav.requests')} about={t('requestsPage.about')} />
       <RequestFilters search={search} onChange={change} />
       <RequestList search={search} />
+      {search.open && (
+        <RequestDrawer id={search.open} onClose={() => change({ open: undefined })} />
+      )}
     </>
   )
 }
@@ -75,6 +79,15 @@ function RequestFilters({ search, onChange }: RequestFiltersProps) {
         onChange={(from) => onChange({ from })}
       />
       <DayFilter label={t('filter.to')} value={search.to} onChange={(to) => onChange({ to })} />
+      <TypedFilter
+        label={t('requests.id')}
+        placeholder="req_…"
+        value={search.open}
+        onChange={(id) => {
+          const { data: open } = requestId.safeParse(id)
+          if (id === undefined || open !== undefined) onChange({ open })
+        }}
+      />
     </Toolbar>
   )
 }

@@ -49,9 +49,11 @@ export function ModelPicker({ chosen, onChange, error }: ModelPickerProps) {
         <div className={styles['pane']} data-invalid={error !== undefined}>
           <div className={styles['paneHead']}>
             <span role="status">{t('picker.matching', { count: matching.length })}</span>
-            <Button size="compact-xs" variant="subtle" onClick={addMatching}>
-              {t('picker.chooseMatching', { count: matching.length })}
-            </Button>
+            {matching.length > 0 && (
+              <Button size="compact-xs" variant="subtle" onClick={addMatching}>
+                {t('picker.chooseMatching', { count: matching.length })}
+              </Button>
+            )}
           </div>
           <div
             className={styles['list']}
@@ -61,6 +63,9 @@ export function ModelPicker({ chosen, onChange, error }: ModelPickerProps) {
           >
             {models.isPending && <Loading lines={6} />}
             {matching.length > 0 && <p className={styles['unit']}>{t('picker.perMillion')}</p>}
+            {models.data && matching.length === 0 && (
+              <p className="muted">{t('picker.noMatch', { count: all.length })}</p>
+            )}
             {groupedByProvider(matching).map((group) => (
               <ModelGroupFields key={group.provider} group={group} chosen={chosen} onSet={set} />
             ))}
