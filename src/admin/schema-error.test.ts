@@ -51,3 +51,15 @@ test('all that is wrong with a new key is told at once', () => {
   const fields = newKey.safeParse(body).error?.issues.map(({ path, code }) => path[0] ?? code)
   assert.deepEqual(fields?.toSorted(), ['budget', 'name', 'rpm', 'unrecognized_keys'])
 })
+
+test('a value of the wrong type is told which it must be', () => {
+  const issues = newKey.safeParse({ name: 'a', models: 'm', budget: 1.5 }).error?.issues ?? []
+  const told = issues.map(({ path, code, message, ...params }) => {
+    const issue = { instancePath: `/${path.join('/')}`, keyword: code, message, params }
+    return [path[0], schemaError([issue]).message]
+  })
+  assert.deepEqual(told, [
+    ['models', 'this must be of the JSON type array'],
+    ['budget', 'this must be of the JSON type string'],
+  ])
+})

@@ -35,10 +35,21 @@ function sentenceOf({ keyword, message = '', params }: Issue, field: string): Se
   if (keyword === 'too_small') return tooSmall(params)
   if (keyword === 'too_big') return tooBig(params, field)
   const { values } = params
-  return Array.isArray(values)
-    ? sentence('choose_one_of', { allowed: values.join(', ') })
-    : sentence('unexpected')
+  if (Array.isArray(values)) return sentence('choose_one_of', { allowed: values.join(', ') })
+  const type = keyword === 'invalid_type' ? JSON_TYPES.get(params['expected']) : undefined
+  return type === undefined ? sentence('unexpected') : sentence('type_needed', { type })
 }
+
+/** What a schema calls the types of JSON. Money is the one that people get wrong: it is a string. */
+const JSON_TYPES: ReadonlyMap<unknown, string> = new Map([
+  ['string', 'string'],
+  ['number', 'number'],
+  ['int', 'number'],
+  ['boolean', 'boolean'],
+  ['array', 'array'],
+  ['object', 'object'],
+  ['record', 'object'],
+])
 
 function tooSmall({ origin, minimum }: Issue['params']): Sentence {
   const least = Number(minimum)

@@ -6,6 +6,7 @@ export const SENTENCES = {
   // Values of any kind.
   needed: 'this is needed',
   unexpected: 'this is not as expected',
+  type_needed: 'this must be of the JSON type {{type}}',
   unknown_field: 'there is no field of this name',
   nothing_to_change: 'nothing to change: name at least one field',
   too_long: '{{field}} may be at most {{most}} characters long',
@@ -63,7 +64,8 @@ export const SENTENCES = {
     'the first request with this Idempotency-Key is running, or was cut off: look whether it was done before you send it again under a new one',
 
   // Usage, requests, alerts.
-  report_groups: 'name what to add up by, with commas between',
+  report_groups:
+    'add up by key, model, provider, endpoint, day or hour, or by several with commas between',
   report_too_long:
     'this would be more than {{most}} rows: ask for a shorter time, for one key, or by fewer things',
   report_scan:

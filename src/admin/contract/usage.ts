@@ -12,7 +12,7 @@ const groups = z
   .string()
   .regex(
     /^(key|model|provider|endpoint|day|hour)(,(key|model|provider|endpoint|day|hour)){0,3}$/,
-    'name what to add up by, with commas between',
+    'add up by key, model, provider, endpoint, day or hour, or by several with commas between',
   )
   .meta({
     description:

@@ -91,7 +91,7 @@ const message = await client.messages.create({
   max_tokens: 100,
   messages: [{ role: 'user', content: 'Hello' }],
 })
-console.log(message.content[0].text)`,
+for (const block of message.content) if (block.type === 'text') console.log(block.text)`,
 
   'claude-code': ({ baseUrl, model, secret }) => `export ANTHROPIC_BASE_URL=${baseUrl}
 export ANTHROPIC_API_KEY=${secret ?? `"$${variable}"`}
