@@ -1,6 +1,7 @@
 // What the ledger refuses, in words for the caller: which limit, how much, until when, and what would help.
 import { GatewayError } from '../core/errors.ts'
 import { formatUsd } from '../core/money.ts'
+import { iso, usd } from '../core/value-json.ts'
 import type { Refused, Shortage } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
 import { expiredKey, pausedKey, revokedKey } from './unusable.ts'
@@ -52,12 +53,12 @@ function budgetExceeded(caller: Caller, shortage: Shortage): GatewayError {
 function factsOf(shortage: Shortage): Record<string, string | number | null> {
   return {
     scope: shortage.scope,
-    limit: formatUsd(shortage.limitNanodollars),
-    spent: formatUsd(shortage.spentNanodollars),
-    held: formatUsd(shortage.heldNanodollars),
-    required: formatUsd(shortage.requiredNanodollars),
+    limit: usd(shortage.limitNanodollars),
+    spent: usd(shortage.spentNanodollars),
+    held: usd(shortage.heldNanodollars),
+    required: usd(shortage.requiredNanodollars),
     affordable_output_tokens: shortage.affordableOutputTokens,
-    resets_at: shortage.resetsAt === null ? null : new Date(shortage.resetsAt).toISOString(),
+    resets_at: iso(shortage.resetsAt),
   }
 }
 

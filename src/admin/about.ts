@@ -1,10 +1,10 @@
 // The handler of /about.
+import { iso } from '../core/value-json.ts'
 import type { HandlersOf } from './call.ts'
 import { contract } from './contract/contract.ts'
 import type { aboutRoutes } from './contract/about.ts'
 import type { AdminParts } from './parts.ts'
 import { openApi } from './openapi.ts'
-import { iso } from './values.ts'
 
 export function aboutHandlers(parts: AdminParts): HandlersOf<typeof aboutRoutes> {
   return {

@@ -1,10 +1,11 @@
 // The handlers of /audit: who changed what, as JSON and for spreadsheets.
 import { csvText } from '../core/csv.ts'
+import { iso } from '../core/value-json.ts'
 import { listAudit, type AuditEntry, type AuditFilter } from '../store/audit.ts'
 import type { HandlersOf } from './call.ts'
 import type { AuditEntryAnswer, AuditQuery, auditRoutes } from './contract/audit.ts'
 import type { AdminParts } from './parts.ts'
-import { iso, readMoment } from './values.ts'
+import { readMoment } from './values.ts'
 
 const EXPORTED_MAX = 10_000
 

@@ -2,6 +2,7 @@
 import type { Catalog } from '../catalog/models.ts'
 import { closest } from '../core/closest.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { iso, usd } from '../core/value-json.ts'
 import type { Account } from '../store/accounts.ts'
 import type { Frame } from '../store/frame.ts'
 import { frameJson, keyJson } from '../store/key-json.ts'
@@ -10,7 +11,6 @@ import type { Key, PastPeriod } from '../store/keys.ts'
 import type { ShownSecrets } from '../store/shown-secrets.ts'
 import type { FrameAnswer } from './contract/frame.ts'
 import type { KeyDetail, KeyRow, KeyState } from './contract/key.ts'
-import { iso, usd } from './values.ts'
 
 export type KeyAround = {
   readonly frame: Frame
@@ -77,7 +77,6 @@ function shown(key: Key, { frame, secrets, now }: KeyAround) {
     ...json,
     tags: [...json.tags],
     permissions: [...json.permissions],
-    created_at: iso(key.createdAt),
     state: stateOf(key, { frame, secrets, now }),
     masked: secrets?.masked ?? '',
     old_secret:

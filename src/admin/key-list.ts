@@ -3,6 +3,7 @@
 import { csvText } from '../core/csv.ts'
 import { pieces } from '../core/pieces.ts'
 import { masksOf } from '../core/secret.ts'
+import { iso } from '../core/value-json.ts'
 import { costsByDay, dearestKeys, lastDays } from '../ledger/key-costs.ts'
 import { readRevision } from '../store/changes.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
@@ -22,7 +23,6 @@ import type { KeyRow } from './contract/key.ts'
 import type { KeyFilters, KeyPage, KeyQuery } from './contract/keys.ts'
 import { frameAnswerOf, keyRowOf } from './key-answers.ts'
 import type { AdminParts } from './parts.ts'
-import { iso } from './values.ts'
 
 const TOTALS_MS_MAX = 5_000
 /** After a minute a new order is made, and meanwhile the old one told, for a while. */

@@ -1,11 +1,11 @@
 // The handler of /models: the catalogue, how its targets fare, and how many keys may call each model.
 import { modelJson } from '../catalog/model-json.ts'
 import type { Model, Target } from '../catalog/models.ts'
+import { iso } from '../core/value-json.ts'
 import { keysPerModel } from '../store/keys.ts'
 import type { HandlersOf } from './call.ts'
 import type { ModelAnswer, modelRoutes } from './contract/models.ts'
 import type { AdminParts } from './parts.ts'
-import { iso } from './values.ts'
 
 export function modelHandlers(parts: AdminParts): HandlersOf<typeof modelRoutes> {
   return {

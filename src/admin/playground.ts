@@ -2,6 +2,7 @@
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { sentence } from '../core/sentences.ts'
+import { usd } from '../core/value-json.ts'
 import { findUsage } from '../ledger/usage.ts'
 import { targetOf } from '../ledger/usage-json.ts'
 import { findKey, type Key } from '../store/keys.ts'
@@ -12,7 +13,6 @@ import { invalidValue } from './error.ts'
 import type { AdminParts } from './parts.ts'
 import { shortageOf } from './shortage.ts'
 import { runTrial, textOf, type Trial } from './trial.ts'
-import { usd } from './values.ts'
 
 const PLAY_OUTPUT_TOKENS = 4_096
 /** Enough for a model that thinks to say a word. */

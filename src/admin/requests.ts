@@ -1,4 +1,5 @@
 // The handlers of /requests: single requests, and why each cost what it cost.
+import { usd } from '../core/value-json.ts'
 import type { UsageRow } from '../ledger/books.ts'
 import { explain } from '../ledger/explain.ts'
 import { explanationJson } from '../ledger/explanation-json.ts'
@@ -8,7 +9,7 @@ import { findKey, keyNames } from '../store/keys.ts'
 import type { HandlersOf } from './call.ts'
 import type { RequestQuery, RequestRow, requestRoutes } from './contract/requests.ts'
 import type { AdminParts } from './parts.ts'
-import { readMoment, usd } from './values.ts'
+import { readMoment } from './values.ts'
 
 export function requestHandlers(parts: AdminParts): HandlersOf<typeof requestRoutes> {
   const { store } = parts

@@ -1,5 +1,6 @@
 // A change that came too late: whoever sent it is told who was faster and what they changed.
 import { sentence } from '../core/sentences.ts'
+import { iso } from '../core/value-json.ts'
 import { changesSince } from '../store/audit.ts'
 import { StoreError } from '../store/errors.ts'
 import { readFrame } from '../store/frame.ts'
@@ -7,7 +8,6 @@ import { findKey } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
 import { AdminError } from './error.ts'
-import { iso } from './values.ts'
 
 /** Runs a change that is based on a version, and explains when that is no longer the newest. */
 export async function refusingStale<Result>(

@@ -1,6 +1,7 @@
 // The handlers of /usage: sums by key, model, provider, endpoint, day or hour, as JSON and for spreadsheets.
 import { csvText } from '../core/csv.ts'
 import { sentence } from '../core/sentences.ts'
+import { iso } from '../core/value-json.ts'
 import { dayOf, sumsJson } from '../ledger/usage-json.ts'
 import { reportUsage, type ScanQuestion, type ScanSums } from '../ledger/usage-scan.ts'
 import { findKey, keyNames } from '../store/keys.ts'
@@ -8,7 +9,7 @@ import type { HandlersOf } from './call.ts'
 import type { Group, UsageAnswer, UsageQuery, UsageRow, usageRoutes } from './contract/usage.ts'
 import { invalidValue } from './error.ts'
 import type { AdminParts } from './parts.ts'
-import { iso, readMoment } from './values.ts'
+import { readMoment } from './values.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

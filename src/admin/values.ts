@@ -4,19 +4,6 @@ import { sentence } from '../core/sentences.ts'
 import { AdminError, invalidValue } from './error.ts'
 import type { RequestHeaders } from './identity.ts'
 
-/** Null stays null: there is no such amount. */
-export function usd(amount: Nanodollars): string
-export function usd(amount: Nanodollars | null): string | null
-export function usd(amount: Nanodollars | null): string | null {
-  return amount === null ? null : formatUsd(amount)
-}
-
-export function iso(moment: number): string
-export function iso(moment: number | null): string | null
-export function iso(moment: number | null): string | null {
-  return moment === null ? null : new Date(moment).toISOString()
-}
-
 /** An amount as it was sent; the field is named when it is none. */
 export function readAmount(field: string, text: string): Nanodollars {
   try {

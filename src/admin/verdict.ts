@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
+import { iso, usd } from '../core/value-json.ts'
 import type { Balance, Balances } from '../ledger/ledger.ts'
 import { usageReport } from '../ledger/usage-report.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
@@ -14,7 +15,6 @@ import type { AdminParts } from './parts.ts'
 import { firstModel, refusal } from './playground.ts'
 import { shortageOf } from './shortage.ts'
 import { formatOf, runTrial } from './trial.ts'
-import { iso, usd } from './values.ts'
 
 /** A short answer: what stops this stops nearly everything. */
 const OUTPUT_TOKENS = 256

@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander'
 
 import type { Config } from '../config/load.ts'
 import type { KeyMode } from '../core/secret.ts'
+import { iso } from '../core/value-json.ts'
 import { readFrame } from '../store/frame.ts'
 import {
   createKey,
@@ -237,7 +238,7 @@ async function printKey(store: Store, key: Key, { json }: CommonOptions): Promis
 }
 
 function oldSecretJson({ masked, validUntil }: OldSecret) {
-  return { masked, valid_until: new Date(validUntil).toISOString() }
+  return { masked, valid_until: iso(validUntil) }
 }
 
 type SecretOptions = CommonOptions & { readonly secretOnly?: true }

@@ -3,6 +3,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
 import { formatUsd, parseBudget, parseUsd } from '../core/money.ts'
+import { iso } from '../core/value-json.ts'
 import { adjustHold, listOrphans, resetSpent, topUp, type Orphan } from '../ledger/by-hand.ts'
 import { LEDGER_WORKER_MODULE } from '../ledger/sqlite-runner.ts'
 import { OPEN_HOLD, verifyLedger, VIOLATIONS_MAX, type Violation } from '../ledger/verify.ts'
@@ -211,7 +212,7 @@ function orphanJson(orphan: Orphan) {
     request_id: orphan.requestId,
     key: orphan.keyId,
     model: orphan.model,
-    reserved_at: new Date(orphan.reservedAt).toISOString(),
+    reserved_at: iso(orphan.reservedAt),
     cost: formatUsd(orphan.chargedNanodollars),
   }
 }

@@ -4,7 +4,7 @@ import { authenticate } from '../access/authenticate.ts'
 import type { Authenticator } from '../access/authenticate.ts'
 import { refusalOf } from '../access/refusal.ts'
 import { GatewayError } from '../core/errors.ts'
-import { formatUsd } from '../core/money.ts'
+import { iso, usd } from '../core/value-json.ts'
 import type { UsageRow } from '../ledger/books.ts'
 import { FREE } from '../ledger/ledger.ts'
 import type { Balance, Ledger } from '../ledger/ledger.ts'
@@ -44,7 +44,7 @@ export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Repl
     JSON.stringify({
       ...key,
       ...(balances !== undefined && figuresOf(balances.key)),
-      frame: { remaining: remaining === null ? null : formatUsd(remaining) },
+      frame: { remaining: usd(remaining) },
       blocked_by:
         blocked === null
           ? null
@@ -57,10 +57,10 @@ export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Repl
 function figuresOf(balance: Balance): Partial<KeyJson> {
   const { spentNanodollars, heldNanodollars, remainingNanodollars, resetsAt } = balance
   return {
-    spent: formatUsd(spentNanodollars),
-    held: formatUsd(heldNanodollars),
-    remaining: remainingNanodollars === null ? null : formatUsd(remainingNanodollars),
-    resets_at: resetsAt === null ? null : new Date(resetsAt).toISOString(),
+    spent: usd(spentNanodollars),
+    held: usd(heldNanodollars),
+    remaining: usd(remainingNanodollars),
+    resets_at: iso(resetsAt),
   }
 }
 

@@ -1,6 +1,8 @@
 // The JSON form of why a request cost what it cost, for the command line and the admin API alike.
+import { perMillion } from '../catalog/model-json.ts'
 import type { CostLine } from '../catalog/prices.ts'
 import { formatUsd } from '../core/money.ts'
+import { iso, usd } from '../core/value-json.ts'
 import type { Explanation } from './explain.ts'
 import { targetOf } from './usage-json.ts'
 
@@ -15,11 +17,11 @@ export function explanationJson({ row, ...rest }: Explanation) {
     state: row.state,
     status: row.status,
     error: row.errorCode,
-    reserved_at: new Date(row.at).toISOString(),
-    settled_at: new Date(row.settledAt).toISOString(),
-    held: formatUsd(row.amount),
-    cost: formatUsd(row.costNanodollars),
-    recomputed: rest.recomputedNanodollars === null ? null : formatUsd(rest.recomputedNanodollars),
+    reserved_at: iso(row.at),
+    settled_at: iso(row.settledAt),
+    held: usd(row.amount),
+    cost: usd(row.costNanodollars),
+    recomputed: usd(rest.recomputedNanodollars),
     agrees: rest.agrees,
     estimated: row.estimated,
     why: rest.why,
@@ -36,11 +38,11 @@ export function explanationJson({ row, ...rest }: Explanation) {
       duration_ms: durationMs,
     })),
     changes: rest.entries.map(({ at, actor, reason, before, after }) => ({
-      at: new Date(at).toISOString(),
+      at: iso(at),
       actor,
       reason,
-      before: before === null ? null : formatUsd(before),
-      after: after === null ? null : formatUsd(after),
+      before: usd(before),
+      after: usd(after),
     })),
   }
 }
@@ -48,5 +50,5 @@ export function explanationJson({ row, ...rest }: Explanation) {
 /** USD per million tokens; a fee is what it is once. */
 export function priceOf({ what, eachPicodollars }: CostLine): string {
   const isFee = what === 'request' || what === 'webSearch'
-  return formatUsd(isFee ? eachPicodollars / 1_000n : eachPicodollars * 1_000n)
+  return isFee ? formatUsd(eachPicodollars / 1_000n) : perMillion(eachPicodollars)
 }

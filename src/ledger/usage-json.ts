@@ -1,5 +1,5 @@
 // The JSON forms of what was used (design 2.1), for the command line, the admin API and /v1/requests alike.
-import { formatUsd } from '../core/money.ts'
+import { iso, usd } from '../core/value-json.ts'
 import type { UsageRow } from './books.ts'
 import type { UsageSums } from './usage-report.ts'
 
@@ -12,7 +12,7 @@ export function sumsJson(sums: UsageSums) {
     cache_write_tokens: sums.cacheWriteTokens,
     output_tokens: sums.outputTokens,
     reasoning_tokens: sums.reasoningTokens,
-    cost: formatUsd(sums.costNanodollars),
+    cost: usd(sums.costNanodollars),
     estimated: sums.estimated,
   }
 }
@@ -30,13 +30,13 @@ export function requestJson(row: UsageRow) {
     target: targetOf(row),
     status: row.status,
     code: row.errorCode,
-    created_at: new Date(row.at).toISOString(),
+    created_at: iso(row.at),
     input_tokens: row.tokens.inputTokens,
     cached_tokens: row.tokens.cachedTokens,
     cache_write_tokens: row.tokens.cacheWriteTokens,
     output_tokens: row.tokens.outputTokens,
     reasoning_tokens: row.tokens.reasoningTokens,
-    cost: formatUsd(row.costNanodollars),
+    cost: usd(row.costNanodollars),
     estimated: row.estimated,
     latency_ms: row.latencyMs,
     first_token_ms: row.firstTokenMs,

@@ -3,8 +3,8 @@
 import type { Selectable, Transaction } from 'kysely'
 
 import { firstIdAt, newId } from '../core/ids.ts'
-import { formatUsd, type Nanodollars } from '../core/money.ts'
 import type { Sentence } from '../core/sentences.ts'
+import { usd } from '../core/value-json.ts'
 import type { AuditTable } from './admin-tables.ts'
 import type { AuditAction } from './audit-actions.ts'
 import type { Store } from './open.ts'
@@ -230,8 +230,4 @@ function fieldsBetween(before: Change['before'], after: Change['after']): readon
     const change = { field, before: before?.[field] ?? null, after: after?.[field] ?? null }
     return JSON.stringify(change.before) === JSON.stringify(change.after) ? [] : [change]
   })
-}
-
-function usd(amount: Nanodollars | null): string | null {
-  return amount === null ? null : formatUsd(amount)
 }

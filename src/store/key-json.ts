@@ -1,10 +1,9 @@
 // The JSON forms of a key and of the frame (design 2.1), for the command line, the admin API and /v1/key alike.
-import { formatUsd, type Nanodollars } from '../core/money.ts'
+import { iso, usd } from '../core/value-json.ts'
 import type { Frame } from './frame.ts'
 import type { Key } from './keys.ts'
 
 export type KeyJson = ReturnType<typeof keyJson>
-export type FrameJson = ReturnType<typeof frameJson>
 
 export function keyJson(key: Key) {
   return {
@@ -22,8 +21,8 @@ export function keyJson(key: Key) {
     period: key.period,
     timezone: key.timezone,
     week_start: key.weekStart,
-    spent: formatUsd(key.spentNanodollars),
-    held: formatUsd(key.heldNanodollars),
+    spent: usd(key.spentNanodollars),
+    held: usd(key.heldNanodollars),
     remaining: usd(key.remainingNanodollars),
     resets_at: iso(key.resetsAt),
     rpm: key.rpm,
@@ -38,23 +37,14 @@ export function keyJson(key: Key) {
 
 export function frameJson(frame: Frame) {
   return {
-    budget: formatUsd(frame.limitNanodollars),
+    budget: usd(frame.limitNanodollars),
     period: frame.period,
     timezone: frame.timezone,
     week_start: frame.weekStart,
-    spent: formatUsd(frame.spentNanodollars),
-    held: formatUsd(frame.heldNanodollars),
-    remaining: formatUsd(frame.remainingNanodollars),
+    spent: usd(frame.spentNanodollars),
+    held: usd(frame.heldNanodollars),
+    remaining: usd(frame.remainingNanodollars),
     resets_at: iso(frame.resetsAt),
-    allocated: formatUsd(frame.allocatedNanodollars),
+    allocated: usd(frame.allocatedNanodollars),
   }
-}
-
-/** Null: there is no limit. */
-function usd(amount: Nanodollars | null): string | null {
-  return amount === null ? null : formatUsd(amount)
-}
-
-function iso(moment: number | null): string | null {
-  return moment === null ? null : new Date(moment).toISOString()
 }

@@ -1,5 +1,6 @@
 // The handlers of alerts: when they are given, whom they reach, and what was sent.
 import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
+import { iso, usd } from '../../core/value-json.ts'
 import {
   addDestination,
   deleteDestination,
@@ -21,7 +22,6 @@ import type {
   DestinationAnswer,
 } from '../contract/alerts.ts'
 import { storeOf, type AdminParts } from '../parts.ts'
-import { iso, usd } from '../values.ts'
 
 export function alertHandlers(parts: AdminParts): HandlersOf<typeof alertRoutes> {
   const { store, clock, alerts } = parts

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto'
 
 import type { Clock } from '../../core/clock.ts'
 import { formatUsd } from '../../core/money.ts'
+import { iso, usd } from '../../core/value-json.ts'
 import type { HttpCall, HttpClient } from '../../providers/http.ts'
 import type { Destination } from '../../store/alert-destinations.ts'
 import type { Alert, BudgetAlert, ExpiryAlert } from '../../store/alerts.ts'
@@ -118,7 +119,7 @@ function alertJson(alert: Alert) {
   const isFrame = alert.accountId === FRAME_ID
   const given = {
     id: alert.id,
-    created_at: new Date(alert.at).toISOString(),
+    created_at: iso(alert.at),
     scope: isFrame ? 'frame' : 'key',
     key: isFrame ? null : { id: alert.accountId, name: alert.accountName },
   }
@@ -127,15 +128,15 @@ function alertJson(alert: Alert) {
       ...given,
       type: 'key.expires_soon',
       days_before: alert.daysBefore,
-      expires_at: new Date(alert.expiresAt).toISOString(),
+      expires_at: iso(alert.expiresAt),
     }
   }
   return {
     ...given,
     type: 'budget.threshold_reached',
     threshold: alert.threshold,
-    spent: formatUsd(alert.spentNanodollars),
-    limit: formatUsd(alert.limitNanodollars),
-    resets_at: alert.resetsAt === null ? null : new Date(alert.resetsAt).toISOString(),
+    spent: usd(alert.spentNanodollars),
+    limit: usd(alert.limitNanodollars),
+    resets_at: iso(alert.resetsAt),
   }
 }

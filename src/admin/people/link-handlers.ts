@@ -1,4 +1,5 @@
 // One-time links as a browser opens them.
+import { iso } from '../../core/value-json.ts'
 import type { HandlersOf } from '../call.ts'
 import type { signInRoutes } from '../contract/sign-in.ts'
 import { addressTries, limitTries, takeTriesBack } from './limits.ts'
@@ -20,7 +21,7 @@ export function linkHandlers(
         kind,
         email: person?.email ?? null,
         name: person === undefined || person.name === '' ? null : person.name,
-        expires_at: new Date(expiresAt).toISOString(),
+        expires_at: iso(expiresAt),
       }
     },
 

@@ -2,6 +2,7 @@
 // recorded with it.
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
+import { iso } from '../../core/value-json.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
 import type { AuditAction } from '../../store/audit-actions.ts'
 import { recordChange } from '../../store/audit.ts'
@@ -211,8 +212,8 @@ export function personAnswer(person: Person, roles: readonly Role[]): PersonAnsw
     status: person.status,
     has_password: person.hasPassword,
     two_factor: person.hasTwoFactor,
-    created_at: new Date(person.createdAt).toISOString(),
-    last_seen_at: person.lastSeenAt === null ? null : new Date(person.lastSeenAt).toISOString(),
+    created_at: iso(person.createdAt),
+    last_seen_at: iso(person.lastSeenAt),
   }
 }
 

@@ -1,6 +1,7 @@
 // One's own account: the handlers of contract/profile.ts. Whoever found a browser unattended still needs the password for
 // what would let them stay.
 import { sentence } from '../../core/sentences.ts'
+import { iso } from '../../core/value-json.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
 import type { AuditAction } from '../../store/audit-actions.ts'
 import { recordRefusal } from '../../store/audit-refusals.ts'
@@ -160,8 +161,8 @@ function sessionHandlers(
           current: session.id === current.id,
           address: session.address,
           user_agent: session.userAgent,
-          created_at: new Date(session.createdAt).toISOString(),
-          expires_at: new Date(session.expiresAt).toISOString(),
+          created_at: iso(session.createdAt),
+          expires_at: iso(session.expiresAt),
         })),
       }
     },

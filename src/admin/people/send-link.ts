@@ -1,5 +1,6 @@
 // Gets a one-time link to the person it is for: by mail where there is a way and it works; else whoever made it passes
 // it on.
+import { iso } from '../../core/value-json.ts'
 import type { SentLink } from '../contract/people.ts'
 import type { LinkKind } from '../contract/sign-in.ts'
 import type { Mailer } from '../mail.ts'
@@ -23,7 +24,7 @@ export async function sendLink(desk: Desk, sending: Sending): Promise<SentLink> 
   const { id, kind, base, mailer, onMailFailed } = sending
   const link = await makePersonLink(desk, id, kind)
   const url = linkUrl(link, base)
-  const expires_at = new Date(link.expiresAt).toISOString()
+  const expires_at = iso(link.expiresAt)
   if (mailer === undefined) return { mailed: false, url, expires_at }
   try {
     await mailer.send(mailFor(link, url))

@@ -1,5 +1,6 @@
 // Personal access tokens: for a person's own scripts on the admin API, with that person's rights or fewer.
 import { sentence } from '../../core/sentences.ts'
+import { iso } from '../../core/value-json.ts'
 import {
   deleteAccessToken,
   insertAccessToken,
@@ -80,7 +81,7 @@ async function recordToken(
   }: { readonly action: 'token.create' | 'token.revoke'; readonly token: AccessToken },
 ): Promise<void> {
   const { name, permissions } = token
-  const fields = { name, permissions, expires_at: new Date(token.expiresAt).toISOString() }
+  const fields = { name, permissions, expires_at: iso(token.expiresAt) }
   const isNew = action === 'token.create'
   await recordChange(store, tx, {
     ...{ action, subject: 'token', subjectId: token.id, subjectName: name },
@@ -96,8 +97,8 @@ function tokenAnswer(token: AccessToken) {
     name: token.name,
     masked: token.masked,
     permissions: permissions && PERMISSIONS.filter((each) => permissions.includes(each)),
-    created_at: new Date(token.createdAt).toISOString(),
-    expires_at: new Date(token.expiresAt).toISOString(),
-    last_used_at: token.lastUsedAt === null ? null : new Date(token.lastUsedAt).toISOString(),
+    created_at: iso(token.createdAt),
+    expires_at: iso(token.expiresAt),
+    last_used_at: iso(token.lastUsedAt),
   }
 }
