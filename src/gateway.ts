@@ -23,6 +23,7 @@ import { warnLeftOut } from './config/warn-left-out.ts'
 import { version } from './config/version.ts'
 import { watchConfig } from './config/watch.ts'
 import { systemClock } from './core/clock.ts'
+import { messageOf } from './core/message-of.ts'
 import { webFiles } from './edge/files.ts'
 import { Edge } from './edge/server.ts'
 import type { Parts } from './exchange/exchange.ts'
@@ -242,8 +243,4 @@ async function readiness(store: Store): Promise<string | undefined> {
     () => 'the database cannot be reached',
   )
   return Promise.race([reached, silent])
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
 }

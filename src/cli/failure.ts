@@ -3,6 +3,7 @@ import { CommanderError, InvalidArgumentError } from 'commander'
 
 import { AdminError } from '../admin/error.ts'
 import { ConfigError } from '../config/problems.ts'
+import { messageOf } from '../core/message-of.ts'
 import { StoreError } from '../store/errors.ts'
 import { printError } from './output.ts'
 
@@ -43,9 +44,8 @@ export function argument<Value>(read: (text: string) => Value): (text: string) =
     try {
       return read(text)
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
       // Commander has quoted the text already.
-      throw new InvalidArgumentError(message.replace(`"${text}" is`, 'It is'))
+      throw new InvalidArgumentError(messageOf(error).replace(`"${text}" is`, 'It is'))
     }
   }
 }

@@ -2,6 +2,7 @@
 // the wanted number is taken as one, because `${PORT}` can only give text.
 import { z } from 'zod'
 
+import { messageOf } from './message-of.ts'
 import { parseBudget } from './money.ts'
 import type { Nanodollars } from './money.ts'
 import { isTimezone, timezoneOf } from './timezone.ts'
@@ -53,7 +54,7 @@ export const budget = z
     try {
       return parseBudget(String(value))
     } catch (error) {
-      const message = `must be a budget: ${error instanceof Error ? error.message : String(error)}`
+      const message = `must be a budget: ${messageOf(error)}`
       context.issues.push({ code: 'custom', message, input: value })
       return z.NEVER
     }

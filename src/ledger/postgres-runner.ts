@@ -5,6 +5,7 @@ import type { Writable } from 'node:stream'
 import { Client, type ClientConfig, type PoolClient, type QueryResult } from 'pg'
 
 import type { Clock } from '../core/clock.ts'
+import { messageOf } from '../core/message-of.ts'
 import type { PostgresStore } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
 import type { Batch, BatchResult, Hold, Page, PeriodDelta, UsageRow, Writes } from './books.ts'
@@ -287,8 +288,4 @@ function isDataError(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (!('code' in error)) return error.name === 'AssertionError'
   return typeof error.code === 'string' && /^(22|23|42|ERR_ASSERTION)/.test(error.code)
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -2,6 +2,7 @@
 // While one caller has a transaction open the questions of all others wait here, first come, first served.
 import { Worker } from 'node:worker_threads'
 
+import { messageOf } from '../core/message-of.ts'
 import type {
   QueryAnswer,
   SqlValue,
@@ -177,8 +178,7 @@ export class SqliteThread {
 
   #fail(cause: unknown): void {
     if (this.#failure !== undefined) return
-    const why = cause instanceof Error ? cause.message : String(cause)
-    const lost = new ThreadLost(`the SQLite thread has ended: ${why}`, { cause })
+    const lost = new ThreadLost(`the SQLite thread has ended: ${messageOf(cause)}`, { cause })
     this.#failure = lost
     for (const { reject } of [...this.#asked.splice(0), ...this.#waiting.splice(0)]) reject(lost)
     this.#onLost(lost)

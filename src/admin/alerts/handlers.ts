@@ -1,5 +1,6 @@
 // The handlers of alerts: when they are given, whom they reach, and what was sent.
 import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
+import { messageOf } from '../../core/message-of.ts'
 import { iso, usd } from '../../core/value-json.ts'
 import {
   addDestination,
@@ -61,8 +62,7 @@ export function alertHandlers(parts: AdminParts): HandlersOf<typeof alertRoutes>
       try {
         return { delivered: true, result: await alerts.send(destination, sample(clock.now())) }
       } catch (thrown) {
-        const result = thrown instanceof Error ? thrown.message : String(thrown)
-        return { delivered: false, result }
+        return { delivered: false, result: messageOf(thrown) }
       }
     },
     listDeliveries: async ({ query }) => {

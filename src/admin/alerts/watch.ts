@@ -1,6 +1,7 @@
 // Notices when an account has reached a part of its budget or a key is about to expire, and sees to it that alerts are
 // given and delivered. A request does no more for it than leave its balances behind; everything else happens on a timer.
 import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
+import { messageOf } from '../../core/message-of.ts'
 import { FRAME_ID } from '../../store/tables.ts'
 import type { Balance, Balances, Ledger } from '../../ledger/ledger.ts'
 import { percentSpent, reached, readAlertRules, type AlertRules } from '../../store/alert-rules.ts'
@@ -149,7 +150,7 @@ export class AlertWatch {
       const result = await sender.send(destination, delivery.alert)
       await finishDelivery(store, delivery.id, { state: 'delivered', result })
     } catch (thrown) {
-      const result = thrown instanceof Error ? thrown.message : String(thrown)
+      const result = messageOf(thrown)
       const state = retryMs === undefined ? 'failed' : 'waiting'
       await finishDelivery(store, delivery.id, { state, result: result.slice(0, 500) })
     }

@@ -1,0 +1,5 @@
+// What somebody threw, in words: not everything that is thrown is an Error.
+
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}
