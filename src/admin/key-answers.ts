@@ -1,6 +1,7 @@
 // A key and the frame as the admin API shows them: the state that a badge names, its place in the frame, its pace.
 import type { Catalog } from '../catalog/models.ts'
 import { closest } from '../core/closest.ts'
+import { HOUR_MS } from '../core/durations.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { iso, usd } from '../core/value-json.ts'
 import type { Account } from '../store/accounts.ts'
@@ -143,7 +144,7 @@ function closestModels(key: Key, catalog: Catalog): Record<string, string> {
 }
 
 /** Too short a time says nothing about the pace. */
-const ELAPSED_MS_MIN = 3_600_000
+const ELAPSED_MS_MIN = HOUR_MS
 
 /** At the pace of the period so far. */
 function forecastOf(account: Account, now: number): KeyDetail['forecast'] {

@@ -1,5 +1,6 @@
 // The handlers of /usage: sums by key, model, provider, endpoint, day or hour, as JSON and for spreadsheets.
 import { csvText } from '../core/csv.ts'
+import { DAY_MS, HOUR_MS } from '../core/durations.ts'
 import { sentence } from '../core/sentences.ts'
 import { iso } from '../core/value-json.ts'
 import { dayOf, sumsJson } from '../ledger/usage-json.ts'
@@ -11,8 +12,6 @@ import { invalidValue } from './error.ts'
 import type { AdminParts } from './parts.ts'
 import { readMoment } from './values.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const DEFAULT_DAYS = 30
 /** Hours of a longer time are more bars than anybody reads. */
 const HOURS_MS_MAX = 31 * DAY_MS

@@ -3,6 +3,7 @@
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import type { ConditionalPrice, ModelPrice } from '@pydantic/genai-prices'
 
+import { DAY_MS } from '../core/durations.ts'
 import { pricePerMillion } from '../core/money.ts'
 import type { Picodollars } from '../core/money.ts'
 import { makePrice } from './prices.ts'
@@ -110,5 +111,3 @@ function everyDayAt(time: string, now: number): readonly number[] {
   const today = Date.parse(`${new Date(now).toISOString().slice(0, 10)}T${time}`)
   return [today, today + DAY_MS]
 }
-
-const DAY_MS = 86_400_000

@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander'
 
 import type { Config } from '../config/load.ts'
+import { DAY_MS } from '../core/durations.ts'
 import type { KeyMode } from '../core/secret.ts'
 import { iso } from '../core/value-json.ts'
 import { readFrame } from '../store/frame.ts'
@@ -26,7 +27,7 @@ import { keyBlock, keyTable, secretText } from './key-text.ts'
 import { fromNone, readBudget, readDuration, readList } from './options.ts'
 import { moment, printJson, printNote, printText } from './output.ts'
 
-const OVERLAP_MS = 86_400_000
+const OVERLAP_MS = DAY_MS
 const BUDGET = 'what it may spend in a period, from 0 to 9000000, or none'
 
 export function addKeys(program: Command): void {

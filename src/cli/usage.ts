@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander'
 
 import { csvText } from '../core/csv.ts'
+import { DAY_MS } from '../core/durations.ts'
 import { formatUsd } from '../core/money.ts'
 import { dayOf, sumsJson } from '../ledger/usage-json.ts'
 import { reportUsage, type ScanQuestion, type ScanSums } from '../ledger/usage-scan.ts'
@@ -13,7 +14,6 @@ import { readPast } from './options.ts'
 import { bold, exactTime, printJson, printText, table, type Column } from './output.ts'
 
 const DEFAULT_DAYS = 30
-const DAY_MS = 86_400_000
 
 const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day'] as const
 

@@ -2,12 +2,13 @@
 // the wanted number is taken as one, because `${PORT}` can only give text.
 import { z } from 'zod'
 
+import { DAY_MS, HOUR_MS } from './durations.ts'
 import { messageOf } from './message-of.ts'
 import { parseBudget } from './money.ts'
 import type { Nanodollars } from './money.ts'
 import { isTimezone, timezoneOf } from './timezone.ts'
 
-const MS_PER_UNIT = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const MS_PER_UNIT = { ms: 1, s: 1_000, m: 60_000, h: HOUR_MS, d: DAY_MS } as const
 const BYTES_PER_UNIT = { B: 1, KB: 1_024, MB: 1_048_576, GB: 1_073_741_824 } as const
 const PRICE_HINT = 'must be a price in USD per million tokens, such as 0.25'
 const SIZE_HINT = 'must be a size such as 512KB, 32MB or 1GB'
@@ -24,7 +25,7 @@ export const duration = z
   })
 
 /** A duration that somebody waits for; timers know no end later than a few weeks. */
-export const wait = duration.refine((ms) => ms <= 86_400_000, 'must be at most 24h')
+export const wait = duration.refine((ms) => ms <= DAY_MS, 'must be at most 24h')
 
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text.trim())

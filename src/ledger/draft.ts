@@ -2,6 +2,7 @@
 // batch's writes. It keeps the sums right; whether an entry may be made is for decide.ts to say.
 import { AssertionError } from 'node:assert'
 
+import { DAY_MS, HOUR_MS } from '../core/durations.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { FRAME_ID } from '../store/tables.ts'
 import { closePeriod, limitOf, openPeriod } from './account.ts'
@@ -35,7 +36,7 @@ export type Place = Pick<Hold, 'keyId' | 'keyPeriod' | 'framePeriod'>
 type EntryFigures = Pick<LedgerEntry, 'kind' | 'accountId' | 'periodSeq' | 'before' | 'after'>
 type EntryNote = { readonly holdId?: HoldId; readonly note: Note }
 
-const SPAN_MS: Record<RollupSpan, number> = { hour: 3_600_000, day: 86_400_000 }
+const SPAN_MS: Record<RollupSpan, number> = { hour: HOUR_MS, day: DAY_MS }
 
 export class Draft {
   readonly now: number

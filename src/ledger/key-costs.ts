@@ -1,12 +1,11 @@
 // What keys cost on the last days, from the rollups: for the list of keys and for its order by cost.
 import { sql } from 'kysely'
 
+import { DAY_MS } from '../core/durations.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { manyIds } from '../store/key-search.ts'
 import type { Store } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
-
-const DAY_MS = 86_400_000
 
 /** The first moments of the last days (UTC), today the last of them. */
 export function lastDays(now: number, count: number): readonly number[] {

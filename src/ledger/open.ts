@@ -1,6 +1,7 @@
 // Makes a Ledger from an open store: the database under its writer, the spool beside it, and the node it is.
 import { randomBytes } from 'node:crypto'
 
+import { DAY_MS } from '../core/durations.ts'
 import { databaseNow } from '../store/accounts.ts'
 import type { Store } from '../store/open.ts'
 import { readBalances } from './balances.ts'
@@ -26,8 +27,6 @@ export type LedgerOptions = {
   readonly sweepMs?: number
   readonly keepUsageMs?: number
 }
-
-const DAY_MS = 86_400_000
 
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { store, spoolFolder, alarm = () => {} } = options

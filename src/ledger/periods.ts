@@ -1,6 +1,7 @@
 // From an instant and a rule to the budget period that contains it. Pure: the instant comes from the database's clock.
 // Intl and not Temporal, because the oldest runtime we accept (Node 24) has no Temporal.
 
+import { DAY_MS } from '../core/durations.ts'
 import type { Period, WeekStart } from '../store/tables.ts'
 
 export type PeriodRule = {
@@ -31,7 +32,6 @@ export function periodAt(rule: PeriodRule, at: number): PeriodBounds {
   return { startsAt: startOfDay(rule.timezone, first), endsAt }
 }
 
-const DAY_MS = 86_400_000
 const WEEKDAY_OF_1970_01_01 = 4
 
 /** A calendar day as the number of days since 1970-01-01, in no zone in particular. */

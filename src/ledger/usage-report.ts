@@ -2,6 +2,7 @@
 // rows are never read, so reports stay fast however many there are. Of all keys together the frame's rollups tell.
 import { sql, type RawBuilder } from 'kysely'
 
+import { DAY_MS, HOUR_MS } from '../core/durations.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
 import { StoreError } from '../store/errors.ts'
@@ -48,8 +49,6 @@ export type UsageReport = {
   readonly leftOut: number
 }
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 86_400_000
 /** More rows nobody reads, and a process has to hold them all. */
 const ROWS_MAX = 200_000
 

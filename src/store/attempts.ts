@@ -2,12 +2,13 @@
 // who try at the same moment cannot all find the count below the limit.
 import { hash } from 'node:crypto'
 
+import { HOUR_MS } from '../core/durations.ts'
 import type { Queries } from './people.ts'
 
 /** At most an hour long. */
 export type Window = { readonly windowMs: number; readonly now: number }
 
-const KEPT_MS = 2 * 60 * 60 * 1_000
+const KEPT_MS = 2 * HOUR_MS
 
 /** Counts one try; the number of tries in this window, this one included. The subject is kept as a hash alone. */
 export async function countAttempt(

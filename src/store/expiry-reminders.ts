@@ -3,12 +3,12 @@
 import type { Selectable } from 'kysely'
 
 import { USUAL_REMINDERS } from '../core/alert-rules.ts'
+import { DAY_MS } from '../core/durations.ts'
 import { giveAlert } from './alerts.ts'
 import type { Key } from './keys.ts'
 import type { Store } from './open.ts'
 import type { KeysTable } from './tables.ts'
 
-const DAY_MS = 86_400_000
 const GIVEN_AT_ONCE = 100
 
 type Reminded = Pick<Key, 'expiresAt' | 'expiryReminders'>

@@ -1,7 +1,8 @@
 // Requests that may be sent twice and must be done once: who has claimed a name, and what the first was answered.
+import { DAY_MS } from '../core/durations.ts'
 import type { Store } from './open.ts'
 
-const KEPT_MS = 24 * 60 * 60 * 1_000
+const KEPT_MS = DAY_MS
 
 export type Claim = {
   readonly personId: string

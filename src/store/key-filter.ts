@@ -2,10 +2,10 @@
 // that a query reads as few tables as possible.
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 
+import { DAY_MS } from '../core/durations.ts'
 import { ID_SHAPE } from './key-settings.ts'
 import { FRAME_ID } from './tables.ts'
 
-const DAY_MS = 86_400_000
 /** A key that was not used for so long may be forgotten. */
 const UNUSED_MS = 90 * DAY_MS
 const USED_LATELY_MS = 30 * DAY_MS

@@ -2,13 +2,14 @@
 // once, whoever else tries at the same moment.
 import { randomBytes } from 'node:crypto'
 
+import { DAY_MS } from '../core/durations.ts'
 import { hashSecret } from '../core/secret.ts'
 import type { Queries } from './people.ts'
 import type { LinkKind } from './people-tables.ts'
 
 const TOKEN_BYTES = 32
 /** How long it can still be told why a link no longer works. */
-const REMEMBERED_MS = 30 * 24 * 60 * 60 * 1_000
+const REMEMBERED_MS = 30 * DAY_MS
 
 export type LinkState = 'open' | 'used' | 'expired' | 'unknown'
 

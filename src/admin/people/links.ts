@@ -1,4 +1,5 @@
 // One-time links: who gets one, how it reaches them, and what it does when it is used.
+import { DAY_MS } from '../../core/durations.ts'
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
@@ -31,11 +32,10 @@ import { hashPassword, passwordProblem } from './password.ts'
 import { manageable, refuseSelf, subjectOf } from './people.ts'
 import { refusal } from './refuse.ts'
 
-const HOUR_MS = 60 * 60 * 1_000
 const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
-  setup: 24 * HOUR_MS,
-  invitation: 7 * 24 * HOUR_MS,
-  reset: 24 * HOUR_MS,
+  setup: DAY_MS,
+  invitation: 7 * DAY_MS,
+  reset: DAY_MS,
 }
 
 export type MadeLink = {

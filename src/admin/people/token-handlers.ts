@@ -1,4 +1,5 @@
 // Personal access tokens: for a person's own scripts on the admin API, with that person's rights or fewer.
+import { DAY_MS } from '../../core/durations.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/value-json.ts'
 import {
@@ -60,8 +61,6 @@ export function tokenHandlers(
     },
   }
 }
-
-const DAY_MS = 24 * 60 * 60 * 1_000
 
 function expiryOf(text: string, now: number): number {
   const expiresAt = Date.parse(text)
