@@ -5,8 +5,8 @@ import { countedBound, recountedBound, worstCase } from '../catalog/tokens.ts'
 import type { Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
-import { roundUpToNanodollars } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { costAtMost } from '../ledger/judge.ts'
 import type { Ask, Balances, Ledger, Refused, Reserved } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
 import type { RaisedBounds } from './raised-bounds.ts'
@@ -88,11 +88,8 @@ export async function forecast(
   request: AdmissionRequest,
 ): Promise<Forecast> {
   const { ask, outcome, maySearch } = await ledgerSays(parts, request, 'dryRun')
-  const { fixedPicodollars, outputTokenPicodollars, outputTokens } = ask.worstCase
   return {
-    worstCaseNanodollars: roundUpToNanodollars(
-      fixedPicodollars + outputTokenPicodollars * BigInt(outputTokens),
-    ),
+    worstCaseNanodollars: costAtMost(ask.worstCase, ask.worstCase.outputTokens),
     outcome: outcome.reserved ? outcome : refusalOf(request.caller, outcome),
     maySearch,
   }
