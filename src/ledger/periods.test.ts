@@ -3,7 +3,8 @@ import { describe, test } from 'node:test'
 
 import fc from 'fast-check'
 
-import { periodAt, type PeriodRule } from './periods.ts'
+import type { PeriodRule } from '../store/accounts.ts'
+import { periodAt } from './periods.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString().slice(0, 16))

@@ -8,15 +8,19 @@ import type { AccountsTable, Period, Tables, WeekStart } from './tables.ts'
 
 export type PeriodRule = {
   readonly period: Period
+  /** An IANA name such as Europe/Berlin. */
   readonly timezone: string
   readonly weekStart: WeekStart
 }
 
-/** The period that contains a moment; `endsAt` is the first moment after it, null when it never ends. */
-export type PeriodAt = (
-  rule: PeriodRule,
-  at: number,
-) => { readonly startsAt: number; readonly endsAt: number | null }
+export type PeriodBounds = {
+  readonly startsAt: number
+  /** The first moment after it; null for a period that never ends. */
+  readonly endsAt: number | null
+}
+
+/** The period that contains a moment. */
+export type PeriodAt = (rule: PeriodRule, at: number) => PeriodBounds
 
 export type Account = PeriodRule & {
   /** Null: only the frame limits. */
