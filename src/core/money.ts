@@ -8,7 +8,7 @@ export type Picodollars = bigint
 
 export const NANO_PER_USD = 1_000_000_000n
 const DECIMALS = 9
-const PICO_PER_NANO = 1_000n
+export const PICO_PER_NANO = 1_000n
 
 /** The largest budget anyone may set: 9,000,000 USD. */
 export const BUDGET_MAX: Nanodollars = 9_000_000n * NANO_PER_USD

@@ -4,7 +4,6 @@ import type { Endpoint } from '../core/endpoints.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { Period, UsageState, WeekStart } from '../store/tables.ts'
 import type { Ask, Balances, HoldId, Refused, Reserved, Settlement } from './ledger.ts'
-
 import type { RateWindow } from './rates.ts'
 
 /** What can be spent by a key, or by all keys together (the frame). Only a decision changes it. */

@@ -18,7 +18,7 @@ import { Draft } from './draft.ts'
 import { judge } from './judge.ts'
 import type { Balances } from './ledger.ts'
 import { admit, correct } from './rates.ts'
-import { adjustedRow, orphanedRow, settledRow, voidedRow } from './usage-row.ts'
+import { adjustedRow, orphanedRow, overrunOf, settledRow, voidedRow } from './usage-row.ts'
 
 export type Decision = {
   /** One per item of the batch, in its order. */
@@ -201,17 +201,17 @@ function settle(draft: Draft, charge: Charge): Outcome {
   const hold = draft.holds.get(charge.holdId)
   if (hold !== undefined) {
     close(draft, hold, settledRow(charge, hold, draft.now))
-    return { kind: 'settled', found: 'open', cost, overrun: overrun(cost, hold.amount) }
+    return { kind: 'settled', found: 'open', cost, overrun: overrunOf(cost, hold.amount) }
   }
   const row = draft.usage.get(charge.holdId)
   if (row === undefined) return { kind: 'settled', found: 'unknown', cost: 0n, overrun: 0n }
   const reservation = correctable(row, cost)
   if (reservation === undefined) {
     const known = row.costNanodollars
-    return { kind: 'settled', found: 'closed', cost: known, overrun: overrun(known, row.amount) }
+    return { kind: 'settled', found: 'closed', cost: known, overrun: overrunOf(known, row.amount) }
   }
   recharge(draft, row, settledRow(charge, reservation, draft.now))
-  return { kind: 'settled', found: 'corrected', cost, overrun: overrun(cost, reservation.amount) }
+  return { kind: 'settled', found: 'corrected', cost, overrun: overrunOf(cost, reservation.amount) }
 }
 
 /** The reservation a late settlement goes by, if it knows better than what was done without it. */
@@ -254,7 +254,7 @@ function close(draft: Draft, hold: Hold, row: UsageRow): void {
   draft.move(hold, {
     held: -hold.amount,
     spent: cost,
-    overrun: overrun(cost, hold.amount),
+    overrun: overrunOf(cost, hold.amount),
     inFlight: -1,
   })
   draft.closeHold(hold, row)
@@ -270,7 +270,8 @@ function recharge(draft: Draft, before: UsageRow, after: UsageRow): void {
     held: 0n,
     spent: after.costNanodollars - before.costNanodollars,
     overrun:
-      overrun(after.costNanodollars, after.amount) - overrun(before.costNanodollars, before.amount),
+      overrunOf(after.costNanodollars, after.amount) -
+      overrunOf(before.costNanodollars, before.amount),
     inFlight: 0,
   })
   draft.correctUsage(before, after)
@@ -279,11 +280,6 @@ function recharge(draft: Draft, before: UsageRow, after: UsageRow): void {
 function changeAmount(draft: Draft, hold: Hold, amount: Nanodollars): void {
   draft.move(hold, { held: amount - hold.amount, spent: 0n, overrun: 0n, inFlight: 0 })
   draft.changeHold(hold, amount)
-}
-
-/** A bill above its hold is charged in full; the excess is counted, so that it can be seen. */
-function overrun(cost: Nanodollars, amount: Nanodollars): Nanodollars {
-  return cost > amount ? cost - amount : 0n
 }
 
 function hasRates(key: Account): boolean {

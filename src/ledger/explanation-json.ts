@@ -1,7 +1,7 @@
 // The JSON form of why a request cost what it cost, for the command line and the admin API alike.
 import { perMillion } from '../catalog/model-json.ts'
 import type { CostLine } from '../catalog/prices.ts'
-import { formatUsd } from '../core/money.ts'
+import { formatUsd, PICO_PER_NANO } from '../core/money.ts'
 import { iso, usd } from '../core/value-json.ts'
 import type { Explanation } from './explain.ts'
 import { targetOf } from './usage-json.ts'
@@ -50,5 +50,5 @@ export function explanationJson({ row, ...rest }: Explanation) {
 /** USD per million tokens; a fee is what it is once. */
 export function priceOf({ what, eachPicodollars }: CostLine): string {
   const isFee = what === 'request' || what === 'webSearch'
-  return isFee ? formatUsd(eachPicodollars / 1_000n) : perMillion(eachPicodollars)
+  return isFee ? formatUsd(eachPicodollars / PICO_PER_NANO) : perMillion(eachPicodollars)
 }

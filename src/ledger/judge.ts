@@ -1,6 +1,6 @@
 // May this ask be granted, and with how much output? The rules of design 2.6, for one ask against the accounts as they
 // stand. Pure: judging changes nothing, which is why a dry run asks the very same function.
-import { roundUpToNanodollars, type Nanodollars } from '../core/money.ts'
+import { PICO_PER_NANO, roundUpToNanodollars, type Nanodollars } from '../core/money.ts'
 import { limitOf, remainingOf } from './account.ts'
 import type { Account, PlainAsk, Refusal } from './books.ts'
 import type { Shortage, WorstCase } from './ledger.ts'
@@ -22,7 +22,6 @@ export type Verdict =
 const OUTPUT_TOKENS_AMPLE = 4096
 /** The part of the remaining budget that a request without an output limit may hold for its output. */
 const DEFAULT_OUTPUT_SHARE = 8n
-const PICO_PER_NANO = 1000n
 
 /** The order of checks is the contract's: the key itself, its rates, its budget, the frame's budget. */
 export function judge(ask: PlainAsk, legs: Legs, now: number): Verdict {

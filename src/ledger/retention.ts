@@ -4,6 +4,7 @@ import { firstIdAt } from '../core/ids.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { Store } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
+import { overrunOf } from './usage-row.ts'
 
 const ROWS_MAX = 500
 
@@ -25,7 +26,7 @@ export async function purgeUsage(store: Store, olderThan: number): Promise<boole
     const sums = new Map<string, PurgedSum>()
     for (const row of rows) {
       const cost = row.cost_nanodollars
-      const overrun = cost > row.held_nanodollars ? cost - row.held_nanodollars : 0n
+      const overrun = overrunOf(cost, row.held_nanodollars)
       count(sums, { accountId: row.key_id, periodSeq: row.key_period }, { cost, overrun })
       count(sums, { accountId: FRAME_ID, periodSeq: row.frame_period }, { cost, overrun })
     }

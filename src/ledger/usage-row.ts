@@ -80,6 +80,11 @@ export function adjustedRow(row: UsageRow, cost: Nanodollars): UsageRow {
   return { ...row, state: 'adjusted', costNanodollars: cost, amount }
 }
 
+/** A bill above its hold is charged in full; the excess is counted, so that it can be seen. */
+export function overrunOf(cost: Nanodollars, held: Nanodollars): Nanodollars {
+  return cost > held ? cost - held : 0n
+}
+
 function unservedRow(hold: Reservation, settledAt: number): Omit<UsageRow, 'state' | 'status'> {
   return {
     id: hold.id,

@@ -28,12 +28,10 @@ export type UsagePage = {
 /** So many rows are looked through for one page: no index knows models and outcomes. */
 const LOOKED_THROUGH_MAX = 20_000
 
-/** Rows from the newest on. */
-export async function listUsage(store: Store, page: UsagePage): Promise<readonly UsageRow[]> {
-  return (await searchUsage(store, page)).rows
-}
-
-/** `next`: where the next page begins; null = there is nothing more. A page may be short and still have a next. */
+/**
+ * Rows from the newest on. `next`: where the next page begins; null = there is nothing more. A page may be short and still
+ * have a next.
+ */
 export async function searchUsage(
   store: Store,
   page: UsagePage,

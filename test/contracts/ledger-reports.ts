@@ -11,7 +11,7 @@ import { explain } from '../../src/ledger/explain.ts'
 import { purgeUsage } from '../../src/ledger/retention.ts'
 import { usageReport } from '../../src/ledger/usage-report.ts'
 import { reportUsage } from '../../src/ledger/usage-scan.ts'
-import { findUsage, listUsage } from '../../src/ledger/usage.ts'
+import { findUsage, searchUsage } from '../../src/ledger/usage.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { ask, granted, refusal, settlement, spend, type It } from './ledger-desk.ts'
 
@@ -199,11 +199,11 @@ export function reports(it: It): void {
       requests.unshift(asked.requestId)
       await spend(desk.ledger, asked)
     }
-    const first = await listUsage(desk.store, { keyId: key, limit: 3 })
-    const before = first.at(-1)?.requestId ?? ''
-    const second = await listUsage(desk.store, { keyId: key, before, limit: 3 })
+    const first = await searchUsage(desk.store, { keyId: key, limit: 3 })
+    const before = first.next ?? ''
+    const second = await searchUsage(desk.store, { keyId: key, before, limit: 3 })
     assert.deepEqual(
-      [...first, ...second].map((row) => row.requestId),
+      [...first.rows, ...second.rows].map((row) => row.requestId),
       requests,
     )
   })
