@@ -1,5 +1,6 @@
 // What a key may call: its endpoints and its models. One answer for a model that does not exist and for one that is not
 // allowed, so that nobody can find out what others may call.
+import { UNKNOWN_ABILITIES } from '../catalog/models.ts'
 import type { Catalog, Model } from '../catalog/models.ts'
 import type { Call } from '../core/call.ts'
 import { closest } from '../core/closest.ts'
@@ -72,13 +73,7 @@ function rehearsed(caller: Caller, model: string, kind: ModelKind): Model | unde
     context: null,
     maxOutput: null,
     defaultOutput: null,
-    abilities: {
-      tools: 'unknown',
-      images: 'unknown',
-      files: 'unknown',
-      structured_output: 'unknown',
-      reasoning: 'unknown',
-    },
+    abilities: UNKNOWN_ABILITIES,
     available: false,
     reason: null,
   }

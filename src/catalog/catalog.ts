@@ -3,10 +3,18 @@
 import { ABILITIES } from '../core/endpoints.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
 import { factsOf, mainModels } from './facts.ts'
-import { IMAGE_TOKENS_MAX, UNKNOWN_ABILITIES } from './main-models.ts'
+import { IMAGE_TOKENS_MAX } from './main-models.ts'
 import type { Vendor } from './main-models.ts'
-import type { Abilities, Catalog, Model, ModelEntry, Target, TargetEntry } from './models.ts'
-import type { Timeouts } from './models.ts'
+import { UNKNOWN_ABILITIES } from './models.ts'
+import type {
+  Abilities,
+  Catalog,
+  Model,
+  ModelEntry,
+  Target,
+  TargetEntry,
+  Timeouts,
+} from './models.ts'
 import type { PriceList, PriceLookup } from './price-data.ts'
 import type { Price } from './prices.ts'
 
@@ -151,19 +159,18 @@ function resolveTarget(
     return `${name} is left out: it is ${withArticle(known.kind)} model, and ${entry.id} is ${withArticle(kind)} model`
   }
   // What the operator says of the model holds for its targets; a fallback may be quite another model.
-  const own = role === 'target'
-  const written = entry.price ?? priceLike(context, entry, new Set())
-  const price = own ? (written ?? known.price) : (known.price ?? written)
+  const isOwn = role === 'target'
+  const prefer = <Fact>(written: Fact | undefined, found: Fact | undefined): Fact | undefined =>
+    isOwn ? (written ?? found) : (found ?? written)
+  const price = prefer(entry.price ?? priceLike(context, entry, new Set()), known.price)
   if (price === undefined) {
     const like = entry.priceLike === undefined ? '' : `, nor for ${entry.priceLike}`
     return `${name} has no price in the price data${like}: set price or price_like for ${entry.id}, or price: free`
   }
-  const window = own ? (entry.context ?? known.context) : (known.context ?? entry.context)
+  const window = prefer(entry.context, known.context)
   if (window === undefined)
     return `${name} has no known context window: set context for ${entry.id}`
-  const maxOutput = own
-    ? (entry.maxOutput ?? known.maxOutput)
-    : (known.maxOutput ?? entry.maxOutput)
+  const maxOutput = prefer(entry.maxOutput, known.maxOutput)
   if (maxOutput === undefined && kind === 'chat') {
     return `${name} has no known output limit: set max_output for ${entry.id}`
   }
@@ -175,7 +182,7 @@ function resolveTarget(
     price,
     context: window,
     maxOutput: maxOutput ?? 0,
-    lacks: own ? [] : ABILITIES.filter((ability) => known.abilities[ability] === false),
+    lacks: isOwn ? [] : ABILITIES.filter((ability) => known.abilities[ability] === false),
     imageTokens: known.imageTokens,
     writesCacheUnasked: provider?.writesCacheUnasked ?? false,
     timeouts: {

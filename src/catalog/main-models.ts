@@ -2,6 +2,7 @@
 // windows, output limits, abilities. Providers' own documentation is the source; a limit that is in doubt is the smaller
 // one, and an ability is listed only where it is certain.
 import type { ModelKind } from '../core/endpoints.ts'
+import { UNKNOWN_ABILITIES } from './models.ts'
 import type { Abilities } from './models.ts'
 
 export type Facts = {
@@ -27,14 +28,6 @@ export type Vendor = (typeof VENDORS)[number]
 
 /** Above what any main model counts for its largest image: 10,000 patches, up to 1.62 tokens each. */
 export const IMAGE_TOKENS_MAX = 16_384
-
-export const UNKNOWN_ABILITIES: Abilities = {
-  tools: 'unknown',
-  images: 'unknown',
-  files: 'unknown',
-  structured_output: 'unknown',
-  reasoning: 'unknown',
-}
 
 const ALL: Abilities = {
   tools: true,

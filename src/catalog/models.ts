@@ -61,6 +61,14 @@ export type Timeouts = {
 /** Only what is known to be missing refuses a request; the unknown is allowed. */
 export type Abilities = Readonly<Record<Ability, boolean | 'unknown'>>
 
+export const UNKNOWN_ABILITIES: Abilities = {
+  tools: 'unknown',
+  images: 'unknown',
+  files: 'unknown',
+  structured_output: 'unknown',
+  reasoning: 'unknown',
+}
+
 /** A model as the operator wrote it down; what is undefined follows from what is known of its targets. */
 export type ModelEntry = {
   readonly id: string

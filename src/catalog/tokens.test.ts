@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
 import type { InputMeasure, OutputLimits } from '../core/call.ts'
+import { UNKNOWN_ABILITIES } from './models.ts'
 import type { Model, Target } from './models.ts'
 import type { Rates } from './prices.ts'
 import { inputBound, worstCase } from './tokens.ts'
@@ -15,13 +16,7 @@ const nothing: InputMeasure = {
   tokens: 0,
   cacheWrites: 'none',
 }
-const THINKS: Model['abilities'] = {
-  tools: 'unknown',
-  images: 'unknown',
-  files: 'unknown',
-  structured_output: 'unknown',
-  reasoning: true,
-}
+const THINKS: Model['abilities'] = { ...UNKNOWN_ABILITIES, reasoning: true }
 const oneChoice: OutputLimits = { choices: 1, thinks: false }
 
 describe('inputBound', () => {
@@ -208,7 +203,7 @@ function model(targets: readonly Target[]): Model {
     context: 100_000,
     maxOutput: 4_096,
     defaultOutput: null,
-    abilities: { ...THINKS, reasoning: 'unknown' },
+    abilities: UNKNOWN_ABILITIES,
     available: true,
     reason: null,
   }
