@@ -1,5 +1,6 @@
 // The exchanges under way, by key, so that a key that is revoked gets not another byte.
-import { GatewayError } from '../core/errors.ts'
+import { revokedKey } from '../access/unusable.ts'
+import type { GatewayError } from '../core/errors.ts'
 import { LinkedList, type Link } from '../core/linked-list.ts'
 
 /** What can be ended before its time; whoever works for it sees that, and why. */
@@ -25,7 +26,7 @@ export class Running {
   cutRevoked(keyIds: readonly string[]): void {
     if (keyIds.length === 0) return
     const revoked = new Set(keyIds)
-    const why = new GatewayError('revoked_api_key', 'this API key has been revoked')
+    const why = revokedKey()
     for (const { keyId, exchange } of this.#exchanges.members()) {
       if (revoked.has(keyId)) exchange.cut(why)
     }
