@@ -82,6 +82,9 @@ export class GatewayError extends Error {
   }
 }
 
+/** What the log and the books show for a request whose client went away: nobody was there to receive a status. */
+export const CLIENT_GONE_STATUS = 499
+
 /** Whatever was thrown, as something that can be answered. Our own faults say nothing about their insides. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown

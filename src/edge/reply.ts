@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 
 import type { Family } from '../core/endpoints.ts'
+import { CLIENT_GONE_STATUS } from '../core/errors.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Link } from '../core/linked-list.ts'
 import { ClientGone } from '../exchange/reply.ts'
@@ -64,7 +65,7 @@ export class HttpReply implements Reply {
   }
 
   get status(): number {
-    return this.#gone === undefined ? this.#response.statusCode : CLIENT_CLOSED_REQUEST
+    return this.#gone === undefined ? this.#response.statusCode : CLIENT_GONE_STATUS
   }
 
   setHeader(name: string, value: string): void {
@@ -201,6 +202,4 @@ export class HttpReply implements Reply {
   }
 }
 
-/** The status the books show for a request whose client went away; nobody is there to receive it. */
-const CLIENT_CLOSED_REQUEST = 499
 const DONE = Promise.resolve()

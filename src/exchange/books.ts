@@ -5,7 +5,7 @@ import type { RaisedBounds } from '../access/raised-bounds.ts'
 import { costOf } from '../catalog/prices.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
-import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { CLIENT_GONE_STATUS, GatewayError, toGatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
 import { NO_USAGE } from '../core/events.ts'
 import { formatUsd } from '../core/money.ts'
@@ -234,7 +234,7 @@ export class Books {
       modelAsked: call.model,
       modelServed: this.#target?.model ?? null,
       provider: this.#target?.provider.name ?? null,
-      status: failure instanceof ClientGone ? CLIENT_GONE : (error?.status ?? 200),
+      status: failure instanceof ClientGone ? CLIENT_GONE_STATUS : (error?.status ?? 200),
       errorCode: failure instanceof ClientGone ? 'client_gone' : (error?.code ?? null),
       tokens: bill.usage,
       costNanodollars: bill.cost + bill.surcharge.nanodollars + this.#owed,
@@ -255,9 +255,6 @@ export class Books {
 
   readonly #nowMs = (): number => this.#clock.monotonicMs()
 }
-
-/** The status the books show for a request whose client went away; nobody was there to receive one. */
-const CLIENT_GONE = 499
 
 function isTight({ amountNanodollars, balances }: Reserved): boolean {
   return [balances.key, balances.frame].some(

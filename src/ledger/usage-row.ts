@@ -1,4 +1,5 @@
 // How a hold ends as a row: settled by its node, voided before it was dispatched, or orphaned by a node that died.
+import { CLIENT_GONE_STATUS } from '../core/errors.ts'
 import { NO_USAGE } from '../core/events.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { Charge, Hold, UsageRow } from './books.ts'
@@ -56,9 +57,10 @@ export function settledRow(charge: Charge, reservation: Reservation, settledAt: 
   return { ...rest, id, state: 'settled', keyPeriod, framePeriod, amount, at, settledAt }
 }
 
-/** Status 499 is what the log says of a client that went away. */
+/** No provider was asked, so there is no status of an answer: it counts as one that nobody received. */
 export function voidedRow(hold: Reservation, reason: string, settledAt: number): UsageRow {
-  return { ...unservedRow(hold, settledAt), state: 'voided', status: 499, errorCode: reason }
+  const row = unservedRow(hold, settledAt)
+  return { ...row, state: 'voided', status: CLIENT_GONE_STATUS, errorCode: reason }
 }
 
 /** Charged in full: nobody can know how far the dead node's call had come. */
