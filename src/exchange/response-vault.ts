@@ -2,12 +2,12 @@
 // to the API key and the name they are stored under, so that a row moved to another key opens for nobody.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
-export type VaultName = { readonly keyId: string; readonly id: string }
+import type { ResponseName } from '../store/responses.ts'
 
 export type ResponseVault = {
-  seal(plain: string, name: VaultName): Uint8Array
+  seal(plain: string, name: ResponseName): Uint8Array
   /** Undefined when it was sealed under another secret, for another name, or was changed since. */
-  open(sealed: Uint8Array, name: VaultName): string | undefined
+  open(sealed: Uint8Array, name: ResponseName): string | undefined
 }
 
 const ALGORITHM = 'aes-256-gcm'
@@ -43,6 +43,6 @@ export function responseVault(secret: Uint8Array): ResponseVault {
   }
 }
 
-function bindingOf({ keyId, id }: VaultName): Buffer {
+function bindingOf({ keyId, id }: ResponseName): Buffer {
   return Buffer.from(`${keyId}\0${id}`)
 }

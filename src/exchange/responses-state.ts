@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts'
 import { GatewayError, invalidRequest, unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isObject, stringOf } from '../core/json.ts'
-import type { SealedResponse } from '../store/responses.ts'
+import type { ResponseName, SealedResponse } from '../store/responses.ts'
 import type { JsonBody } from '../wire/json.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import { itemType } from '../wire/responses/item-type.ts'
@@ -24,12 +24,10 @@ export type ResponsesState = {
 /** Where sealed answers lie; every look-up is within one key. */
 export interface ResponseShelf {
   put(responses: readonly SealedResponse[]): Promise<void>
-  get(name: ShelfName): Promise<Uint8Array | undefined>
+  get(name: ResponseName): Promise<Uint8Array | undefined>
   /** Whether there was one to delete. */
-  delete(name: ShelfName): Promise<boolean>
+  delete(name: ResponseName): Promise<boolean>
 }
-
-export type ShelfName = { readonly keyId: string; readonly id: string }
 
 /** One request of a client and what it stands on. */
 export type Recalled = {
@@ -80,7 +78,7 @@ export type StoredResponse = {
 
 export async function findResponse(
   state: ResponsesState,
-  name: ShelfName,
+  name: ResponseName,
 ): Promise<StoredResponse | undefined> {
   const opened = isResponseId(name.id) ? await open(state, name) : undefined
   if (opened === undefined) return undefined
@@ -89,7 +87,7 @@ export async function findResponse(
 }
 
 /** Whether there was one to forget. */
-export async function forgetResponse(state: ResponsesState, name: ShelfName): Promise<boolean> {
+export async function forgetResponse(state: ResponsesState, name: ResponseName): Promise<boolean> {
   return isResponseId(name.id) && state.shelf.delete(name)
 }
 
@@ -215,7 +213,7 @@ function endOf(ending: Uint8Array | string): JsonObject {
   return {}
 }
 
-async function open(state: ResponsesState, name: ShelfName): Promise<string | undefined> {
+async function open(state: ResponsesState, name: ResponseName): Promise<string | undefined> {
   if (!isShelfId(name.id)) return undefined
   const sealed = await state.shelf.get(name)
   return sealed === undefined ? undefined : state.vault.open(sealed, name)

@@ -1,11 +1,12 @@
 // GET and DELETE /v1/responses/{id}, and the list of its input items: what a key stored, and nobody else's.
 import { GatewayError } from '../core/errors.ts'
+import type { ResponseName } from '../store/responses.ts'
 import type { Asking, ListingParts } from './asking.ts'
 import { identify } from './asking.ts'
 import { answerFree } from './free.ts'
 import { pageOfItems } from './input-items.ts'
 import type { Reply } from './reply.ts'
-import type { ResponsesState, ShelfName, StoredResponse } from './responses-state.ts'
+import type { ResponsesState, StoredResponse } from './responses-state.ts'
 import { findResponse, forgetResponse } from './responses-state.ts'
 
 export type StoredParts = ListingParts & { readonly responses: ResponsesState }
@@ -49,20 +50,20 @@ export async function deleteResponse(
 async function answerAbout(
   parts: StoredParts,
   { asking, reply }: { readonly asking: AskingForStored; readonly reply: Reply },
-  work: (name: ShelfName) => Promise<string>,
+  work: (name: ResponseName) => Promise<string>,
 ): Promise<void> {
   const caller = await identify(parts, asking)
   const name = { keyId: caller.keyId, id: asking.id }
   await answerFree(parts, { asking, caller, model: '', reply }, () => work(name))
 }
 
-async function storedAs(parts: StoredParts, name: ShelfName): Promise<StoredResponse> {
+async function storedAs(parts: StoredParts, name: ResponseName): Promise<StoredResponse> {
   const stored = await findResponse(parts.responses, name)
   if (stored === undefined) throw notFound(name)
   return stored
 }
 
-function notFound({ id }: ShelfName): GatewayError {
+function notFound({ id }: ResponseName): GatewayError {
   return new GatewayError(
     'response_not_found',
     `this key has no stored response "${id.slice(0, 100)}"`,

@@ -9,7 +9,8 @@ export type SealedResponse = {
   readonly expiresAt: number
 }
 
-type ResponseName = Pick<SealedResponse, 'id' | 'keyId'>
+/** Where an answer is kept: under an id, and for the key that it belongs to. */
+export type ResponseName = Pick<SealedResponse, 'id' | 'keyId'>
 
 /** Keeps an answer and whatever belongs to it, at once. Keeping the same answer twice changes nothing. */
 export async function putResponses(
