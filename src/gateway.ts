@@ -148,14 +148,20 @@ async function openAdminPlane(
 ): Promise<AdminServer> {
   const { openAdmin } = await import('./admin/open.ts')
   const { config } = supply
-  const { publicUrlIsWritten, oidc } = config.admin
   const { clock, log, catalog } = parts
   const publicUrl = adminUrlOf(config, url)
   const options = { clock, periodAt, workerModules: [LEDGER_WORKER_MODULE] }
   const own = store.kind === 'sqlite' ? await openStore(config.database, options) : store
   const server = await openAdmin({
-    ...{ clock, log, catalog, flow: parts, store: own },
-    ...{ ...rest, publicUrl, publicUrlIsWritten, oidc },
+    ...rest,
+    clock,
+    log,
+    catalog,
+    flow: parts,
+    store: own,
+    publicUrl,
+    publicUrlIsWritten: config.admin.publicUrl !== undefined,
+    oidc: config.admin.oidc,
     version: version(),
     secret: secretOf(config),
     baseUrl: () => (config.admin.listen === 'same' ? publicUrl : url),

@@ -22,6 +22,7 @@ import {
 import { sendLink, type PersonLinkKind } from '../admin/people/send-link.ts'
 import { adminUrlOf } from '../config/admin-url.ts'
 import type { Config } from '../config/load.ts'
+import { urlOf } from '../core/url-of.ts'
 import type { Store } from '../store/open.ts'
 import { common, readConfig, readPlace, withStore, type CommonOptions } from './context.ts'
 import { demand } from './demand.ts'
@@ -203,11 +204,11 @@ type Linked = {
 
 async function printLink(store: Store, linked: Linked): Promise<void> {
   const { config, options, person, kind, mayMail } = linked
-  const { smtp, publicUrl } = config.admin
+  const { smtp } = config.admin
   const link = await sendLink(operatorDesk(store), {
     id: person.id,
     kind,
-    base: adminUrlOf(config, publicUrl),
+    base: adminUrlOf(config, urlOf(config.server)),
     mailer: mayMail && smtp && smtpMailer(smtp),
     onMailFailed: (thrown) => printWarning(`the mail was not sent: ${String(thrown)}`),
   })

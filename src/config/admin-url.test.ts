@@ -20,7 +20,7 @@ for (const [listening, url] of cases)
 
 test('what is written wins, and an address of its own comes before the common one', () => {
   const { admin } = loadConfig({ env: {}, folder: '/' })
-  const written = { ...admin, publicUrl: 'https://gate.example.com', publicUrlIsWritten: true }
+  const written = { ...admin, publicUrl: 'https://gate.example.com' }
   assert.equal(adminUrlOf({ admin: written }, 'http://127.0.0.1:1'), 'https://gate.example.com')
   const elsewhere = { ...admin, listen: { host: '127.0.0.1', port: 4001 } }
   assert.equal(adminUrlOf({ admin: elsewhere }, 'http://127.0.0.1:1'), 'http://127.0.0.1:4001')

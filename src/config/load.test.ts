@@ -32,7 +32,7 @@ describe('without a file', () => {
     })
     assert.equal(config.database, `sqlite:${join(folder, 'data/tollgate.db')}`)
     assert.equal(config.dataFolder, join(folder, 'data'))
-    assert.equal(config.admin.publicUrl, 'http://127.0.0.1:4000')
+    assert.equal(config.admin.publicUrl, undefined)
     assert.deepEqual([config.sandbox, config.models, config.providers], [true, null, []])
     assert.ok(Object.isFrozen(config.server))
   })
@@ -65,7 +65,6 @@ describe('without a file', () => {
     )
     assert.equal(config.database, 'postgres://u@h/db')
     assert.deepEqual([config.secret, config.offline], ['a ${plain} secret', true])
-    assert.equal(config.admin.publicUrl, 'http://127.0.0.1:4200')
   })
 })
 

@@ -5,7 +5,6 @@ import { FREE, makePrice } from '../catalog/prices.ts'
 import type { Price } from '../catalog/prices.ts'
 import { isObject } from '../core/json.ts'
 import { pricePerMillion } from '../core/money.ts'
-import { urlOf } from '../core/url-of.ts'
 import { adapterOf, ADAPTERS } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
 import { crossCheck } from './cross-check.ts'
@@ -18,16 +17,11 @@ import type { FileSettings, ModelSettings } from './schema.ts'
 import { databasePlace, readWritten, withOrigins } from './written.ts'
 import type { ConfigSource, Written } from './written.ts'
 
-export type Config = Omit<FileSettings, 'providers' | 'models' | 'admin'> & {
+export type Config = Omit<FileSettings, 'providers' | 'models'> & {
   /** The file it was read from; null = there is none. */
   readonly path: string | null
   /** The file and whatever it took values from: a change in any of them is a change of the configuration. */
   readonly files: readonly FileState[]
-  readonly admin: FileSettings['admin'] & {
-    readonly publicUrl: string
-    /** Whether somebody wrote it, or it is only where the server listens. */
-    readonly publicUrlIsWritten: boolean
-  }
   /** Whether the file says anything of the frame, or these are only the defaults. */
   readonly frameIsWritten: boolean
   /** Where Tollgate keeps files of its own: beside the SQLite database, else `data`. */
@@ -47,17 +41,6 @@ export type Config = Omit<FileSettings, 'providers' | 'models' | 'admin'> & {
 
 export type Provider = ProviderSettings & { readonly name: string }
 
-/** The only variables that are read by name; a file may take any other with ${NAME}. */
-export const VARIABLES = [
-  'TOLLGATE_CONFIG',
-  'TOLLGATE_HOST',
-  'TOLLGATE_PORT',
-  'TOLLGATE_WORKERS',
-  'TOLLGATE_DATABASE',
-  'TOLLGATE_SECRET',
-  'TOLLGATE_OFFLINE',
-] as const
-
 /** Throws a ConfigError with everything that is wrong. */
 export function loadConfig(source: ConfigSource): Config {
   const written = readWritten(source)
@@ -72,11 +55,6 @@ export function loadConfig(source: ConfigSource): Config {
     path,
     files: written.files,
     ...databasePlace(data.database, written),
-    admin: {
-      ...data.admin,
-      publicUrl: data.admin.publicUrl ?? localUrl(data.server),
-      publicUrlIsWritten: data.admin.publicUrl !== undefined,
-    },
     frameIsWritten: document['frame'] !== undefined,
     secret: readSecret(source),
     offline: ['1', 'true'].includes(source.env['TOLLGATE_OFFLINE'] ?? ''),
@@ -174,11 +152,6 @@ function remove(from: unknown, path: Path): void {
   if (step === undefined || !isObject(from)) return
   if (rest.length === 0) Reflect.deleteProperty(from, step)
   else remove(from[String(step)], rest)
-}
-
-function localUrl({ host, port }: FileSettings['server']): string {
-  const isEverywhere = host === '0.0.0.0' || host === '::'
-  return urlOf({ host: isEverywhere ? '127.0.0.1' : host, port })
 }
 
 function readSecret({ env, folder }: ConfigSource): string | null {

@@ -144,6 +144,12 @@ function valueOf(document: Document): unknown {
   }
 }
 
+const SERVER_VARIABLES = {
+  host: 'TOLLGATE_HOST',
+  port: 'TOLLGATE_PORT',
+  workers: 'TOLLGATE_WORKERS',
+} as const
+
 /** Puts what command line and environment say over the file, and keeps where each value came from. */
 function override(value: unknown, { env, options }: ConfigSource) {
   const document: Record<string, unknown> = isObject(value) ? { ...value } : {}
@@ -151,7 +157,7 @@ function override(value: unknown, { env, options }: ConfigSource) {
   const server = isObject(document['server']) ? { ...document['server'] } : undefined
   const changed: Record<string, string> = {}
   for (const name of ['host', 'port', 'workers'] as const) {
-    const variable = `TOLLGATE_${name.toUpperCase()}`
+    const variable = SERVER_VARIABLES[name]
     const given = options?.[name] ?? (env[variable] || undefined)
     if (given === undefined) continue
     changed[name] = given
