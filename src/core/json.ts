@@ -19,6 +19,11 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
+/** Whether a member is there: both SDK families write null for what they leave out. */
+export function isGiven<Value>(value: Value): value is NonNullable<Value> {
+  return value !== undefined && value !== null
+}
+
 /** The object without the members that are undefined, as optional members want it. */
 export function defined<T extends object>(object: T): Defined<T> {
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 // The fields that every format's `readCall` reads alike, with the same refusals: model, stream, output limit, labels.
 import { invalidRequest } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
+import { isGiven, isObject } from '../core/json.ts'
 
 export function modelOf(body: JsonObject): string {
   const model = body['model']
@@ -18,7 +18,7 @@ export function streamOf(body: JsonObject): boolean {
 /** A count the client may leave out: an output limit, a number of answers. */
 export function countOf(body: JsonObject, name: string, min: 0 | 1): number | undefined {
   const count = body[name]
-  if (count === undefined || count === null) return undefined
+  if (!isGiven(count)) return undefined
   if (typeof count === 'number' && Number.isSafeInteger(count) && count >= min) return count
   throw invalidRequest(name, `${name} must be a whole number of at least ${min}`)
 }

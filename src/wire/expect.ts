@@ -2,17 +2,17 @@
 // (`messages[2].content[0].text`). For translation only: in the same format the provider judges.
 import { invalidRequest } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { isArray, isObject } from '../core/json.ts'
+import { isArray, isGiven, isObject } from '../core/json.ts'
 
 type Expect<Value> = (value: unknown, place: string) => Value
 
-/** What may be left out: both SDK families write null for it too. */
+/** What may be left out. */
 export function optional<Value>(
   value: unknown,
   place: string,
   expect: Expect<Value>,
 ): Value | undefined {
-  return value === undefined || value === null ? undefined : expect(value, place)
+  return isGiven(value) ? expect(value, place) : undefined
 }
 
 export function expectText(value: unknown, place: string): string {

@@ -2,6 +2,7 @@
 // know must still be counted: as JSON when its bytes bound it, as unbounded when they do not.
 import type { InputMeasure } from '../core/call.ts'
 import type { JsonObject } from '../core/json.ts'
+import { isGiven } from '../core/json.ts'
 import type { FieldTable } from './fields.ts'
 
 export class Measure {
@@ -27,7 +28,7 @@ export class Measure {
 
   /** Schemas, arguments, results: what a provider writes anew before the model reads it. */
   json(value: unknown): void {
-    if (value === undefined || value === null) return
+    if (!isGiven(value)) return
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     this.#sum.jsonBytes += Buffer.byteLength(text)
   }

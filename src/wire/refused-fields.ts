@@ -3,7 +3,7 @@
 // request reach a model its key may not use.
 import { unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { isArray, isObject } from '../core/json.ts'
+import { isArray, isGiven, isObject } from '../core/json.ts'
 
 type Refusal = {
   readonly why: string
@@ -51,7 +51,7 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
 export function refuseFields(body: JsonObject): void {
   for (const name of Object.keys(body)) {
     const value = body[name]
-    if (value === undefined || value === null || !Object.hasOwn(REFUSED_FIELDS, name)) continue
+    if (!isGiven(value) || !Object.hasOwn(REFUSED_FIELDS, name)) continue
     const refusal = REFUSED_FIELDS[name]
     if (refusal === undefined || refusal.allows?.(value) === true) continue
     throw unsupportedParameter(name, `${name} is not supported: ${refusal.why}`)

@@ -4,7 +4,7 @@ import type { Call } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, stringOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { typeOf } from '../expect.ts'
@@ -110,9 +110,9 @@ function readPart(part: Json, place: string, { measure, needs, isResult }: Conte
 }
 
 function refuseFileIds(part: JsonObject, place: string): void {
-  if ((part['file_id'] ?? null) !== null) refuseFileId(`${place}.file_id`)
+  if (isGiven(part['file_id'])) refuseFileId(`${place}.file_id`)
   for (const [name, value] of Object.entries(part)) {
-    if (isObject(value) && (value['file_id'] ?? null) !== null) {
+    if (isObject(value) && isGiven(value['file_id'])) {
       refuseFileId(`${place}.${name}.file_id`)
     }
   }

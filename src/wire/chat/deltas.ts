@@ -1,8 +1,8 @@
 // The answer as chat completions tell it: canonical events become changes to the message of a choice. A stream sends
 // the changes one by one, a whole answer is their sum, so both say the same.
 import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isArray, isGiven, isObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import type { AnswerContext } from '../codec.ts'
 import { restoreCustomCalls } from '../custom-tools.ts'
@@ -201,8 +201,4 @@ function customToolsOf({ tools }: JsonObject): ReadonlySet<string> {
     if (typeof custom['name'] === 'string') names.add(custom['name'])
   }
   return names
-}
-
-function isGiven(value: Json | undefined): boolean {
-  return value !== undefined && value !== null
 }

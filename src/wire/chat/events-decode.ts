@@ -4,7 +4,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, numberOf, stringOf } from '../../core/json.ts'
 import type { ProviderComplaint } from '../codec.ts'
 import { decodeComplaint, parseEvent, streamError } from '../provider-errors.ts'
 import { findString } from '../json-text.ts'
@@ -110,6 +110,5 @@ function asChunk(choice: Json): Json {
 }
 
 function refuseError(error: Json | undefined): void {
-  if (error === undefined || error === null) return
-  throw streamError(decodeComplaint(error))
+  if (isGiven(error)) throw streamError(decodeComplaint(error))
 }

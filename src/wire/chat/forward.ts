@@ -1,7 +1,7 @@
 // Chat completions on both sides: the client's bytes go to the provider and the provider's come back, but for the
 // model's name, the output limit, the usage that metering needs, and tools that the provider would run by itself.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isArray, isGiven, isObject } from '../../core/json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import { findMember, replaceMember, setMembers } from '../json-text.ts'
 import type { JsonAnswer, JsonBody } from '../json.ts'
@@ -23,8 +23,7 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Arra
 /** In the field that the client used; both, when it used both, so that neither is left above the limit. */
 function limitChange(body: JsonObject, outputTokensMax: number | undefined): JsonObject {
   if (outputTokensMax === undefined) return {}
-  const isGiven = (name: string): boolean => body[name] !== undefined && body[name] !== null
-  const names = ['max_completion_tokens', 'max_tokens'].filter(isGiven)
+  const names = ['max_completion_tokens', 'max_tokens'].filter((name) => isGiven(body[name]))
   if (names.length === 0) return { max_completion_tokens: outputTokensMax }
   return Object.fromEntries(names.map((name) => [name, outputTokensMax]))
 }

@@ -2,7 +2,7 @@
 // is answered before the conversation goes on: both families' providers refuse anything else, less clearly.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, stringOf } from '../../core/json.ts'
 import type {
   AssistantPart,
   CacheMark,
@@ -133,7 +133,7 @@ function decodeImage(part: JsonObject, place: string): ImagePart {
 
 function decodeFile(part: JsonObject, place: string): FilePart {
   const file = expectObject(part['file'], `${place}.file`)
-  if ((file['file_id'] ?? null) !== null) refuseFileId(`${place}.file.file_id`)
+  if (isGiven(file['file_id'])) refuseFileId(`${place}.file.file_id`)
   const name = optional(file['filename'], `${place}.file.filename`, expectText)
   return {
     type: 'file',

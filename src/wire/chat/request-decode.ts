@@ -2,7 +2,7 @@
 // understand is a 400 that names the field.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined } from '../../core/json.ts'
+import { defined, isGiven } from '../../core/json.ts'
 import type {
   Conversation,
   Effort,
@@ -212,7 +212,7 @@ function knownTool(value: unknown, place: string, tools: readonly Tool[]): strin
 /** A message of the deprecated kind holds one call at most. */
 function decodeParallel(body: JsonObject): boolean | undefined {
   const asked = optional(body['parallel_tool_calls'], 'parallel_tool_calls', expectBoolean)
-  return asked ?? ((body['functions'] ?? null) === null ? undefined : false)
+  return asked ?? (isGiven(body['functions']) ? false : undefined)
 }
 
 function decodeFormat(value: unknown, place: string): OutputFormat | undefined {

@@ -1,7 +1,7 @@
 // Tools that the provider runs by itself, at a price and with an account of its own. They are taken out of every
 // request; only tools that the client runs stay.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isArray, isGiven, isObject } from '../../core/json.ts'
 import { typeOf } from '../expect.ts'
 
 export type UsableTools = {
@@ -25,8 +25,4 @@ export function usableTools(body: JsonObject): UsableTools {
 
 function isHosted(tool: Json): tool is JsonObject {
   return isObject(tool) && !['', 'function', 'custom'].includes(typeOf(tool))
-}
-
-function isGiven(value: Json | undefined): boolean {
-  return value !== undefined && value !== null
 }

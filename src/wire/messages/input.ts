@@ -3,7 +3,7 @@
 import type { InputMeasure } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isArray, isGiven, isObject } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
 import { typeOf } from '../expect.ts'
 import { Measure } from '../measure.ts'
@@ -122,6 +122,6 @@ function readCacheMark(holder: JsonObject, prefix: string, { measure }: Walk): v
 function refuseFiles(value: Json | undefined, place: string): void {
   if (isArray(value)) value.forEach((each, index) => refuseFiles(each, `${place}[${index}]`))
   if (!isObject(value)) return
-  if ((value['file_id'] ?? null) !== null) refuseFileId(`${place}.file_id`)
+  if (isGiven(value['file_id'])) refuseFileId(`${place}.file_id`)
   for (const [name, member] of Object.entries(value)) refuseFiles(member, `${place}.${name}`)
 }

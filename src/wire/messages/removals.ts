@@ -2,7 +2,7 @@
 // compaction and diagnostics. They cost what no hold covers, or reach what another key left in the shared account. Only
 // searches of the web may stay, where the hold covers them.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isArray, isGiven, isObject } from '../../core/json.ts'
 import { isSearch, withSearchLimit } from './search.ts'
 
 export type Removals = {
@@ -16,7 +16,7 @@ export function removalsFrom(body: JsonObject, { maySearch = false } = {}): Remo
   const changes: Record<string, Json | undefined> = {}
   const dropped: string[] = []
   for (const name of ['compaction', 'diagnostics']) {
-    if (body[name] === undefined || body[name] === null) continue
+    if (!isGiven(body[name])) continue
     changes[name] = undefined
     dropped.push(name)
   }

@@ -2,7 +2,7 @@
 // cannot be understood is a 400 that names its place.
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined } from '../../core/json.ts'
+import { defined, isGiven } from '../../core/json.ts'
 import type { Conversation, Effort, OutputFormat, Reasoning } from '../../core/request.ts'
 import {
   expectBoolean,
@@ -81,7 +81,7 @@ function decodeSampling(body: JsonObject): Conversation['sampling'] {
 
 /** `output_format` is what `output_config.format` was called in its beta. */
 function decodeOutputFormat(body: JsonObject, config: JsonObject): OutputFormat | undefined {
-  const place = (config['format'] ?? null) === null ? 'output_format' : 'output_config.format'
+  const place = isGiven(config['format']) ? 'output_config.format' : 'output_format'
   const format = optional(config['format'] ?? body['output_format'], place, expectObject)
   if (format === undefined) return undefined
   if (typeOf(format) !== 'json_schema') {

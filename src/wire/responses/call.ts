@@ -4,7 +4,7 @@ import type { Call } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject, stringOf } from '../../core/json.ts'
+import { defined, isArray, isGiven, isObject, stringOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
@@ -117,7 +117,7 @@ function readOutput(output: Json | undefined, place: string, walk: Walk): void {
 }
 
 function readPart(part: JsonObject, place: string, { measure, needs }: Walk): void {
-  if ((part['file_id'] ?? null) !== null) refuseFileId(`${place}.file_id`)
+  if (isGiven(part['file_id'])) refuseFileId(`${place}.file_id`)
   const mark = part['prompt_cache_breakpoint']
   if (isObject(mark)) {
     measure.cacheWrite(lifetimeOf(mark['ttl'], `${place}.prompt_cache_breakpoint.ttl`))
@@ -158,7 +158,7 @@ function readSettings(body: JsonObject, { measure, needs }: Walk): void {
   if ((retention ?? 'in_memory') !== 'in_memory') {
     measure.cacheWrite(lifetimeOf(retention, 'prompt_cache_retention'))
   }
-  if ((store ?? null) !== null && typeof store !== 'boolean') {
+  if (isGiven(store) && typeof store !== 'boolean') {
     throw invalidRequest('store', 'store must be true or false')
   }
   measure.unknownFields(body, RESPONSES_FIELDS)
@@ -173,7 +173,7 @@ function refuseWithin({ reasoning, prompt_cache_options: caching }: JsonObject):
       'reasoning.mode is not supported: it changes the price, and no price list tells by how much',
     )
   }
-  if (isObject(caching) && (caching['comparison_response_id'] ?? null) !== null) {
+  if (isObject(caching) && isGiven(caching['comparison_response_id'])) {
     throw unsupportedParameter(
       'prompt_cache_options.comparison_response_id',
       'prompt_cache_options.comparison_response_id is not supported: providers know no response ids of ours',

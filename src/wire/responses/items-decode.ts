@@ -2,7 +2,7 @@
 // items of its own here and is one message there, up to the next word of anybody else.
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, stringOf } from '../../core/json.ts'
+import { defined, isGiven, stringOf } from '../../core/json.ts'
 import type { AssistantPart, Message, ThinkingPart } from '../../core/request.ts'
 import {
   expectList,
@@ -115,7 +115,7 @@ const ROLES = ['user', 'assistant', 'system', 'developer'] as const
 
 function decodeMessage({ item, place }: Placed, turns: Turns, reading: Reading): void {
   const role = expectOneOf(ROLES)(item['role'], `${place}.role`)
-  if ((item['phase'] ?? null) !== null) reading.dropped.add('input.phase')
+  if (isGiven(item['phase'])) reading.dropped.add('input.phase')
   const parts = contentOf({ item, place })
   switch (role) {
     case 'user':

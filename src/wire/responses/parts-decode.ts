@@ -2,7 +2,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, stringOf } from '../../core/json.ts'
+import { defined, isGiven, stringOf } from '../../core/json.ts'
 import type {
   AssistantPart,
   AudioPart,
@@ -78,7 +78,7 @@ function decodeText({ part, place }: PlacedPart): TextPart {
 }
 
 function decodeImage({ part, place }: PlacedPart): ImagePart {
-  if ((part['file_id'] ?? null) !== null) refuseFileId(`${place}.file_id`)
+  if (isGiven(part['file_id'])) refuseFileId(`${place}.file_id`)
   return defined({
     type: 'image' as const,
     source: decodeUrl(part['image_url'], `${place}.image_url`),
@@ -88,7 +88,7 @@ function decodeImage({ part, place }: PlacedPart): ImagePart {
 }
 
 function decodeFile({ part, place }: PlacedPart): FilePart {
-  if ((part['file_id'] ?? null) !== null) refuseFileId(`${place}.file_id`)
+  if (isGiven(part['file_id'])) refuseFileId(`${place}.file_id`)
   const url = optional(part['file_url'], `${place}.file_url`, expectText)
   return defined({
     type: 'file' as const,

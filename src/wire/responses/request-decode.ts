@@ -2,7 +2,7 @@
 // has no canonical form is dropped and named.
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, stringOf } from '../../core/json.ts'
+import { defined, isGiven, stringOf } from '../../core/json.ts'
 import type {
   Conversation,
   Message,
@@ -122,7 +122,7 @@ function decodeReasoning(body: JsonObject, reading: Reading): Reasoning | undefi
   const summary = reasoning['summary'] ?? reasoning['generate_summary']
   return defined({
     effort: optional(reasoning['effort'], 'reasoning.effort', expectOneOf(EFFORTS)),
-    display: (summary ?? null) === null ? undefined : ('summary' as const),
+    display: isGiven(summary) ? ('summary' as const) : undefined,
   })
 }
 

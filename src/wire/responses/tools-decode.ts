@@ -2,7 +2,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, stringOf } from '../../core/json.ts'
+import { defined, isGiven, stringOf } from '../../core/json.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
 import {
   expectBoolean,
@@ -73,7 +73,7 @@ const NO_PARAMETERS: JsonObject = { type: 'object', properties: {} }
 export function decodeToolChoice(body: JsonObject, reading: Reading): ToolChoice | undefined {
   const { toolChoice, dropped } = usableTools(body)
   if (dropped.includes('tool_choice')) reading.dropped.add('tool_choice')
-  if (toolChoice === undefined || toolChoice === null) return undefined
+  if (!isGiven(toolChoice)) return undefined
   if (typeof toolChoice === 'string') {
     return { type: expectOneOf(['auto', 'none', 'required'])(toolChoice, 'tool_choice') }
   }
