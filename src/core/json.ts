@@ -19,6 +19,11 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
+/** The word that says what an object is; '' when it says nothing. */
+export function typeOf(value: JsonObject): string {
+  return stringOf(value['type']) ?? ''
+}
+
 /** Whether a member is there: both SDK families write null for what they leave out. */
 export function isGiven<Value>(value: Value): value is NonNullable<Value> {
   return value !== undefined && value !== null

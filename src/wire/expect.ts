@@ -77,8 +77,3 @@ export function expectOneOf<Word extends string>(words: readonly Word[]): Expect
     throw invalidRequest(place, `${place} must be one of ${words.join(', ')}`)
   }
 }
-
-/** The word that says what an object is; '' when it says nothing. */
-export function typeOf(value: JsonObject): string {
-  return typeof value['type'] === 'string' ? value['type'] : ''
-}

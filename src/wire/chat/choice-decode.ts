@@ -6,9 +6,8 @@ import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import { isArray, isObject, numberOf, stringOf, typeOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
-import { typeOf } from '../expect.ts'
 
 type Prose = { readonly kind: 'text' | 'refusal' | 'thinking'; text: string; seal?: Seal }
 type Call = { readonly kind: 'tool-call'; id: string; name: string; text: string; custom: boolean }

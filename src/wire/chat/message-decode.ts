@@ -2,7 +2,7 @@
 // is answered before the conversation goes on: both families' providers refuse anything else, less clearly.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, stringOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, stringOf, typeOf } from '../../core/json.ts'
 import type {
   AssistantPart,
   CacheMark,
@@ -14,7 +14,7 @@ import type {
   ToolCallPart,
   UserPart,
 } from '../../core/request.ts'
-import { expectList, expectName, expectObject, expectText, optional, typeOf } from '../expect.ts'
+import { expectList, expectName, expectObject, expectText, optional } from '../expect.ts'
 import { decodeDataUrl, decodeUrl, expectBase64 } from '../media.ts'
 import { refuseFileId } from '../refused-fields.ts'
 import { unpackSeal } from '../seal.ts'

@@ -1,6 +1,6 @@
 // What is known inside a chat completions request.
 import type { JsonObject } from '../../core/json.ts'
-import { typeOf } from '../expect.ts'
+import { typeOf } from '../../core/json.ts'
 import type { Shape } from '../shape.ts'
 import { shapesOf } from '../shape.ts'
 

@@ -1,8 +1,7 @@
 // Tools that the provider runs by itself, at a price and with an account of its own. They are taken out of every
 // request; only tools that the client runs stay.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject } from '../../core/json.ts'
-import { typeOf } from '../expect.ts'
+import { isArray, isGiven, isObject, typeOf } from '../../core/json.ts'
 
 export type UsableTools = {
   /** The entries of `tools` that stay. */

@@ -2,7 +2,7 @@
 // turned into text where a model can read it, else dropped and named.
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject } from '../../core/json.ts'
+import { defined, isArray, isObject, typeOf } from '../../core/json.ts'
 import type {
   AssistantPart,
   Base64Source,
@@ -15,7 +15,7 @@ import type {
   UrlSource,
   UserPart,
 } from '../../core/request.ts'
-import { expectList, expectName, expectObject, expectText, optional, typeOf } from '../expect.ts'
+import { expectList, expectName, expectObject, expectText, optional } from '../expect.ts'
 import { decodeUrl, expectBase64, usualType } from '../media.ts'
 import { SEAL_MARK, unpackSeal } from '../seal.ts'
 import { shortToolName } from './tool-names.ts'

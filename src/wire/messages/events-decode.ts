@@ -3,7 +3,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { isArray, isObject, stringOf, typeOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { readable } from '../counts.ts'
 import { parseEvent, streamError } from '../provider-errors.ts'
@@ -69,7 +69,7 @@ class FrameReader {
   }
 
   #read(frame: JsonObject): CanonicalEvent[] {
-    switch (stringOf(frame['type']) ?? '') {
+    switch (typeOf(frame)) {
       case 'content_block_delta':
         return this.#delta(objectOf(frame['delta']))
       case 'content_block_start':
@@ -121,7 +121,7 @@ class FrameReader {
   #start(block: JsonObject): CanonicalEvent[] {
     if (this.#hasEnded) return []
     this.#isIgnoring = false
-    switch (stringOf(block['type']) ?? '') {
+    switch (typeOf(block)) {
       case 'text': {
         const citations = isArray(block['citations']) ? block['citations'] : []
         return [...this.#begin({ kind: 'text', citations }), ...this.#piece('text', block['text'])]
@@ -151,7 +151,7 @@ class FrameReader {
   #delta(delta: JsonObject): CanonicalEvent[] {
     if (this.#isIgnoring || this.#hasEnded) return []
     const open = this.#open
-    switch (stringOf(delta['type']) ?? '') {
+    switch (typeOf(delta)) {
       case 'text_delta':
         return this.#piece('text', delta['text'])
       case 'thinking_delta':

@@ -2,7 +2,7 @@
 // cannot be understood is a 400 that names its place.
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, isGiven } from '../../core/json.ts'
+import { defined, isGiven, typeOf } from '../../core/json.ts'
 import type { Conversation, Effort, OutputFormat, Reasoning } from '../../core/request.ts'
 import {
   expectBoolean,
@@ -14,7 +14,6 @@ import {
   expectText,
   expectTexts,
   optional,
-  typeOf,
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
 import { unknownMembers } from '../shape.ts'

@@ -4,7 +4,7 @@ import type { Call } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isArray, isGiven, isObject, stringOf } from '../../core/json.ts'
+import { defined, isArray, isGiven, isObject, stringOf, typeOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
@@ -122,7 +122,7 @@ function readPart(part: JsonObject, place: string, { measure, needs }: Walk): vo
   if (isObject(mark)) {
     measure.cacheWrite(lifetimeOf(mark['ttl'], `${place}.prompt_cache_breakpoint.ttl`))
   }
-  switch (stringOf(part['type']) ?? '') {
+  switch (typeOf(part)) {
     case 'input_text':
     case 'output_text':
       return measure.text(part['text'])

@@ -2,7 +2,7 @@
 // tells whatever the pieces did not, so a provider that leaves out deltas loses nothing.
 import type { CanonicalEvent, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import { isArray, isObject, numberOf, stringOf, typeOf } from '../../core/json.ts'
 import { BETWEEN_THOUGHTS } from './items-decode.ts'
 
 export interface ItemDecoder {
@@ -14,7 +14,7 @@ export interface ItemDecoder {
 
 /** Undefined for items that say nothing to a client of another format: calls of hosted tools, markers. */
 export function openItem(item: JsonObject, nextBlock: () => number): ItemDecoder | undefined {
-  switch (stringOf(item['type']) ?? '') {
+  switch (typeOf(item)) {
     case 'message':
       return new MessageDecoder(nextBlock)
     case 'reasoning':

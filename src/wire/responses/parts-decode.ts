@@ -2,7 +2,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, isGiven, stringOf } from '../../core/json.ts'
+import { defined, isGiven, typeOf } from '../../core/json.ts'
 import type {
   AssistantPart,
   AudioPart,
@@ -19,7 +19,7 @@ import { refuseFileId } from '../refused-fields.ts'
 export type PlacedPart = { readonly part: JsonObject; readonly place: string }
 
 export function decodeUserPart(placed: PlacedPart): UserPart {
-  switch (stringOf(placed.part['type']) ?? '') {
+  switch (typeOf(placed.part)) {
     case 'input_text':
     case 'output_text':
       return decodeText(placed)
@@ -35,7 +35,7 @@ export function decodeUserPart(placed: PlacedPart): UserPart {
 }
 
 export function decodeTextPart(placed: PlacedPart): TextPart {
-  switch (stringOf(placed.part['type']) ?? '') {
+  switch (typeOf(placed.part)) {
     case 'input_text':
     case 'output_text':
       return decodeText(placed)
@@ -46,7 +46,7 @@ export function decodeTextPart(placed: PlacedPart): TextPart {
 
 export function decodeAssistantPart(placed: PlacedPart): AssistantPart {
   const { part, place } = placed
-  switch (stringOf(part['type']) ?? '') {
+  switch (typeOf(part)) {
     // Many clients give the assistant's words back as if they were input.
     case 'input_text':
     case 'output_text':
@@ -59,7 +59,7 @@ export function decodeAssistantPart(placed: PlacedPart): AssistantPart {
 }
 
 export function decodeOutputPart(placed: PlacedPart): TextPart | ImagePart | FilePart {
-  switch (stringOf(placed.part['type']) ?? '') {
+  switch (typeOf(placed.part)) {
     case 'input_text':
     case 'output_text':
       return decodeText(placed)

@@ -2,7 +2,7 @@
 // has no canonical form is dropped and named.
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, isGiven, stringOf } from '../../core/json.ts'
+import { defined, isGiven, typeOf } from '../../core/json.ts'
 import type {
   Conversation,
   Message,
@@ -88,7 +88,7 @@ function decodeInstructions(body: JsonObject): Message[] {
 
 function decodeFormat(text: JsonObject): OutputFormat | undefined {
   const format = optional(text['format'], 'text.format', expectObject) ?? { type: 'text' }
-  switch (stringOf(format['type']) ?? '') {
+  switch (typeOf(format)) {
     case 'text':
       return undefined
     case 'json_object':

@@ -1,6 +1,6 @@
 // What is known inside a responses request. Settings of reasoning are read one by one (`request-decode.ts`).
 import type { JsonObject } from '../../core/json.ts'
-import { typeOf } from '../expect.ts'
+import { typeOf } from '../../core/json.ts'
 import type { Shape } from '../shape.ts'
 import { shapesOf } from '../shape.ts'
 import { itemType } from './item-type.ts'

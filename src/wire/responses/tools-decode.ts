@@ -2,7 +2,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isGiven, stringOf } from '../../core/json.ts'
+import { defined, isGiven, typeOf } from '../../core/json.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
 import {
   expectBoolean,
@@ -24,7 +24,7 @@ export function decodeTools(body: JsonObject, reading: Reading): Tool[] {
 }
 
 function decodeTool(tool: JsonObject, place: string, reading: Reading): Tool[] {
-  switch (stringOf(tool['type']) ?? '') {
+  switch (typeOf(tool)) {
     case 'function':
     case 'custom':
       return [decodeOne(tool, { place, namespace: undefined }, reading)]
@@ -78,7 +78,7 @@ export function decodeToolChoice(body: JsonObject, reading: Reading): ToolChoice
     return { type: expectOneOf(['auto', 'none', 'required'])(toolChoice, 'tool_choice') }
   }
   const choice = expectObject(toolChoice, 'tool_choice')
-  switch (stringOf(choice['type']) ?? '') {
+  switch (typeOf(choice)) {
     case 'function':
     case 'custom':
       return { type: 'tool', name: chosenName(choice, 'tool_choice', reading) }
