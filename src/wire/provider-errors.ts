@@ -18,6 +18,14 @@ export function parseEvent(event: SseEvent): JsonObject {
   throw new GatewayError('provider_failed', 'the provider sent an event that is no JSON object')
 }
 
+/**
+ * The complaint in the body of a failed request, in the formats of the chat family. Others than their inventor leave out
+ * the envelope, or call the message `detail`.
+ */
+export function decodeErrorBody(body: JsonObject): ProviderComplaint {
+  return decodeComplaint(body['error'] ?? { ...body, message: body['message'] ?? body['detail'] })
+}
+
 /** The members of an error object that both families have; many compatible providers send a bare text. */
 export function decodeComplaint(error: unknown): ProviderComplaint {
   if (typeof error === 'string') return { message: error }

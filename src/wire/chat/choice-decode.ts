@@ -8,6 +8,7 @@ import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/even
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, numberOf, stringOf, typeOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
+import { decodeLogprobs } from '../logprobs.ts'
 
 type Prose = { readonly kind: 'text' | 'refusal' | 'thinking'; text: string; seal?: Seal }
 type Call = { readonly kind: 'tool-call'; id: string; name: string; text: string; custom: boolean }
@@ -227,23 +228,4 @@ function decodeReason(reason: Json | undefined, hasCalls: boolean): FinishReason
 function textOf(parts: Json | undefined): string {
   if (!isArray(parts)) return stringOf(parts) ?? ''
   return parts.map((part) => (isObject(part) ? (stringOf(part['text']) ?? '') : '')).join('')
-}
-
-function decodeLogprobs(value: Json | undefined): readonly TokenLogprob[] | undefined {
-  if (!isArray(value) || value.length === 0) return undefined
-  return value.filter(isObject).map((entry) => ({
-    ...decodeToken(entry),
-    top: isArray(entry['top_logprobs'])
-      ? entry['top_logprobs'].filter(isObject).map(decodeToken)
-      : [],
-  }))
-}
-
-function decodeToken(entry: JsonObject): Omit<TokenLogprob, 'top'> {
-  const { bytes } = entry
-  return {
-    token: stringOf(entry['token']) ?? '',
-    logprob: numberOf(entry['logprob']) ?? 0,
-    bytes: isArray(bytes) ? bytes.filter((byte) => typeof byte === 'number') : null,
-  }
 }

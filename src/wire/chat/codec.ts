@@ -1,8 +1,9 @@
 // Chat completions, whole: the client's half, the provider's half, and passing through.
 import type { Codec } from '../codec.ts'
+import { decodeErrorBody } from '../provider-errors.ts'
 import { affinityOf } from './affinity.ts'
 import { readCall } from './call.ts'
-import { decodeError, decodeEvents, decodeResponse } from './events-decode.ts'
+import { decodeEvents, decodeResponse } from './events-decode.ts'
 import { encodeEvents, encodeResponse } from './events-encode.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 import { decodeRequest } from './request-decode.ts'
@@ -19,7 +20,7 @@ export const chatCodec: Codec = {
   encodeRequest,
   decodeEvents,
   decodeResponse,
-  decodeError,
+  decodeError: decodeErrorBody,
   forwardRequest,
   forwardEvents,
   forwardResponse,

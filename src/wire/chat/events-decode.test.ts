@@ -7,7 +7,8 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { sseEvent } from '../sse.ts'
-import { decodeError, decodeEvents, decodeResponse } from './events-decode.ts'
+import { decodeErrorBody } from '../provider-errors.ts'
+import { decodeEvents, decodeResponse } from './events-decode.ts'
 
 function decode(...chunks: (JsonObject | string)[]): readonly CanonicalEvent[] {
   const decoder = decodeEvents()
@@ -166,6 +167,6 @@ test('a failed request is quoted in the provider’s words, however it wraps the
     [{ detail: [{ loc: [] }] }, undefined],
     [{}, undefined],
   ] as const) {
-    assert.equal(decodeError(body).message, message)
+    assert.equal(decodeErrorBody(body).message, message)
   }
 })

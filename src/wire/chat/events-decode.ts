@@ -5,7 +5,6 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, numberOf, stringOf } from '../../core/json.ts'
-import type { ProviderComplaint } from '../codec.ts'
 import { decodeComplaint, parseEvent, streamError } from '../provider-errors.ts'
 import { findString } from '../json-text.ts'
 import type { Changing } from '../refrain.ts'
@@ -40,11 +39,6 @@ export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
     ...answer.add({ ...body, choices: choices.map((choice) => asChunk(choice)) }),
     ...answer.end(),
   ]
-}
-
-export function decodeError(body: JsonObject): ProviderComplaint {
-  // Others than the inventor of the format leave out the envelope, or call the message `detail`.
-  return decodeComplaint(body['error'] ?? { ...body, message: body['message'] ?? body['detail'] })
 }
 
 class AnswerDecoder {

@@ -1,7 +1,7 @@
 // Embeddings, whole. The format knows no streams, so what belongs to them cannot be asked for.
 import type { Codec } from '../codec.ts'
 import { changeMembers } from '../json.ts'
-import { decodeComplaint } from '../provider-errors.ts'
+import { decodeErrorBody } from '../provider-errors.ts'
 import { decodeResponse, encodeResponse, forwardResponse } from './answer.ts'
 import { affinityOf, decodeRequest, encodeRequest, readCall } from './request.ts'
 
@@ -14,7 +14,7 @@ export const embeddingsCodec: Codec = {
   encodeRequest,
   encodeResponse,
   decodeResponse,
-  decodeError: (body) => decodeComplaint(body['error'] ?? body),
+  decodeError: decodeErrorBody,
   forwardRequest: (body, change) => changeMembers(body, { model: change.model }),
   forwardResponse,
   encodeEvents: neverStreamed,

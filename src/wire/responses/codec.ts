@@ -1,8 +1,9 @@
 // The responses format: what a client sees, what a provider sees, and the passage between equals.
 import type { Codec } from '../codec.ts'
+import { decodeErrorBody } from '../provider-errors.ts'
 import { affinityOf } from './affinity.ts'
 import { readCall } from './call.ts'
-import { decodeError, decodeEvents, decodeResponse } from './events-decode.ts'
+import { decodeEvents, decodeResponse } from './events-decode.ts'
 import { encodeEvents, encodeResponse } from './events-encode.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 import { decodeRequest } from './request-decode.ts'
@@ -19,7 +20,7 @@ export const responsesCodec: Codec = {
   encodeRequest,
   decodeEvents,
   decodeResponse,
-  decodeError,
+  decodeError: decodeErrorBody,
   forwardRequest,
   forwardEvents,
   forwardResponse,

@@ -6,7 +6,8 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { SseReader, sseEvent } from '../sse.ts'
-import { decodeError, decodeEvents, decodeResponse } from './events-decode.ts'
+import { decodeErrorBody } from '../provider-errors.ts'
+import { decodeEvents, decodeResponse } from './events-decode.ts'
 
 const RECORDED = readFileSync(
   new URL('../../../test/fixtures/responses/reasoning-text-call.sse', import.meta.url),
@@ -334,11 +335,14 @@ test('responses: an event that is no JSON is the provider’s failure', () => {
 })
 
 test('responses: what a provider says about a failed request', () => {
-  assert.deepEqual(decodeError({ error: { message: 'm', type: 't', code: 'c', param: 'input' } }), {
-    message: 'm',
-    type: 't',
-    code: 'c',
-    param: 'input',
-  })
-  assert.deepEqual(decodeError({ detail: 'no' }), { message: 'no' })
+  assert.deepEqual(
+    decodeErrorBody({ error: { message: 'm', type: 't', code: 'c', param: 'input' } }),
+    {
+      message: 'm',
+      type: 't',
+      code: 'c',
+      param: 'input',
+    },
+  )
+  assert.deepEqual(decodeErrorBody({ detail: 'no' }), { message: 'no' })
 })

@@ -5,7 +5,6 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
-import type { ProviderComplaint } from '../codec.ts'
 import { decodeComplaint, parseEvent, streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
 import type { ItemDecoder } from './item-decoder.ts'
@@ -25,11 +24,6 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
   return new AnswerDecoder().whole(body)
-}
-
-export function decodeError(body: JsonObject): ProviderComplaint {
-  // Others than the inventor of the format leave out the envelope, or call the message `detail`.
-  return decodeComplaint(body['error'] ?? { ...body, message: body['message'] ?? body['detail'] })
 }
 
 class AnswerDecoder {

@@ -3,6 +3,7 @@
 import type { CanonicalEvent, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, numberOf, stringOf, typeOf } from '../../core/json.ts'
+import { decodeLogprobs } from '../logprobs.ts'
 import { BETWEEN_THOUGHTS } from './items-decode.ts'
 
 export interface ItemDecoder {
@@ -249,22 +250,4 @@ class CallDecoder implements ItemDecoder {
 /** What a finished text has beyond the pieces that were told; nothing when the two do not agree. */
 function remainder(whole: string, told: string): string {
   return whole.startsWith(told) ? whole.slice(told.length) : ''
-}
-
-function decodeLogprobs(logprobs: Json | undefined): readonly TokenLogprob[] | undefined {
-  if (!isArray(logprobs) || logprobs.length === 0) return undefined
-  return logprobs.flatMap((entry) => {
-    if (!isObject(entry)) return []
-    const top = isArray(entry['top_logprobs']) ? entry['top_logprobs'] : []
-    return [{ ...decodeLogprob(entry), top: top.filter(isObject).map(decodeLogprob) }]
-  })
-}
-
-function decodeLogprob(entry: JsonObject): Omit<TokenLogprob, 'top'> {
-  const bytes = entry['bytes']
-  return {
-    token: stringOf(entry['token']) ?? '',
-    logprob: numberOf(entry['logprob']) ?? 0,
-    bytes: isArray(bytes) ? bytes.filter((byte) => typeof byte === 'number') : null,
-  }
 }
