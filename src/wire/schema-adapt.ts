@@ -1,5 +1,5 @@
-// JSON schemas as providers of the messages and converse formats can enforce them: closed objects, anyOf instead of oneOf, and every
-// keyword they do not know told in the description, where at least the model reads it.
+// JSON schemas as providers of the messages and converse formats can enforce them: closed objects, anyOf instead of
+// oneOf, and every keyword they do not know told in the description, where at least the model reads it.
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isObject } from '../core/json.ts'
 import type { OutputFormat } from '../core/request.ts'

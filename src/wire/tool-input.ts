@@ -1,8 +1,8 @@
-// A tool call's input: an object in this format, the model's own text in the canonical form.
+// A tool call's input as the object that some formats carry; in the canonical form it is the model's own text.
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 
-/** The input as the object this format needs. A text that is no JSON object is kept whole, so that no turn fails. */
+/** A text that is no JSON object is kept whole, so that no turn fails. */
 export function toolInputObject(text: string): JsonObject {
   if (text.trim() === '') return {}
   try {

@@ -2,7 +2,7 @@
 // refused whatever the provider speaks is decided before, in `removals.ts` and `call.ts`.
 import type { FieldTable } from '../fields.ts'
 
-export const FIELDS: FieldTable = {
+export const MESSAGES_FIELDS: FieldTable = {
   model: 'read',
   messages: 'read',
   system: 'read',

@@ -7,7 +7,7 @@ import { isArray, isGiven, isObject, typeOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
 import { Measure } from '../measure.ts'
 import { refuseFileId } from '../refused-fields.ts'
-import { FIELDS } from './fields.ts'
+import { MESSAGES_FIELDS } from './fields.ts'
 
 export type MeasuredInput = { readonly measure: InputMeasure; readonly needs: readonly Ability[] }
 
@@ -27,10 +27,7 @@ export function measureInput(body: JsonObject): MeasuredInput {
     if (isObject(tool)) readCacheMark(tool, `tools[${index}].`, walk)
   }
   readOutputFormat(body, walk)
-  // A field that is not known may still reach the model.
-  for (const [name, value] of Object.entries(body)) {
-    if (!Object.hasOwn(FIELDS, name)) walk.measure.json(value)
-  }
+  walk.measure.unknownFields(body, MESSAGES_FIELDS)
   return { measure: walk.measure.sum, needs: [...walk.needs] }
 }
 

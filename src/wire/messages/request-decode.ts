@@ -18,7 +18,7 @@ import {
 import { droppedFields } from '../fields.ts'
 import { unknownMembers } from '../shape.ts'
 import { decodeCacheMark } from './blocks-decode.ts'
-import { FIELDS } from './fields.ts'
+import { MESSAGES_FIELDS } from './fields.ts'
 import { decodeMessages } from './messages-decode.ts'
 import { removalsFrom } from './removals.ts'
 import { sessionOf } from './session.ts'
@@ -30,7 +30,7 @@ export function decodeRequest(whole: JsonObject): Conversation {
   const body: JsonObject = { ...whole, ...removals.changes }
   const dropped = new Set([
     ...removals.dropped,
-    ...droppedFields(body, FIELDS),
+    ...droppedFields(body, MESSAGES_FIELDS),
     ...unknownMembers(body, MESSAGES_SHAPE),
   ])
   const tools = decodeTools(body, dropped)

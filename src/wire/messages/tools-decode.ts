@@ -1,7 +1,7 @@
 // The tools of a messages request and how they may be chosen. Tools that only this format knows are dropped and named.
 import { invalidRequest } from '../../core/errors.ts'
-import type { JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { defined, isArray, isObject, typeOf } from '../../core/json.ts'
 import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
 import {
   expectBoolean,
@@ -105,16 +105,15 @@ function decodeTool(tool: JsonObject, place: string, dropped: Set<string>): Tool
 }
 
 /** The deferred tools that a search earlier in the conversation brought in. */
-function loadedTools(body: JsonObject): ReadonlySet<unknown> {
-  const names = new Set<unknown>()
-  for (const message of isArray(body['messages']) ? body['messages'] : []) {
-    const content = isObject(message) ? message['content'] : undefined
-    for (const block of isArray(content) ? content : []) {
-      const results = isObject(block) && block['type'] === 'tool_result' ? block['content'] : []
-      for (const result of isArray(results) ? results : []) {
-        if (isObject(result) && result['type'] === 'tool_reference') names.add(result['tool_name'])
-      }
-    }
-  }
-  return names
+function loadedTools({ messages }: JsonObject): ReadonlySet<unknown> {
+  const references = objectsIn(messages)
+    .flatMap(({ content }) => objectsIn(content))
+    .filter((block) => typeOf(block) === 'tool_result')
+    .flatMap(({ content }) => objectsIn(content))
+    .filter((result) => typeOf(result) === 'tool_reference')
+  return new Set(references.map(({ tool_name: name }) => name))
+}
+
+function objectsIn(list: Json | undefined): readonly JsonObject[] {
+  return isArray(list) ? list.filter(isObject) : []
 }
