@@ -11,49 +11,35 @@ import type {
 } from '../../core/request.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { fitIdentifier } from '../identifiers.ts'
-import { lateInstruction } from '../late-instruction.ts'
+import { JSON_ONLY, lateInstruction } from '../instructions.ts'
 import { toolInputObject } from '../tool-input.ts'
+import { NO_CONTENT, takeTurns } from '../turns.ts'
+import type { Turn } from '../turns.ts'
 import { documentFormat } from './documents.ts'
 
 type Part = Message['parts'][number]
-type Turn = {
-  readonly role: 'user' | 'assistant'
-  readonly results: JsonObject[]
-  readonly blocks: JsonObject[]
-}
-
-const JSON_ONLY: JsonObject = {
-  text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
-}
 
 export function encodeTurns({ messages, outputFormat }: Conversation) {
-  const firstTurn = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
-  const leading = firstTurn < 0 ? messages : messages.slice(0, firstTurn)
-  const turns: Turn[] = []
-  // The first turn is always the user's.
-  if (messages[leading.length]?.role === 'assistant' || firstTurn < 0) turnOf(turns, 'user')
-  for (const message of messages.slice(leading.length)) addMessage(turns, message)
+  const { leading, turns } = takeTurns(messages, addMessage)
   const system = leading.flatMap(({ parts }) => encodeParts(parts))
   return {
-    system: outputFormat?.type === 'json' ? [...system, JSON_ONLY] : system,
+    system: outputFormat?.type === 'json' ? [...system, { text: JSON_ONLY }] : system,
     messages: turns.map(encodeTurn),
   }
 }
 
-function addMessage(turns: Turn[], message: Message): void {
+function addMessage({ results, blocks }: Turn, message: Message): void {
   switch (message.role) {
     case 'system':
     case 'developer':
-      for (const { text } of message.parts) {
-        turnOf(turns, 'user').blocks.push({ text: lateInstruction(text) })
-      }
+      for (const { text } of message.parts) blocks.push({ text: lateInstruction(text) })
       return
     case 'user':
     case 'assistant':
-      turnOf(turns, message.role).blocks.push(...encodeParts(message.parts))
+      blocks.push(...encodeParts(message.parts))
       return
     case 'tool':
-      turnOf(turns, 'user').results.push({
+      results.push({
         toolResult: defined({
           toolUseId: callId(message.callId),
           content: encodeParts(message.parts),
@@ -63,21 +49,9 @@ function addMessage(turns: Turn[], message: Message): void {
   }
 }
 
-/** The turn of this role at the end: consecutive messages of one role are one turn. */
-function turnOf(turns: Turn[], role: Turn['role']): Turn {
-  const last = turns.at(-1)
-  if (last?.role === role) return last
-  const turn: Turn = { role, results: [], blocks: [] }
-  turns.push(turn)
-  return turn
-}
-
-/** A turn may not be empty. */
-const NOTHING: JsonObject = { text: '(no content)' }
-
 function encodeTurn({ role, results, blocks }: Turn): JsonObject {
   const content = [...results, ...blocks]
-  return { role, content: content.length === 0 ? [NOTHING] : content }
+  return { role, content: content.length === 0 ? [{ text: NO_CONTENT }] : content }
 }
 
 /** Blank texts are left out: the provider refuses them. */

@@ -11,15 +11,11 @@ import type {
   UserPart,
 } from '../../core/request.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
-import { lateInstruction } from '../late-instruction.ts'
+import { lateInstruction } from '../instructions.ts'
 import { toolInputObject } from '../tool-input.ts'
+import { NO_CONTENT, takeTurns } from '../turns.ts'
+import type { Turn } from '../turns.ts'
 import { generationOf } from './generation.ts'
-
-type Turn = {
-  readonly role: 'user' | 'model'
-  readonly results: Result[]
-  readonly parts: JsonObject[]
-}
 
 /** The result of a call, and the call's number in the conversation. */
 type Result = { readonly number: number; readonly part: JsonObject }
@@ -31,21 +27,14 @@ export type EncodedTurns = {
 }
 
 export function encodeTurns({ model, messages }: Conversation): EncodedTurns {
-  const firstTurn = messages.findIndex((message) => !isInstruction(message))
-  const leading = firstTurn < 0 ? messages : messages.slice(0, firstTurn)
   const calls = callsIn(messages)
-  const turns: Turn[] = []
-  // The first turn is always the user's.
-  if (messages[leading.length]?.role === 'assistant' || firstTurn < 0) turnOf(turns, 'user')
-  for (const message of messages.slice(leading.length)) addMessage(turns, message, { model, calls })
+  const { leading, turns } = takeTurns<Result>(messages, (turn, message) =>
+    addMessage(turn, message, { model, calls }),
+  )
   return {
     system: leading.flatMap(encodeInstruction),
     contents: turns.map(encodeTurn),
   }
-}
-
-function isInstruction({ role }: Message): boolean {
-  return role === 'system' || role === 'developer'
 }
 
 function encodeInstruction({ parts }: Message): JsonObject[] {
@@ -67,47 +56,39 @@ function callsIn(messages: readonly Message[]): ReadonlyMap<string, Call> {
 
 type Setting = { readonly model: string; readonly calls: ReadonlyMap<string, Call> }
 
-function addMessage(turns: Turn[], message: Message, { model, calls }: Setting): void {
+function addMessage(
+  { results, blocks }: Turn<Result>,
+  message: Message,
+  { model, calls }: Setting,
+): void {
   switch (message.role) {
     case 'system':
     case 'developer':
-      for (const { text } of message.parts) {
-        turnOf(turns, 'user').parts.push({ text: lateInstruction(text) })
-      }
+      for (const { text } of message.parts) blocks.push({ text: lateInstruction(text) })
       return
     case 'user':
-      turnOf(turns, 'user').parts.push(...message.parts.flatMap(encodePart))
+      blocks.push(...message.parts.flatMap(encodePart))
       return
     case 'assistant':
-      turnOf(turns, 'model').parts.push(...encodeAnswer(message.parts, model))
+      blocks.push(...encodeAnswer(message.parts, model))
       return
     case 'tool': {
-      const turn = turnOf(turns, 'user')
       const { number, name } = calls.get(message.callId) ?? { number: 0, name: message.callId }
-      turn.results.push({ number, part: encodeResult(message, name) })
+      results.push({ number, part: encodeResult(message, name) })
       // A result is text only here: images and files follow it.
-      turn.parts.push(...message.parts.filter(({ type }) => type !== 'text').flatMap(encodePart))
+      blocks.push(...message.parts.filter(({ type }) => type !== 'text').flatMap(encodePart))
     }
   }
 }
 
-/** The turn of this role at the end: consecutive messages of one role are one turn. */
-function turnOf(turns: Turn[], role: Turn['role']): Turn {
-  const last = turns.at(-1)
-  if (last?.role === role) return last
-  const turn: Turn = { role, results: [], parts: [] }
-  turns.push(turn)
-  return turn
-}
-
-/** A turn may not be empty. */
-const NOTHING: JsonObject = { text: '(no content)' }
-
 /** Results name their function and not their call, so those of one function must stand as its calls did. */
-function encodeTurn({ role, results, parts }: Turn): JsonObject {
+function encodeTurn({ role, results, blocks }: Turn<Result>): JsonObject {
   const told = results.toSorted((one, other) => one.number - other.number)
-  const all = [...told.map(({ part }) => part), ...parts]
-  return { role, parts: all.length === 0 ? [NOTHING] : all }
+  const parts = [...told.map(({ part }) => part), ...blocks]
+  return {
+    role: role === 'assistant' ? 'model' : 'user',
+    parts: parts.length === 0 ? [{ text: NO_CONTENT }] : parts,
+  }
 }
 
 /** Empty texts are left out: the provider refuses them. */

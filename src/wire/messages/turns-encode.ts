@@ -3,7 +3,9 @@
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Message } from '../../core/request.ts'
-import { lateInstruction } from '../late-instruction.ts'
+import { JSON_ONLY, lateInstruction } from '../instructions.ts'
+import { NO_CONTENT, takeTurns } from '../turns.ts'
+import type { Turn } from '../turns.ts'
 import { encodeCacheMark } from './cache-marks.ts'
 import { encodeParts } from './parts-encode.ts'
 import { plainCallId } from './tool-names.ts'
@@ -13,58 +15,29 @@ export type EncodedTurns = {
   readonly messages: readonly JsonObject[]
 }
 
-type Turn = {
-  readonly role: 'user' | 'assistant'
-  readonly results: JsonObject[]
-  readonly blocks: JsonObject[]
-}
-
-const JSON_ONLY: JsonObject = {
-  type: 'text',
-  text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
-}
-
 export function encodeTurns({ messages, outputFormat }: Conversation): EncodedTurns {
-  const firstTurn = messages.findIndex((message) => !isSystem(message))
-  const leading = firstTurn < 0 ? messages : messages.slice(0, firstTurn)
+  const { leading, turns } = takeTurns(messages, addMessage)
   const system = leading.flatMap((message) => encodeParts(message.parts))
-  if (outputFormat?.type === 'json') system.push(JSON_ONLY)
-  const turns: Turn[] = []
-  // The first turn is always the user's.
-  if (messages[leading.length]?.role === 'assistant' || firstTurn < 0) turnOf(turns, 'user')
-  for (const message of messages.slice(leading.length)) addMessage(turns, message)
+  if (outputFormat?.type === 'json') system.push(textBlock(JSON_ONLY))
   return {
     system,
     messages: turns.map((turn, index) => encodeTurn(turn, index === turns.length - 1)),
   }
 }
 
-function isSystem({ role }: Message): boolean {
-  return role === 'system' || role === 'developer'
-}
-
-function addMessage(turns: Turn[], message: Message): void {
+function addMessage({ results, blocks }: Turn, message: Message): void {
   switch (message.role) {
     case 'system':
     case 'developer':
-      turnOf(turns, 'user').blocks.push(...encodeLateInstruction(message))
+      blocks.push(...encodeLateInstruction(message))
       return
     case 'user':
     case 'assistant':
-      turnOf(turns, message.role).blocks.push(...encodeParts(message.parts))
+      blocks.push(...encodeParts(message.parts))
       return
     case 'tool':
-      turnOf(turns, 'user').results.push(encodeResult(message))
+      results.push(encodeResult(message))
   }
-}
-
-/** The turn of this role at the end: consecutive messages of one role are one turn. */
-function turnOf(turns: Turn[], role: Turn['role']): Turn {
-  const last = turns.at(-1)
-  if (last?.role === role) return last
-  const turn = { role, results: [], blocks: [] }
-  turns.push(turn)
-  return turn
 }
 
 /** Only the newest models take instructions between turns, so they stand in the user's turn, marked as what they are. */
@@ -86,9 +59,6 @@ function encodeResult(message: Extract<Message, { role: 'tool' }>): JsonObject {
   })
 }
 
-/** A turn may not be empty. */
-const NOTHING: JsonObject = { type: 'text', text: '(no content)' }
-
 function encodeTurn({ role, results, blocks }: Turn, isLast: boolean): JsonObject {
   const content = [...results, ...blocks]
   const last = content.at(-1)
@@ -96,5 +66,9 @@ function encodeTurn({ role, results, blocks }: Turn, isLast: boolean): JsonObjec
   if (isLast && role === 'assistant' && typeof last?.['text'] === 'string') {
     content[content.length - 1] = { ...last, text: last['text'].trimEnd() }
   }
-  return { role, content: content.length === 0 ? [NOTHING] : content }
+  return { role, content: content.length === 0 ? [textBlock(NO_CONTENT)] : content }
+}
+
+function textBlock(text: string): JsonObject {
+  return { type: 'text', text }
 }
