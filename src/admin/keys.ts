@@ -1,5 +1,6 @@
 // The handlers of /keys: the rules are the store's and the ledger's, here they only get their names.
 import { resetSpent, topUp } from '../ledger/by-hand.ts'
+import { pastPeriods } from '../store/accounts.ts'
 import { readFrame } from '../store/frame.ts'
 import {
   createKey,
@@ -10,7 +11,7 @@ import {
   rotateKey,
   updateKey,
 } from '../store/key-changes.ts'
-import { findKey, pastPeriods, type Key } from '../store/keys.ts'
+import { findKey, type Key } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 import { shownSecrets } from '../store/shown-secrets.ts'
 import { changeMany } from './bulk.ts'

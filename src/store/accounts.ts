@@ -64,6 +64,34 @@ export function readAccount(store: Store, row: Selectable<AccountsTable>): Accou
   }
 }
 
+export type PastPeriod = {
+  readonly startsAt: number
+  readonly endsAt: number
+  readonly limitNanodollars: Nanodollars | null
+  readonly spentNanodollars: Nanodollars
+}
+
+/** Periods that are over, newest first. */
+export async function pastPeriods(
+  store: Store,
+  accountId: string,
+  limit: number,
+): Promise<readonly PastPeriod[]> {
+  const rows = await store.db
+    .selectFrom('account_periods')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('seq', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({
+    startsAt: row.starts_at,
+    endsAt: row.ends_at,
+    limitNanodollars: row.limit_nanodollars,
+    spentNanodollars: row.spent_nanodollars,
+  }))
+}
+
 /**
  * The new end of a running period whose rule changes. What is spent stays spent until then, so that no change of the
  * calendar hands out a budget twice. A period that is already over is left to the ledger.

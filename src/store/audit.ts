@@ -1,5 +1,6 @@
 // The record of what people changed, written in the transaction of the change. Append only. What they were refused is
-// written by audit-refusals.ts. What they did to the books is in ledger_entries, written by the ledger; here both are read as one list.
+// written by audit-refusals.ts. What they did to the books is in ledger_entries, written by the ledger; here both are
+// read as one list.
 import type { Selectable, Transaction } from 'kysely'
 
 import { firstIdAt, newId } from '../core/ids.ts'

@@ -2,7 +2,6 @@
 import { sql, type Selectable } from 'kysely'
 
 import type { Endpoint } from '../core/endpoints.ts'
-import type { Nanodollars } from '../core/money.ts'
 import { pieces } from '../core/pieces.ts'
 import type { KeyMode } from '../core/secret.ts'
 import { sentence } from '../core/sentences.ts'
@@ -124,10 +123,7 @@ export async function listKeys(
     .where('key_id', '<=', rows.at(-1)?.id ?? '')
     .orderBy('model')
     .execute()
-  const modelsByKey = Map.groupBy(models, (row) => row.key_id)
-  return rows.map((row) =>
-    readKey(store, row, modelsByKey.get(row.id)?.map(({ model }) => model) ?? []),
-  )
+  return readKeys(store, rows, models)
 }
 
 /** These keys, in this order; those that do not exist are left out. */
@@ -140,13 +136,7 @@ export async function findKeys(store: Store, ids: readonly string[]): Promise<re
     .where('key_id', 'in', ids)
     .orderBy('model')
     .execute()
-  const modelsByKey = Map.groupBy(models, (row) => row.key_id)
-  const keys = new Map(
-    rows.map((row) => {
-      const names = modelsByKey.get(row.id)?.map(({ model }) => model) ?? []
-      return [row.id, readKey(store, row, names)]
-    }),
-  )
+  const keys = new Map(readKeys(store, rows, models).map((key) => [key.id, key]))
   return ids.flatMap((id) => keys.get(id) ?? [])
 }
 
@@ -186,34 +176,6 @@ export async function keysPerModel(store: Store): Promise<ReadonlyMap<string, nu
   return new Map(all.map(({ model, count }) => [model, count - (less.get(model) ?? 0)]))
 }
 
-/** Periods that are over, newest first. */
-export type PastPeriod = {
-  readonly startsAt: number
-  readonly endsAt: number
-  readonly limitNanodollars: Nanodollars | null
-  readonly spentNanodollars: Nanodollars
-}
-
-export async function pastPeriods(
-  store: Store,
-  accountId: string,
-  limit: number,
-): Promise<readonly PastPeriod[]> {
-  const rows = await store.db
-    .selectFrom('account_periods')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => ({
-    startsAt: row.starts_at,
-    endsAt: row.ends_at,
-    limitNanodollars: row.limit_nanodollars,
-    spentNanodollars: row.spent_nanodollars,
-  }))
-}
-
 function selectKeys(store: Store) {
   return store.db
     .selectFrom('keys')
@@ -240,6 +202,18 @@ function readWithModels(store: Store, row: KeyRow & { readonly models: string | 
 
 type KeyRow = Selectable<KeysTable> &
   Selectable<AccountsTable> & { readonly thresholds: string | null }
+
+function readKeys(
+  store: Store,
+  rows: readonly KeyRow[],
+  allowed: readonly { readonly key_id: string; readonly model: string }[],
+): readonly Key[] {
+  const byKey = Map.groupBy(allowed, (row) => row.key_id)
+  return rows.map((row) => {
+    const models = byKey.get(row.id)?.map(({ model }) => model)
+    return readKey(store, row, models ?? [])
+  })
+}
 
 function readKey(store: Store, row: KeyRow, models: readonly string[]): Key {
   return {

@@ -81,7 +81,7 @@ type TwoFactorsTable = {
   locked_until: string | null
 }
 
-/** Roles of one's own; the built-in ones are in core/permissions.ts. */
+/** Roles of one's own; the built-in ones are in admin/contract/permissions.ts. */
 type RolesTable = {
   id: string
   name: string
