@@ -171,7 +171,7 @@ export class Books {
     })
   }
 
-  /** The provider counted more than any request like this was thought to need: someone should know, and the next is held for more. */
+  /** More than any request like this was thought to need: someone should know, and the next is held for more. */
   #reportOverrun({ costNanodollars, overrunNanodollars }: Settled): void {
     const { requestId, admission } = this.#entry
     const target = this.#target

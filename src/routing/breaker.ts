@@ -1,5 +1,6 @@
 // One target's circuit breaker. A target that fails again and again rests, and so does one that says for how long; then
-// single requests probe it until one comes through. One that fails often stands behind others for a while. Keeps no timers: it answers by the clock when it is asked.
+// single requests probe it until one comes through. One that fails often stands behind others for a while. Keeps no
+// timers: it answers by the clock when it is asked.
 import type { Clock } from '../core/clock.ts'
 
 /** So many failures in a row are no accident any more. */
