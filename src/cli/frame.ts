@@ -2,14 +2,12 @@
 import type { Command } from 'commander'
 
 import { parseBudget } from '../core/money.ts'
-import { readFrame, setFrame, type Frame, type FrameSettings } from '../store/frame.ts'
-import { frameJson } from '../store/key-json.ts'
+import { readFrame, setFrame, type FrameSettings } from '../store/frame.ts'
 import type { Store } from '../store/open.ts'
 import { common, readPlace, withStore, type CommonOptions } from './context.ts'
 import { argument, UsageError } from './failure.ts'
 import { periodOption, weekStartOption } from './key-options.ts'
-import { frameText } from './key-text.ts'
-import { printJson, printText } from './output.ts'
+import { printFrame } from './print-account.ts'
 
 export function addFrame(program: Command): void {
   const frame = program
@@ -57,8 +55,3 @@ export function addFrame(program: Command): void {
 type FrameOptions = { readonly budget?: bigint; readonly reason?: string } & Partial<
   Omit<FrameSettings, 'limitNanodollars'>
 >
-
-function printFrame(store: Store, frame: Frame, options: CommonOptions): void {
-  if (options.json) printJson(frameJson(frame))
-  else printText(frameText(frame, store.clock.now()))
-}

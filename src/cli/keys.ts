@@ -23,9 +23,10 @@ import { common, readConfig, readPlace, withStore, type CommonOptions } from './
 import { demand } from './demand.ts'
 import { argument, UsageError } from './failure.ts'
 import { settingsOf, settingsOptions, type SettingsOptions } from './key-options.ts'
-import { keyBlock, keyTable, secretText } from './key-text.ts'
+import { keyTable, secretText } from './key-text.ts'
 import { fromNone, readBudget, readDuration, readList } from './options.ts'
 import { moment, printJson, printNote, printText } from './output.ts'
+import { printKey } from './print-account.ts'
 
 const OVERLAP_MS = DAY_MS
 const BUDGET = 'what it may spend in a period, from 0 to 9000000, or none'
@@ -231,11 +232,6 @@ async function noteUnknownModels(
   if (names.length === 0 || mode === 'test') return
   const { unknownModels } = await import('./models.ts')
   for (const note of unknownModels(config, names)) printNote(note)
-}
-
-async function printKey(store: Store, key: Key, { json }: CommonOptions): Promise<void> {
-  if (json) printJson(keyJson(key))
-  else printText(keyBlock(key, store.clock.now(), await findOldSecret(store, key.id)))
 }
 
 function oldSecretJson({ masked, validUntil }: OldSecret) {

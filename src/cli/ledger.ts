@@ -1,5 +1,4 @@
 // `tollgate ledger …`: whether the books balance, and what people may correct in them.
-
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
 import { formatUsd, parseBudget, parseUsd } from '../core/money.ts'
@@ -8,16 +7,14 @@ import { adjustHold, listOrphans, resetSpent, topUp, type Orphan } from '../ledg
 import { LEDGER_WORKER_MODULE } from '../ledger/sqlite-runner.ts'
 import { OPEN_HOLD, verifyLedger, VIOLATIONS_MAX, type Violation } from '../ledger/verify.ts'
 import { readFrame } from '../store/frame.ts'
-import { frameJson, keyJson } from '../store/key-json.ts'
 import { findKey } from '../store/keys.ts'
-import { findOldSecret } from '../store/shown-secrets.ts'
 import type { Store } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
 import { common, readPlace, withStore, type CommonOptions } from './context.ts'
 import { demand } from './demand.ts'
 import { argument } from './failure.ts'
-import { frameText, keyBlock } from './key-text.ts'
 import { exactTime, printJson, printText, table, usd } from './output.ts'
+import { printFrame, printKey } from './print-account.ts'
 
 export function addLedger(program: Command): void {
   const ledger = program
@@ -143,16 +140,12 @@ async function byHand(
   const work = async (store: Store): Promise<void> => {
     if (account === FRAME_ID) {
       await change(store, FRAME_ID)
-      const frame = await readFrame(store)
-      if (options.json) printJson(frameJson(frame))
-      else printText(frameText(frame, store.clock.now()))
+      printFrame(store, await readFrame(store), options)
       return
     }
     const { id } = await findKey(store, account)
     await change(store, id)
-    const key = await findKey(store, id)
-    if (options.json) printJson(keyJson(key))
-    else printText(keyBlock(key, store.clock.now(), await findOldSecret(store, id)))
+    await printKey(store, await findKey(store, id), options)
   }
   await withStore(readPlace(options), work, { workerModules: [LEDGER_WORKER_MODULE] })
 }

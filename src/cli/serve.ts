@@ -50,6 +50,7 @@ Examples:
 async function serve(options: ServeOptions): Promise<void> {
   const source = sourceOf(options)
   const config = loadConfig(source)
+  // One that is missing or too short is refused here, once, and not by every worker in turn.
   secretOf(config)
   const everything = jsonLog(systemClock)
   const log = process.stdout.isTTY ? terminalLog(everything) : everything
@@ -83,7 +84,7 @@ const V8_FLAGS = [
 ]
 
 /** One Ctrl-C, or one kill of a process group, arrives several times: npm and the launcher pass it on as well. */
-const sameSignalMs = 2000
+const SAME_SIGNAL_MS = 2_000
 
 /** Returns what ends the process without a signal, with the same care. */
 function endOnSignal(close: () => Promise<void>): (code: number) => void {
@@ -95,7 +96,7 @@ function endOnSignal(close: () => Promise<void>): (code: number) => void {
   const onSignal = (): void => {
     askedMs ??= systemClock.monotonicMs()
     // Whoever asks again does not want to wait for running answers.
-    if (systemClock.monotonicMs() - askedMs > sameSignalMs) process.exit(1)
+    if (systemClock.monotonicMs() - askedMs > SAME_SIGNAL_MS) process.exit(1)
     end(0)
   }
   process.on('SIGTERM', onSignal)

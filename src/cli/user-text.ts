@@ -2,9 +2,7 @@
 import type { PersonAnswer, SentLink } from '../admin/contract/people.ts'
 import { block, bold, moment, relativeTime, table } from './output.ts'
 
-export type PersonJson = PersonAnswer
-
-export function peopleTable(people: readonly PersonJson[], now: number): string {
+export function peopleTable(people: readonly PersonAnswer[], now: number): string {
   if (people.length === 0) {
     return 'There is nobody yet: `tollgate users create --email ADDRESS --role Administrator` makes the first one.'
   }
@@ -21,7 +19,7 @@ export function peopleTable(people: readonly PersonJson[], now: number): string 
   )
 }
 
-export function personBlock(person: PersonJson, now: number): string {
+export function personBlock(person: PersonAnswer, now: number): string {
   const pairs = [
     ['id', person.id],
     ['name', person.name || '-'],
@@ -34,7 +32,7 @@ export function personBlock(person: PersonJson, now: number): string {
   return `${bold(person.email)}\n${block(pairs)}`
 }
 
-export function linkText(person: PersonJson, { url, expires_at }: SentLink, now: number): string {
+export function linkText(person: PersonAnswer, { url, expires_at }: SentLink, now: number): string {
   const until = moment(Date.parse(expires_at), now)
   if (url === null)
     return `${personBlock(person, now)}\n\nA link was mailed; it works until ${until}.`

@@ -4,6 +4,7 @@ import { text as readAll } from 'node:stream/consumers'
 
 import { Option, type Command } from 'commander'
 
+import type { PersonAnswer } from '../admin/contract/people.ts'
 import { invalidValue } from '../admin/error.ts'
 import { smtpMailer } from '../admin/mail.ts'
 import { operatorDesk } from '../admin/people/desk.ts'
@@ -27,7 +28,7 @@ import type { Store } from '../store/open.ts'
 import { common, readConfig, readPlace, withStore, type CommonOptions } from './context.ts'
 import { demand } from './demand.ts'
 import { printJson, printText, printWarning } from './output.ts'
-import { linkText, personBlock, peopleTable, type PersonJson } from './user-text.ts'
+import { linkText, personBlock, peopleTable } from './user-text.ts'
 
 export function addUsers(program: Command): void {
   const users = program
@@ -124,7 +125,7 @@ function addLinks(users: Command): void {
     .action(async (who: string, options: CommonOptions) => {
       const config = readConfig(options)
       await withStore(config, async (store) => {
-        const person = await found(store, who)
+        const person = await answerPerson(store.db, who)
         const kind = person.status === 'invited' ? 'invitation' : 'reset'
         await printLink(store, { config, options, person, kind })
       })
@@ -182,7 +183,7 @@ function addRemove(users: Command): void {
     .argument('<PERSON>', 'e-mail address or id')
     .action(async (who: string, options: CommonOptions) => {
       await withStore(readPlace(options), async (store) => {
-        const person = await found(store, who)
+        const person = await answerPerson(store.db, who)
         await removePerson(operatorDesk(store), person.id)
         if (options.json) printJson(person)
         else printText(`Removed ${person.email}.`)
@@ -190,14 +191,10 @@ function addRemove(users: Command): void {
     })
 }
 
-function found(store: Store, who: string): Promise<PersonJson> {
-  return answerPerson(store.db, who)
-}
-
 type Linked = {
   readonly config: Config
   readonly options: CommonOptions
-  readonly person: PersonJson
+  readonly person: PersonAnswer
   readonly kind: PersonLinkKind
   readonly mayMail?: true
 }
@@ -216,7 +213,7 @@ async function printLink(store: Store, linked: Linked): Promise<void> {
   else printText(linkText(person, link, store.clock.now()))
 }
 
-function printPerson(store: Store, person: PersonJson, { json }: CommonOptions): void {
+function printPerson(store: Store, person: PersonAnswer, { json }: CommonOptions): void {
   if (json) printJson(person)
   else printText(personBlock(person, store.clock.now()))
 }
