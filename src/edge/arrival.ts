@@ -106,8 +106,8 @@ export class HttpArrival implements Arrival {
     return new URLSearchParams(this.#received.message.url?.split('?', 2)[1])
   }
 
-  readBody(): Promise<Buffer> {
-    return this.#received.body.read()
+  readBody(keyId: string): Promise<Buffer> {
+    return this.#received.body.read(keyId)
   }
 
   releaseBody(): void {

@@ -11,11 +11,15 @@ import { ClientGone } from '../exchange/reply.ts'
 import { Body, BodyRoom } from './body.ts'
 
 /** Sends these pieces one by one, and tells what the reader made of each request and the client of each answer. */
-async function reading(context: TestContext, room: BodyRoom, pieces: readonly string[]) {
+async function reading(
+  context: TestContext,
+  { room, keyId = 'key_one' }: { readonly room: BodyRoom; readonly keyId?: string },
+  pieces: readonly string[],
+) {
   const seen: unknown[] = []
   const server = createServer((message, response) => {
     const body = new Body(room, message)
-    const answered = body.read().then(
+    const answered = body.read(keyId).then(
       (whole) => {
         seen.push(whole.toString())
         response.end('taken')
@@ -43,7 +47,11 @@ const post = (length: number, more = ''): string =>
   `POST / HTTP/1.1\r\nhost: a\r\n${more}content-length: ${length}\r\n\r\n`
 
 test('a body in pieces is read whole', async (context) => {
-  const { seen, client } = await reading(context, new BodyRoom(100), [post(10), 'hello', 'world'])
+  const { seen, client } = await reading(context, { room: new BodyRoom(100) }, [
+    post(10),
+    'hello',
+    'world',
+  ])
   await once(client, 'data')
   client.destroy()
   assert.deepEqual(seen, ['helloworld'])
@@ -57,7 +65,7 @@ test('an announced size, a compression and a body that grows too large are refus
     'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n' +
       `180000\r\n${'x'.repeat(0x180000)}\r\n0\r\n\r\n`,
   ]) {
-    const { seen, client } = await reading(context, room, [request])
+    const { seen, client } = await reading(context, { room }, [request])
     await once(client, 'data')
     client.destroy()
     assert.match(String(seen[0]), /at most 1 MB|uncompressed/)
@@ -65,7 +73,7 @@ test('an announced size, a compression and a body that grows too large are refus
 })
 
 test('after a refusal the connection serves the next request', async (context) => {
-  const { client, seen, received } = await reading(context, new BodyRoom(4), [
+  const { client, seen, received } = await reading(context, { room: new BodyRoom(4) }, [
     'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n',
     `${post(2)}ok`,
   ])
@@ -75,35 +83,48 @@ test('after a refusal the connection serves the next request', async (context) =
 })
 
 test('a client that leaves inside its body has gone', async (context) => {
-  const { seen, client } = await reading(context, new BodyRoom(100), [post(10), 'half'])
+  const { seen, client } = await reading(context, { room: new BodyRoom(100) }, [post(10), 'half'])
   client.destroy()
   while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
   assert.ok(seen[0] instanceof ClientGone)
 })
 
-test('bodies count together until they are released', async (context) => {
-  const room = new BodyRoom(10, 15)
+/** A body that was read, and not yet released. */
+async function hold(context: TestContext, room: BodyRoom, keyId: string): Promise<Body> {
   const held = Promise.withResolvers<Body>()
   const open = createServer((message) => held.resolve(new Body(room, message)))
   open.listen(0, '127.0.0.1')
   await once(open, 'listening')
   const holder = connect((open.address() as AddressInfo).port, '127.0.0.1')
+  context.after(() => {
+    holder.destroy()
+    open.close()
+  })
   holder.write(`${post(8)}12345678`)
   const body = await held.promise
-  assert.equal((await body.read()).toString(), '12345678')
-  const more = async (): Promise<unknown> => {
-    const { seen, client } = await reading(context, room, [`${post(8)}12345678`])
+  assert.equal((await body.read(keyId)).toString(), '12345678')
+  return body
+}
+
+test('bodies count together until they are released, for each key and for all', async (context) => {
+  const room = new BodyRoom(10, 20)
+  const more = async (keyId: string): Promise<unknown> => {
+    const { seen, client } = await reading(context, { room, keyId }, [`${post(8)}12345678`])
     await once(client, 'data')
     client.destroy()
     return seen[0]
   }
+  const one = await hold(context, room, 'key_one')
   // Once refused it counts no more, and what is held still does.
-  assert.match(String(await more()), /too many/)
-  assert.match(String(await more()), /too many/)
-  body.release()
-  body.release()
-  assert.equal(await more(), '12345678')
-  assert.equal(await more(), '12345678')
-  holder.destroy()
-  open.close()
+  assert.match(String(await more('key_one')), /too many/)
+  assert.match(String(await more('key_one')), /too many/)
+  // Half of the room is for others.
+  assert.equal(await more('key_two'), '12345678')
+  await hold(context, room, 'key_two')
+  assert.match(String(await more('key_three')), /too many/)
+  one.release()
+  one.release()
+  assert.equal(await more('key_one'), '12345678')
+  assert.equal(await more('key_one'), '12345678')
+  assert.equal(await more('key_three'), '12345678')
 })

@@ -1,5 +1,5 @@
-// Request bodies: each read whole within the limit for one, and counted for as long as it is in memory, so that all of
-// them together stay within what they may take of it.
+// Request bodies: each read whole within the limit for one, and counted for as long as it is in memory, so that those of
+// one key, and all of them together, stay within what they may take of it.
 import type { IncomingMessage } from 'node:http'
 
 import { GatewayError } from '../core/errors.ts'
@@ -10,6 +10,8 @@ export class BodyRoom {
   readonly #bytesMax: number
   readonly #bytesMaxTogether: number
   #bytesTogether = 0
+  /** Of keys that have a body here. */
+  readonly #bytesOfKeys = new Map<string, number>()
 
   constructor(bytesMax: number, bytesMaxTogether = 8 * bytesMax) {
     this.#bytesMax = bytesMax
@@ -24,15 +26,27 @@ export class BodyRoom {
     return new GatewayError('invalid_request', 'send the body uncompressed')
   }
 
-  /** Makes room for more of a body, which has so many bytes then; why there is none. */
-  take(bytes: number, bytesOfBody: number): GatewayError | undefined {
-    this.#bytesTogether += bytes
+  /**
+   * Makes room for more of a body, which has so many bytes then; why there is none. Half of all room is for others: a
+   * client that sends all its bodies slowly keeps nobody else out.
+   */
+  take(keyId: string, bytes: number, bytesOfBody: number): GatewayError | undefined {
+    const bytesOfKey = this.#count(keyId, bytes)
     if (bytesOfBody > this.#bytesMax) return this.#tooLarge()
-    return this.#bytesTogether > this.#bytesMaxTogether ? tooMany() : undefined
+    const isFull = this.#bytesTogether > this.#bytesMaxTogether
+    return isFull || bytesOfKey > this.#bytesMaxTogether / 2 ? tooMany() : undefined
   }
 
-  giveBack(bytes: number): void {
-    this.#bytesTogether -= bytes
+  giveBack(keyId: string, bytes: number): void {
+    this.#count(keyId, -bytes)
+  }
+
+  #count(keyId: string, bytes: number): number {
+    this.#bytesTogether += bytes
+    const bytesOfKey = (this.#bytesOfKeys.get(keyId) ?? 0) + bytes
+    if (bytesOfKey === 0) this.#bytesOfKeys.delete(keyId)
+    else this.#bytesOfKeys.set(keyId, bytesOfKey)
+    return bytesOfKey
   }
 
   #tooLarge(): GatewayError {
@@ -46,6 +60,7 @@ export class Body {
   readonly #room: BodyRoom
   readonly #message: IncomingMessage
   #whole: Promise<Buffer> | undefined
+  #keyId = ''
   #bytes = 0
 
   constructor(room: BodyRoom, message: IncomingMessage) {
@@ -53,8 +68,9 @@ export class Body {
     this.#message = message
   }
 
-  /** The whole body, also when it is asked for again. */
-  read(): Promise<Buffer> {
+  /** The whole body, also when it is asked for again. It counts for the key that sends it. */
+  read(keyId: string): Promise<Buffer> {
+    this.#keyId = keyId
     this.#whole ??= this.#read()
     return this.#whole
   }
@@ -75,7 +91,7 @@ export class Body {
     const take = (chunk: Buffer): void => {
       chunks.push(chunk)
       this.#bytes += chunk.length
-      const problem = this.#room.take(chunk.length, this.#bytes)
+      const problem = this.#room.take(this.#keyId, chunk.length, this.#bytes)
       if (problem === undefined) return
       // What is still coming is let pass unread, so that the connection can serve the next request.
       message.off('data', take).resume()
@@ -98,7 +114,7 @@ export class Body {
   }
 
   #giveBack(): void {
-    this.#room.giveBack(this.#bytes)
+    if (this.#bytes > 0) this.#room.giveBack(this.#keyId, this.#bytes)
     this.#bytes = 0
   }
 }

@@ -27,7 +27,7 @@ export type Incoming = Asking & {
   readonly session: string | undefined
   readonly startedMs: number
   /** The whole body, also when it is asked for again. */
-  readBody(): Promise<Buffer>
+  readBody(keyId: string): Promise<Buffer>
   /** The body is not asked for again: it need not be kept. */
   releaseBody(): void
 }
@@ -40,7 +40,7 @@ export async function readRequest(
   incoming: Incoming,
   keyId: string,
 ): Promise<ClientRequest> {
-  const sent = readJsonBody(await incoming.readBody())
+  const sent = readJsonBody(await incoming.readBody(keyId))
   const recalled =
     incoming.endpoint === 'responses'
       ? await recall(parts.responses, keyId, sent)

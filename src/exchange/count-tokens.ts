@@ -20,7 +20,7 @@ import { withoutState } from './responses-state.ts'
 export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {
   const { trace } = incoming
   const caller = await identify(parts, incoming)
-  const sent = readJsonBody(await incoming.readBody())
+  const sent = readJsonBody(await incoming.readBody(caller.keyId))
   const call = readCountCall(sent.value)
   const request = new ClientRequest(incoming, withoutState(sent), { call, clock: parts.clock })
   const model = permitModel(parts.catalog(), caller, { call, kind: 'chat' })
