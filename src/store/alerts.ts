@@ -176,13 +176,27 @@ export async function listDeliveries(
   return rows.map(deliveryOf)
 }
 
-/** What is due now; whoever sends one claims it first. */
+const DUE_MAX = 50
+const DUE_OF_DESTINATION_MAX = 5
+
+/** What is due now, few for each destination: one that takes nothing has many. Whoever sends one claims it first. */
 export async function dueDeliveries(store: Store): Promise<readonly Delivery[]> {
+  const due = store.db
+    .selectFrom('alert_deliveries')
+    .select(({ fn }) => [
+      'id',
+      fn
+        .agg<number>('row_number')
+        .over((over) => over.partitionBy('destination_id').orderBy('next_attempt_at'))
+        .as('turn'),
+    ])
+    .where('state', '=', 'waiting')
+    .where('next_attempt_at', '<=', store.clock.now())
   const rows = await selectDeliveries(store)
-    .where('alert_deliveries.state', '=', 'waiting')
-    .where('alert_deliveries.next_attempt_at', '<=', store.clock.now())
+    .innerJoin(due.as('due'), 'due.id', 'alert_deliveries.id')
+    .where('due.turn', '<=', DUE_OF_DESTINATION_MAX)
     .orderBy('alert_deliveries.next_attempt_at')
-    .limit(50)
+    .limit(DUE_MAX)
     .execute()
   return rows.map(deliveryOf)
 }

@@ -288,6 +288,64 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.deepEqual([body['thresholds'], body['own']], [[50, 80, 100], false])
     })
 
+    test('nobody waits for a destination that takes nothing, however much is due there', async () => {
+      const seen: string[] = []
+      const silent = createServer((_, response) => {
+        seen.push('asked')
+        response.once('close', () => seen.push('given up'))
+      })
+      await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+      const { port } = silent.address() as AddressInfo
+      const { body } = await desk.call('POST', '/alerts/destinations', {
+        body: { kind: 'webhook', url: `http://127.0.0.1:${port}/` },
+      })
+      const [known] = await deliveries()
+      const due = (index: number, to: string) => ({
+        ...{ id: `dlv_00${index}`, alert_id: (known?.['alert'] as Json)['id'] as string },
+        ...{ destination_id: to, address: 'x', state: 'waiting' as const, attempts: 0 },
+        next_attempt_at: index,
+      })
+      const rows = Array.from({ length: 60 }, (_, index) => due(index, body['id'] ?? ''))
+      await desk.store.db
+        .insertInto('alert_deliveries')
+        .values([...rows, due(60, destination)])
+        .execute()
+      const count = received.length
+      receiver.once('request', () => seen.push('delivered'))
+      const looking = Promise.all(watches.map((watch) => watch.look()))
+      while (received.length === count) await new Promise((resolve) => setTimeout(resolve, 5))
+      assert.equal(seen.includes('given up'), false, String(seen))
+      silent.closeAllConnections()
+      silent.close()
+      await looking
+      await desk.call('DELETE', `/alerts/destinations/${body['id']}`)
+    })
+
+    test('what waits for a destination that was switched off is not sent', async () => {
+      const hook = { kind: 'webhook', url }
+      const { body } = await desk.call('POST', '/alerts/destinations', { body: hook })
+      const path = `/alerts/destinations/${body['id']}`
+      const id = await newKey('switched off')
+      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      for (const watch of watches) await watch.look()
+      status = 500
+      await spendAndLook(id)
+      status = 200
+      const toHook = async (): Promise<Json | undefined> =>
+        (await deliveries()).find(
+          (one) => one['destination'] === body['id'] && (one['alert'] as Json)['key'] === id,
+        )
+      assert.equal((await toHook())?.['state'], 'waiting')
+      await desk.call('PATCH', path, { body: { enabled: false } })
+      await desk.store.db.updateTable('alert_deliveries').set({ next_attempt_at: 1 }).execute()
+      for (const watch of watches) await watch.look()
+      assert.partialDeepStrictEqual(await toHook(), {
+        state: 'failed',
+        result: 'the destination was switched off',
+      })
+      await desk.call('DELETE', path)
+    })
+
     test('a destination is tried, switched off and removed, all on record', async () => {
       const { body: tried } = await desk.call('POST', `/alerts/destinations/${destination}/test`)
       assert.deepEqual(tried, { delivered: true, result: 'answered 200' })

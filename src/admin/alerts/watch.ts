@@ -120,11 +120,11 @@ export class AlertWatch {
     this.#rules = await readAlertRules(store)
     await this.#give()
     await giveReminders(store)
-    for (const delivery of await dueDeliveries(store)) {
-      // The others are still due when the next process looks.
-      if (this.#isStopped) return
-      await this.#deliver(delivery)
-    }
+    const due = await dueDeliveries(store)
+    // They are still due when the next process looks.
+    if (this.#isStopped) return
+    // At the same time: nobody waits for a destination that takes nothing.
+    await Promise.all(due.map((delivery) => this.#deliver(delivery)))
   }
 
   async #give(): Promise<void> {
@@ -147,6 +147,10 @@ export class AlertWatch {
     if (!(await claimDelivery(store, delivery, next))) return
     try {
       const destination = await findDestination(store, delivery.destinationId)
+      if (!destination.enabled) {
+        const result = 'the destination was switched off'
+        return await finishDelivery(store, delivery.id, { state: 'failed', result })
+      }
       const result = await sender.send(destination, delivery.alert)
       await finishDelivery(store, delivery.id, { state: 'delivered', result })
     } catch (thrown) {
