@@ -59,7 +59,8 @@ export const STATEMENTS = {
     ) AS locked`,
   // The locking statement's own snapshot is older than its locks: what they protect is read after it.
   holds: `SELECT ${HOLD_COLUMNS.join(', ')} FROM holds WHERE id = ANY ($1)`,
-  usage: `SELECT ${USAGE_COLUMNS.join(', ')} FROM usage WHERE id = ANY ($1)`,
+  // Retention deletes rows without the locks of their accounts: one that is to be corrected stays until it is.
+  usage: `SELECT ${USAGE_COLUMNS.join(', ')} FROM usage WHERE id = ANY ($1) FOR UPDATE`,
   insertPeriods: insert('account_periods', PERIOD_COLUMNS),
   changePeriods: `UPDATE account_periods SET
       spent_nanodollars = account_periods.spent_nanodollars + given.spent_nanodollars,

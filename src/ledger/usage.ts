@@ -4,12 +4,16 @@ import type { Store } from '../store/open.ts'
 import type { UsageRow } from './books.ts'
 import { toUsageRow } from './rows.ts'
 
-/** Undefined when there is no such request, or its row is past retention. */
+/**
+ * Undefined when there is no such request, or its row is past retention. The last hold of a request is the one it ran
+ * with: one before it was voided when its node had to join again.
+ */
 export async function findUsage(store: Store, requestId: string): Promise<UsageRow | undefined> {
   const row = await store.db
     .selectFrom('usage')
     .selectAll()
     .where('request_id', '=', requestId)
+    .orderBy('id', 'desc')
     .executeTakeFirst()
   return row && toUsageRow(row)
 }

@@ -64,6 +64,32 @@ test('who waits asks again in order, ahead of others, when something is freed', 
   assert.deepEqual(asked, ['one', 'two', 'one again', 'two again'])
 })
 
+test('who waited first stays first, although somebody came while it asked again', async () => {
+  const asked: string[] = []
+  const answers: PromiseWithResolvers<Answer>[] = []
+  const clock = { time: 0, now: () => 0, monotonicMs: () => ++clock.time }
+  const waiting = new Waiting(({ requestId }) => {
+    asked.push(requestId)
+    const answer = Promise.withResolvers<Answer>()
+    answers.push(answer)
+    return answer.promise
+  }, clock)
+  const answer = async (index: number, with_: Answer) => {
+    answers[index]?.resolve(with_)
+    await turn()
+  }
+  const both = [waiting.reserve(ask('one')), waiting.reserve(ask('two'))]
+  await answer(0, reserved)
+  waiting.freed(new Set(['key_a']))
+  await answer(1, reserved)
+  await answer(2, reserved)
+  waiting.freed(new Set(['key_a']))
+  assert.deepEqual(asked, ['one', 'two', 'one', 'one', 'two'])
+  await answer(3, unavailable)
+  await answer(4, unavailable)
+  await Promise.all(both)
+})
+
 test('what is freed on another key wakes nobody who waits for this one', async () => {
   const { waiting, asked, clock } = queue(reserved)
   const answer = waiting.reserve(ask('one'))

@@ -58,8 +58,10 @@ export class Waiting {
     for (const waiter of waiters) if (isConcerned(waiter)) this.#askAgain(waiter)
   }
 
+  /** In the order they came in: somebody may have come while this one asked again. */
   #wait(waiter: Waiter): void {
-    this.#waiters.push(waiter)
+    const next = this.#waiters.findIndex(({ since }) => since > waiter.since)
+    this.#waiters.splice(next < 0 ? this.#waiters.length : next, 0, waiter)
     this.#poll ??= setInterval(() => this.#wake(() => true), POLL_MS)
   }
 

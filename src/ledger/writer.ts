@@ -97,7 +97,9 @@ export class Writer {
   /** Resolves once the item is committed; rejects with Unavailable at its deadline, or with what is wrong with it. */
   submit(submission: Submission): Promise<Done> {
     const { promise, resolve, reject } = Promise.withResolvers<Done>()
-    if (this.#isClosed || this.#queue.length >= QUEUE_MAX) {
+    // What has no deadline is a charge that must reach the books, and there are no more of those than open holds.
+    const isFull = this.#queue.length >= QUEUE_MAX && submission.deadlineMs !== Infinity
+    if (this.#isClosed || isFull) {
       reject(new Unavailable(this.#isClosed ? 'the ledger is closed' : 'the ledger is overloaded'))
       return promise
     }

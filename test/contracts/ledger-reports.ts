@@ -124,6 +124,15 @@ export function reports(it: It): void {
     await assert.rejects(explain(desk.store, 'req_none'), { code: 'unknown_request' })
   })
 
+  it('of a request that was voided and asked for again, the last is told', async (desk) => {
+    const key = await desk.key(1000n)
+    const asked = ask(key, 100)
+    const lost = granted(await desk.ledger.reserve(asked))
+    await desk.ledger.void(lost.holdId, 'abandoned')
+    await spend(desk.ledger, asked)
+    assert.equal((await findUsage(desk.store, asked.requestId))?.costNanodollars, 100n)
+  })
+
   it('a report adds up by key, by model and by day', async (desk) => {
     const keys = [await desk.key(null), await desk.key(null)]
     for (const key of keys) {
@@ -216,6 +225,18 @@ export function reports(it: It): void {
     assert.equal(await purgeUsage(desk.store, systemClock.now() - 90 * DAY_MS), false)
     assert.equal((await desk.usage(key)).length, 1)
     assert.equal((await desk.account(key)).spent_nanodollars, 40n)
+  })
+
+  it('a row that is forgotten while it is adjusted is counted once', async (desk) => {
+    const key = await desk.key(null)
+    const requestId = firstIdAt('req', systemClock.now() - 400 * DAY_MS)
+    for (let round = 0; round < 20; round++) {
+      const { holdId } = await spend(desk.ledger, ask(key, 100, { requestId }))
+      // Whichever comes first; the other one finds the row changed, or none.
+      const adjusting = adjustHold(desk.store, { ...someone, holdId, costNanodollars: 30n })
+      await Promise.allSettled([adjusting, purgeUsage(desk.store, systemClock.now() - 90 * DAY_MS)])
+      assert.deepEqual(await verifyLedger(desk.store), [])
+    }
   })
 
   it('verification finds books that were tampered with', async (desk) => {

@@ -132,6 +132,22 @@ describe('the writer', () => {
     assert.equal(books.holds.size, 0)
   })
 
+  test('a queue that is full takes no asks, but what must reach the books', async () => {
+    const { books, reserve, letGo, writer } = await setUp('hangs')
+    const first = reserve()
+    await turn()
+    const asks = Promise.allSettled(Array.from({ length: 20_000 }, reserve))
+    await assert.rejects(reserve(), Unavailable)
+    const holdId = writer.nodeId * 2 ** 33 + 1
+    const item: Item = { kind: 'void', keyId: 'key_a', holdId, reason: 'test' }
+    const late = writer.submit({ item, deadlineMs: Infinity })
+    letGo()
+    await Promise.all([first, late])
+    assert.equal(books.usage.get(holdId)?.state, 'voided')
+    await asks
+    await writer.close()
+  })
+
   test('a closed writer takes nothing', async () => {
     const { writer, reserve } = await setUp()
     await writer.close()
