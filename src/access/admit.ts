@@ -6,7 +6,7 @@ import type { Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Nanodollars } from '../core/money.ts'
-import { costAtMost } from '../ledger/judge.ts'
+import { costAtMost, costAtMostWith } from '../ledger/judge.ts'
 import type { Ask, Balances, Ledger, Refused, Reserved } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
 import type { RaisedBounds } from './raised-bounds.ts'
@@ -89,10 +89,17 @@ export async function forecast(
 ): Promise<Forecast> {
   const { ask, outcome, maySearch } = await ledgerSays(parts, request, 'dryRun')
   return {
-    worstCaseNanodollars: costAtMost(ask.worstCase, ask.worstCase.outputTokens),
+    worstCaseNanodollars: worstCaseOf(ask, outcome),
     outcome: outcome.reserved ? outcome : refusalOf(request.caller, outcome),
     maySearch,
   }
+}
+
+function worstCaseOf({ worstCase: worst }: Ask, outcome: Reserved | Refused): Nanodollars {
+  if ('shortage' in outcome) return outcome.shortage.requiredNanodollars
+  return 'balances' in outcome
+    ? costAtMostWith(outcome.balances, worst)
+    : costAtMost(worst, worst.outputTokens)
 }
 
 /**

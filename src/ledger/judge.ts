@@ -3,7 +3,7 @@
 import { PICO_PER_NANO, roundUpToNanodollars, type Nanodollars } from '../core/money.ts'
 import { limitOf, remainingOf } from './account.ts'
 import type { Account, PlainAsk, Refusal } from './books.ts'
-import type { Shortage, WorstCase } from './ledger.ts'
+import type { Balances, Shortage, WorstCase } from './ledger.ts'
 import { rateExceeded } from './rates.ts'
 
 /** The accounts that must all have room. Key first: its refusal is the more useful one to hear. */
@@ -37,6 +37,12 @@ export function costAtMost(worst: WorstCase, outputTokens: number): Nanodollars 
   )
 }
 
+/** What a request can cost at most where budgets stand like this: how much it may write depends on what is left. */
+export function costAtMostWith({ key, frame }: Balances, worst: WorstCase): Nanodollars {
+  const left = smallest([key.remainingNanodollars, frame.remainingNanodollars])
+  return costAtMost(worst, outputWanted(worst, left))
+}
+
 function judgeStatus(ask: PlainAsk, key: Account, now: number): Refusal | undefined {
   const refused = (status: 'unknown' | 'paused' | 'revoked' | 'expired' | 'stale'): Refusal => ({
     reserved: false,
@@ -60,7 +66,7 @@ function judgeRates(ask: PlainAsk, key: Account, now: number): Refusal | undefin
 
 function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
   const worst = ask.worstCase
-  const wanted = outputWanted(worst, legs)
+  const wanted = outputWanted(worst, smallest([remainingOf(legs.key), remainingOf(legs.frame)]))
   const grant = (outputTokens: number): Verdict => ({
     reserved: true,
     amount: costAtMost(worst, outputTokens),
@@ -98,11 +104,10 @@ function isAllSpent({ key, frame }: Legs): boolean {
   })
 }
 
-/** The client's own limit, or a default that leaves most of the budget to others. */
-function outputWanted(worst: WorstCase, legs: Legs): number {
+/** The client's own limit, or a default that leaves most of what is left to others; null = no limit. */
+function outputWanted(worst: WorstCase, left: Nanodollars | null): number {
   if (worst.outputTokensFrom === 'client' || worst.outputTokenPicodollars === 0n)
     return worst.outputTokens
-  const left = smallest([remainingOf(legs.key), remainingOf(legs.frame)])
   if (left === null) return worst.outputTokens
   const share = (left * PICO_PER_NANO) / DEFAULT_OUTPUT_SHARE / worst.outputTokenPicodollars
   return Math.min(worst.outputTokens, Math.max(OUTPUT_TOKENS_AMPLE, Number(share)))

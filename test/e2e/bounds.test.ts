@@ -61,6 +61,36 @@ models: { greedy: { targets: [local/m], ${FACTS} } }
   })
 })
 
+test('without a limit of its own, the worst case of a request is what would be held for it', async () => {
+  await using gateway = await startGateway({
+    config: `
+providers: { local: { kind: openai, base_url: "http://127.0.0.1:9/v1" } }
+models: { long: { targets: [local/m], price: { input: 1, output: 10 }, context: 100000, max_output: 50000 } }
+`,
+  })
+  const body = { model: 'long', messages: [{ role: 'user', content: 'Well?' }] }
+  const headers = { 'x-tollgate-dry-run': '1' }
+  const forecast = async (budget: string): Promise<Record<string, unknown>> => {
+    const secret = await gateway.key(`with ${budget}`, 'long', '--budget', budget)
+    const answer = await post(gateway, { path: '/v1/chat/completions', secret, body, headers })
+    return (await answer.json()) as Record<string, unknown>
+  }
+  // An eighth of what is left, at least 4,096 tokens, at most what the model can write.
+  for (const [budget, tokens] of [
+    ['0.1', 4_096],
+    ['1', 12_500],
+    ['10', 50_000],
+  ] as const) {
+    const { passes, output_tokens, worst_case, held } = await forecast(budget)
+    assert.deepEqual([passes, output_tokens, worst_case], [true, tokens, held])
+  }
+  const capped = await forecast('0.03')
+  assert.ok(Number(capped['output_tokens']) < 4_096)
+  assert.equal(Number(capped['worst_case']).toFixed(3), '0.042')
+  const refused = await forecast('0.001')
+  assert.deepEqual([refused['passes'], refused['worst_case']], [false, refused['required']])
+})
+
 test('a provider that tells early what it has read leaves the rest of the hold to others', async () => {
   const stream = readFileSync(
     new URL('../fixtures/providers/messages.sse', import.meta.url),
