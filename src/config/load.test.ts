@@ -215,7 +215,11 @@ describe('what is wrong', () => {
       ['database names the file /no/such, which cannot be read (ENOENT)'],
     ],
     ['an unknown setting', 'server: { prot: 1 }', ['server.prot is not a setting']],
-    ['an unknown section', 'servers: {}', ['servers is not a setting']],
+    [
+      'an unknown section',
+      'provders: {}',
+      ['provders is not a setting: did you mean providers? docs/config.md lists them all'],
+    ],
     ['a value instead of a section', 'server: 4000', ['server must be a section']],
     ['a port', 'server: { port: 99999 }', ['server.port must be a whole number from 0 to 65535']],
     ['a duration', 'server: { drain: 2 minutes }', ['server.drain must be a duration such as']],

@@ -122,7 +122,10 @@ function check(
   if (data !== undefined) return { data, problems: crossCheck(data, names) }
   const rest = soundPart(judged)
   return {
-    problems: [...problemsOf(error), ...(rest === undefined ? [] : crossCheck(rest, names))],
+    problems: [
+      ...problemsOf(error, Object.keys(file.shape)),
+      ...(rest === undefined ? [] : crossCheck(rest, names)),
+    ],
   }
 }
 

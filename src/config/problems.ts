@@ -1,6 +1,8 @@
 // What is wrong with a configuration, as paths and sentences: from the schema's findings to lines a person can act on.
 import type { z } from 'zod'
 
+import { closest } from '../core/closest.ts'
+
 export type Problem = {
   /** Where: a path such as `providers.openai.api_key`, or the variable or option that the value came from. */
   readonly path: string
@@ -41,9 +43,25 @@ export function pathOf(path: Path): string {
     .replace(/^\./, '')
 }
 
-export function problemsOf(error: z.ZodError): readonly Problem[] {
-  return error.issues.flatMap((issue) => problemsOfIssue(issue, []))
+/** `sections` are the names that may stand at the top: whoever mistyped one is told which was meant. */
+export function problemsOf(error: z.ZodError, sections: readonly string[]): readonly Problem[] {
+  return error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' && issue.path.length === 0
+      ? issue.keys.map((key) => unknownSection(key, sections))
+      : problemsOfIssue(issue, []),
+  )
 }
+
+function unknownSection(key: string, sections: readonly string[]): Problem {
+  const meant = closest(key.slice(0, SECTION_CHARACTERS_MAX), sections)
+  const question = meant === undefined ? '' : `did you mean ${meant}? `
+  return {
+    path: pathOf([key]),
+    message: `is not a setting: ${question}docs/config.md lists them all`,
+  }
+}
+
+const SECTION_CHARACTERS_MAX = 100
 
 type Issue = z.core.$ZodIssue
 
