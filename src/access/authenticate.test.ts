@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { GatewayError } from '../core/errors.ts'
-import { hashSecret, newSecret } from '../core/secret.ts'
+import { hashSecret, newPersonalToken, newSecret } from '../core/secret.ts'
 import type { Authenticator, Credentials } from './authenticate.ts'
 import { authenticate } from './authenticate.ts'
 import type { Caller } from './caller.ts'
@@ -85,6 +85,14 @@ test('a malformed secret is refused without a look-up', async () => {
     await assert.rejects(authenticate(at, chat(`Bearer ${text.replaceAll(' ', '')}`)), GatewayError)
   }
   assert.deepEqual(at.asked, [])
+})
+
+test('a personal access token is told what it opens', async () => {
+  const token = chat(`Bearer ${newPersonalToken()}`)
+  await assert.rejects(authenticate(door(), token), {
+    code: 'invalid_api_key',
+    message: /^this is a personal access token, which opens the admin API alone/,
+  })
 })
 
 test('a key that may not be used says why', async () => {

@@ -28,7 +28,7 @@ export async function authenticate(
 ): Promise<Caller> {
   const secret = secretOf(credentials, authenticator.messagesBearer())
   // The checksum refuses typing errors and guesses before anything is looked up.
-  if (!isWellFormedSecret(secret)) throw unknownKey()
+  if (!isWellFormedSecret(secret)) throw secret.startsWith('tgp_') ? personalToken() : unknownKey()
   const caller = await authenticator.findBySecretHash(hashSecret(secret))
   const now = authenticator.clock.now()
   const isOver = (caller?.secretValidUntil ?? Infinity) <= now
@@ -65,6 +65,13 @@ function wrongHeader(header: string): GatewayError {
   return new GatewayError(
     'invalid_api_key',
     `no API key was found: this endpoint reads it from the header "${header}" and from no other place`,
+  )
+}
+
+function personalToken(): GatewayError {
+  return new GatewayError(
+    'invalid_api_key',
+    'this is a personal access token, which opens the admin API alone: use an API key here',
   )
 }
 

@@ -7,6 +7,7 @@ import type { Store } from '../store/open.ts'
 import { common, readPlace, withStore, type CommonOptions } from './context.ts'
 import { argument, UsageError } from './failure.ts'
 import { periodOption, weekStartOption } from './key-options.ts'
+import { printNote } from './output.ts'
 import { printFrame } from './print-account.ts'
 
 export function addFrame(program: Command): void {
@@ -46,8 +47,13 @@ export function addFrame(program: Command): void {
       if (Object.values(change).every((value) => value === undefined)) {
         throw new UsageError('nothing to change: say what, as in --budget 2500')
       }
-      const work = async (store: Store): Promise<void> =>
-        printFrame(store, await setFrame(store, { ...change, reason }), options)
+      const work = async (store: Store): Promise<void> => {
+        const frame = await setFrame(store, { ...change, reason })
+        if (frame.remainingNanodollars === 0n) {
+          printNote('nothing is left of the frame, so every call that costs anything is refused')
+        }
+        printFrame(store, frame, options)
+      }
       await withStore(readPlace(options), work, { mayCreate: true })
     })
 }

@@ -41,7 +41,11 @@ export function settingsOptions(command: Command, key: 'new' | 'changed'): Comma
     .option('--owner <text>', 'who answers for it')
     .option('--description <text>', 'what it is for')
     .option('--tag <tag>', 'a label; may be repeated', collect)
-    .option('--expires <date>', 'when it stops working, or none', argument(readMoment))
+    .option(
+      '--expires <date>',
+      'when it stops working, such as 2027-01-31, or none',
+      argument(readMoment),
+    )
     .addOption(
       new Option(
         '--when-tight <policy>',

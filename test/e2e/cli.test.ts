@@ -138,6 +138,8 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
         allocated: '1',
       })
       assert.deepEqual(await json('frame', 'show'), frame)
+      const none = await call('frame', 'set', '--budget', '0')
+      assert.match(none.stderr, /^tollgate: note: nothing is left of the frame, so every call/)
     })
 
     test('people see the secret once, with a warning', async () => {
