@@ -1,6 +1,6 @@
-// Every sentence with which people are refused something when they administer the gateway, by name. Whoever refuses
-// names one and gives its values; programs get name and values, people the sentence: in English from here, in other
-// languages from the catalogues of web/, where a test demands each of them.
+// Every sentence with which people are refused something when they administer the gateway, or told why an alert did not
+// arrive, by name. Whoever refuses names one and gives its values; programs get name and values, people the sentence: in
+// English from here, in other languages from the catalogues of web/, where a test demands each of them.
 
 export const SENTENCES = {
   // Values of any kind.
@@ -152,6 +152,21 @@ export const SENTENCES = {
   tries_exhausted: 'more than {{most}} tries in {{minutes}} minutes ({{kind}})',
   more_refused: 'more was refused in this minute: it is counted here',
 
+  // Why an alert did not arrive.
+  webhook_no_host: 'there is no host of this name ({{host}})',
+  webhook_no_lookup: 'the name of the host could not be looked up just now ({{host}})',
+  webhook_refused: 'the connection was refused: nothing listens at this address ({{host}})',
+  webhook_broken_off: 'the connection was broken off by the other side ({{host}})',
+  webhook_no_way: 'there is no way to this host ({{host}})',
+  webhook_no_connection: 'no connection came about in time ({{host}})',
+  webhook_no_answer: 'the host took the message but did not answer in time ({{host}})',
+  webhook_certificate: 'the certificate of {{host}} is not valid ({{code}})',
+  webhook_late: '{{host}} did not answer in time',
+  webhook_failed_because: 'the connection to {{host}} failed: {{why}}',
+  webhook_failed: 'the connection to {{host}} failed',
+  no_smtp: 'no SMTP server is configured: set admin.smtp',
+  destination_removed: 'the destination was removed',
+
   // The gateway itself.
   nothing_there: 'there is nothing at {{route}}',
   database_unreachable: 'the database cannot be reached: try again shortly',
@@ -193,4 +208,20 @@ const NAMES = new Map(
 export function sentenceWithText(text: string): Sentence | undefined {
   const name = NAMES.get(text)
   return name === undefined ? undefined : { name, values: {}, text }
+}
+
+/** Which of these a kept text once was, with its values: a text is all that the database holds. */
+export function sentenceAmong(names: readonly SentenceName[], text: string): Sentence | undefined {
+  for (const name of names) {
+    const found = patternOf(SENTENCES[name]).exec(text)
+    if (found !== null) return { name, values: { ...found.groups }, text }
+  }
+  return undefined
+}
+
+function patternOf(template: string): RegExp {
+  const pieces = template
+    .split(/\{\{(\w+)\}\}/)
+    .map((piece, index) => (index % 2 === 0 ? RegExp.escape(piece) : `(?<${piece}>.+)`))
+  return new RegExp(`^${pieces.join('')}$`)
 }

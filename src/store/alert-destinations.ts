@@ -2,7 +2,7 @@
 import type { Selectable, Transaction } from 'kysely'
 
 import { newId } from '../core/ids.ts'
-import { sentence } from '../core/sentences.ts'
+import { sentence, SENTENCES } from '../core/sentences.ts'
 import type { AlertDestinationsTable } from './admin-tables.ts'
 import { recordChange, type Change } from './audit.ts'
 import { StoreError } from './errors.ts'
@@ -75,7 +75,7 @@ export async function deleteDestination(store: Store, id: string): Promise<void>
     await tx.deleteFrom('alert_destinations').where('id', '=', id).execute()
     await tx
       .updateTable('alert_deliveries')
-      .set({ state: 'failed', next_attempt_at: null, result: 'the destination was removed' })
+      .set({ state: 'failed', next_attempt_at: null, result: SENTENCES.destination_removed })
       .where('destination_id', '=', id)
       .where('state', '=', 'waiting')
       .execute()

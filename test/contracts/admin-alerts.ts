@@ -375,6 +375,8 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       const { body: tried } = await desk.call('POST', `/alerts/destinations/${body['id']}/test`)
       assert.equal(tried['delivered'], false)
       assert.match(String(tried['result']), /^the connection was refused: .*\(127\.0\.0\.1\)$/)
+      assert.equal(tried['reason'], 'webhook_refused')
+      assert.deepEqual(tried['values'], { host: '127.0.0.1' })
       await desk.call('DELETE', `/alerts/destinations/${body['id']}`)
     })
   })

@@ -23,6 +23,7 @@ import type {
   DestinationAnswer,
 } from '../contract/alerts.ts'
 import { storeOf, type AdminParts } from '../parts.ts'
+import { failureNamed } from './webhook-failure.ts'
 
 export function alertHandlers(parts: AdminParts): HandlersOf<typeof alertRoutes> {
   const { store, clock, alerts } = parts
@@ -62,7 +63,8 @@ export function alertHandlers(parts: AdminParts): HandlersOf<typeof alertRoutes>
       try {
         return { delivered: true, result: await alerts.send(destination, sample(clock.now())) }
       } catch (thrown) {
-        return { delivered: false, result: messageOf(thrown) }
+        const result = messageOf(thrown)
+        return { delivered: false, result, ...failureOf(result) }
       }
     },
     listDeliveries: async ({ query }) => {
@@ -136,5 +138,11 @@ function deliveryAnswer(delivery: Delivery): DeliveryAnswer {
     last_attempt_at: iso(delivery.lastAttemptAt),
     next_attempt_at: iso(delivery.nextAttemptAt),
     result: delivery.result,
+    ...(delivery.result === null ? {} : failureOf(delivery.result)),
   }
+}
+
+function failureOf(result: string): Pick<DeliveryAnswer, 'reason' | 'values'> {
+  const failure = failureNamed(result)
+  return failure === undefined ? {} : { reason: failure.name, values: { ...failure.values } }
 }

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto'
 
 import type { Clock } from '../../core/clock.ts'
 import { formatUsd } from '../../core/money.ts'
+import { SENTENCES } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/value-json.ts'
 import type { HttpCall, HttpClient } from '../../providers/http.ts'
 import type { Destination } from '../../store/alert-destinations.ts'
@@ -64,7 +65,7 @@ async function sendWebhook(
     timeouts: TIMEOUTS,
   } as const
   const status = await statusOf(http, call).catch((thrown: unknown) => {
-    throw new Error(webhookFailure(thrown, url), { cause: thrown })
+    throw new Error(webhookFailure(thrown, url).text, { cause: thrown })
   })
   if (status >= 200 && status < 300) return `answered ${status}`
   throw new Error(`answered ${status}`)
@@ -83,7 +84,7 @@ async function sendMail(
   { address }: Destination,
   alert: Alert,
 ): Promise<string> {
-  if (mailer === undefined) throw new Error('no SMTP server is configured: set admin.smtp')
+  if (mailer === undefined) throw new Error(SENTENCES.no_smtp)
   const { subject, text } = alert.kind === 'budget' ? budgetLetter(alert) : expiryLetter(alert)
   await mailer.send({ to: address, subject: `Tollgate: ${subject}`, text: `${text}\n` })
   return 'taken by the mail server'

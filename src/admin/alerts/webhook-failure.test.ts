@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { GatewayError } from '../../core/errors.ts'
-import { webhookFailure } from './webhook-failure.ts'
+import { failureNamed, webhookFailure } from './webhook-failure.ts'
 
 const url = new URL('https://hooks.example.com/tollgate')
 const system = (code: string) => Object.assign(new Error(`failed: ${code}`), { code })
@@ -31,4 +31,12 @@ for (const [thrown, told] of [
   ],
   [around(undefined), 'the connection to hooks.example.com failed'],
 ] as const)
-  test(told, () => assert.equal(webhookFailure(thrown, url), told))
+  test(told, () => {
+    const failure = webhookFailure(thrown, url)
+    assert.equal(failure.text, told)
+    // The database keeps the text alone.
+    assert.deepEqual(failureNamed(told), failure)
+  })
+
+for (const result of ['answered 200', 'answered 503', 'taken by the mail server'])
+  test(`${result} is no failure by name`, () => assert.equal(failureNamed(result), undefined))

@@ -1,32 +1,59 @@
-// Why a webhook did not arrive, in words for whoever set its address. The client speaks of providers; here none is meant.
+// Why an alert did not arrive, in words for whoever set its address. The client speaks of providers; here none is meant.
 import { GatewayError } from '../../core/errors.ts'
+import { sentence, sentenceAmong, type Sentence } from '../../core/sentences.ts'
 
-export function webhookFailure(thrown: unknown, { hostname }: URL): string {
+export function webhookFailure(thrown: unknown, { hostname: host }: URL): Sentence {
   const causes = causesOf(thrown)
   const code = causes.map(codeOf).find((each) => each !== undefined)
   const known = code === undefined ? undefined : REASONS[code]
-  if (known !== undefined) return `${known} (${hostname})`
+  if (known !== undefined) return sentence(known, { host })
   if (code !== undefined && /CERT|TLS|SSL|SELF_SIGNED/.test(code)) {
-    return `the certificate of ${hostname} is not valid (${code})`
+    return sentence('webhook_certificate', { host, code })
   }
   const isLate = causes.some((each) => each instanceof GatewayError && isTimeout(each))
-  if (isLate) return `${hostname} did not answer in time`
+  if (isLate) return sentence('webhook_late', { host })
   const why = code ?? causes.findLast((each) => !(each instanceof GatewayError))?.message
-  return `the connection to ${hostname} failed${why === undefined ? '' : `: ${why}`}`
+  return why === undefined
+    ? sentence('webhook_failed', { host })
+    : sentence('webhook_failed_because', { host, why })
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'there is no host of this name',
-  EAI_AGAIN: 'the name of the host could not be looked up just now',
-  ECONNREFUSED: 'the connection was refused: nothing listens at this address',
-  ECONNRESET: 'the connection was broken off by the other side',
-  EPIPE: 'the connection was broken off by the other side',
-  UND_ERR_SOCKET: 'the connection was broken off by the other side',
-  EHOSTUNREACH: 'there is no way to this host',
-  ENETUNREACH: 'there is no way to this host',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection came about in time',
-  UND_ERR_HEADERS_TIMEOUT: 'the host took the message but did not answer in time',
+const REASONS: Readonly<Record<string, HostSentence>> = {
+  ENOTFOUND: 'webhook_no_host',
+  EAI_AGAIN: 'webhook_no_lookup',
+  ECONNREFUSED: 'webhook_refused',
+  ECONNRESET: 'webhook_broken_off',
+  EPIPE: 'webhook_broken_off',
+  UND_ERR_SOCKET: 'webhook_broken_off',
+  EHOSTUNREACH: 'webhook_no_way',
+  ENETUNREACH: 'webhook_no_way',
+  UND_ERR_CONNECT_TIMEOUT: 'webhook_no_connection',
+  UND_ERR_HEADERS_TIMEOUT: 'webhook_no_answer',
 }
+
+type HostSentence =
+  | 'webhook_no_host'
+  | 'webhook_no_lookup'
+  | 'webhook_refused'
+  | 'webhook_broken_off'
+  | 'webhook_no_way'
+  | 'webhook_no_connection'
+  | 'webhook_no_answer'
+
+/** Failures by name, for readers of other languages; none for what arrived, or was found by somebody else. */
+export function failureNamed(result: string): Sentence | undefined {
+  return sentenceAmong(FAILURES, result)
+}
+
+const FAILURES = [
+  ...new Set(Object.values(REASONS)),
+  'webhook_certificate',
+  'webhook_late',
+  'webhook_failed_because',
+  'webhook_failed',
+  'no_smtp',
+  'destination_removed',
+] as const
 
 function isTimeout({ code }: GatewayError): boolean {
   return code === 'provider_timeout'

@@ -7,6 +7,7 @@ import {
   THRESHOLD_MAX,
   THRESHOLDS_MAX,
 } from '../../core/alert-rules.ts'
+import { byName } from './errors.ts'
 import { route } from './route.ts'
 import { amount, count, done, keyParams, moment } from './values.ts'
 
@@ -77,8 +78,9 @@ export const delivery = z.object({
   attempts: z.int(),
   last_attempt_at: moment.nullable(),
   next_attempt_at: moment.nullable(),
-  /** What the last attempt came to: a status, or what went wrong. */
+  /** What the last attempt came to: a status, or what went wrong, then by name as well. */
   result: z.string().nullable(),
+  ...byName,
 })
 
 /** The thresholds of a key or of the frame; `own` = not the usual ones. */
@@ -140,7 +142,7 @@ export const alertRoutes = {
     ...manage,
     summary: 'Send a sample there now',
     params: idParams,
-    answer: z.object({ delivered: z.boolean(), result: z.string() }),
+    answer: z.object({ delivered: z.boolean(), result: z.string(), ...byName }),
   }),
   listDeliveries: route({
     method: 'GET',

@@ -61,7 +61,7 @@ export const conflict = z.object({
 })
 
 /** The message again, for programs that say it in another language. */
-const reason = {
+export const byName = {
   /** Its name, which stays when the words change. */
   reason: z.string().optional(),
   /** The values in it. */
@@ -74,9 +74,9 @@ export const adminError = z.object({
     /** The field at fault, spelled as in the body, the query or the path. */
     field: z.string().optional(),
     message: z.string(),
-    ...reason,
+    ...byName,
     request_id: z.string(),
-    problems: z.array(z.object({ field: z.string(), message: z.string(), ...reason })).optional(),
+    problems: z.array(z.object({ field: z.string(), message: z.string(), ...byName })).optional(),
     permission: z.string().optional(),
     conflict: conflict.optional(),
   }),

@@ -1,5 +1,7 @@
 // One alert in words: what happened and when, for the log and for the page of a key.
 import type { AlertAnswer } from '../../../../src/admin/contract/alerts.ts'
+import { said } from '../../i18n/said.ts'
+import type { Refusal } from '../../i18n/said.ts'
 import type { Translate } from '../../i18n/texts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
@@ -9,9 +11,11 @@ export type AlertWords = {
   readonly whole: (alert: AlertAnswer) => string
   /** "80%: 8 of 10 dollars, 15 Nov", where the account is named already. */
   readonly brief: (alert: AlertAnswer) => string
-  /** What an attempt to deliver it came to; why a connection failed is told in the gateway's own words. */
-  readonly result: (result: string) => string
+  /** What an attempt to deliver it came to. */
+  readonly result: (attempt: Attempt) => string
 }
+
+type Attempt = Omit<Refusal, 'message'> & { readonly result: string }
 
 export function useAlertWords(): AlertWords {
   const { t } = useTranslation()
@@ -31,7 +35,8 @@ export function useAlertWords(): AlertWords {
       const [spent, limit] = [format.money(alert.spent), format.money(alert.limit)]
       return t('alerts.alert', { threshold, spent, limit, when })
     },
-    result: (result) => resultWords(result, t),
+    result: ({ result, reason, values }) =>
+      reason === undefined ? resultWords(result, t) : said({ message: result, reason, values }),
   }
 }
 

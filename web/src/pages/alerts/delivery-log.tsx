@@ -98,9 +98,11 @@ function columnsOf({ t, format, words }: Said): readonly Column<DeliveryAnswer>[
     {
       id: 'result',
       header: t('alerts.result'),
-      cell: ({ result, next_attempt_at: next }) => (
+      cell: ({ result, reason, values, next_attempt_at: next }) => (
         <>
-          <span className="break">{result === null ? '–' : words.result(result)}</span>
+          <span className="break">
+            {result === null ? '–' : words.result({ result, reason, values })}
+          </span>
           {next && (
             <div className={styles['sub']}>
               {t('alerts.nextAttempt', { moment: format.dateTime(next) })}

@@ -70,8 +70,7 @@ export function DestinationTable({ rows, onRemove }: DestinationTableProps) {
           title={t(test.data.delivered ? 'alerts.testDelivered' : 'alerts.testFailed')}
           announce
         >
-          <span className="break">{words.result(test.data.result)}</span>{' '}
-          {t('alerts.testNotLogged')}
+          <span className="break">{words.result(test.data)}</span> {t('alerts.testNotLogged')}
         </Notice>
       )}
       <DataTable
