@@ -1,6 +1,7 @@
 // A bar of what is used of one limit. Each segment has a place in the words of `valueText`, because a bar is only a
 // picture: never mix two limits in one meter.
 import { useId } from 'react'
+import { useFormat } from '../i18n/use-format.ts'
 import styles from './meter.module.css'
 
 export type MeterSegment = {
@@ -30,6 +31,7 @@ export function Meter({
   height = 8,
 }: MeterProps) {
   const pattern = useId()
+  const marks = ticks.filter((share) => share > 0 && share < 1)
   const used = segments.reduce((sum, { value }) => sum + value, 0)
   const drawn = placed(segments, Math.max(max, used, Number.MIN_VALUE))
   return (
@@ -58,18 +60,41 @@ export function Meter({
             height={height}
           />
         ))}
-        {ticks
-          .filter((share) => share > 0 && share < 1)
-          .map((share) => (
-            <line
-              key={share}
-              className={styles['tick']}
-              x1={`${share * 100}%`}
-              x2={`${share * 100}%`}
-              y2={height}
-            />
-          ))}
+        {marks.map((share) => (
+          <line
+            key={share}
+            className={styles['tick']}
+            x1={`${share * 100}%`}
+            x2={`${share * 100}%`}
+            y2={height}
+          />
+        ))}
       </svg>
+      {marks.length > 0 && <TickLabels marks={marks} />}
+    </div>
+  )
+}
+
+/** What stands closer together than this is labelled once, so that no label lies on another. */
+const labelShare = 0.095
+
+function TickLabels({ marks }: { readonly marks: readonly number[] }) {
+  const format = useFormat()
+  let last = -1
+  const labelled = marks
+    .toSorted((a, b) => a - b)
+    .filter((share) => {
+      if (share - last < labelShare) return false
+      last = share
+      return true
+    })
+  return (
+    <div className={styles['labels']} aria-hidden="true">
+      {labelled.map((share) => (
+        <span key={share} style={{ insetInlineStart: `${share * 100}%` }}>
+          {format.percent(share)}
+        </span>
+      ))}
     </div>
   )
 }

@@ -1,8 +1,6 @@
 // What narrows a list, in one line above it; the file to download stands at its end.
-import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useTranslation } from '../i18n/use-translation.ts'
-import { DownloadIcon } from './icons.tsx'
+import { CsvButton } from './csv-button.tsx'
 import styles from './toolbar.module.css'
 
 type ToolbarProps = {
@@ -11,22 +9,10 @@ type ToolbarProps = {
 }
 
 export function Toolbar({ children, csv }: ToolbarProps) {
-  const { t } = useTranslation()
   return (
     <div className={styles['bar']} role="search">
       {children}
-      {csv && (
-        <Button
-          className={styles['end']}
-          component="a"
-          href={csv.href}
-          download={csv.name}
-          variant="default"
-          leftSection={<DownloadIcon />}
-        >
-          {t('overview.export')}
-        </Button>
-      )}
+      {csv && <CsvButton className={styles['end']} {...csv} />}
     </div>
   )
 }

@@ -69,7 +69,7 @@ export function KeyStatus(props: KeyStatusProps) {
       icon={<Icon size={13} />}
       word={t(`keyState.${state}.word`)}
       explanation={t(`keyState.${state}.why`, {
-        moment: moment === null ? t('keyState.noMoment') : format.dateTime(moment),
+        moment: moment === null ? t('keyState.noMoment') : format.exactTime(moment),
       })}
     />
   )

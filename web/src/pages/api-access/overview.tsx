@@ -7,9 +7,10 @@ import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { addressOf } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
+import { CsvButton } from '../../parts/csv-button.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { DownloadIcon, KeyIcon, PlusIcon, SearchIcon } from '../../parts/icons.tsx'
+import { KeyIcon, PlusIcon, SearchIcon } from '../../parts/icons.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Pager } from '../../parts/pager.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
@@ -159,15 +160,7 @@ function OverviewHeader({ search }: { readonly search: OverviewSearch }) {
       about={t('overview.about')}
       actions={
         <>
-          <Button
-            component="a"
-            href={addressOf(keyRoutes.exportKeys, { query: filters })}
-            download="keys.csv"
-            variant="default"
-            leftSection={<DownloadIcon />}
-          >
-            {t('overview.export')}
-          </Button>
+          <CsvButton href={addressOf(keyRoutes.exportKeys, { query: filters })} name="keys.csv" />
           {may('configuration:manage') && <CreateButton />}
         </>
       }

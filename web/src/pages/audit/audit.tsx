@@ -6,6 +6,7 @@ import { addressOf, call } from '../../api.ts'
 import { AuditList } from '../../audit/audit-list.tsx'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { Choice } from '../../parts/choice.tsx'
+import { CsvButton } from '../../parts/csv-button.tsx'
 import { DayFilter } from '../../parts/day-filter.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
@@ -24,9 +25,14 @@ const route = getRouteApi('/app/settings/audit')
 export function AuditPage() {
   const { t } = useTranslation()
   const search = route.useSearch()
+  const csv = addressOf(auditRoutes.exportAudit, { query: auditFiltersOf(search) })
   return (
     <>
-      <PageHeader title={t('nav.audit')} about={t('auditPage.about')} />
+      <PageHeader
+        title={t('nav.audit')}
+        about={t('auditPage.about')}
+        actions={<CsvButton href={csv} name="audit.csv" />}
+      />
       <AuditFilters search={search} />
       <AuditEntries search={search} />
     </>
@@ -40,9 +46,8 @@ function AuditFilters({ search }: SearchProps) {
   const navigate = route.useNavigate()
   const change = (next: Partial<AuditSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true })
-  const csv = addressOf(auditRoutes.exportAudit, { query: auditFiltersOf(search) })
   return (
-    <Toolbar csv={{ href: csv, name: 'audit.csv' }}>
+    <Toolbar>
       <Choice
         label={t('auditPage.subject')}
         value={search.subject}
