@@ -8,6 +8,7 @@ import { documentFormat } from './converse/documents.ts'
 import { canBeToldEffort } from './converse/thinking-encode.ts'
 import { isTextType } from './media.ts'
 import { CACHE_MARKS_MAX, marksIn } from './messages/cache-marks.ts'
+import { claudeOf } from './messages/claude.ts'
 
 /** The formats of conversations: those a client speaks, and those a provider does. */
 export type ChatFormat = Exclude<Format, 'embeddings'>
@@ -24,6 +25,8 @@ export const FEATURES = {
   temperature_while_thinking: { chat: 'temperature', responses: 'temperature' },
   top_p_while_thinking: { chat: 'top_p', responses: 'top_p' },
   top_p_beside_temperature: { chat: 'top_p', responses: 'top_p' },
+  temperature_of_newer_claude: { chat: 'temperature', responses: 'temperature' },
+  top_p_of_newer_claude: { chat: 'top_p', responses: 'top_p' },
   top_k: { messages: 'top_k' },
   frequency_penalty: { chat: 'frequency_penalty' },
   presence_penalty: { chat: 'presence_penalty' },
@@ -63,6 +66,7 @@ export const FEATURES = {
     responses: 'parallel_tool_calls',
     messages: 'tool_choice.disable_parallel_tool_use',
   },
+  forced_tool: { chat: 'tool_choice', responses: 'tool_choice' },
   strict_tool: {
     chat: 'tools.function.strict',
     responses: 'tools.strict',
@@ -122,6 +126,8 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     temperature_while_thinking: drop('a model that thinks chooses its own temperature'),
     top_p_while_thinking: drop('a model that thinks chooses its own sampling'),
     top_p_beside_temperature: drop('only one of temperature and top_p can be set'),
+    temperature_of_newer_claude: drop('Opus from 4.7 on and all others from 5 on take none'),
+    top_p_of_newer_claude: drop('Opus from 4.7 on and all others from 5 on take none'),
     frequency_penalty: drop('there is no such setting'),
     presence_penalty: drop('there is no such setting'),
     seed: drop('there is no such setting'),
@@ -135,6 +141,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     audio: refuse('there is no audio input'),
     image_detail: drop('there is no such setting'),
     file_beyond_pdf: refuse('only PDF and text files can be read'),
+    forced_tool: drop('Opus and Sonnet from 5.5 on and Fable from 5.1 on are told in words'),
     thinking_before_forced_tool: drop('a model that must call a tool cannot think before'),
     tool_input_format: drop('the format is told in the tool’s description instead'),
     foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
@@ -224,6 +231,7 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
   const { sampling, messages, reasoning, outputFormat } = request
   const parts = messages.flatMap((message): readonly Part[] => message.parts)
   const thinks = thinksInMessages(request)
+  const { takesSampling, takesForcedTool } = claudeOf(target.model)
   const uses: Record<Feature, boolean> = {
     choices: request.choices > 1,
     stop: sampling.stop !== undefined,
@@ -234,6 +242,8 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     temperature_while_thinking: thinks && sampling.temperature !== undefined,
     top_p_while_thinking: thinks && sampling.topP !== undefined,
     top_p_beside_temperature: sampling.topP !== undefined && sampling.temperature !== undefined,
+    temperature_of_newer_claude: !takesSampling && (sampling.temperature ?? 1) !== 1,
+    top_p_of_newer_claude: !takesSampling && (sampling.topP ?? 1) !== 1,
     top_k: sampling.topK !== undefined,
     frequency_penalty: sampling.frequencyPenalty !== undefined,
     presence_penalty: sampling.presencePenalty !== undefined,
@@ -255,6 +265,7 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     file_beyond_documents: parts.some(
       (part) => part.type === 'file' && documentFormat(part.source) === undefined,
     ),
+    forced_tool: forcesTool(request) && !takesForcedTool,
     strict_tool: request.tools.some((tool) => tool.type === 'function' && tool.strict === true),
     tool_input_format: request.tools.some(
       (tool) => tool.type === 'custom' && tool.inputFormat !== undefined,
@@ -283,7 +294,7 @@ function asksForThinking({ reasoning }: Conversation): boolean {
   return reasoning !== undefined && reasoning.effort !== 'none'
 }
 
-function forcesTool({ toolChoice }: Conversation): boolean {
+export function forcesTool({ toolChoice }: Conversation): boolean {
   if (toolChoice?.type === 'allowed') return toolChoice.required
   return toolChoice?.type === 'required' || toolChoice?.type === 'tool'
 }

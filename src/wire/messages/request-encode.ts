@@ -3,9 +3,10 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
-import type { CanonicalRequest, Conversation, Effort } from '../../core/request.ts'
+import type { CanonicalRequest, Conversation, Effort, Reasoning } from '../../core/request.ts'
 import { thinksInMessages } from '../features.ts'
 import { encodeCacheMark, withFewCacheMarks } from './cache-marks.ts'
+import { claudeOf } from './claude.ts'
 import { adaptSchema, describedSchema } from '../schema-adapt.ts'
 import { encodeToolChoice, encodeTools } from './tools-encode.ts'
 import { encodeTurns } from './turns-encode.ts'
@@ -43,15 +44,33 @@ const DISPLAYS = { summary: 'summarized', omitted: 'omitted' } as const
 
 /** A budget where the client set one, else as much thinking as the model finds right for the effort. */
 function encodeThinking(request: Conversation): JsonObject | undefined {
-  const { reasoning, outputTokensMax = Infinity } = request
-  if (reasoning?.effort === 'none') return { type: 'disabled' }
+  const { model, reasoning, outputTokensMax = Infinity } = request
+  const { isAdaptive, takesDisabled } = claudeOf(model)
+  if (reasoning?.effort === 'none') return takesDisabled ? { type: 'disabled' } : undefined
   if (reasoning === undefined || !thinksInMessages(request)) return undefined
   const display = reasoning.display && DISPLAYS[reasoning.display]
-  if (reasoning.tokensMax === undefined) return defined({ type: 'adaptive', display })
+  const tokensMax = reasoning.tokensMax ?? (isAdaptive ? undefined : budgetOf(reasoning))
+  if (tokensMax === undefined) return defined({ type: 'adaptive', display })
   // The budget is part of the output limit and must leave room for an answer.
-  const budget = Math.min(reasoning.tokensMax, outputTokensMax - 1)
+  const budget = Math.min(tokensMax, outputTokensMax - 1)
   if (budget < BUDGET_TOKENS_MIN) return undefined
   return defined({ type: 'enabled', budget_tokens: budget, display })
+}
+
+/** What `effort.ts` would take for the same effort, and beyond it. */
+const BUDGETS: Record<Effort, number> = {
+  none: 0,
+  minimal: BUDGET_TOKENS_MIN,
+  low: BUDGET_TOKENS_MIN,
+  medium: 2_048,
+  high: 4_096,
+  xhigh: 8_192,
+  max: 16_384,
+}
+
+/** For models that cannot be told an effort. */
+function budgetOf({ effort = 'medium' }: Reasoning): number {
+  return BUDGETS[effort]
 }
 
 const EFFORTS: Record<Effort, string | undefined> = {
@@ -64,8 +83,9 @@ const EFFORTS: Record<Effort, string | undefined> = {
   max: 'max',
 }
 
-function encodeOutputConfig({ reasoning, outputFormat }: Conversation): JsonObject | undefined {
-  const effort = reasoning?.effort && EFFORTS[reasoning.effort]
+function encodeOutputConfig(request: Conversation): JsonObject | undefined {
+  const { outputFormat } = request
+  const effort = encodeEffort(request)
   const format =
     outputFormat?.type === 'json-schema'
       ? { type: 'json_schema', schema: adaptSchema(describedSchema(outputFormat)) }
@@ -73,11 +93,18 @@ function encodeOutputConfig({ reasoning, outputFormat }: Conversation): JsonObje
   return effort === undefined && format === undefined ? undefined : defined({ effort, format })
 }
 
+function encodeEffort({ model, reasoning }: Conversation): string | undefined {
+  const { takesEffort, takesDisabled } = claudeOf(model)
+  if (reasoning?.effort === undefined || !takesEffort) return undefined
+  // The least that a model can do which cannot be kept from thinking.
+  return reasoning.effort === 'none' && !takesDisabled ? 'low' : EFFORTS[reasoning.effort]
+}
+
 function encodeSampling(request: Conversation): JsonObject {
   const { temperature, topP, topK, stop } = request.sampling
   const stop_sequences = stop
   // A model that thinks chooses its own randomness, and newer models take only one of temperature and top_p.
-  if (thinksInMessages(request)) return { stop_sequences }
+  if (thinksInMessages(request) || !claudeOf(request.model).takesSampling) return { stop_sequences }
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
     top_p: temperature === undefined ? topP : undefined,

@@ -3,8 +3,10 @@ import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
 import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
+import { forcesTool } from '../features.ts'
 import { fitToolName } from '../tool-name.ts'
 import { encodeCacheMark } from './cache-marks.ts'
+import { claudeOf } from './claude.ts'
 import { adaptSchema } from '../schema-adapt.ts'
 import { TOOL_NAME_CHARACTERS_MAX } from './tool-names.ts'
 
@@ -16,7 +18,8 @@ export function encodeTools({ tools, toolChoice }: Conversation): JsonObject[] {
 
 /** Only for a request that has tools: a choice among none is refused. */
 export function encodeToolChoice(request: Conversation): JsonObject | undefined {
-  const { toolChoice, parallelToolCalls } = request
+  const { parallelToolCalls } = request
+  const toolChoice = isForcedInWords(request) ? AUTO : request.toolChoice
   // One call at a time can only be asked for together with a choice.
   const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
   switch (toolChoice?.type) {
@@ -33,6 +36,21 @@ export function encodeToolChoice(request: Conversation): JsonObject | undefined 
     case 'allowed':
       return { type: toolChoice.required ? 'any' : 'auto', ...single }
   }
+}
+
+const AUTO = { type: 'auto' } as const
+
+/** For models that refuse to be made to call a tool: they are asked for it. */
+export function forcingWords(request: Conversation): string | undefined {
+  if (!isForcedInWords(request)) return undefined
+  const { toolChoice } = request
+  return toolChoice?.type === 'tool'
+    ? `Call the tool ${toolChoice.name}.`
+    : 'Call at least one tool.'
+}
+
+function isForcedInWords(request: Conversation): boolean {
+  return forcesTool(request) && !claudeOf(request.model).takesForcedTool
 }
 
 function encodeTool(tool: Tool): JsonObject {

@@ -8,6 +8,7 @@ import { NO_CONTENT, takeTurns } from '../turns.ts'
 import type { Turn } from '../turns.ts'
 import { encodeCacheMark } from './cache-marks.ts'
 import { encodeParts } from './parts-encode.ts'
+import { forcingWords } from './tools-encode.ts'
 import { plainCallId } from './tool-names.ts'
 
 export type EncodedTurns = {
@@ -15,10 +16,12 @@ export type EncodedTurns = {
   readonly messages: readonly JsonObject[]
 }
 
-export function encodeTurns({ messages, outputFormat }: Conversation): EncodedTurns {
-  const { leading, turns } = takeTurns(messages, addMessage)
+export function encodeTurns(request: Conversation): EncodedTurns {
+  const { leading, turns } = takeTurns(request.messages, addMessage)
   const system = leading.flatMap((message) => encodeParts(message.parts))
-  if (outputFormat?.type === 'json') system.push(textBlock(JSON_ONLY))
+  if (request.outputFormat?.type === 'json') system.push(textBlock(JSON_ONLY))
+  const forcing = forcingWords(request)
+  if (forcing !== undefined) system.push(textBlock(forcing))
   return {
     system,
     messages: turns.map((turn, index) => encodeTurn(turn, index === turns.length - 1)),
