@@ -9,7 +9,7 @@ import type { CanonicalRequest } from '../core/request.ts'
 import type { Conversation } from '../routing/route.ts'
 import type { AnswerContext, Codec } from '../wire/codec.ts'
 import type { JsonBody } from '../wire/json.ts'
-import { readJsonBody } from '../wire/json.ts'
+import { exactBody, readJsonBody } from '../wire/json.ts'
 import type { Asking } from './asking.ts'
 import type { Recalled, ResponsesState } from './responses-state.ts'
 import { recall, withoutState } from './responses-state.ts'
@@ -101,7 +101,7 @@ export class ClientRequest implements AnswerContext, Conversation {
 
   /** What it means, for targets that speak another format. */
   get canonical(): CanonicalRequest {
-    this.#canonical ??= this.codec.decodeRequest(this.content.value)
+    this.#canonical ??= this.codec.decodeRequest(exactBody(this.content))
     return this.#canonical
   }
 

@@ -3,6 +3,7 @@
 import { GatewayError } from '../core/errors.ts'
 import type { EventForwarder } from '../wire/codec.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
+import { exactly } from '../wire/exact-json.ts'
 import { readJsonAnswer } from '../wire/json.ts'
 import { SseReader, writeSse } from '../wire/sse.ts'
 import { setTargetHeaders } from './answer-headers.ts'
@@ -104,11 +105,13 @@ async function relayWhole(
 ): Promise<Uint8Array | string> {
   const { codec } = request
   const body = readJsonAnswer(await readWhole(answer.body, ANSWER_BYTES_MAX))
-  const events = upstreamCodecOf(answer.prepared.format).decodeResponse(body.value)
+  const isSame = answer.prepared.format === codec.format
+  const value = isSame ? body.value : exactly(body.text, body.value)
+  const events = upstreamCodecOf(answer.prepared.format).decodeResponse(value)
   for (const event of events) books.see(event)
   if (!events.some((event) => event.type === 'response-end')) throw cut()
   setTargetHeaders(reply, answer.prepared)
-  return answer.prepared.format === codec.format
+  return isSame
     ? codec.forwardResponse(body, request)
     : JSON.stringify(codec.encodeResponse(events, request))
 }

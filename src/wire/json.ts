@@ -5,6 +5,7 @@ import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { exactly } from './exact-json.ts'
 
 export type JsonBody = {
   readonly bytes: Buffer
@@ -42,6 +43,11 @@ export function readJsonAnswer(bytes: Buffer): JsonAnswer {
     // The parser's message quotes the answer, which nobody but the client may read.
   }
   throw new GatewayError('provider_failed', 'the provider answered with something that is not JSON')
+}
+
+/** What the body says, to the last digit. */
+export function exactBody({ bytes, value }: JsonBody): JsonObject {
+  return exactly(bytes.toString('utf8'), value)
 }
 
 /** The body with some members of the outermost object replaced, added, or (undefined) taken out. */

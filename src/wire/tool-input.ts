@@ -1,12 +1,13 @@
 // A tool call's input as the object that some formats carry; in the canonical form it is the model's own text.
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
+import { parseExactly } from './exact-json.ts'
 
 /** A text that is no JSON object is kept whole, so that no turn fails. */
 export function toolInputObject(text: string): JsonObject {
   if (text.trim() === '') return {}
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseExactly(text)
     if (isObject(value)) return value
   } catch {
     // Models do write broken JSON; the client decides what to do about it.

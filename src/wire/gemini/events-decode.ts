@@ -3,6 +3,7 @@
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import { exactly } from '../exact-json.ts'
 import { parseEvent, streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
 import { CandidateDecoder } from './candidate-decode.ts'
@@ -11,7 +12,8 @@ import { decodeUsage } from './usage.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()
-  return (event) => (event.data === '' ? [{ type: 'ping' }] : answer.add(parseEvent(event)))
+  return (event) =>
+    event.data === '' ? [{ type: 'ping' }] : answer.add(exactly(event.data, parseEvent(event)))
 }
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {

@@ -11,6 +11,7 @@ import type {
   UserPart,
 } from '../../core/request.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
+import { parseExactly } from '../exact-json.ts'
 import { lateInstruction } from '../instructions.ts'
 import { toolInputObject } from '../tool-input.ts'
 import { NO_CONTENT, takeTurns } from '../turns.ts'
@@ -161,7 +162,7 @@ function encodeResult(message: Extract<Message, { role: 'tool' }>, name: string)
 function resultObject(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text }
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseExactly(text)
     if (isObject(value)) return value
   } catch {
     // Most results are plain text.

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { JsonObject } from '../core/json.ts'
+import type { CanonicalEvent } from '../core/events.ts'
+import { chatCodec } from './chat/codec.ts'
+import { upstreamCodecOf } from './codecs.ts'
+import { exactly, parseExactly } from './exact-json.ts'
+import { messagesCodec } from './messages/codec.ts'
+
+const LONG = '{"id":12345678901234567890,"low":-9007199254740993}'
+
+test('whole numbers of any length come back as they went, and everything else as ever', () => {
+  for (const text of [LONG, '[1234567890123456789]', '{"a":[{"b":9007199254740992}]}']) {
+    assert.equal(JSON.stringify(parseExactly(text)), text)
+  }
+  assert.deepEqual(parseExactly('{"a":0.1234567890123456789,"b":1e400,"c":"1234567890123456"}'), {
+    a: 0.1234567890123456789,
+    b: Infinity,
+    c: '1234567890123456',
+  })
+  assert.deepEqual(parseExactly('{"a":9007199254740991}'), { a: 9_007_199_254_740_991 })
+  assert.throws(() => parseExactly('{"a":12345678901234567890'), SyntaxError)
+})
+
+test('a call that another format’s model made reaches every provider with its numbers', () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: LONG } }
+  const asked = chatCodec.decodeRequest({
+    model: 'm',
+    messages: [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call_1', content: LONG },
+    ],
+  })
+  for (const format of ['messages', 'responses', 'gemini', 'converse'] as const) {
+    const sent = JSON.stringify(upstreamCodecOf(format).encodeRequest(asked))
+    assert.ok(sent.replaceAll('\\"', '"').includes(LONG), sent)
+  }
+})
+
+test('a call that a model makes reaches the client with its numbers', () => {
+  const answers = {
+    messages: `{"content":[{"type":"tool_use","id":"t","name":"f","input":${LONG}}],"stop_reason":"tool_use"}`,
+    gemini: `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":${LONG}}}]},"finishReason":"STOP"}]}`,
+    converse: `{"output":{"message":{"content":[{"toolUse":{"toolUseId":"t","name":"f","input":${LONG}}}]}},"stopReason":"tool_use"}`,
+  } as const
+  for (const [format, text] of Object.entries(answers)) {
+    const codec = upstreamCodecOf(format as keyof typeof answers)
+    const events = codec.decodeResponse(exactly(text, JSON.parse(text) as JsonObject))
+    assert.equal(inputOf(events), LONG, format)
+  }
+  const decode = upstreamCodecOf('gemini').decodeEvents()
+  assert.equal(inputOf(decode({ event: '', data: answers.gemini, raw: '' })), LONG)
+})
+
+test('a messages request is read with its numbers', () => {
+  const text = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":${LONG}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]}]}`
+  const asked = messagesCodec.decodeRequest(exactly(text, JSON.parse(text) as JsonObject))
+  assert.ok(JSON.stringify(chatCodec.encodeRequest(asked)).includes(JSON.stringify(LONG)))
+})
+
+function inputOf(events: readonly CanonicalEvent[]): string {
+  return events.map((event) => (event.type === 'tool-call-delta' ? event.text : '')).join('')
+}

@@ -1,0 +1,30 @@
+// Whole numbers as they were written. JavaScript rounds those beyond 2^53, and the ids of messages, rows and accounts
+// that tools are called with are often longer. For what is translated only: bytes that are passed on stay as they are.
+import type { JsonObject } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+
+/** JSON that is written again with the numbers it was read with. Such a number is no number in between. */
+export function parseExactly(text: string): unknown {
+  return hasLongNumber(text) ? JSON.parse(text, keepLong) : JSON.parse(text)
+}
+
+/** The same for a text that is parsed already, which is nearly always enough. */
+export function exactly(text: string, value: JsonObject): JsonObject {
+  if (!hasLongNumber(text)) return value
+  const exact = parseExactly(text)
+  return isObject(exact) ? exact : value
+}
+
+/** The shortest that may be rounded has sixteen digits. */
+function hasLongNumber(text: string): boolean {
+  return /\d{16}/.test(text)
+}
+
+function keepLong(_: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  const source = context?.source
+  return source !== undefined && /^-?\d+$/.test(source) ? rawJson(source) : value
+}
+
+/** Written as it is by JSON.stringify; the type libraries do not know it yet. */
+const rawJson = (JSON as unknown as { rawJSON(text: string): object }).rawJSON
