@@ -78,6 +78,28 @@ test('a messages request searches as often as the hold covers, and each search i
   assert.equal(await worstCase('/v1/messages', few), '0.0505')
 })
 
+test('what else is taken out is named beside searches that stay', async () => {
+  const seal = Buffer.from('{"format":"gemini","kind":"signature","value":"c2ln"}')
+  const thought = {
+    type: 'thinking',
+    thinking: 'At eight?',
+    signature: `tollgate.1.${seal.toString('base64url')}`,
+  }
+  const told = { role: 'assistant', content: [thought, { type: 'text', text: 'At eight.' }] }
+  const asked = {
+    model: 'claude',
+    max_tokens: 100,
+    messages: [...HELLO, told, ...HELLO],
+    tools: [SEARCH],
+  }
+  const { dropped } = await ask('/v1/messages', asked, {
+    'anthropic-beta': 'context-1m-2025-08-07',
+  })
+  assert.equal(dropped, 'anthropic-beta.context-1m-2025-08-07, messages.content.thinking')
+  const [, sent] = upstream.requests.at(-1)?.body['messages'] as readonly JsonObject[]
+  assert.deepEqual(sent?.['content'], [{ type: 'text', text: 'At eight.' }])
+})
+
 test('where searches have no price they are taken out and named', async () => {
   const asked = { model: 'unpriced', max_tokens: 100, messages: HELLO, tools: [SEARCH] }
   const { dropped } = await ask('/v1/messages', asked)

@@ -10,6 +10,8 @@ export type Call = {
   readonly needs: readonly Ability[]
   /** What is taken out of the request whatever the provider speaks, by the client's name for it. */
   readonly dropped: readonly string[]
+  /** What is taken out only where the provider speaks the client's format: thoughts that another format has sealed. */
+  readonly droppedAtHome?: readonly string[]
   /** Searches of the web that the provider is to run; they go on only where they have a price. */
   readonly search?: Search
   /** The client's own labels, recorded with the usage. */

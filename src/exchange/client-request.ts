@@ -64,8 +64,7 @@ export class ClientRequest implements AnswerContext, Conversation {
     recalled: Recalled,
     { call, clock }: { readonly call: Call; readonly clock: Clock },
   ) {
-    const { dropped = [] } = incoming
-    this.call = dropped.length === 0 ? call : { ...call, dropped: [...call.dropped, ...dropped] }
+    this.call = withDropped(call, incoming.dropped)
     this.#incoming = incoming
     this.#clock = clock
     this.#recalled = recalled
@@ -123,5 +122,15 @@ export class ClientRequest implements AnswerContext, Conversation {
   get #kept(): Recalled {
     if (this.#recalled === undefined) throw new Error('this request was let go')
     return this.#recalled
+  }
+}
+
+function withDropped(call: Call, dropped: readonly string[] = []): Call {
+  if (dropped.length === 0) return call
+  const { search } = call
+  return {
+    ...call,
+    dropped: [...call.dropped, ...dropped],
+    ...(search && { search: { ...search, dropped: [...search.dropped, ...dropped] } }),
   }
 }

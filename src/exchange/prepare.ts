@@ -95,7 +95,7 @@ function formatsFor({ codec }: ClientRequest, { provider, model }: Destination) 
 function forward(request: ClientRequest, destination: Destination): Prepared {
   const { codec, call } = request
   const { provider, model, price } = destination
-  const { search } = call
+  const { search, droppedAtHome = [] } = call
   const change = (outputTokensMax: number | undefined): RequestChange =>
     outputTokensMax === undefined ? { model } : { model, outputTokensMax }
   const plain: Prepared = {
@@ -103,7 +103,7 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
     format: codec.format,
     inputTokens: provider.countInput?.(codec.format, request.content.value),
     searchesMax: 0,
-    dropped: call.dropped,
+    dropped: [...call.dropped, ...droppedAtHome],
     content: () => request.content.value,
     encode: (outputTokensMax) => codec.forwardRequest(request.content, change(outputTokensMax)),
   }
@@ -112,7 +112,7 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
   return {
     ...plain,
     searchesMax,
-    dropped,
+    dropped: [...dropped, ...droppedAtHome],
     withoutSearches: plain,
     encode: (outputTokensMax) =>
       codec.forwardRequest(request.content, { ...change(outputTokensMax), searchesMax }),

@@ -42,6 +42,7 @@ export function readCountCall(body: JsonObject): Call {
     }),
     needs: thinkingTokens === undefined ? input.needs : [...input.needs, 'reasoning'],
     dropped,
+    ...(input.hasForeignThoughts && { droppedAtHome: ['messages.content.thinking'] }),
     ...(searchesMax === 0
       ? {}
       : { search: { searchesMax, dropped: removalsFrom(body, { maySearch: true }).dropped } }),

@@ -7,12 +7,18 @@ import { isArray, isGiven, isObject, typeOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
 import { Measure } from '../measure.ts'
 import { refuseFileId } from '../refused-fields.ts'
+import { isPacked } from '../seal.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
 
-export type MeasuredInput = { readonly measure: InputMeasure; readonly needs: readonly Ability[] }
+export type MeasuredInput = {
+  readonly measure: InputMeasure
+  readonly needs: readonly Ability[]
+  /** Whether it holds thoughts that a provider of this format would not know. */
+  readonly hasForeignThoughts: boolean
+}
 
 export function measureInput(body: JsonObject): MeasuredInput {
-  const walk: Walk = { measure: new Measure(), needs: new Set() }
+  const walk: Walk = { measure: new Measure(), needs: new Set(), hasForeignThoughts: false }
   readCacheMark(body, '', walk)
   readContent(body['system'], 'system', walk)
   for (const [index, message] of listOf(body['messages']).entries()) {
@@ -28,10 +34,15 @@ export function measureInput(body: JsonObject): MeasuredInput {
   }
   readOutputFormat(body, walk)
   walk.measure.unknownFields(body, MESSAGES_FIELDS)
-  return { measure: walk.measure.sum, needs: [...walk.needs] }
+  const { hasForeignThoughts } = walk
+  return { measure: walk.measure.sum, needs: [...walk.needs], hasForeignThoughts }
 }
 
-type Walk = { readonly measure: Measure; readonly needs: Set<Ability> }
+type Walk = {
+  readonly measure: Measure
+  readonly needs: Set<Ability>
+  hasForeignThoughts: boolean
+}
 
 function listOf(value: Json | undefined): readonly Json[] {
   return isArray(value) ? value : []
@@ -63,10 +74,12 @@ function readBlock(block: Json, place: string, walk: Walk): void {
     case 'document':
       return readDocument(block, place, walk)
     case 'thinking':
+      walk.hasForeignThoughts ||= isPacked(block['signature'])
       measure.text(block['thinking'])
       // The signature is the whole thought under a seal, also where the text is short or left out.
       return measure.text(block['signature'])
     case 'redacted_thinking':
+      walk.hasForeignThoughts ||= isPacked(block['data'])
       return measure.text(block['data'])
     case 'tool_use':
       return measure.json(block)

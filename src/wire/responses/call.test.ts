@@ -154,3 +154,22 @@ test('responses: hosted tools are named wherever they hide', () => {
 test('responses: fields that say nothing special pass', () => {
   read({ background: false, conversation: null, service_tier: 'auto', store: null, tools: null })
 })
+
+test('responses: a thought that no provider of this format would know is named', () => {
+  const thought = (encrypted_content?: string): JsonObject => ({
+    input: [
+      {
+        type: 'reasoning',
+        id: 'rs_1',
+        summary: [],
+        ...(encrypted_content && { encrypted_content }),
+      },
+    ],
+  })
+  const seal = Buffer.from('{"format":"messages","kind":"signature","value":"c2ln"}')
+  assert.deepEqual(read(thought(`tollgate.1.${seal.toString('base64url')}`)).droppedAtHome, [
+    'input.reasoning',
+  ])
+  assert.deepEqual(read(thought()).droppedAtHome, ['input.reasoning'])
+  assert.equal(read(thought('gAAAA')).droppedAtHome, undefined)
+})

@@ -10,6 +10,7 @@ import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
 import { isSound } from '../media.ts'
 import { refuseFields, refuseFileId } from '../refused-fields.ts'
+import { isUnreadable } from './encrypted-reasoning.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
 import { itemType } from './item-type.ts'
 import { searchesMaxOf, usableTools } from './tools.ts'
@@ -18,7 +19,7 @@ export function readCall(body: JsonObject): Call {
   const model = modelOf(body)
   const stream = streamOf(body)
   refuseFields(body)
-  const walk: Walk = { measure: new Measure(), needs: new Set() }
+  const walk: Walk = { measure: new Measure(), needs: new Set(), hasForeignThoughts: false }
   readPrompt(body, walk)
   const { tools, dropped } = usableTools(body)
   const searchesMax = searchesMaxOf(body)
@@ -36,6 +37,7 @@ export function readCall(body: JsonObject): Call {
     }),
     needs: [...walk.needs],
     dropped,
+    droppedAtHome: walk.hasForeignThoughts ? ['input.reasoning'] : undefined,
     search:
       searchesMax === 0
         ? undefined
@@ -45,7 +47,12 @@ export function readCall(body: JsonObject): Call {
   })
 }
 
-type Walk = { readonly measure: Measure; readonly needs: Set<Ability> }
+type Walk = {
+  readonly measure: Measure
+  readonly needs: Set<Ability>
+  /** Whether it holds thoughts that a provider of this format would not know. */
+  hasForeignThoughts: boolean
+}
 
 function readPrompt(body: JsonObject, walk: Walk): void {
   const { instructions, input } = body
@@ -80,6 +87,7 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
     case 'custom_tool_call_output':
       return readOutput(item['output'], `${place}.output`, walk)
     case 'reasoning':
+      walk.hasForeignThoughts ||= isUnreadable(item)
       // An encrypted thought is longer than the thought, so its text bounds what the model reads.
       measure.text(item['encrypted_content'])
       measure.text(item['summary'])

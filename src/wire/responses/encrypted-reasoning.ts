@@ -33,7 +33,8 @@ export function readableInput(input: Json | undefined): Json | undefined {
   return readable
 }
 
-function isUnreadable(item: Json): boolean {
+/** Whether a provider that stores nothing would not know this thought. */
+export function isUnreadable(item: Json): boolean {
   if (!isObject(item) || item['type'] !== 'reasoning') return false
   const encrypted = stringOf(item['encrypted_content'])
   if (encrypted === undefined) return true
