@@ -4,6 +4,7 @@
 import type { EmbeddingFormat, Format, UpstreamFormat } from '../core/endpoints.ts'
 import { unsupportedParameter } from '../core/errors.ts'
 import type { Conversation, FilePart, Message } from '../core/request.ts'
+import { calledTools } from './converse/called-tools.ts'
 import { documentFormat } from './converse/documents.ts'
 import { canBeToldEffort } from './converse/thinking-encode.ts'
 import { isTextType } from './media.ts'
@@ -67,6 +68,7 @@ export const FEATURES = {
     messages: 'tool_choice.disable_parallel_tool_use',
   },
   forced_tool: { chat: 'tool_choice', responses: 'tool_choice' },
+  forbidden_tools: { chat: 'tool_choice', responses: 'tool_choice', messages: 'tool_choice' },
   strict_tool: {
     chat: 'tools.function.strict',
     responses: 'tools.strict',
@@ -191,6 +193,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     image_url: refuse('images cannot be sent by address'),
     file_url: refuse('files cannot be sent by address'),
     single_tool_call: drop('a model calls as many tools at once as it likes'),
+    forbidden_tools: drop('tools that were called before must be offered again'),
     strict_tool: drop('no model is bound to the schema of a tool'),
     tool_input_format: drop('the format is told in the tool’s description instead'),
     reasoning: drop('only Nova 2 and gpt-oss can be told'),
@@ -266,6 +269,7 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
       (part) => part.type === 'file' && documentFormat(part.source) === undefined,
     ),
     forced_tool: forcesTool(request) && !takesForcedTool,
+    forbidden_tools: request.toolChoice?.type === 'none' && calledTools(request).length > 0,
     strict_tool: request.tools.some((tool) => tool.type === 'function' && tool.strict === true),
     tool_input_format: request.tools.some(
       (tool) => tool.type === 'custom' && tool.inputFormat !== undefined,

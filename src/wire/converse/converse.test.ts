@@ -4,8 +4,9 @@ import { test } from 'node:test'
 
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import type { Conversation, Reasoning } from '../../core/request.ts'
+import { lossesOf } from '../features.ts'
 import { sseEvent } from '../sse.ts'
 import { converseCodec } from './codec.ts'
 
@@ -98,6 +99,25 @@ test('a document is of the kind that it is', () => {
     'docx',
   )
   assert.equal(sent('text/x-python'), 'txt')
+})
+
+test('what was called before is offered, whatever the client says of tools', () => {
+  const offered = (more: Partial<Conversation>): unknown => {
+    const { toolConfig } = converseCodec.encodeRequest({ ...request, ...more })
+    const { tools = [], toolChoice } = (toolConfig ?? {}) as { tools?: Spec[]; toolChoice?: Json }
+    return [tools.map(({ toolSpec }) => toolSpec.name).join(), toolChoice]
+  }
+  type Spec = { readonly toolSpec: { readonly name: string } }
+  const none = { toolChoice: { type: 'none' } } as const
+  const silent = { messages: request.messages.slice(0, 2) }
+  assert.deepEqual(offered(none), ['weather', undefined])
+  assert.deepEqual(offered({ tools: [], ...none }), ['weather', undefined])
+  assert.deepEqual(offered({ ...none, ...silent }), ['', undefined])
+  const target = { format: 'converse', model: request.model } as const
+  const losses = (more: Partial<Conversation>): string[] =>
+    lossesOf({ ...request, sampling: {}, ...none, ...more }, 'chat', target)
+  assert.deepEqual(losses({}), ['tool_choice'])
+  assert.deepEqual(losses(silent), [])
 })
 
 test('an answer is bound to a schema, which travels as a text', () => {

@@ -7,6 +7,7 @@ import type { CanonicalRequest, Conversation, Tool, ToolChoice } from '../../cor
 import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
 import { adaptSchema } from '../schema-adapt.ts'
 import { fitToolName } from '../tool-name.ts'
+import { calledTools } from './called-tools.ts'
 import { encodeThinking } from './thinking-encode.ts'
 import { encodeTurns } from './turns-encode.ts'
 
@@ -43,11 +44,16 @@ function encodeOutputConfig({ outputFormat }: Conversation): JsonObject | undefi
 }
 
 /** There is no list of allowed tools here, and no way to forbid a call: the others are left out instead. */
-function encodeToolConfig({ tools, toolChoice }: Conversation): JsonObject | undefined {
+function encodeToolConfig(request: Conversation): JsonObject | undefined {
+  const { tools, toolChoice } = request
+  const called = calledTools(request)
   const allowed = toolChoice?.type === 'allowed' ? toolChoice.names : undefined
   const offered = tools.filter(({ name }) => allowed?.includes(name) ?? true)
-  if (offered.length === 0 || toolChoice?.type === 'none') return undefined
-  return defined({ tools: offered.map(encodeTool), toolChoice: encodeToolChoice(toolChoice) })
+  if (toolChoice?.type === 'none' && called.length === 0) return undefined
+  // Calls of earlier turns are refused where no tools are offered beside them.
+  const told = offered.length > 0 ? offered : called
+  if (told.length === 0) return undefined
+  return defined({ tools: told.map(encodeTool), toolChoice: encodeToolChoice(toolChoice) })
 }
 
 function encodeTool(tool: Tool): JsonObject {
