@@ -21,6 +21,7 @@ export const SENTENCES = {
   amount_shape: 'write an amount in USD with at most 9 decimals, such as 12.50',
   amount_above_zero: 'the amount must be above 0',
   budget_range: 'a budget is between 0 and {{most}} USD',
+  cost_range: 'a request costs between 0 and {{most}} USD',
   moment_shape: 'write a date and time such as 2027-01-31T00:00:00Z',
   moment_passed: 'choose a moment to come',
   since_before_until: 'since must be before until',

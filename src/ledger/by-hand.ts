@@ -1,7 +1,7 @@
 // What people do to the books: top up, reset, adjust a charge. Each is one batch like any other, with an entry that says
 // who did it and why. Grants nothing, so it needs no node and works beside running servers.
 import { newId } from '../core/ids.ts'
-import type { Nanodollars } from '../core/money.ts'
+import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
 import type { Store } from '../store/open.ts'
 import { StoreError } from '../store/errors.ts'
@@ -46,6 +46,11 @@ export async function adjustHold(
   change: Reasoned & { readonly holdId: HoldId; readonly costNanodollars: Nanodollars },
 ): Promise<Adjusted> {
   const { holdId, costNanodollars: cost } = change
+  // More than any budget pays for, the sums of which would not fit into the database.
+  if (cost < 0n || cost > BUDGET_MAX) {
+    const range = sentence('cost_range', { most: formatUsd(BUDGET_MAX) })
+    throw new StoreError('invalid_value', range, { field: 'cost' })
+  }
   const row = await store.db
     .selectFrom('usage')
     .select(['key_id', 'cost_nanodollars'])

@@ -13,7 +13,7 @@ import { usageReport } from '../../src/ledger/usage-report.ts'
 import { reportUsage } from '../../src/ledger/usage-scan.ts'
 import { findUsage, searchUsage } from '../../src/ledger/usage.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { ask, granted, refusal, settlement, spend, type It } from './ledger-desk.ts'
+import { ask, granted, refusal, settlement, spend, USD, type It } from './ledger-desk.ts'
 
 const someone = { reason: 'a test' }
 const DAY_MS = 86_400_000
@@ -86,6 +86,12 @@ export function byHand(it: It): void {
     await assert.rejects(adjustHold(desk.store, { ...someone, holdId: 1, costNanodollars: 1n }), {
       code: 'unknown_hold',
     })
+    const { holdId } = await spend(desk.ledger, ask(key, 100))
+    for (const costNanodollars of [-1n, 9_000_000n * USD + 1n, 10n ** 25n]) {
+      const change = { ...someone, holdId, costNanodollars }
+      await assert.rejects(adjustHold(desk.store, change), { code: 'invalid_value' })
+    }
+    assert.equal((await desk.account(key)).spent_nanodollars, 100n)
     assert.deepEqual(await listOrphans(desk.store), [])
   })
 }
