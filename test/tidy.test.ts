@@ -126,6 +126,20 @@ describe('files', () => {
     assert.deepEqual(unused, ['src/cli/main.ts'])
   })
 
+  test('nothing is exported for nobody', () => {
+    const readers = globSync('{src,web/src,test,bench,scripts}/**/*.{ts,tsx}').map((path) => ({
+      path,
+      words: new Set(readFileSync(path, 'utf8').match(/\w+/g)),
+    }))
+    const unread = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(/^export (?:async )?(?:function\*?|const|class) (\w+)/gm)]
+        .map(([, name = '']) => name)
+        .filter((name) => !readers.some((each) => each.path !== path && each.words.has(name)))
+        .map((name) => `${path}: ${name}`),
+    )
+    assert.deepEqual(unread, [])
+  })
+
   for (const { path, text } of sources)
     test(`${path} says what it is for`, () => assert.match(text, /^(#!.*\n)?\/[/*]/))
 

@@ -121,6 +121,6 @@ export function costOfLines(lines: readonly CostLine[]): Cost {
 }
 
 /** The rates that hold for a request that reads so many tokens. */
-export function ratesFor(price: Price, inputTokens: number): Rates {
+function ratesFor(price: Price, inputTokens: number): Rates {
   return price.tiers.findLast((tier) => inputTokens > tier.aboveInputTokens)?.rates ?? price.rates
 }

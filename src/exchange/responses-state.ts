@@ -97,7 +97,7 @@ function isResponseId(id: string): boolean {
 }
 
 /** What a successor is told first: all that was said, and the answer. */
-export function conversationOf({ input, response }: StoredResponse): readonly Json[] {
+function conversationOf({ input, response }: StoredResponse): readonly Json[] {
   return [...input, ...outputOf(response)]
 }
 

@@ -34,7 +34,7 @@ export type ScanReport = {
 }
 
 const SLICE_ROWS = 20_000
-export const SCANNED_ROWS_MAX = 400_000
+const SCANNED_ROWS_MAX = 400_000
 
 /** The rollups answer everything that they know. */
 export async function reportUsage(store: Store, question: ScanQuestion): Promise<ScanReport> {

@@ -40,7 +40,7 @@ export type KeyFilter = {
 /** The tables that know something of a key. */
 export type Source = 'keys' | 'accounts' | 'key_models'
 
-export const KEY_ID: Readonly<Record<Source, RawBuilder<string>>> = {
+const KEY_ID: Readonly<Record<Source, RawBuilder<string>>> = {
   keys: sql`keys.id`,
   accounts: sql`accounts.id`,
   key_models: sql`key_models.key_id`,

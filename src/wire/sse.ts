@@ -14,7 +14,7 @@ export type SseEvent = {
 }
 
 /** One event may not grow without bound: a provider that never ends a line would fill the memory. */
-export const EVENT_CHARACTERS_MAX = 8 * 1024 * 1024
+const EVENT_CHARACTERS_MAX = 8 * 1024 * 1024
 
 export function sseEvent(event: string, data: unknown): SseEvent {
   return { event, data: typeof data === 'string' ? data : JSON.stringify(data), raw: '' }

@@ -27,7 +27,7 @@ const webhook = z.strictObject({
   }),
 })
 const email = z.strictObject({ kind: z.literal('email'), to: z.email() })
-export const newDestination = z.discriminatedUnion('kind', [webhook, email])
+const newDestination = z.discriminatedUnion('kind', [webhook, email])
 
 export const destination = z.object({
   id: z.string(),
@@ -39,7 +39,7 @@ export const destination = z.object({
 })
 
 /** With the secret that signs a webhook, shown in this answer only. */
-export const newDestinationAnswer = destination.extend({ secret: z.string().nullable() })
+const newDestinationAnswer = destination.extend({ secret: z.string().nullable() })
 
 const given = { id: z.string(), at: moment }
 

@@ -25,9 +25,9 @@ const page = {
   limit: count(1, 200).default(50),
 }
 
-export const auditQuery = z.object({ ...filters, ...page })
+const auditQuery = z.object({ ...filters, ...page })
 
-export const auditEntry = z.object({
+const auditEntry = z.object({
   id: z.string(),
   at: moment,
   /** An e-mail address, or the account of the machine that the command line ran under. */

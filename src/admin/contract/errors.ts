@@ -37,7 +37,7 @@ export const ADMIN_ERRORS = {
   unavailable: 503,
 } as const
 export type AdminErrorCode = keyof typeof ADMIN_ERRORS
-export const ADMIN_ERROR_CODES = Object.keys(ADMIN_ERRORS) as [AdminErrorCode, ...AdminErrorCode[]]
+const ADMIN_ERROR_CODES = Object.keys(ADMIN_ERRORS) as [AdminErrorCode, ...AdminErrorCode[]]
 
 /** One field of a thing, before and after. */
 export const fieldChange = z.object({

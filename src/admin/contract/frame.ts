@@ -33,7 +33,7 @@ export const frame = z.object({
   version: z.string(),
 })
 
-export const frameChange = z
+const frameChange = z
   .strictObject({
     budget: amount,
     period,

@@ -13,7 +13,7 @@ import { reminders, thresholds } from './alerts.ts'
 import { forecast } from './frame.ts'
 import { amount, anyMoment, moment, period, storable, weekStart } from './values.ts'
 
-export const KEY_STATUSES = ['active', 'paused', 'expired', 'revoked'] as const
+const KEY_STATUSES = ['active', 'paused', 'expired', 'revoked'] as const
 export const keyStatus = z.enum(KEY_STATUSES)
 
 /** What a badge says: the first of these that is true. */

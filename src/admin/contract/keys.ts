@@ -54,7 +54,7 @@ export const keyQuery = keyFilters.extend({
   per_page: count(1, 200).default(50),
 })
 
-export const keyPage = z.object({
+const keyPage = z.object({
   keys: z.array(keyRow),
   page: z.int(),
   per_page: z.int(),
@@ -150,7 +150,7 @@ export const bulk = z.strictObject({
   ]),
 })
 
-export const bulkResult = z.object({
+const bulkResult = z.object({
   results: z.array(
     z.object({
       id: z.string(),

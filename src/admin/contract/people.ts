@@ -19,7 +19,7 @@ export const person = z.object({
 })
 
 /** A one-time link. When it went out by mail it is not shown. */
-export const sentLink = z.object({
+const sentLink = z.object({
   mailed: z.boolean(),
   /** Null when it was mailed. */
   url: z.string().nullable(),

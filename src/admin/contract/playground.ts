@@ -5,7 +5,7 @@ import { callResult } from './keys.ts'
 import { route } from './route.ts'
 import { keyId } from './values.ts'
 
-export const playgroundCall = z.strictObject({
+const playgroundCall = z.strictObject({
   key: keyId,
   model: z.string(),
   messages: z

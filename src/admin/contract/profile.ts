@@ -40,7 +40,7 @@ const idParams = z.object({ id: z.string() })
 const proof = z.strictObject({ password: oldPassword })
 const recoveryCodes = z.object({ recovery_codes: z.array(z.string()) })
 
-export const newAccessToken = z.strictObject({
+const newAccessToken = z.strictObject({
   name: z.string().trim().min(1, 'write what it is for').max(100),
   expires_at: anyMoment,
   permissions: z.array(z.enum(PERMISSIONS)).nullable().default(null),

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { route } from './route.ts'
 import { amount, anyMoment, count, keyId, keyParams, moment } from './values.ts'
 
-export const requestQuery = z.object({
+const requestQuery = z.object({
   key: keyId.optional(),
   model: z.string().optional(),
   outcome: z.enum(['ok', 'failed']).optional(),
@@ -15,7 +15,7 @@ export const requestQuery = z.object({
   limit: count(1, 200).default(50),
 })
 
-export const requestRow = z.object({
+const requestRow = z.object({
   id: z.string(),
   key: z.string(),
   key_name: z.string().nullable(),
@@ -42,7 +42,7 @@ export const requestRow = z.object({
   end_user: z.string().nullable(),
 })
 
-export const requestPage = z.object({
+const requestPage = z.object({
   requests: z.array(requestRow),
   /** Where the next page begins; null = there is no more. A page may be short, even empty, and still have a next. */
   next: z.string().nullable(),

@@ -42,7 +42,7 @@ export const session = z.object({
 })
 
 /** `code`: the password was right, and the app's code is to be entered at /session/code. */
-export const signInStep = z.object({ step: z.enum(['done', 'code']) })
+const signInStep = z.object({ step: z.enum(['done', 'code']) })
 
 const token = z.string().min(1).max(200)
 
@@ -54,7 +54,7 @@ export const LINK_PAGES = {
   reset: '/reset-password',
 } as const satisfies Record<(typeof LINK_KINDS)[number], string>
 
-export const linkFacts = z.object({
+const linkFacts = z.object({
   kind: z.enum(LINK_KINDS),
   /** Whose link it is; null for the first administrator, who writes both. */
   email: z.string().nullable(),

@@ -52,7 +52,7 @@ const sums = {
   estimated: z.int(),
 }
 
-export const usageRow = z.object({
+const usageRow = z.object({
   /** Null where rows are not grouped by it. */
   key: z.string().nullable(),
   key_name: z.string().nullable(),
@@ -67,7 +67,7 @@ export const usageRow = z.object({
   ...sums,
 })
 
-export const usageAnswer = z.object({
+const usageAnswer = z.object({
   since: moment,
   until: moment,
   rows: z.array(usageRow),

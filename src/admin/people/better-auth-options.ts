@@ -11,6 +11,7 @@ import { inTheNameOf, recordChange } from '../../store/audit.ts'
 import { findPerson, markJoined } from '../../store/people.ts'
 import type { Store } from '../../store/open.ts'
 import type { Log } from '../../telemetry/log.ts'
+import { API_PREFIX } from '../contract/route.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts'
 import { ACCOUNT, PERSON, SESSION, TWO_FACTOR, VERIFICATION } from './columns.ts'
 import { hashPassword, verifyPassword } from './password.ts'
@@ -35,7 +36,7 @@ export type SignInOptions = {
 }
 
 /** The callback that a provider is told is below this path. */
-export const SINGLE_SIGN_ON_PATH = '/admin/api/v1/sso'
+const SINGLE_SIGN_ON_PATH = `${API_PREFIX}/sso`
 export const OIDC_PROVIDER = 'oidc'
 /** Set by us on what better-auth is shown, so that no client can say where it comes from. */
 export const ADDRESS_HEADER = 'x-tollgate-address'

@@ -202,7 +202,7 @@ export function refuseSelf(
   throw new AdminError('wrong_state', sentence(`self_${verb}`))
 }
 
-export function personAnswer(person: Person, roles: readonly Role[]): PersonAnswer {
+function personAnswer(person: Person, roles: readonly Role[]): PersonAnswer {
   const { id, name } = roleById(roles, person.roleId)
   return {
     id: person.id,

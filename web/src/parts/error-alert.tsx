@@ -27,7 +27,7 @@ export function ErrorAlert({ title, error, onRetry }: ErrorAlertProps) {
 }
 
 /** The words of an error: what the gateway said, or that it did not answer. */
-export function ErrorWords({ error }: { readonly error: Error }) {
+function ErrorWords({ error }: { readonly error: Error }) {
   const { t } = useTranslation()
   if (!(error instanceof ApiError)) return <>{t('error.unexpected')}</>
   if (error.code === 'unreachable') return <>{t('error.unreachable')}</>

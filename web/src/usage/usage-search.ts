@@ -7,7 +7,6 @@ import type { Span } from './usage-figures.ts'
 
 /** `period`: of one key, since its budget began anew. */
 export const RANGES = ['24h', '7d', '30d', '90d', 'period', 'days'] as const
-export type Range = (typeof RANGES)[number]
 
 export const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day'] as const
 export type Group = (typeof GROUPS)[number]

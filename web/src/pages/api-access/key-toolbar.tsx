@@ -68,7 +68,7 @@ function SearchField({ value, onChange }: SearchFieldProps) {
   )
 }
 
-export function FilterTokens({ search, onChange }: Omit<KeyToolbarProps, 'children'>) {
+function FilterTokens({ search, onChange }: Omit<KeyToolbarProps, 'children'>) {
   const { t } = useTranslation()
   const chosen = FILTERS.filter((filter) => filter !== 'search' && search[filter] !== undefined)
   if (chosen.length === 0) return null

@@ -5,7 +5,7 @@ import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
 
 export const KINDS = modelAnswer.shape.kind.options
 export const HEALTHS = modelAnswer.shape.health.options
-export const SORTS = ['id', 'provider', 'input', 'output', 'context', 'keys'] as const
+const SORTS = ['id', 'provider', 'input', 'output', 'context', 'keys'] as const
 export type ModelSort = (typeof SORTS)[number]
 
 const text = z.string().max(200).optional().catch(undefined)

@@ -7,7 +7,7 @@ import styles from './profile.module.css'
 
 type RecoveryCodesProps = { readonly codes: readonly string[] }
 
-export function RecoveryCodes({ codes }: RecoveryCodesProps) {
+function RecoveryCodes({ codes }: RecoveryCodesProps) {
   const { t } = useTranslation()
   return (
     <Stack gap="xs">
