@@ -185,7 +185,10 @@ async function listen(
 ): Promise<{ readonly edges: readonly Edge[]; readonly url: string }> {
   const { server } = config
   const common = {
-    ...{ parts, log, admin, bodyBytesMax: server.bodyBytesMax },
+    parts,
+    log,
+    admin,
+    bodyBytesMax: server.bodyBytesMax,
     web: webFiles(WEB),
     readiness: () => readiness(store),
   }

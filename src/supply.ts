@@ -101,7 +101,12 @@ export class Supply {
     const provider = this.#providers.get(name)
     if (provider === undefined) return []
     const destination = {
-      ...{ provider, model, price, context, timeouts, why },
+      provider,
+      model,
+      price,
+      context,
+      timeouts,
+      why,
       ...(role === 'fallback' ? { outputTokensMax: target.maxOutput, lacks: target.lacks } : {}),
     }
     // Whoever steers the sandbox into a failure wants that failure, and nobody else is to feel it.

@@ -62,8 +62,18 @@ function entryOf(entry: AuditEntry): AuditEntryAnswer {
 }
 
 const NAMES = [
-  ...['at', 'actor', 'source', 'address', 'action', 'subject', 'subject_id', 'subject_name'],
-  ...['outcome', 'count', 'reason', 'changes'],
+  'at',
+  'actor',
+  'source',
+  'address',
+  'action',
+  'subject',
+  'subject_id',
+  'subject_name',
+  'outcome',
+  'count',
+  'reason',
+  'changes',
 ]
 
 function cellsOf(entry: AuditEntry): (string | null)[] {

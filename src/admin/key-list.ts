@@ -177,10 +177,27 @@ export class KeyList {
 }
 
 const EXPORTED = [
-  ...(['id', 'name', 'mode', 'status', 'state', 'environment', 'owner', 'budget'] as const),
-  ...(['period', 'spent', 'held', 'remaining', 'resets_at', 'model_count'] as const),
-  ...(['rpm', 'tpm', 'concurrency', 'created_at', 'expires_at', 'last_used_at'] as const),
-]
+  'id',
+  'name',
+  'mode',
+  'status',
+  'state',
+  'environment',
+  'owner',
+  'budget',
+  'period',
+  'spent',
+  'held',
+  'remaining',
+  'resets_at',
+  'model_count',
+  'rpm',
+  'tpm',
+  'concurrency',
+  'created_at',
+  'expires_at',
+  'last_used_at',
+] as const
 
 function isEmpty(filter: KeyFilter): boolean {
   return Object.values(filter).every((value) => value === undefined)

@@ -34,11 +34,23 @@ export function usageHandlers(parts: AdminParts): HandlersOf<typeof usageRoutes>
 }
 
 const NAMES = [
-  ...(['key', 'key_name', 'model', 'provider', 'endpoint', 'day', 'hour'] as const),
-  ...(['requests', 'errors', 'input_tokens'] as const),
-  ...(['cached_tokens', 'cache_write_tokens', 'output_tokens', 'reasoning_tokens'] as const),
-  ...(['cost', 'estimated'] as const),
-]
+  'key',
+  'key_name',
+  'model',
+  'provider',
+  'endpoint',
+  'day',
+  'hour',
+  'requests',
+  'errors',
+  'input_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'cost',
+  'estimated',
+] as const
 
 /** Without a limit: all rows, or a refusal when they are too many. */
 type Question = Omit<UsageQuery, 'limit'> & { readonly limit: number | undefined }
@@ -74,7 +86,9 @@ async function previous(
   const groups = by.filter((group) => group !== 'day' && group !== 'hour')
   const { rows, total } = await reportUsage(parts.store, {
     ...rest,
-    ...{ since: start, until: end, by: groups },
+    since: start,
+    until: end,
+    by: groups,
   })
   return {
     since: iso(start),

@@ -68,7 +68,7 @@ export async function usageReport(store: Store, question: UsageQuestion): Promis
   return {
     // Of too many the dearest were read; all of them stand in their own order.
     rows: leftOut > 0 ? rows : rows.toSorted(byTimeKeyModel),
-    total: all.rows[0] ?? NOTHING,
+    total: all.rows[0] ?? NOTHING_USED,
     leftOut,
   }
 }
@@ -255,10 +255,20 @@ function sumsOf(row: Sum): UsageSums {
   }
 }
 
-const NOTHING: UsageSums = {
-  ...{ keyId: null, model: null, day: null, hour: null, requests: 0, errors: 0, inputTokens: 0 },
-  ...{ cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0, reasoningTokens: 0 },
-  ...{ costNanodollars: 0n, estimated: 0 },
+export const NOTHING_USED: UsageSums = {
+  keyId: null,
+  model: null,
+  day: null,
+  hour: null,
+  requests: 0,
+  errors: 0,
+  inputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  costNanodollars: 0n,
+  estimated: 0,
 }
 
 function byTimeKeyModel(a: UsageSums, b: UsageSums): number {

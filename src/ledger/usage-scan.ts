@@ -8,6 +8,7 @@ import { sentence } from '../core/sentences.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Store } from '../store/open.ts'
 import {
+  NOTHING_USED,
   usageReport,
   type Counts,
   type UsageGroup,
@@ -132,14 +133,13 @@ type Sums = { -readonly [Name in keyof ScanSums]: ScanSums[Name] }
 
 function emptySums(of?: Sum): Sums {
   return {
+    ...NOTHING_USED,
     keyId: of?.key_id ?? null,
     model: of?.model ?? null,
     day: of?.day ?? null,
     hour: of?.hour ?? null,
     provider: of?.provider ?? null,
     endpoint: of?.endpoint ?? null,
-    ...{ requests: 0, errors: 0, inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0 },
-    ...{ outputTokens: 0, reasoningTokens: 0, costNanodollars: 0n, estimated: 0 },
   }
 }
 

@@ -60,7 +60,9 @@ export async function switchDestination(
       .where('id', '=', id)
       .execute()
     await record(store, tx, {
-      ...{ id, address: before.address, action: 'alert.change' },
+      id,
+      address: before.address,
+      action: 'alert.change',
       before: { enabled: before.enabled },
       after: { enabled },
     })

@@ -47,12 +47,23 @@ async function insert(store: Store, refused: Refused, key: string): Promise<void
   await store.db
     .insertInto('audit')
     .values({
-      ...{ id: newId('entry', store.clock), at: store.clock.now() },
-      ...{ actor, source, address, request_id: requestId },
-      ...{ action: refused.action, subject: refused.subject, subject_id: refused.subjectId },
-      ...{ subject_name: refused.subjectName ?? null, version: null, fields: '[]' },
-      ...{ outcome: 'refused', reason: text, sentence: JSON.stringify({ name, values }) },
-      ...{ gathered: key, count: 1 },
+      id: newId('entry', store.clock),
+      at: store.clock.now(),
+      actor,
+      source,
+      address,
+      request_id: requestId,
+      action: refused.action,
+      subject: refused.subject,
+      subject_id: refused.subjectId,
+      subject_name: refused.subjectName ?? null,
+      version: null,
+      fields: '[]',
+      outcome: 'refused',
+      reason: text,
+      sentence: JSON.stringify({ name, values }),
+      gathered: key,
+      count: 1,
     })
     .onConflict((conflict) =>
       conflict.column('gathered').doUpdateSet((eb) => ({ count: eb('audit.count', '+', 1) })),

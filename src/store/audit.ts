@@ -57,11 +57,19 @@ export async function recordChange(
   await tx
     .insertInto('audit')
     .values({
-      ...{ id: newId('entry', store.clock), at: store.clock.now() },
-      ...{ actor, source, address, request_id: requestId },
-      ...{ action: change.action, subject: change.subject, subject_id: change.subjectId },
-      ...{ subject_name: change.subjectName ?? null, version: change.version ?? null },
-      ...{ outcome: 'done', reason: change.reason ?? null },
+      id: newId('entry', store.clock),
+      at: store.clock.now(),
+      actor,
+      source,
+      address,
+      request_id: requestId,
+      action: change.action,
+      subject: change.subject,
+      subject_id: change.subjectId,
+      subject_name: change.subjectName ?? null,
+      version: change.version ?? null,
+      outcome: 'done',
+      reason: change.reason ?? null,
       fields: JSON.stringify(fieldsBetween(change.before, change.after)),
     })
     .execute()
@@ -214,7 +222,8 @@ function bookEntryOf(row: BookEntry): AuditEntry {
     subjectName: row.name,
     outcome: 'done',
     reason: row.reason,
-    ...{ sentence: null, count: 1 },
+    sentence: null,
+    count: 1,
     fields: [
       {
         field: BOOK_FIELDS[row.kind],

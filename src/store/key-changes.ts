@@ -290,10 +290,24 @@ function settingsJson(key: Key): Readonly<Record<string, unknown>> {
 }
 
 const RECORDED = [
-  ...(['name', 'status', 'models', 'permissions', 'budget', 'period', 'timezone'] as const),
-  ...(['week_start', 'rpm', 'tpm', 'concurrency', 'when_tight', 'expires_at'] as const),
-  ...(['environment', 'owner', 'description', 'tags'] as const),
-]
+  'name',
+  'status',
+  'models',
+  'permissions',
+  'budget',
+  'period',
+  'timezone',
+  'week_start',
+  'rpm',
+  'tpm',
+  'concurrency',
+  'when_tight',
+  'expires_at',
+  'environment',
+  'owner',
+  'description',
+  'tags',
+] as const
 
 function checkExpiry(store: Store, expiresAt: number | null | undefined): void {
   if (expiresAt === undefined || expiresAt === null || expiresAt > store.clock.now()) return

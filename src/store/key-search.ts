@@ -55,7 +55,8 @@ export async function searchKeys(store: Store, search: KeySearch): Promise<reado
   const isLast = found.length > 0 || search.offset === 0
   const thereCount = isLast ? search.offset + found.length : await count(store, there)
   const rest = await pageOf(store, {
-    ...{ order: search.order, sort },
+    order: search.order,
+    sort,
     conditions: [...conditions, { [sort.source]: sql`(${sort.by}) IS NULL` }],
     limit: search.limit - found.length,
     offset: Math.max(0, search.offset - thereCount),

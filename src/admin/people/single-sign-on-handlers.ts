@@ -57,7 +57,9 @@ async function finish(
     return undefined
   }
   await recordRefusal(store, {
-    ...{ action: 'person.sign_in', subject: 'person', subjectId: '' },
+    action: 'person.sign_in',
+    subject: 'person',
+    subjectId: '',
     sentence: sentence('sign_on_refused', { answer: result.reason }),
   })
   return REASONS.get(result.reason) ?? 'failed'

@@ -20,7 +20,9 @@ export async function recordStranger(store: Store, attempt: StrangersAttempt): P
   const { action, address, requestId, error } = attempt
   if (error.code !== 'wrong_origin') return
   await recordRefusal(inTheNameOf(store, strangerAt(address, requestId)), {
-    ...{ action, subject: 'person', subjectId: '' },
+    action,
+    subject: 'person',
+    subjectId: '',
     sentence: error.sentence,
   })
 }

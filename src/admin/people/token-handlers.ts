@@ -83,7 +83,10 @@ async function recordToken(
   const fields = { name, permissions, expires_at: iso(token.expiresAt) }
   const isNew = action === 'token.create'
   await recordChange(store, tx, {
-    ...{ action, subject: 'token', subjectId: token.id, subjectName: name },
+    action,
+    subject: 'token',
+    subjectId: token.id,
+    subjectName: name,
     before: isNew ? null : fields,
     after: isNew ? fields : null,
   })
