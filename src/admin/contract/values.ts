@@ -1,6 +1,8 @@
 // The values that all answers are made of: money, moments, periods, pages, errors.
 import { z } from 'zod'
 
+import { TEXT_LENGTH_MAX } from '../../core/key-limits.ts'
+
 /** USD as a decimal string with at most 9 places: money is never a float. */
 export const amount = z
   .string()
@@ -28,7 +30,10 @@ export const storable = (lengthMax: number) =>
 export const period = z.enum(['day', 'week', 'month', 'year', 'never'])
 export const weekStart = z.enum(['mon', 'sun'])
 
-export const reason = z.string().min(1, 'a reason is needed: say why in a few words').max(2_000)
+export const reason = z
+  .string()
+  .min(1, 'a reason is needed: say why in a few words')
+  .max(TEXT_LENGTH_MAX)
 
 /** A number in a query string. */
 export const count = (least: number, most: number) => z.coerce.number().int().min(least).max(most)

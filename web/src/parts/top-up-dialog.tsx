@@ -1,10 +1,11 @@
 // Asks for an amount and a reason to add to a budget once, until its period ends: of a key or of the frame.
-import { TextInput, Textarea } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import type { UseMutationResult } from '@tanstack/react-query'
 import { useState } from 'react'
 import { amountProblem, readAmount } from '../i18n/typed-numbers.ts'
 import { useWords } from '../i18n/use-words.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
+import { ReasonField } from './reason-field.tsx'
 
 export type TopUp = { readonly amount: string; readonly reason: string }
 
@@ -63,13 +64,11 @@ export function TopUpDialog({
         error={(isTried || typed !== '') && problem}
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
       />
-      <Textarea
+      <ReasonField
         label={t('topUp.reason')}
-        required
-        maxLength={2_000}
         value={reason}
         error={isTried && reason.trim() === '' && t('topUp.reasonNeeded')}
-        onChange={({ currentTarget }) => setReason(currentTarget.value)}
+        onChange={setReason}
       />
     </ConfirmDialog>
   )

@@ -1,11 +1,11 @@
 // Start the frame's period anew, now. The ledger keeps what was spent.
-import { Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
 import { call, newIdempotencyKey } from '../../api.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { ReasonField } from '../../parts/reason-field.tsx'
 import { useChange } from '../../use-change.ts'
 import { madeOldByFrame } from './made-old.ts'
 import type { FrameDialogProps } from './frame.tsx'
@@ -32,13 +32,7 @@ export function ResetFrameDialog({ frame, onClose }: FrameDialogProps) {
       error={reset.error}
     >
       <p>{t('framePage.resetEffect', { spent: format.money(frame.spent) })}</p>
-      <Textarea
-        label={t('reset.reason')}
-        required
-        maxLength={2_000}
-        value={reason}
-        onChange={({ currentTarget }) => setReason(currentTarget.value)}
-      />
+      <ReasonField label={t('reset.reason')} value={reason} onChange={setReason} />
     </ConfirmDialog>
   )
 }

@@ -1,11 +1,11 @@
 // Start a key's period anew, now. The ledger keeps what was spent.
-import { Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { call, newIdempotencyKey } from '../../../api.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
+import { ReasonField } from '../../../parts/reason-field.tsx'
 import { useKeyMutation } from '../use-key-mutation.ts'
 import type { KeyDialogProps } from './dialog-props.ts'
 
@@ -31,13 +31,7 @@ export function ResetDialog({ keyInBrief: { id, name, spent }, onClose }: KeyDia
       error={reset.error}
     >
       <p>{t('reset.effect', { spent: format.money(spent) })}</p>
-      <Textarea
-        label={t('reset.reason')}
-        required
-        maxLength={2_000}
-        value={reason}
-        onChange={({ currentTarget }) => setReason(currentTarget.value)}
-      />
+      <ReasonField label={t('reset.reason')} value={reason} onChange={setReason} />
     </ConfirmDialog>
   )
 }

@@ -1,5 +1,5 @@
 // Revoke a key for good. Says what that will stop, wants a reason, and for a key in use its name.
-import { Button, TextInput, Textarea } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
@@ -10,6 +10,7 @@ import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 import { Notice } from '../../../parts/notice.tsx'
+import { ReasonField } from '../../../parts/reason-field.tsx'
 import { useSession } from '../../../session.ts'
 import type { KeyInBrief } from '../key-in-brief.ts'
 import { useKeyMutation } from '../use-key-mutation.ts'
@@ -51,13 +52,11 @@ export function RevokeDialog({ keyInBrief, onClose, onAction }: RevokeDialogProp
           </Button>
         </p>
       )}
-      <Textarea
+      <ReasonField
         label={t('revoke.reason')}
         description={t('revoke.reasonHint')}
-        required
-        maxLength={2_000}
         value={reason}
-        onChange={({ currentTarget }) => setReason(currentTarget.value)}
+        onChange={setReason}
       />
       {isInUse && (
         <TextInput
