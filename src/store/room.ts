@@ -1,5 +1,7 @@
 // Room for a query that adds up by a hundred thousand keys: PostgreSQL gives each query 4 MB, and would write the sums to
-// disk and sort them there, which takes twice as long. SQLite needs no more than it has.
+// disk and sort them there, which takes twice as long. It also expects 200 sums and not 100,000, and then has several
+// processes add up nearly all of them each, sort them and merge them, which takes longer than one process alone. SQLite
+// needs no more than it has.
 import { sql, type QueryResult, type RawBuilder } from 'kysely'
 
 import type { Store } from './open.ts'
@@ -11,6 +13,7 @@ export async function withRoom<Row>(
   if (kind === 'sqlite') return query.execute(db)
   return db.transaction().execute(async (tx) => {
     await sql`SET LOCAL work_mem = '64MB'`.execute(tx)
+    await sql`SET LOCAL max_parallel_workers_per_gather = 0`.execute(tx)
     return query.execute(tx)
   })
 }
