@@ -79,6 +79,11 @@ export class HttpReply implements Reply {
     headers.push(name, value)
   }
 
+  /** For what is written to the response itself: a client that takes nothing of it is cut all the same. */
+  watch(): void {
+    if (!this.#response.destroyed) this.#place ??= this.#keepAlive.add(this)
+  }
+
   beginStream(voice: StreamVoice): void {
     if (this.#voice === undefined) {
       this.#lastWriteMs = this.#keepAlive.nowMs

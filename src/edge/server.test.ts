@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
+import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Parts } from '../exchange/exchange.ts'
 import { Running } from '../exchange/running.ts'
@@ -72,9 +73,53 @@ for (const moment of ['before', 'while'] as const)
     rmSync(folder, { recursive: true })
   })
 
-function edgeWith(web: WebFiles, log: Log): Edge {
+test('a client that takes nothing of a page is cut, and its file closed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-edge-'))
+  writeFileSync(join(folder, 'large.js'), '')
+  truncateSync(join(folder, 'large.js'), 64 * 1024 * 1024)
+  // Its minutes are seconds.
+  const clock = { ...systemClock, monotonicMs: () => performance.now() * 60 }
+  const files = webFiles(folder)
+  const called = Promise.withResolvers<void>()
+  const serve: WebFiles['serve'] = (...asked) => {
+    called.resolve()
+    return files.serve(...asked)
+  }
+  const edge = edgeWith(
+    { serve },
+    jsonLog(systemClock, () => {}),
+    clock,
+  )
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const client = connect(Number(port), '127.0.0.1')
+  client.on('error', () => {})
+  client.pause()
+  client.write('GET /large.js HTTP/1.1\r\nhost: a\r\n\r\n')
+  await called.promise
+  // The way out would wait for it for an hour.
+  await edge.drain(3_600_000)
+  client.destroy()
+  rmSync(folder, { recursive: true })
+})
+
+test('an address with a NUL character reaches nobody', async () => {
+  const edge = edgeWith(
+    { serve: () => assert.fail() },
+    jsonLog(systemClock, () => {}),
+  )
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  for (const path of ['/v1/requests/%00', '/v1/models?x=%00', '/admin/api/v1/keys?search=a%00b']) {
+    const client = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+    client.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`)
+    const answer = (await Array.fromAsync(client)).join('')
+    assert.match(answer, /^HTTP\/1\.1 400 [^]*NUL character/)
+  }
+  await edge.drain(60_000)
+})
+
+function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
   return new Edge({
-    parts: { clock: systemClock, running: new Running() } as Parts,
+    parts: { clock, running: new Running() } as Parts,
     log,
     bodyBytesMax: 0,
     web,

@@ -111,11 +111,13 @@ export class Edge {
     reply.setHeader('x-request-id', requestId)
     if (family === 'messages') reply.setHeader('request-id', requestId)
     try {
+      refuseNul(message)
       if (path === '/v1' || path.startsWith('/v1/')) {
         await this.#serveData({ message, body }, reply, { path, startedMs, trace })
       } else {
         // Files are written to the response itself.
         response.setHeader('x-request-id', requestId)
+        reply.watch()
         await this.#servePages({ message, response }, reply, { path, requestId })
       }
     } catch (thrown) {
@@ -216,6 +218,12 @@ const PATH_CHARACTERS_LOGGED = 100
 function pathOf({ url = '/' }: IncomingMessage): string {
   const query = url.indexOf('?')
   return query < 0 ? url : url.slice(0, query)
+}
+
+/** PostgreSQL does not even look for it, and nothing is named so. */
+function refuseNul({ url = '/' }: IncomingMessage): void {
+  if (!url.includes('%00')) return
+  throw new GatewayError('invalid_request', 'there is a NUL character (%00) in the address')
 }
 
 /** The envelope of everything below /v1/messages is the messages family's, of everything else the chat family's. */
