@@ -89,10 +89,21 @@ function bytesOf({ done, value }: IteratorResult<Uint8Array, unknown>): Uint8Arr
   return value
 }
 
-/** Nobody waits for a provider to close what it has completed; but once it has, its connection can be used again. */
+/** More than this nobody says after the last word. */
+const AFTERWORDS_BYTES_MAX = 64 * 1024
+
+/**
+ * Nobody waits for a provider to close what it has completed; but once it has, its connection can be used again. One that
+ * talks on is left.
+ */
 async function runOut(chunks: AsyncIterator<Uint8Array>): Promise<void> {
   try {
-    while ((await chunks.next()).done !== true);
+    for (let bytes = 0; bytes <= AFTERWORDS_BYTES_MAX;) {
+      const { done, value } = await chunks.next()
+      if (done === true) return
+      bytes += value.length
+    }
+    await chunks.return?.()
   } catch {
     // After the last word nothing can go wrong that matters to anybody.
   }

@@ -23,6 +23,15 @@ export const BEHAVIOURS = {
 
   'never-closes': (socket) => begin(socket, STREAM),
 
+  'talks-on': async (socket) => {
+    begin(socket, STREAM)
+    const chatter = chunked(': and another thing\n\n'.repeat(500))
+    while (!socket.destroyed) {
+      socket.write(chatter)
+      await pause(5)
+    }
+  },
+
   hangs: () => {},
   'hangs-after-head': (socket) => void socket.write(STREAM_HEAD),
   'hangs-before-content': (socket) => begin(socket, EVENTS.start),

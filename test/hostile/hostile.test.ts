@@ -35,6 +35,8 @@ const CASES: readonly Case[] = [
 
   { does: 'never-closes', stream: true, status: 200, charged: 'counted' },
 
+  { does: 'talks-on', stream: true, status: 200, charged: 'counted' },
+
   { does: 'hangs', status: 504, code: 'provider_timeout', charged: 'estimated' },
   { does: 'hangs', stream: true, status: 504, code: 'provider_timeout', charged: 'estimated' },
   {
@@ -208,6 +210,11 @@ test('a provider’s own credentials are nobody’s to read', async () => {
   await stage.ask('says-401')
   await stage.ask('error-midway', { stream: true })
   assert.doesNotMatch(JSON.stringify(stage.gateway.log()), new RegExp(LEAKED_KEY))
+})
+
+test('a provider that talks on after the end is left', async () => {
+  assert.ok((await stage.ask('talks-on', { stream: true })).isComplete)
+  await upstream.requests.at(-1)?.closed
 })
 
 test('a redirect is not followed', async () => {
