@@ -79,6 +79,8 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     for (const body of [
       { kind: 'webhook', url: 'ftp://example.com' },
       { kind: 'webhook', url: 'nonsense' },
+      { kind: 'webhook', url: 'https://ann:secret@example.com/hook' },
+      { kind: 'webhook', url: 'https://example.com/\0' },
       { kind: 'email', to: 'nobody' },
       { kind: 'pigeon' },
     ])

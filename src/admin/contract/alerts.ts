@@ -9,7 +9,7 @@ import {
 } from '../../core/alert-rules.ts'
 import { byName } from './errors.ts'
 import { route } from './route.ts'
-import { amount, count, done, keyParams, moment } from './values.ts'
+import { amount, count, done, keyParams, moment, withoutNul } from './values.ts'
 
 /** Percent of the limit. */
 export const thresholds = z.array(z.int().min(1).max(THRESHOLD_MAX)).max(THRESHOLDS_MAX)
@@ -19,12 +19,27 @@ export const reminders = z.array(z.int().min(1).max(REMINDER_DAYS_MAX)).max(REMI
 
 const idParams = z.object({ id: z.string() })
 
+const URL_LENGTH_MAX = 2_000
+
+function hasCredentials(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { username, password } = new URL(text)
+  return username !== '' || password !== ''
+}
+
 const webhook = z.strictObject({
   kind: z.literal('webhook'),
-  url: z.url({
-    protocol: /^https?$/,
-    error: 'write a web address that begins with https:// or http://',
-  }),
+  url: withoutNul(
+    z
+      .url({
+        protocol: /^https?$/,
+        error: 'write a web address that begins with https:// or http://',
+      })
+      .max(URL_LENGTH_MAX),
+  ).refine(
+    (text) => !hasCredentials(text),
+    'write the address without a name and a password: they are not sent, and everyone who reads the record would see them',
+  ),
 })
 const email = z.strictObject({ kind: z.literal('email'), to: z.email() })
 const newDestination = z.discriminatedUnion('kind', [webhook, email])

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
 import { email, personName, roleName } from './sign-in.ts'
-import { done, moment } from './values.ts'
+import { done, moment, withoutNul } from './values.ts'
 
 export const person = z.object({
   id: z.string(),
@@ -38,7 +38,7 @@ export const role = z.object({
 const personParams = z.object({ id: z.string() })
 const roleId = z.string().min(1, 'choose a role').max(100)
 const roleBody = z.strictObject({
-  name: z.string().trim().min(1, 'write a name').max(60),
+  name: withoutNul(z.string().trim().min(1, 'write a name').max(60)),
   permissions: z.array(z.enum(PERMISSIONS)),
 })
 

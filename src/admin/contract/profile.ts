@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
 import { code, email, newPassword, oldPassword, personName, signedIn } from './sign-in.ts'
-import { anyMoment, done, moment } from './values.ts'
+import { anyMoment, done, moment, withoutNul } from './values.ts'
 
 export const TOKEN_DAYS_MAX = 366
 
@@ -41,7 +41,7 @@ const proof = z.strictObject({ password: oldPassword })
 const recoveryCodes = z.object({ recovery_codes: z.array(z.string()) })
 
 const newAccessToken = z.strictObject({
-  name: z.string().trim().min(1, 'write what it is for').max(100),
+  name: withoutNul(z.string().trim().min(1, 'write what it is for').max(100)),
   expires_at: anyMoment,
   permissions: z.array(z.enum(PERMISSIONS)).nullable().default(null),
 })

@@ -4,13 +4,13 @@ import { z } from 'zod'
 
 import { PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
-import { done, moment } from './values.ts'
+import { done, moment, withoutNul } from './values.ts'
 
 export const PASSWORD_LENGTH_MIN = 12
 export const PASSWORD_LENGTH_MAX = 200
 
 export const email = z.email('write an e-mail address').max(254)
-export const personName = z.string().trim().min(1, 'write a name').max(100)
+export const personName = withoutNul(z.string().trim().min(1, 'write a name').max(100))
 export const newPassword = z
   .string()
   .min(PASSWORD_LENGTH_MIN, `use at least ${PASSWORD_LENGTH_MIN} characters`)

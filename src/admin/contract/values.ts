@@ -18,14 +18,13 @@ export const anyMoment = z.iso.datetime({
 })
 
 /** PostgreSQL stores no NUL; to leave it out unsaid would change what was written. */
-export const storable = (lengthMax: number) =>
-  z
-    .string()
-    .max(lengthMax)
-    .refine(
-      (text) => !text.includes('\0'),
-      'there is a NUL character in it, which cannot be stored: remove it',
-    )
+export const withoutNul = <Text extends z.ZodType<string>>(text: Text) =>
+  text.refine(
+    (given) => !given.includes('\0'),
+    'there is a NUL character in it, which cannot be stored: remove it',
+  )
+
+export const storable = (lengthMax: number) => withoutNul(z.string().max(lengthMax))
 
 export const period = z.enum(['day', 'week', 'month', 'year', 'never'])
 export const weekStart = z.enum(['mon', 'sun'])

@@ -1,0 +1,32 @@
+// What no database could store is refused with a sentence, wherever people write a name.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { alertRoutes } from './alerts.ts'
+import { peopleRoutes } from './people.ts'
+import { profileRoutes } from './profile.ts'
+import { signInRoutes } from './sign-in.ts'
+
+const NAME = 'a\0b'
+
+test('a NUL character is refused in every name', () => {
+  const email = 'ann@example.com'
+  for (const [schema, body] of [
+    [peopleRoutes.invitePerson.body, { email, name: NAME, role: 'viewer' }],
+    [peopleRoutes.changePerson.body, { name: NAME }],
+    [peopleRoutes.createRole.body, { name: NAME, permissions: [] }],
+    [profileRoutes.changeProfile.body, { name: NAME }],
+    [profileRoutes.createToken.body, { name: NAME, expires_at: '2027-01-31T00:00:00Z' }],
+    [signInRoutes.useLink.body, { token: 'x', password: 'long enough to do', name: NAME }],
+    [alertRoutes.createDestination.body, { kind: 'webhook', url: 'https://example.com/\0' }],
+  ] as const) {
+    const issues = schema.safeParse(body).error?.issues ?? []
+    assert.deepEqual(
+      issues.map(({ message }) => message),
+      ['there is a NUL character in it, which cannot be stored: remove it'],
+      JSON.stringify(body),
+    )
+    const clean = JSON.parse(JSON.stringify(body).replaceAll(String.raw`\u0000`, '-')) as unknown
+    assert.ok(schema.safeParse(clean).success, JSON.stringify(clean))
+  }
+})
