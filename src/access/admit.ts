@@ -144,7 +144,7 @@ function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: 
     input: call.input,
     output: call.output,
     // A test key has the limits of a live one, and reaches none of the targets.
-    ...(caller.mode === 'live' && { mayReach: request.mayReach }),
+    ...(caller.mode === 'live' && { mayReach: (target) => request.mayReach(target) }),
     searchesMaxOf: (target) => (recount?.maySearch === false ? 0 : request.searchesMaxOf(target)),
     raiseOf: (target) => raisedBounds.factorOf(target),
     inputTokensOf: (target) => {
@@ -174,8 +174,9 @@ function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: 
 }
 
 /** Where every target tells its exact input there is nothing to count again. */
-function isExact({ model, mayReach, inputTokensOf }: AdmissionRequest): boolean {
+function isExact(request: AdmissionRequest): boolean {
+  const { model } = request
   const isKnown = (target: Target): boolean =>
-    inputTokensOf(target) !== undefined || !mayReach(target)
+    request.inputTokensOf(target) !== undefined || !request.mayReach(target)
   return model.targets.every(isKnown) && model.fallbacks.every(isKnown)
 }

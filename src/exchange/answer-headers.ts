@@ -9,11 +9,12 @@ import type { Reply } from './reply.ts'
 
 type Told = { readonly family: Family; readonly now: number }
 
-type Tell = (balances: Balances) => void
+/** Whoever tells the client how its limits stand. */
+type Teller = { tell(balances: Balances): void }
 
 /** What is known before anybody has answered. A whole answer tells how the limits stand after it, a stream before it. */
-export function setAdmissionHeaders(reply: Reply, { hold, call }: Admission, tell: Tell): void {
-  if (call.stream) tell(hold.balances)
+export function setAdmissionHeaders(reply: Reply, { hold, call }: Admission, teller: Teller): void {
+  if (call.stream) teller.tell(hold.balances)
   if (hold.capped) reply.setHeader('x-tollgate-output-cap', String(hold.outputTokens))
   if (hold.waitedMs > 0) reply.setHeader('x-tollgate-queued-ms', String(Math.round(hold.waitedMs)))
 }
@@ -25,10 +26,14 @@ export function setTargetHeaders(reply: Reply, { provider, model, dropped }: Pre
 }
 
 /** Whole answers also tell what they cost, and the limits as they stand after it. */
-export function setSettledHeaders(reply: Reply, settled: Settled | undefined, tell: Tell): void {
+export function setSettledHeaders(
+  reply: Reply,
+  settled: Settled | undefined,
+  teller: Teller,
+): void {
   if (settled === undefined) return
   reply.setHeader('x-tollgate-cost', formatUsd(settled.costNanodollars))
-  if (settled.balances !== undefined) tell(settled.balances)
+  if (settled.balances !== undefined) teller.tell(settled.balances)
 }
 
 export function setBalanceHeaders(reply: Reply, balances: Balances, told: Told): void {

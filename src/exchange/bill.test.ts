@@ -9,6 +9,8 @@ import type { Billed } from './bill.ts'
 import { billOf, mostOf } from './bill.ts'
 import { Meter } from './meter.ts'
 
+const CLOCK = { monotonicMs: () => 0 }
+
 const PRICE = makePrice({
   ...FREE,
   rates: {
@@ -22,7 +24,7 @@ const PRICE = makePrice({
 
 function billed(usage: Partial<Usage> | undefined, more: Partial<Billed> = {}): Billed {
   const meter = new Meter()
-  const see = (event: Parameters<Meter['see']>[0]) => meter.see(event, () => 0)
+  const see = (event: Parameters<Meter['see']>[0]) => meter.see(event, CLOCK)
   see({ type: 'text-delta', choice: 0, block: 0, text: 'x'.repeat(300) })
   if (usage !== undefined) see({ type: 'usage', usage: { ...NO_USAGE, ...usage } })
   see({ type: 'response-end' })
@@ -158,8 +160,8 @@ test('a count that came before the last words does not cover them', () => {
   const counts = { inputTokens: 120, outputTokens: 1 }
   const early = billed(undefined)
   const { meter } = early
-  meter.see({ type: 'usage', usage: { ...NO_USAGE, ...counts } }, () => 0)
-  meter.see({ type: 'text-delta', choice: 0, block: 0, text: 'and more' }, () => 0)
+  meter.see({ type: 'usage', usage: { ...NO_USAGE, ...counts } }, CLOCK)
+  meter.see({ type: 'text-delta', choice: 0, block: 0, text: 'and more' }, CLOCK)
   const bill = billOf(early)
   assert.deepEqual(
     [bill.usage.inputTokens, bill.usage.outputTokens, bill.estimated],
@@ -170,7 +172,7 @@ test('a count that came before the last words does not cover them', () => {
 test('thoughts that nobody saw are estimated by the time they took, up to the limit', () => {
   const outputTokensOf = (unseenMs: number): number => {
     const meter = new Meter()
-    meter.see({ type: 'text-delta', choice: 0, block: 0, text: 'x'.repeat(300) }, () => 0)
+    meter.see({ type: 'text-delta', choice: 0, block: 0, text: 'x'.repeat(300) }, CLOCK)
     return billOf(billed(undefined, { meter, unseenMs })).usage.outputTokens
   }
   assert.deepEqual([0, 2_000, 60_000].map(outputTokensOf), [100, 400, 500])

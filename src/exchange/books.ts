@@ -77,7 +77,7 @@ export class Books {
   }
 
   see(event: CanonicalEvent): void {
-    this.#meter.see(event, this.#nowMs)
+    this.#meter.see(event, this.#clock)
     if (event.type === 'text-delta' && this.hasContent && !this.#isTrimmed) this.#trim()
   }
 
@@ -93,7 +93,7 @@ export class Books {
       target: nameOf(this.#target),
       why: this.#attempts.length === 0 ? why : `${why}; the one before it failed`,
       outcome,
-      durationMs: Math.round(this.#nowMs() - this.#dispatchedMs),
+      durationMs: Math.round(this.#clock.monotonicMs() - this.#dispatchedMs),
     })
   }
 
@@ -241,7 +241,7 @@ export class Books {
       // What was turned away costs nothing, whatever its target charges for a request.
       price: bill === NOTHING ? null : (this.#target?.price ?? null),
       estimated: bill.estimated || this.#owed > 0n,
-      latencyMs: Math.round(this.#nowMs() - startedMs),
+      latencyMs: Math.round(this.#clock.monotonicMs() - startedMs),
       firstTokenMs: firstOutputMs === undefined ? null : Math.round(firstOutputMs - startedMs),
       endUser: call.endUser ?? null,
       tags: call.metadata ?? {},
@@ -250,10 +250,8 @@ export class Books {
   }
 
   #silentMs(): number {
-    return (this.#meter.firstOutputMs ?? this.#nowMs()) - this.#dispatchedMs
+    return (this.#meter.firstOutputMs ?? this.#clock.monotonicMs()) - this.#dispatchedMs
   }
-
-  readonly #nowMs = (): number => this.#clock.monotonicMs()
 }
 
 function isTight({ amountNanodollars, balances }: Reserved): boolean {

@@ -1,6 +1,5 @@
 // The whole life of one inference request, read from top to bottom: who calls, what is asked, may it run, who answers,
 // what did it cost. Returns only after the ledger is settled and the last byte is written.
-import type { AdmissionRequest } from '../access/admit.ts'
 import { admit } from '../access/admit.ts'
 import type { Caller } from '../access/caller.ts'
 import { permitModel } from '../access/permit.ts'
@@ -9,22 +8,20 @@ import type { Tokenizer } from '../access/tokenizer.ts'
 import type { Model } from '../catalog/models.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Balances } from '../ledger/ledger.ts'
 import type { Conversation } from '../routing/route.ts'
 import type { Log } from '../telemetry/log.ts'
-import { textsOf } from '../wire/texts.ts'
-import { setAdmissionHeaders, setBalanceHeaders, setSettledHeaders } from './answer-headers.ts'
+import { setAdmissionHeaders, setSettledHeaders } from './answer-headers.ts'
 import type { ListingParts } from './asking.ts'
 import { identify } from './asking.ts'
 import { attempt, refuseWhileAllRest } from './attempt.ts'
 import { Books } from './books.ts'
 import type { Incoming, RequestParts } from './client-request.ts'
 import { readRequest } from './client-request.ts'
-import { aboutTargets } from './count-input.ts'
 import { dryRun } from './dry-run.ts'
 import type { OwnKeyParts } from './own-key.ts'
 import type { Route } from './prepare.ts'
 import { prepare, withoutSearches } from './prepare.ts'
+import { Question } from './question.ts'
 import { relay } from './relay.ts'
 import type { Reply } from './reply.ts'
 import type { Running } from './running.ts'
@@ -52,19 +49,11 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   const { destinations, retries } = parts.route(caller, model, request)
   const prepared = prepare(request, destinations)
 
-  const tell = (balances: Balances): void =>
-    setBalanceHeaders(reply, balances, { family: codec.family, now: parts.clock.now() })
-  const question: AdmissionRequest = {
-    requestId,
-    endpoint,
-    caller,
-    model,
-    call,
-    texts: () => textsOf(request.content.value),
-    ...aboutTargets(prepared, incoming.providerHeaders, reply.closed),
-    tell,
-    closed: reply.closed,
-  }
+  const question = new Question(
+    incoming,
+    { request, caller, model, prepared },
+    { reply, clock: parts.clock },
+  )
   if (incoming.isDryRun) {
     await reply.end(JSON.stringify(await dryRun(parts, question, prepared)))
     return
@@ -75,7 +64,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
   const books = new Books(parts, { requestId, endpoint, admission, startedMs, trace })
   const running = parts.running.begin(caller.keyId, reply)
   try {
-    setAdmissionHeaders(reply, admission, tell)
+    setAdmissionHeaders(reply, admission, question)
     if (call.stream) reply.beginStream(codec.encodeEvents(request))
     const ending = await attempt(
       {
@@ -94,12 +83,12 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     // The cost is in the books before the client can see the end.
     const settled = await books.settle(reply.gone)
     await request.remember(ending)
-    setSettledHeaders(reply, settled, tell)
+    setSettledHeaders(reply, settled, question)
     await reply.end(ending)
   } catch (thrown) {
     const failure = reply.gone ?? (reply.closed.aborted ? reply.closed.reason : thrown)
     const settled = await books.settle(failure)
-    tell(settled?.balances ?? admission.hold.balances)
+    question.tell(settled?.balances ?? admission.hold.balances)
     throw settled === undefined || settled.costNanodollars === 0n ? failure : paidFor(failure)
   } finally {
     running.remove()

@@ -1,5 +1,6 @@
 // What was received so far, and the provider's usage once it is known: everything the bill is made from. Counts before
 // anything is passed on, so cutting a stream early saves nobody a cent.
+import type { Clock } from '../core/clock.ts'
 import type { CanonicalEvent, Usage } from '../core/events.ts'
 
 export class Meter {
@@ -19,20 +20,20 @@ export class Meter {
     return this.outputBytes > 0 || (this.usage?.outputTokens ?? 0) > 0
   }
 
-  see(event: CanonicalEvent, nowMs: () => number): void {
+  see(event: CanonicalEvent, clock: Pick<Clock, 'monotonicMs'>): void {
     switch (event.type) {
       case 'text-delta':
       case 'refusal-delta':
       case 'thinking-delta':
       case 'tool-call-delta':
-        this.#output(event.text, nowMs)
+        this.#output(event.text, clock)
         break
       case 'tool-call-start':
-        this.#output(event.name, nowMs)
+        this.#output(event.name, clock)
         break
       case 'thinking-end':
         // A redacted thought is billed like a visible one, and its seal is all that is seen of it.
-        if (event.seal?.kind === 'redacted') this.#output(event.seal.value, nowMs)
+        if (event.seal?.kind === 'redacted') this.#output(event.seal.value, clock)
         break
       case 'usage':
         this.usage = event.usage
@@ -56,9 +57,9 @@ export class Meter {
     }
   }
 
-  #output(text: string, nowMs: () => number): void {
+  #output(text: string, clock: Pick<Clock, 'monotonicMs'>): void {
     this.outputBytes += Buffer.byteLength(text)
     this.isCounted = false
-    this.firstOutputMs ??= nowMs()
+    this.firstOutputMs ??= clock.monotonicMs()
   }
 }

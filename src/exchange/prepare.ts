@@ -96,8 +96,6 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
   const { codec, call } = request
   const { provider, model, price } = destination
   const { search, droppedAtHome = [] } = call
-  const change = (outputTokensMax: number | undefined): RequestChange =>
-    outputTokensMax === undefined ? { model } : { model, outputTokensMax }
   const plain: Prepared = {
     ...destination,
     format: codec.format,
@@ -105,7 +103,8 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
     searchesMax: 0,
     dropped: [...call.dropped, ...droppedAtHome],
     content: () => request.content.value,
-    encode: (outputTokensMax) => codec.forwardRequest(request.content, change(outputTokensMax)),
+    encode: (outputTokensMax) =>
+      codec.forwardRequest(request.content, changeTo(model, outputTokensMax)),
   }
   if (search === undefined || price.fees.webSearch === null) return plain
   const { searchesMax, dropped } = search
@@ -115,8 +114,12 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
     dropped: [...dropped, ...droppedAtHome],
     withoutSearches: plain,
     encode: (outputTokensMax) =>
-      codec.forwardRequest(request.content, { ...change(outputTokensMax), searchesMax }),
+      codec.forwardRequest(request.content, { ...changeTo(model, outputTokensMax), searchesMax }),
   }
+}
+
+function changeTo(model: string, outputTokensMax: number | undefined): RequestChange {
+  return outputTokensMax === undefined ? { model } : { model, outputTokensMax }
 }
 
 function translate(

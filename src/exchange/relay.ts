@@ -46,8 +46,6 @@ async function relayStream(answer: Answer, reply: Reply, passage: Passage): Prom
   // nobody notices.
   let unsent = ''
   let ending = ''
-  const mayGo = (): boolean =>
-    reply.hasBegun || books.hasContent || unsent.length >= HELD_CHARACTERS_MAX
   try {
     while (!isComplete) {
       try {
@@ -64,7 +62,7 @@ async function relayStream(answer: Answer, reply: Reply, passage: Passage): Prom
         }
       } finally {
         // What came at once goes on at once, and so does what came before an event that ends it all.
-        if (unsent !== '' && mayGo()) {
+        if (unsent !== '' && (reply.hasBegun || mayBegin(books, unsent))) {
           if (!reply.hasBegun) {
             setTargetHeaders(reply, answer.prepared)
             // From here on no other target can take over.
@@ -82,6 +80,11 @@ async function relayStream(answer: Answer, reply: Reply, passage: Passage): Prom
   void runOut(chunks)
   setTargetHeaders(reply, answer.prepared)
   return unsent + ending + (voice.end?.() ?? '')
+}
+
+/** Whether there is anything that a client would read, or more than is worth keeping back. */
+function mayBegin(books: Books, unsent: string): boolean {
+  return books.hasContent || unsent.length >= HELD_CHARACTERS_MAX
 }
 
 function bytesOf({ done, value }: IteratorResult<Uint8Array, unknown>): Uint8Array {

@@ -1,0 +1,89 @@
+// What admission may ask about a request, its targets and their providers, and where it tells how the limits stand.
+import type { AdmissionRequest } from '../access/admit.ts'
+import type { Caller } from '../access/caller.ts'
+import type { Model, Target } from '../catalog/models.ts'
+import type { Call } from '../core/call.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Endpoint } from '../core/endpoints.ts'
+import type { Balances } from '../ledger/ledger.ts'
+import { textsOf } from '../wire/texts.ts'
+import { setBalanceHeaders } from './answer-headers.ts'
+import type { ClientRequest, Incoming } from './client-request.ts'
+import { countAt } from './count-input.ts'
+import type { Prepared } from './prepare.ts'
+import type { Reply } from './reply.ts'
+
+export type Asked = {
+  readonly request: ClientRequest
+  readonly caller: Caller
+  readonly model: Model
+  readonly prepared: readonly Prepared[]
+}
+
+export class Question implements AdmissionRequest {
+  readonly requestId: string
+  readonly endpoint: Endpoint
+  readonly caller: Caller
+  readonly model: Model
+  readonly call: Call
+  readonly closed: AbortSignal
+  readonly #request: ClientRequest
+  readonly #prepared: readonly Prepared[]
+  readonly #headers: ReadonlyMap<string, string>
+  readonly #reply: Reply
+  readonly #clock: Clock
+
+  constructor(
+    { requestId, endpoint, providerHeaders }: Incoming,
+    { request, caller, model, prepared }: Asked,
+    { reply, clock }: { readonly reply: Reply; readonly clock: Clock },
+  ) {
+    this.requestId = requestId
+    this.endpoint = endpoint
+    this.caller = caller
+    this.model = model
+    this.call = request.call
+    this.closed = reply.closed
+    this.#request = request
+    this.#prepared = prepared
+    this.#headers = providerHeaders
+    this.#reply = reply
+    this.#clock = clock
+  }
+
+  texts(): readonly string[] {
+    return textsOf(this.#request.content.value)
+  }
+
+  mayReach(target: Target): boolean {
+    return this.#at(target) !== undefined
+  }
+
+  inputTokensOf(target: Target): number | undefined {
+    return this.#at(target)?.inputTokens
+  }
+
+  searchesMaxOf(target: Target): number {
+    return this.#at(target)?.searchesMax ?? 0
+  }
+
+  async countAtTargets(): Promise<(target: Target) => number | undefined> {
+    const counts = await Promise.all(
+      this.#prepared.map((each) => countAt(each, this.#headers, this.closed)),
+    )
+    return (target) => counts[this.#prepared.findIndex((each) => isAt(each, target))]
+  }
+
+  tell(balances: Balances): void {
+    const { family } = this.#request.codec
+    setBalanceHeaders(this.#reply, balances, { family, now: this.#clock.now() })
+  }
+
+  #at(target: Target): Prepared | undefined {
+    return this.#prepared.find((each) => isAt(each, target))
+  }
+}
+
+function isAt({ provider, model }: Prepared, target: Target): boolean {
+  return provider.name === target.provider && model === target.model
+}
