@@ -56,7 +56,8 @@ function chatModel(id: string, price: Price): SandboxModel {
     price,
     context: CONTEXT_TOKENS,
     maxOutput: OUTPUT_TOKENS_MAX,
-    abilities: allAbilities(true),
+    // Of the others none thinks unasked, so their answers need no room for thoughts.
+    abilities: { ...allAbilities(true), reasoning: thinksFirst(id) || 'unknown' },
   }
 }
 
