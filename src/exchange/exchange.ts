@@ -59,37 +59,40 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     return
   }
   refuseWhileAllRest(prepared)
-  const admission = await admit(parts, question)
-  // From here on there is a hold, and every way out of this function settles it.
-  const books = new Books(parts, { requestId, endpoint, admission, startedMs, trace })
+  // Before it is admitted: whoever revokes the key from now on finds it among what runs.
   const running = parts.running.begin(caller.keyId, reply)
   try {
-    setAdmissionHeaders(reply, admission, question)
-    if (call.stream) reply.beginStream(codec.encodeEvents(request))
-    const ending = await attempt(
-      {
-        requestId,
-        log: parts.log,
-        prepared: admission.maySearch ? prepared : prepared.map(withoutSearches),
-        retries,
-        outputTokensMax: admission.outputTokensMax,
-        stream: call.stream,
-        headers: incoming.providerHeaders,
-        books,
-        reply,
-      },
-      (answer) => relay(answer, reply, { request, books }),
-    )
-    // The cost is in the books before the client can see the end.
-    const settled = await books.settle(reply.gone)
-    await request.remember(ending)
-    setSettledHeaders(reply, settled, question)
-    await reply.end(ending)
-  } catch (thrown) {
-    const failure = reply.gone ?? (reply.closed.aborted ? reply.closed.reason : thrown)
-    const settled = await books.settle(failure)
-    question.tell(settled?.balances ?? admission.hold.balances)
-    throw settled === undefined || settled.costNanodollars === 0n ? failure : paidFor(failure)
+    const admission = await admit(parts, question)
+    // From here on there is a hold, and every way out of this function settles it.
+    const books = new Books(parts, { requestId, endpoint, admission, startedMs, trace })
+    try {
+      setAdmissionHeaders(reply, admission, question)
+      if (call.stream) reply.beginStream(codec.encodeEvents(request))
+      const ending = await attempt(
+        {
+          requestId,
+          log: parts.log,
+          prepared: admission.maySearch ? prepared : prepared.map(withoutSearches),
+          retries,
+          outputTokensMax: admission.outputTokensMax,
+          stream: call.stream,
+          headers: incoming.providerHeaders,
+          books,
+          reply,
+        },
+        (answer) => relay(answer, reply, { request, books }),
+      )
+      // The cost is in the books before the client can see the end.
+      const settled = await books.settle(reply.gone)
+      await request.remember(ending)
+      setSettledHeaders(reply, settled, question)
+      await reply.end(ending)
+    } catch (thrown) {
+      const failure = reply.gone ?? (reply.closed.aborted ? reply.closed.reason : thrown)
+      const settled = await books.settle(failure)
+      question.tell(settled?.balances ?? admission.hold.balances)
+      throw settled === undefined || settled.costNanodollars === 0n ? failure : paidFor(failure)
+    }
   } finally {
     running.remove()
   }
