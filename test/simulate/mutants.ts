@@ -113,7 +113,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an overrun is not counted',
     'decide.ts',
-    'overrun: overrun(cost, hold.amount),\n    inFlight: -1,',
+    'overrun: overrunOf(cost, hold.amount),\n    inFlight: -1,',
     'overrun: 0n,\n    inFlight: -1,',
   ),
   mutant(
