@@ -142,7 +142,14 @@ describe('worstCase', () => {
     ['the model decides where the client does not', oneChoice, {}, 4_096, 256],
     ['an entry may decide for less', oneChoice, { defaultOutput: 1_000 }, 1_000, 256],
     ['thinking needs room', { ...oneChoice, thinks: true }, {}, 4_096, 4_096],
-    ['a model that thinks needs room unasked', oneChoice, { abilities: THINKS }, 4_096, 4_096],
+    [
+      'a model that thinks needs room unasked',
+      oneChoice,
+      { abilities: THINKS, maxOutput: 8_000 },
+      8_000,
+      4_096,
+    ],
+    ['unless it never has any', oneChoice, { abilities: THINKS }, 4_096, 256],
     [
       'an answer must fit behind the thinking budget',
       { ...oneChoice, thinks: true, thinkingTokens: 8_000 },

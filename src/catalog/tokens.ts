@@ -142,9 +142,13 @@ export function likelyInput(input: InputMeasure, textTokens: number): number {
   )
 }
 
-/** Many models think unless they are told not to, and their thoughts come out of the same limit. */
-function outputMinimum({ thinks, thinkingTokens }: OutputLimits, { abilities }: Model): number {
-  const mayThink = thinks || abilities.reasoning === true
+/**
+ * Many models think unless they are told not to, and their thoughts come out of the same limit; not one whose longest
+ * answer has no room for thoughts.
+ */
+function outputMinimum({ thinks, thinkingTokens }: OutputLimits, model: Model): number {
+  const hasRoom = (model.maxOutput ?? Infinity) > OUTPUT_MINIMUM_THINKING
+  const mayThink = thinks || (model.abilities.reasoning === true && hasRoom)
   const least = mayThink ? OUTPUT_MINIMUM_THINKING : OUTPUT_MINIMUM
   return thinkingTokens === undefined ? least : Math.max(least, thinkingTokens + 1)
 }

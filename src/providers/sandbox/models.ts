@@ -56,8 +56,7 @@ function chatModel(id: string, price: Price): SandboxModel {
     price,
     context: CONTEXT_TOKENS,
     maxOutput: OUTPUT_TOKENS_MAX,
-    // Of the others none thinks unasked, so their answers need no room for thoughts.
-    abilities: { ...allAbilities(true), reasoning: thinksFirst(id) || 'unknown' },
+    abilities: allAbilities(true),
   }
 }
 
