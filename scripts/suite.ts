@@ -69,10 +69,10 @@ function report(outcomes: readonly Outcome[]): number {
   const failures = outcomes.flatMap((outcome) => outcome.failures)
   const skips = outcomes.flatMap((outcome) => outcome.skips)
   for (const { name, reason } of skips) console.log(`skipped ${name}: ${reason}`)
+  if (skips.length > 0) console.log(`${skips.length} skipped`)
   for (const { name, detail } of failures)
     console.log(`\nFAILED ${name}\n${detail.trimEnd().replace(/^/gm, '  ')}`)
   if (interrupted.signal.aborted) console.log('\ninterrupted')
-  const skipped = skips.length > 0 ? `, ${skips.length} skipped` : ''
-  console.log(`\n${passed} passed, ${failures.length} failed${skipped}`)
+  console.log(`\n${passed} passed, ${failures.length} failed`)
   return failures.length > 0 || passed === 0 || interrupted.signal.aborted ? 1 : 0
 }
