@@ -1,14 +1,12 @@
 // Bounds against what providers say: one that counts more than was held is charged in full, reported, and held for more
 // the next time; one that tells early what it has read leaves the rest of its hold to others.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
+import { startProvider } from '../support/provider.ts'
+import { recorded } from '../support/recorded.ts'
 
 const FACTS = 'price: { input: 1, output: 2 }, context: 100000, max_output: 1000'
 
@@ -92,17 +90,13 @@ models: { long: { targets: [local/m], price: { input: 1, output: 10 }, context: 
 })
 
 test('a provider that tells early what it has read leaves the rest of the hold to others', async () => {
-  const stream = readFileSync(
-    new URL('../fixtures/providers/messages.sse', import.meta.url),
-    'utf8',
-  )
-  const firstWord = stream.indexOf('\n\n', stream.indexOf('The gate')) + 2
+  const [beginning, rest] = recorded('messages', 'The gate')
   const release = Promise.withResolvers<void>()
   await using provider = await startProvider((message, response) => {
     if (message.url !== '/v1/messages') return response.writeHead(404).end()
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.write(stream.slice(0, firstWord))
-    return void release.promise.then(() => response.end(stream.slice(firstWord)))
+    response.write(beginning)
+    return void release.promise.then(() => response.end(rest))
   })
   await using gateway = await startGateway({
     config: `
@@ -147,20 +141,4 @@ function post(gateway: TestGateway, { path, secret, body, headers }: Post): Prom
     headers: { authorization: `Bearer ${secret}`, 'x-api-key': secret, ...headers },
     body: JSON.stringify(body),
   })
-}
-
-async function startProvider(
-  answer: (message: IncomingMessage, response: ServerResponse) => unknown,
-): Promise<AsyncDisposable & { readonly url: string }> {
-  const server = createServer((message, response) => {
-    message.resume().on('end', () => answer(message, response))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
 }

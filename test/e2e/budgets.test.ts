@@ -1,7 +1,5 @@
 // Budgets that hold, seen from outside: three nodes over one PostgreSQL, everything at once, and the books afterwards.
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -10,6 +8,7 @@ import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { TestDatabase } from '../support/postgres.ts'
 import { freshDatabase } from '../support/postgres.ts'
+import { startProvider } from '../support/provider.ts'
 
 type Outcome = { readonly status: number; readonly code?: string; readonly retries: number }
 
@@ -153,64 +152,55 @@ describe('three nodes over one PostgreSQL', () => {
 
 test('a coding agent spends nearly all of its 20 USD, and never more', async () => {
   // An OpenAI-compatible provider that reads 100,000 tokens and writes 500, whatever it is asked.
-  const provider = createServer((message, response) => {
-    message.resume().on('end', () => {
-      response.setHeader('content-type', 'application/json')
-      response.end(
-        JSON.stringify({
-          id: 'chatcmpl-1',
-          object: 'chat.completion',
-          created: 1,
-          model: 'agent',
-          choices: [
-            {
-              index: 0,
-              finish_reason: 'stop',
-              logprobs: null,
-              message: { role: 'assistant', content: 'x '.repeat(500), refusal: null },
-            },
-          ],
-          usage: { prompt_tokens: 100_000, completion_tokens: 500, total_tokens: 100_500 },
-        }),
-      )
-    })
+  await using provider = await startProvider((_, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(
+      JSON.stringify({
+        id: 'chatcmpl-1',
+        object: 'chat.completion',
+        created: 1,
+        model: 'agent',
+        choices: [
+          {
+            index: 0,
+            finish_reason: 'stop',
+            logprobs: null,
+            message: { role: 'assistant', content: 'x '.repeat(500), refusal: null },
+          },
+        ],
+        usage: { prompt_tokens: 100_000, completion_tokens: 500, total_tokens: 100_500 },
+      }),
+    )
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const { port } = provider.address() as AddressInfo
   const config = `
 providers:
-  local: { kind: openai, base_url: "http://127.0.0.1:${port}/v1" }
+  local: { kind: openai, base_url: "${provider.url}/v1" }
 models:
   agent: { targets: [local/agent], price: { input: 3, output: 15 }, context: 200000, max_output: 64000 }
 `
   await using gateway = await startGateway({ config })
-  try {
-    const secret = await gateway.key('agent', 'agent', '--budget', '20')
-    const body = {
-      model: 'agent',
-      max_tokens: 32_000,
-      // About 100,000 tokens of prose.
-      messages: [
-        {
-          role: 'user',
-          content: 'the quick brown fox jumps over the lazy dog and so on '.repeat(8_300),
-        },
-      ],
-    }
-    let isRefused = false
-    const agent = async (): Promise<void> => {
-      while (!isRefused) isRefused = (await call(gateway.url, secret, body)).status !== 200
-    }
-    await Promise.all([1, 2, 3, 4, 5].map(agent))
-    const { spent } = await gateway.tollgate('keys', 'show', 'agent')
-    assert.ok(Number(spent) >= 19, `only ${String(spent)} of 20 USD were spent`)
-    assert.ok(Number(spent) <= 20, `${String(spent)} of 20 USD were spent`)
-    assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
-      ok: true,
-      violations: [],
-    })
-  } finally {
-    provider.close()
-    provider.closeAllConnections()
+  const secret = await gateway.key('agent', 'agent', '--budget', '20')
+  const body = {
+    model: 'agent',
+    max_tokens: 32_000,
+    // About 100,000 tokens of prose.
+    messages: [
+      {
+        role: 'user',
+        content: 'the quick brown fox jumps over the lazy dog and so on '.repeat(8_300),
+      },
+    ],
   }
+  let isRefused = false
+  const agent = async (): Promise<void> => {
+    while (!isRefused) isRefused = (await call(gateway.url, secret, body)).status !== 200
+  }
+  await Promise.all([1, 2, 3, 4, 5].map(agent))
+  const { spent } = await gateway.tollgate('keys', 'show', 'agent')
+  assert.ok(Number(spent) >= 19, `only ${String(spent)} of 20 USD were spent`)
+  assert.ok(Number(spent) <= 20, `${String(spent)} of 20 USD were spent`)
+  assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
+    ok: true,
+    violations: [],
+  })
 })

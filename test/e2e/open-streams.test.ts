@@ -1,23 +1,16 @@
 // What a client sent is let go once its answer has begun: long prompts of slow answers take neither memory nor the room
 // that other requests need.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
+import type { TestProvider } from '../support/provider.ts'
+import { startProvider } from '../support/provider.ts'
+import type { Format } from '../support/recorded.ts'
+import { FORMATS, formatAt, modelOver, modelsOver, PATHS, recorded } from '../support/recorded.ts'
 
-const FORMATS = ['chat', 'responses', 'messages'] as const
-type Format = (typeof FORMATS)[number]
-
-const PATHS: Record<Format, string> = {
-  chat: '/v1/chat/completions',
-  responses: '/v1/responses',
-  messages: '/v1/messages',
-}
 /** All bodies together may take eight times the limit of 1 MB, and so many of these are more. */
 const STREAMS = 12
 const PROMPT = 'Who paid the toll? '.repeat(50_000)
@@ -29,40 +22,28 @@ const BODIES: Record<Format, object> = {
 }
 
 describe('open streams with long prompts', () => {
-  let provider: Server
+  let provider: TestProvider
   let gateway: TestGateway
   let secret: string
   /** Begun by the provider, and not ended. */
   const open: (() => void)[] = []
 
   before(async () => {
-    provider = createServer((message, response) => {
-      const format = FORMATS.find((each) => PATHS[each] === message.url) ?? 'chat'
-      message.resume().once('end', () => open.push(begin(format, response)))
+    provider = await startProvider(({ url }, response) => {
+      open.push(begin(formatAt(url), response))
     })
-    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-    const base = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
     const facts = 'price: { input: 0, output: 0 }, context: 1000000, max_output: 1000'
     gateway = await startGateway({
       env: {
         NODE_OPTIONS: `--expose-gc --import ${new URL('../support/memory-on-signal.ts', import.meta.url)}`,
       },
-      config: `
-server: { body_limit: 1MB }
-providers:
-  chat: { kind: openai, base_url: "${base}/v1", api: chat }
-  responses: { kind: openai, base_url: "${base}/v1", api: responses }
-  messages: { kind: anthropic, base_url: "${base}", api_key: x }
-models:
-${FORMATS.map((format) => `  over-${format}: { targets: [${format}/m], ${facts} }`).join('\n')}
-`,
+      config: `server: { body_limit: 1MB }\n${modelsOver(provider.url, facts)}`,
     })
-    secret = await gateway.key('app', FORMATS.map((format) => `over-${format}`).join(','))
+    secret = await gateway.key('app', FORMATS.map(modelOver).join(','))
   })
   after(async () => {
     await gateway.stop()
-    provider.closeAllConnections()
-    provider.close()
+    await provider[Symbol.asyncDispose]()
   })
 
   /** Resolves with the first piece of the answer. */
@@ -94,7 +75,7 @@ ${FORMATS.map((format) => `  over-${format}: { targets: [${format}/m], ${facts} 
       test(`${client} over ${upstream}`, async () => {
         const answers: AsyncIterator<Uint8Array>[] = []
         const openOne = async (): Promise<unknown> =>
-          answers.push(await ask(client, `over-${upstream}`))
+          answers.push(await ask(client, modelOver(upstream)))
         try {
           // What the first one needs once is there for the others.
           await openOne()
@@ -111,15 +92,11 @@ ${FORMATS.map((format) => `  over-${format}: { targets: [${format}/m], ${facts} 
 
 /** Begins a recorded answer; the rest of it comes when the returned function is called. */
 function begin(format: Format, response: ServerResponse): () => void {
-  const file = new URL(`../fixtures/providers/${format}.sse`, import.meta.url)
-  const text = readFileSync(file, 'utf8')
-  const words = text.indexOf('\n\n', text.indexOf(LAST_WORD)) + 2
+  const [words, rest] = recorded(format)
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  response.write(text.slice(0, words))
-  return () => response.end(text.slice(words))
+  response.write(words)
+  return () => response.end(rest)
 }
-
-const LAST_WORD = 'noon.'
 
 async function textUnlessOk(response: Response): Promise<string> {
   return response.ok ? '' : response.text()

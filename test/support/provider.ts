@@ -1,0 +1,25 @@
+// A provider of a test's own: it answers as the test says, once a request has come whole.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type TestProvider = AsyncDisposable & {
+  /** http://127.0.0.1:PORT */
+  readonly url: string
+}
+
+export async function startProvider(
+  answer: (message: IncomingMessage, response: ServerResponse) => unknown,
+): Promise<TestProvider> {
+  const server = createServer((message, response) => {
+    message.resume().on('end', () => answer(message, response))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
