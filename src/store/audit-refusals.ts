@@ -2,11 +2,10 @@
 // row that counts them, and of each caller so many rows a minute are enough: nobody fills the disk with refusals.
 import { hash } from 'node:crypto'
 
-import { newId } from '../core/ids.ts'
 import { networkOf } from '../core/network.ts'
 import { sentence, type Sentence } from '../core/sentences.ts'
 import { countAttempt } from './attempts.ts'
-import type { Subject } from './audit.ts'
+import { auditHead, type Subject } from './audit.ts'
 import type { Store } from './open.ts'
 
 export type Refused = Omit<Subject, 'reason'> & {
@@ -42,21 +41,11 @@ async function countAgain(store: Store, key: string): Promise<boolean> {
 }
 
 async function insert(store: Store, refused: Refused, key: string): Promise<void> {
-  const { actor, source, address, requestId } = store.author
   const { name, values, text } = refused.sentence
   await store.db
     .insertInto('audit')
     .values({
-      id: newId('entry', store.clock),
-      at: store.clock.now(),
-      actor,
-      source,
-      address,
-      request_id: requestId,
-      action: refused.action,
-      subject: refused.subject,
-      subject_id: refused.subjectId,
-      subject_name: refused.subjectName ?? null,
+      ...auditHead(store, refused),
       version: null,
       fields: '[]',
       outcome: 'refused',

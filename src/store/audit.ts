@@ -53,26 +53,32 @@ export async function recordChange(
   tx: Transaction<Tables>,
   change: Change,
 ): Promise<void> {
-  const { actor, source, address, requestId } = store.author
   await tx
     .insertInto('audit')
     .values({
-      id: newId('entry', store.clock),
-      at: store.clock.now(),
-      actor,
-      source,
-      address,
-      request_id: requestId,
-      action: change.action,
-      subject: change.subject,
-      subject_id: change.subjectId,
-      subject_name: change.subjectName ?? null,
+      ...auditHead(store, change),
       version: change.version ?? null,
       outcome: 'done',
       reason: change.reason ?? null,
       fields: JSON.stringify(fieldsBetween(change.before, change.after)),
     })
     .execute()
+}
+
+/** What every row begins with: who acts, when and from where, and what it is about. */
+export function auditHead({ author, clock }: Store, about: Subject) {
+  return {
+    id: newId('entry', clock),
+    at: clock.now(),
+    actor: author.actor,
+    source: author.source,
+    address: author.address,
+    request_id: author.requestId,
+    action: about.action,
+    subject: about.subject,
+    subject_id: about.subjectId,
+    subject_name: about.subjectName ?? null,
+  }
 }
 
 export type AuditEntry = Author & {
