@@ -2,6 +2,7 @@
 // price changes; requests under way keep what they began with.
 import type { Caller } from './access/caller.ts'
 import { SANDBOX, TIMEOUTS } from './catalog/catalog.ts'
+import { targetName } from './catalog/models.ts'
 import type { Catalog, Model } from './catalog/models.ts'
 import { FREE } from './catalog/prices.ts'
 import type { Config } from './config/load.ts'
@@ -70,7 +71,7 @@ export class Supply {
 
   /** Until when a target gets no requests, after failures; undefined = it gets them. */
   restsUntil({ provider, model }: { provider: string; model: string }): number | undefined {
-    const rest = this.#breakers.get(`${provider}/${model}`)?.resting()
+    const rest = this.#breakers.get(targetName(provider, model))?.resting()
     return rest && this.#tools.clock.now() + rest.forMs
   }
 
@@ -112,7 +113,7 @@ export class Supply {
     // Whoever steers the sandbox into a failure wants that failure, and nobody else is to feel it.
     if (name === SANDBOX) return [destination]
     const { clock } = this.#tools
-    const breaker = entryOf(this.#breakers, `${name}/${model}`, () => new Breaker(clock))
+    const breaker = entryOf(this.#breakers, targetName(name, model), () => new Breaker(clock))
     return [{ ...destination, breaker }]
   }
 

@@ -5,7 +5,7 @@ import type { Ability, ModelKind } from '../core/endpoints.ts'
 import { factsOf, mainModels } from './facts.ts'
 import { IMAGE_TOKENS_MAX } from './main-models.ts'
 import type { Vendor } from './main-models.ts'
-import { UNKNOWN_ABILITIES } from './models.ts'
+import { targetName, UNKNOWN_ABILITIES } from './models.ts'
 import type {
   Abilities,
   Catalog,
@@ -75,7 +75,7 @@ export function buildCatalog(parts: CatalogParts): Catalog {
     entries: new Map(entries.map((entry) => [entry.id, entry])),
     knownOf: (reference) => {
       const { provider, model, isList } = reference
-      const name = `${provider}/${model}${isList ? ' by list' : ''}`
+      const name = `${targetName(provider, model)}${isList ? ' by list' : ''}`
       const found = known.get(name) ?? knownOf(parts, reference)
       known.set(name, found)
       return found
@@ -151,7 +151,7 @@ function resolveTarget(
   { entry, kind, target, role }: TargetQuestion,
 ): Target | string {
   const { parts } = context
-  const name = `${target.provider}/${target.model}`
+  const name = targetName(target.provider, target.model)
   const reason = parts.leftOut.get(target.provider)
   if (reason !== undefined) return `${name} is left out: ${reason}`
   const known = context.knownOf(target)

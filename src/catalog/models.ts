@@ -49,6 +49,11 @@ export type Target = {
   readonly timeouts: Timeouts
 }
 
+/** As people write it and read it, and as it is told apart from others. */
+export function targetName(provider: string, model: string): string {
+  return `${provider}/${model}`
+}
+
 export type Timeouts = {
   readonly connectMs: number
   /** From the request to the first byte of the answer. */

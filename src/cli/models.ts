@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 
 import { catalogOf } from '../config/catalog-of.ts'
 import type { Config } from '../config/load.ts'
+import { targetName } from '../catalog/models.ts'
 import type { Catalog, Model } from '../catalog/models.ts'
 import { modelJson, perMillion } from '../catalog/model-json.ts'
 import type { Rates } from '../catalog/prices.ts'
@@ -104,7 +105,7 @@ export function modelsText(models: readonly Model[]): string {
 /** The targets, and who follows when they fail. */
 function servedBy({ targets, fallbacks }: Model): string {
   const names = (of: Model['targets']): string =>
-    of.map(({ provider, model }) => `${provider}/${model}`).join(', ')
+    of.map(({ provider, model }) => targetName(provider, model)).join(', ')
   const first = names(targets) || '-'
   return fallbacks.length === 0 ? first : `${first}, then ${names(fallbacks)}`
 }

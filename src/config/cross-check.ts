@@ -1,5 +1,6 @@
 // What one setting says about another: rules that no single value can break.
 import { SANDBOX } from '../catalog/catalog.ts'
+import { targetName } from '../catalog/models.ts'
 import { adapterOf } from '../providers/adapters.ts'
 import { pathOf } from './problems.ts'
 import type { Problem } from './problems.ts'
@@ -63,7 +64,7 @@ function checkModel(
   for (const role of ['targets', 'fallbacks'] as const) {
     const seen = new Set<string>()
     for (const [index, { provider, model: name }] of model[role].entries()) {
-      const target = `${provider}/${name}`
+      const target = targetName(provider, name)
       if (!providers.has(provider)) {
         refuse([role, index], `names the provider ${provider}, which is not under providers`)
       } else if (seen.has(target)) {

@@ -4,6 +4,7 @@ import type { Family } from '../core/endpoints.ts'
 import { formatUsd } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { Balances, RateBalance, Settled } from '../ledger/ledger.ts'
+import { nameOf } from './prepare.ts'
 import type { Prepared } from './prepare.ts'
 import type { Reply } from './reply.ts'
 
@@ -20,8 +21,9 @@ export function setAdmissionHeaders(reply: Reply, { hold, call }: Admission, tel
 }
 
 /** Who answers, and what it was not told. Certain only once there is content: until then another may take over. */
-export function setTargetHeaders(reply: Reply, { provider, model, dropped }: Prepared): void {
-  reply.setHeader('x-tollgate-target', `${provider.name}/${model}`)
+export function setTargetHeaders(reply: Reply, target: Prepared): void {
+  const { dropped } = target
+  reply.setHeader('x-tollgate-target', nameOf(target))
   if (dropped.length > 0) reply.setHeader('x-tollgate-dropped', headerText(dropped.join(', ')))
 }
 

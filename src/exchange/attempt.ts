@@ -10,6 +10,7 @@ import type { RetryBudget } from '../routing/retry-budget.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import type { Books } from './books.ts'
 import { readFailure } from './failure.ts'
+import { nameOf } from './prepare.ts'
 import type { Prepared } from './prepare.ts'
 import type { Reply } from './reply.ts'
 
@@ -118,7 +119,7 @@ function outcomeOf(thrown: unknown): Outcome | undefined {
 function logFailure({ log, requestId }: Attempts, prepared: Prepared, error: GatewayError): void {
   log[error.details.forOperator === true ? 'error' : 'warn']('attempt_failed', {
     request_id: requestId,
-    target: `${prepared.provider.name}/${prepared.model}`,
+    target: nameOf(prepared),
     code: error.code,
     cause: error.cause === undefined ? undefined : describeError(error.cause),
   })

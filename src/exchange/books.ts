@@ -22,6 +22,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Bill, Billed } from './bill.ts'
 import { billOf, mostOf, NOTHING } from './bill.ts'
 import { Meter } from './meter.ts'
+import { nameOf } from './prepare.ts'
 import type { Prepared } from './prepare.ts'
 import { ClientGone } from './reply.ts'
 import type { Trace } from './trace.ts'
@@ -277,10 +278,6 @@ function chargeOf({ lines, cost }: Pick<Bill, 'lines' | 'cost'>): AttemptCharge 
     })),
     costNanodollars: String(cost),
   }
-}
-
-function nameOf(target: Prepared): string {
-  return `${target.provider.name}/${target.model}`
 }
 
 function targetOf({ provider, model }: Prepared) {

@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { formatUsd } from '../core/money.ts'
 import type { Prepared } from './prepare.ts'
-import { withoutSearches } from './prepare.ts'
+import { nameOf, withoutSearches } from './prepare.ts'
 
 export async function dryRun(
   parts: AdmissionParts,
@@ -17,7 +17,7 @@ export async function dryRun(
   const told = {
     object: 'tollgate.dry_run',
     model: request.call.model,
-    target: first === undefined ? null : `${first.provider.name}/${first.model}`,
+    target: first === undefined ? null : nameOf(first),
     dropped: first?.dropped ?? [],
     worst_case: formatUsd(worstCaseNanodollars),
   }

@@ -1,6 +1,7 @@
 // Turns the client's request into what each target will be sent: the same bytes where the target speaks the client's
 // format, a translation where it does not. Decided before anything is reserved, so a request that cannot be expressed
 // is refused at no cost.
+import { targetName } from '../catalog/models.ts'
 import type { Timeouts } from '../catalog/models.ts'
 import type { Price } from '../catalog/prices.ts'
 import type { Ability, UpstreamFormat } from '../core/endpoints.ts'
@@ -83,6 +84,10 @@ export function prepare(
 
 export function withoutSearches(prepared: Prepared): Prepared {
   return prepared.withoutSearches ?? prepared
+}
+
+export function nameOf({ provider, model }: Destination): string {
+  return targetName(provider.name, model)
 }
 
 function formatsFor({ codec }: ClientRequest, { provider, model }: Destination) {

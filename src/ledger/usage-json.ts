@@ -1,4 +1,5 @@
 // The JSON forms of what was used (design 2.1), for the command line, the admin API and /v1/requests alike.
+import { targetName } from '../catalog/models.ts'
 import { iso, usd } from '../core/value-json.ts'
 import type { UsageRow } from './books.ts'
 import type { UsageSums } from './usage-report.ts'
@@ -45,5 +46,6 @@ export function requestJson(row: UsageRow) {
 
 /** The provider and the model that answered; null when none did. */
 export function targetOf({ provider, modelServed }: UsageRow): string | null {
-  return provider === null ? null : `${provider}/${modelServed}`
+  const isServed = provider !== null && modelServed !== null
+  return isServed ? targetName(provider, modelServed) : null
 }

@@ -2,6 +2,7 @@
 // both follow from one number: each target's lot for this conversation, drawn by hashing (weighted rendezvous).
 import { createHash } from 'node:crypto'
 
+import { targetName } from '../catalog/models.ts'
 import type { Model, Target } from '../catalog/models.ts'
 
 export type Choice = {
@@ -37,7 +38,7 @@ function byLot(targets: readonly Target[], conversation: Conversation): readonly
 /** Exponentially distributed with the weight as its rate: the smallest lot falls on each target by its weight. */
 function lotOf(target: Target, affinity: string): number {
   const digest = createHash('sha256')
-    .update(`${target.provider}/${target.model}\0${affinity}`)
+    .update(`${targetName(target.provider, target.model)}\0${affinity}`)
     .digest()
   const fraction = (digest.readUInt32BE(0) + 1) / 2 ** 32
   return -Math.log(fraction) / target.weight
