@@ -1,5 +1,6 @@
 // What models exist under which public name, what serves them, what they can do and what they cost. A model that
 // cannot be served or priced stays in the list with the reason, so that nobody wonders where it went.
+import type { OutputLimits } from '../core/call.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
 import type { Price } from './prices.ts'
 
@@ -72,6 +73,11 @@ export const UNKNOWN_ABILITIES: Abilities = {
   files: 'unknown',
   structured_output: 'unknown',
   reasoning: 'unknown',
+}
+
+/** Asked to, or because many models think unless they are told not to. */
+export function mayThink({ abilities }: Model, { thinks }: OutputLimits): boolean {
+  return thinks || abilities.reasoning === true
 }
 
 /** A model as the operator wrote it down; what is undefined follows from what is known of its targets. */

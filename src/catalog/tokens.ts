@@ -4,6 +4,7 @@ import type { InputMeasure, OutputLimits } from '../core/call.ts'
 import type { ModelKind } from '../core/endpoints.ts'
 import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../core/key-limits.ts'
 import type { Picodollars } from '../core/money.ts'
+import { mayThink } from './models.ts'
 import type { Model, Target } from './models.ts'
 import type { Price, Rates } from './prices.ts'
 
@@ -142,14 +143,12 @@ export function likelyInput(input: InputMeasure, textTokens: number): number {
   )
 }
 
-/**
- * Many models think unless they are told not to, and their thoughts come out of the same limit; not one whose longest
- * answer has no room for thoughts.
- */
-function outputMinimum({ thinks, thinkingTokens }: OutputLimits, model: Model): number {
-  const hasRoom = (model.maxOutput ?? Infinity) > OUTPUT_MINIMUM_THINKING
-  const mayThink = thinks || (model.abilities.reasoning === true && hasRoom)
-  const least = mayThink ? OUTPUT_MINIMUM_THINKING : OUTPUT_MINIMUM
+/** Thoughts come out of the same limit; where even the longest answer has no room for them, they are not expected. */
+function outputMinimum(output: OutputLimits, model: Model): number {
+  const { thinks, thinkingTokens } = output
+  // Who asks for them wants them all the same.
+  const hasRoom = thinks || (model.maxOutput ?? Infinity) > OUTPUT_MINIMUM_THINKING
+  const least = mayThink(model, output) && hasRoom ? OUTPUT_MINIMUM_THINKING : OUTPUT_MINIMUM
   return thinkingTokens === undefined ? least : Math.max(least, thinkingTokens + 1)
 }
 

@@ -2,6 +2,7 @@
 // Between the hold and that settlement nothing else may decide what a request costs.
 import type { Admission } from '../access/admit.ts'
 import type { RaisedBounds } from '../access/raised-bounds.ts'
+import { mayThink } from '../catalog/models.ts'
 import { costOf } from '../catalog/prices.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
@@ -210,7 +211,7 @@ export class Books {
       inputTokensMax: inputTokens,
       outputTokensMax: (outputTokensMax ?? 0) * call.output.choices,
       isCut,
-      unseenMs: isCut && isThinking(this.#entry.admission) ? this.#silentMs() : 0,
+      unseenMs: isCut && mayThink(model, call.output) ? this.#silentMs() : 0,
       held: hold.amountNanodollars,
     }
   }
@@ -259,10 +260,6 @@ function isTight({ amountNanodollars, balances }: Reserved): boolean {
   return [balances.key, balances.frame].some(
     ({ remainingNanodollars: left }) => left !== null && left < amountNanodollars * TIGHT_BELOW,
   )
-}
-
-function isThinking({ model, call }: Admission): boolean {
-  return call.output.thinks || model.abilities.reasoning === true
 }
 
 /** A provider that took a request and then fell silent may have worked on it: only what it turned away is free. */
