@@ -1,10 +1,9 @@
-// Something that is shown this one time: closing before it was copied asks first.
+// Something that is shown this one time, kept once it was copied.
 import { Button, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
-import { ConfirmDialog } from './confirm-dialog.tsx'
-import { Dialog } from './dialog.tsx'
+import { GuardedDialog } from './guarded-dialog.tsx'
 
 type OnceDialogProps = {
   readonly title: string
@@ -17,29 +16,17 @@ type OnceDialogProps = {
 export function OnceDialog({ title, loss, children, onClose }: OnceDialogProps) {
   const { t } = useTranslation()
   const [isCopied, setCopied] = useState(false)
-  const [isAsking, setAsking] = useState(false)
-  const close = () => (isCopied ? onClose() : setAsking(true))
+  const question = { title: t('once.closeTitle'), loss }
   return (
-    <>
-      <Dialog title={title} onClose={close} closeOnClickOutside={false}>
+    <GuardedDialog title={title} isKept={isCopied} question={question} onClose={onClose}>
+      {(close) => (
         <Stack>
           {children(() => setCopied(true))}
           <Group justify="flex-end">
             <Button onClick={close}>{t('secret.done')}</Button>
           </Group>
         </Stack>
-      </Dialog>
-      {isAsking && (
-        <ConfirmDialog
-          title={t('once.closeTitle')}
-          action={t('secret.closeAction')}
-          isDangerous
-          onConfirm={onClose}
-          onCancel={() => setAsking(false)}
-        >
-          <p>{loss}</p>
-        </ConfirmDialog>
       )}
-    </>
+    </GuardedDialog>
   )
 }

@@ -4,7 +4,7 @@ import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { Dialog } from '../../../parts/dialog.tsx'
-import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
+import { GuardedDialog } from '../../../parts/guarded-dialog.tsx'
 import { Notice } from '../../../parts/notice.tsx'
 import { SecretField } from './secret-field.tsx'
 import { SnippetTabs } from './snippet-tabs.tsx'
@@ -34,17 +34,17 @@ type ShownSecretProps = SecretDialogProps & { readonly created: { readonly secre
 function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
   const { t } = useTranslation()
   const [isStored, setStored] = useState(false)
-  const [isAsking, setAsking] = useState(false)
   useLeaveGuard(!isStored)
   const { id, name, models, secret } = created
   return (
-    <>
-      <Dialog
-        size="xl"
-        onClose={() => (isStored ? onClose() : setAsking(true))}
-        closeOnClickOutside={false}
-        title={t(`secret.${reason}`, { name })}
-      >
+    <GuardedDialog
+      size="xl"
+      title={t(`secret.${reason}`, { name })}
+      isKept={isStored}
+      question={{ title: t('secret.closeTitle'), loss: t('secret.closeEffect') }}
+      onClose={onClose}
+    >
+      {(close) => (
         <Stack>
           <Notice tone="warn" title={t('secret.once')}>
             {t('secret.keepSafe')}
@@ -58,24 +58,13 @@ function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
               checked={isStored}
               onChange={({ currentTarget }) => setStored(currentTarget.checked)}
             />
-            <Button disabled={!isStored} onClick={onClose}>
+            <Button disabled={!isStored} onClick={close}>
               {t('secret.done')}
             </Button>
           </div>
         </Stack>
-      </Dialog>
-      {isAsking && (
-        <ConfirmDialog
-          title={t('secret.closeTitle')}
-          action={t('secret.closeAction')}
-          isDangerous
-          onConfirm={onClose}
-          onCancel={() => setAsking(false)}
-        >
-          <p>{t('secret.closeEffect')}</p>
-        </ConfirmDialog>
       )}
-    </>
+    </GuardedDialog>
   )
 }
 

@@ -1,0 +1,45 @@
+// A dialog with something that is never shown again: closing it before it is kept asks first.
+import { useState } from 'react'
+import type { ReactNode } from 'react'
+import { useTranslation } from '../i18n/use-translation.ts'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { Dialog } from './dialog.tsx'
+
+type GuardedDialogProps = {
+  readonly title: string
+  readonly size?: 'md' | 'xl'
+  readonly isKept: boolean
+  readonly question: {
+    readonly title: string
+    /** What would have to be done without it. */
+    readonly loss: string
+  }
+  /** A button that closes asks, too. */
+  readonly children: (close: () => void) => ReactNode
+  readonly onClose: () => void
+}
+
+export function GuardedDialog(props: GuardedDialogProps) {
+  const { title, size, isKept, question, children, onClose } = props
+  const { t } = useTranslation()
+  const [isAsking, setAsking] = useState(false)
+  const close = () => (isKept ? onClose() : setAsking(true))
+  return (
+    <>
+      <Dialog title={title} size={size} onClose={close} closeOnClickOutside={false}>
+        {children(close)}
+      </Dialog>
+      {isAsking && (
+        <ConfirmDialog
+          title={question.title}
+          action={t('secret.closeAction')}
+          isDangerous
+          onConfirm={onClose}
+          onCancel={() => setAsking(false)}
+        >
+          <p>{question.loss}</p>
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}
