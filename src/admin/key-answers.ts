@@ -4,6 +4,7 @@ import { closest } from '../core/closest.ts'
 import { HOUR_MS } from '../core/durations.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { iso, usd } from '../core/value-json.ts'
+import { limitOf } from '../store/accounts.ts'
 import type { Account, PastPeriod } from '../store/accounts.ts'
 import type { Frame } from '../store/frame.ts'
 import { frameJson, keyJson } from '../store/key-json.ts'
@@ -63,7 +64,7 @@ export function frameAnswerOf(frame: Frame, now: number): FrameAnswer {
   return {
     ...frameJson(frame),
     top_up: usd(frame.topUpNanodollars),
-    limit: usd(frame.limitNanodollars + frame.topUpNanodollars),
+    limit: usd(limitOf(frame)),
     period_starts_at: iso(frame.periodStartsAt),
     forecast: forecastOf(frame, now),
     version: String(frame.version),
@@ -91,7 +92,7 @@ function shown(key: Key, { frame, secrets, now }: KeyAround) {
     secret_last_used_at: iso(secrets?.lastUsedAt ?? null),
     top_up: usd(key.topUpNanodollars),
     limit: usd(limitOf(key)),
-    frame_share: share(key.spentNanodollars, frame.limitNanodollars + frame.topUpNanodollars),
+    frame_share: share(key.spentNanodollars, limitOf(frame)),
     frame_binds: own === null || frame.remainingNanodollars < own,
     version: String(key.version),
   }
@@ -112,11 +113,6 @@ function isHigh(key: Key): boolean {
   const limit = limitOf(key)
   if (limit === null) return false
   return (key.spentNanodollars + key.heldNanodollars) * 100n >= limit * BigInt(HIGH_PERCENT)
-}
-
-function limitOf(account: Account): Nanodollars | null {
-  const { limitNanodollars: limit, topUpNanodollars: topUp } = account
-  return limit === null ? null : limit + topUp
 }
 
 /** A ratio for people to look at: money itself is never a float. */

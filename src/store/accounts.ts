@@ -45,23 +45,35 @@ export function readAccount(store: Store, row: Selectable<AccountsTable>): Accou
   const isOver = row.period_ends_at !== null && row.period_ends_at <= now
   const spentNanodollars = isOver ? 0n : row.spent_nanodollars
   const heldNanodollars = isOver ? 0n : row.held_nanodollars
-  const topUp = isOver ? 0n : row.top_up_nanodollars
+  const limit = {
+    limitNanodollars: row.limit_nanodollars,
+    topUpNanodollars: isOver ? 0n : row.top_up_nanodollars,
+  }
   return {
     ...rule,
-    limitNanodollars: row.limit_nanodollars,
+    ...limit,
     spentNanodollars,
     heldNanodollars,
-    topUpNanodollars: topUp,
-    remainingNanodollars: remaining(
-      row.limit_nanodollars,
-      spentNanodollars + heldNanodollars - topUp,
-    ),
+    remainingNanodollars: remaining(limitOf(limit), spentNanodollars + heldNanodollars),
     periodStartsAt: isOver ? store.periodAt(rule, now).startsAt : row.period_starts_at,
     resetsAt: isOver ? store.periodAt(rule, now).endsAt : row.period_ends_at,
     rpm: row.rpm,
     tpm: row.tpm,
     concurrency: row.concurrency,
   }
+}
+
+type OwnLimit<Limit> = {
+  readonly limitNanodollars: Limit
+  readonly topUpNanodollars: Nanodollars
+}
+
+/** What may be spent in this period; null without a limit. */
+export function limitOf(account: OwnLimit<Nanodollars>): Nanodollars
+export function limitOf(account: OwnLimit<Nanodollars | null>): Nanodollars | null
+export function limitOf(account: OwnLimit<Nanodollars | null>): Nanodollars | null {
+  const { limitNanodollars: limit, topUpNanodollars: topUp } = account
+  return limit === null ? null : limit + topUp
 }
 
 export type PastPeriod = {
