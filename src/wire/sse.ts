@@ -77,11 +77,6 @@ export class SseReader {
     return events
   }
 
-  /** Whether the bytes so far end inside an event, which then never arrived whole. */
-  get isInsideEvent(): boolean {
-    return this.#kept.trim() !== ''
-  }
-
   /** A stream may begin with a mark of its byte order, which is no part of it. */
   #decode(bytes: Uint8Array): string {
     const isWhole = (bytes.at(-1) ?? 0) < 0x80
