@@ -73,6 +73,26 @@ test('what no endpoint can read is a 400', () => {
   }
 })
 
+test('what is not JSON is told without a word of it', () => {
+  for (const text of [
+    'my private prompt',
+    '{"a":"my private prompt", b}',
+    `{"a":tru, "b":"${'my private prompt '.repeat(9)}"}`,
+    '{"a":"my private prompt\\q"}',
+    '{"a":"my private prompt"}}',
+    '["my private prompt",,]',
+  ]) {
+    assert.throws(
+      () => read(text),
+      (error) =>
+        error instanceof GatewayError &&
+        /^the body is not valid JSON: \w/.test(error.message) &&
+        !/private|prompt/.test(error.message),
+      text,
+    )
+  }
+})
+
 test('a provider’s answer may have any number of values', () => {
   const data = Array.from({ length: 2_000_000 }, (_, index) => index % 7)
   const body = readJsonAnswer(Buffer.from(JSON.stringify({ data, model: 'a' })))

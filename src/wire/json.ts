@@ -88,8 +88,13 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch (cause) {
-    throw malformed(`the body is not valid JSON: ${(cause as Error).message}`)
+    throw malformed(`the body is not valid JSON: ${withoutQuote((cause as Error).message)}`)
   }
+}
+
+/** What the parser says, without the piece of the body that it may quote: that can be anybody's prompt. */
+function withoutQuote(message: string): string {
+  return message.replace(/, (?:\.\.\.)?".*$/s, '')
 }
 
 const QUOTE = 0x22
