@@ -59,7 +59,10 @@ test('the header of the family opens, and another one beside it is ignored', asy
   ]) {
     assert.equal(await authenticate(door(), credentials), caller)
   }
-  assert.equal(await authenticate(door(caller, true), messages(`Bearer ${secret}`)), caller)
+  for (const empty of [undefined, '', ' ']) {
+    const bearer = messages(`Bearer ${secret}`, empty)
+    assert.equal(await authenticate(door(caller, true), bearer), caller)
+  }
 })
 
 test('a key in the wrong place is a 401 that names the right header', async () => {
@@ -76,6 +79,7 @@ test('a key in the wrong place is a 401 that names the right header', async () =
   await refuses(chat(`Basic ${secret}`), /"Authorization: Bearer <API_KEY>"/)
   await refuses(chat(secret), /"Authorization: Bearer <API_KEY>"/)
   await refuses(messages(`Bearer ${secret}`), /"x-api-key: <API_KEY>"/)
+  await refuses(messages(`Bearer ${secret}`, ' '), /"x-api-key: <API_KEY>"/)
   await refuses(chat(`Bearer ${newSecret('live')}`), /not known/)
 })
 

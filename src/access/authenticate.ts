@@ -46,7 +46,8 @@ function assertUsable(caller: Caller, now: number): void {
 
 function secretOf(credentials: Credentials, messagesBearer: boolean): string {
   if (credentials.family === 'messages') {
-    if (credentials.apiKey !== undefined) return credentials.apiKey.trim()
+    const apiKey = credentials.apiKey?.trim() ?? ''
+    if (apiKey !== '') return apiKey
     const bearer = messagesBearer ? bearerOf(credentials.authorization) : undefined
     if (bearer !== undefined) return bearer
     throw wrongHeader('x-api-key: <API_KEY>')
