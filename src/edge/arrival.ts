@@ -39,14 +39,22 @@ export function findRoute(method: string, path: string): FoundRoute {
     case 'route':
       return found
     case 'other methods':
-      throw new GatewayError(
-        'method_not_allowed',
-        `${path} answers ${found.methods.join(' and ')}, not ${method}`,
-        { allow: found.methods },
-      )
+      throw otherMethods(path, method, found.methods)
     case 'nothing':
       throw nothingAt(path)
   }
+}
+
+export function otherMethods(
+  path: string,
+  method: string,
+  methods: readonly string[],
+): GatewayError {
+  return new GatewayError(
+    'method_not_allowed',
+    `${path} answers ${methods.join(' and ')}, not ${method}`,
+    { allow: methods },
+  )
 }
 
 export function nothingAt(path: string): GatewayError {
@@ -74,7 +82,6 @@ export class HttpArrival implements Arrival {
   readonly session: string | undefined
   readonly startedMs: number
   readonly trace: Trace
-  readonly isDryRun: boolean
   readonly #received: Received
 
   constructor(
@@ -98,8 +105,12 @@ export class HttpArrival implements Arrival {
     this.session = sessionOf(headers)
     this.startedMs = given.startedMs
     this.trace = given.trace
-    this.isDryRun = isDryRun(headers['x-tollgate-dry-run'])
     this.#received = received
+  }
+
+  /** Read when it is asked for: a wrong one is told to those alone whose key is right. */
+  get isDryRun(): boolean {
+    return isDryRun(this.#received.message.headers['x-tollgate-dry-run'])
   }
 
   get query(): URLSearchParams {

@@ -19,7 +19,7 @@ import { describeError } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
 import { encodeError } from '../wire/errors.ts'
 import type { Received } from './arrival.ts'
-import { findRoute, HttpArrival, nothingAt } from './arrival.ts'
+import { findRoute, HttpArrival, nothingAt, otherMethods } from './arrival.ts'
 import { Body, BodyRoom } from './body.ts'
 import type { WebFiles } from './files.ts'
 import { KeepAlive } from './keep-alive.ts'
@@ -169,8 +169,10 @@ export class Edge {
     reply: HttpReply,
     { path, requestId }: { readonly path: string; readonly requestId: string },
   ): Promise<void> {
-    const isRead = message.method === 'GET' || message.method === 'HEAD'
-    if (HEALTH.includes(path) && isRead) {
+    const { method = '' } = message
+    const isRead = method === 'GET' || method === 'HEAD'
+    if (HEALTH.includes(path)) {
+      if (!isRead) throw otherMethods(path, method, ['GET'])
       const isAlive = path === '/healthz'
       const reason = isAlive ? undefined : await this.#readiness()
       const status = { status: isAlive ? 'ok' : 'ready' }

@@ -153,10 +153,16 @@ describe('refusals', () => {
     assert.equal(wrong.headers.get('allow'), 'POST')
     await refused(call('/v1'), 404, 'not_found')
     await refused(call('/metrics'), 404, 'not_found')
-    await refused(call('/healthz', { method: 'POST' }), 404, 'not_found')
+    const health = await refused(call('/healthz', { method: 'POST' }), 405, 'method_not_allowed')
+    assert.equal(health.headers.get('allow'), 'GET')
     const narrow = await gateway.key('narrow', 'sandbox-chat', '--permissions', 'models')
     await refused(
       call('/v1/chat/completions', { method: 'POST', body: '{' }),
+      401,
+      'invalid_api_key',
+    )
+    await refused(
+      call('/v1/chat/completions', { json: HELLO, headers: { 'x-tollgate-dry-run': 'maybe' } }),
       401,
       'invalid_api_key',
     )
