@@ -10,7 +10,7 @@ import { costAtMost, costAtMostWith } from '../ledger/judge.ts'
 import type { Ask, Balances, Ledger, Refused, Reserved } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
 import type { RaisedBounds } from './raised-bounds.ts'
-import { refusalOf, StaleKey } from './refusal.ts'
+import { refusalOf } from './refusal.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 export type Admission = {
@@ -61,8 +61,7 @@ export async function admit(parts: AdmissionParts, request: AdmissionRequest): P
     if ('balances' in outcome) request.tell(outcome.balances)
     request.closed.throwIfAborted()
     const refusal = refusalOf(caller, outcome)
-    // It begins anew with the key as it is now.
-    if (!(refusal instanceof StaleKey)) parts.ledger.countRefused(caller.keyId, call.model)
+    parts.ledger.countRefused(caller.keyId, call.model)
     throw refusal
   }
   return {

@@ -94,6 +94,6 @@ test('what became of a key', () => {
   ] as const) {
     assert.equal(refuse({ reason: 'key_status', status } as Refused).code, code)
   }
-  assert.ok(refuse({ reason: 'key_status', status: 'stale' } as Refused) instanceof StaleKey)
+  assert.throws(() => refuse({ reason: 'key_status', status: 'stale' } as Refused), StaleKey)
   assert.equal(refuse({ reason: 'unavailable' } as Refused).code, 'ledger_unavailable')
 })

@@ -6,6 +6,7 @@ import type { Refused, Shortage } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
 import { expiredKey, pausedKey, revokedKey } from './unusable.ts'
 
+/** Throws where the answer is not to refuse but to begin anew (`StaleKey`). */
 export function refusalOf(caller: Caller, refused: Refused): GatewayError {
   switch (refused.reason) {
     case 'budget':
@@ -92,7 +93,7 @@ function statusRefused(status: (Refused & { reason: 'key_status' })['status']): 
     case 'paused':
       return pausedKey()
     case 'stale':
-      return new StaleKey()
+      throw new StaleKey()
   }
 }
 

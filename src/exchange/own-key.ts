@@ -35,7 +35,7 @@ export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Repl
     modelAsked: '',
     worstCase: { ...FREE, fixedPicodollars: caller.mode === 'test' ? 0n : 1n },
     whenTight: 'refuse',
-    estimatedTokens: 0,
+    estimatedTokens: 1,
     recounted: true,
   })
   const remaining = balances?.frame.remainingNanodollars ?? null

@@ -329,6 +329,28 @@ describe('what a key may know about itself', () => {
     const empty = await gateway.key('empty', 'sandbox-chat', '--budget', '0')
     const blocked = await call('/v1/key', { headers: bearer(empty) })
     assert.equal(blocked.body['blocked_by'].code, 'key_budget_exceeded')
+    const talker = await gateway.key('talker', 'sandbox-chat', '--tpm', '1')
+    await chat(HELLO, talker)
+    const paused = await call('/v1/key', { headers: bearer(talker) })
+    assert.equal(paused.body['blocked_by'].limit, 'tpm')
+  })
+
+  test('a change of the key blocks nothing, however fresh it is', async () => {
+    const secret = await gateway.key('fresh', 'sandbox-chat')
+    const dry = { json: HELLO, headers: { ...bearer(secret), 'x-tollgate-dry-run': '1' } }
+    let isDone = false
+    const changing = gateway
+      .tollgate('keys', 'update', 'fresh', '--budget', '11')
+      .finally(() => (isDone = true))
+    const look = async (): Promise<string> => {
+      const { body } = await call('/v1/key', { headers: bearer(secret) })
+      assert.equal(body['blocked_by'], null)
+      assert.equal((await call('/v1/chat/completions', dry)).body['passes'], true)
+      return String(body['budget'])
+    }
+    while (!isDone) await look()
+    await changing
+    assert.equal(await look(), '11')
   })
 
   test('its own requests and no others', async () => {
