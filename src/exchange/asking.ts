@@ -16,6 +16,8 @@ export type Asking = {
   readonly endpoint: Endpoint
   readonly credentials: Credentials
   readonly trace: Trace
+  /** The client only wants to know what would happen. */
+  readonly isDryRun: boolean
 }
 
 /** The key that calls, if it may call this endpoint. */

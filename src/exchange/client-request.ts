@@ -21,8 +21,6 @@ export type Incoming = Asking & {
   readonly providerHeaders: ReadonlyMap<string, string>
   /** What of the client's headers a provider is not told, by their names. */
   readonly dropped?: readonly string[]
-  /** The client only wants to know what would happen. */
-  readonly isDryRun: boolean
   /** The conversation it belongs to, where the client says so beside the body. */
   readonly session: string | undefined
   readonly startedMs: number

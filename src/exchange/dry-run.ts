@@ -1,5 +1,5 @@
 // `x-tollgate-dry-run: 1`: what would happen to this request, told by the code that decides, without doing it.
-import type { AdmissionParts, AdmissionRequest } from '../access/admit.ts'
+import type { AdmissionParts, AdmissionRequest, Forecast } from '../access/admit.ts'
 import { forecast } from '../access/admit.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -12,21 +12,36 @@ export async function dryRun(
   request: AdmissionRequest,
   prepared: readonly Prepared[],
 ): Promise<JsonObject> {
-  const { worstCaseNanodollars, outcome, maySearch } = await forecast(parts, request)
-  const [first] = maySearch ? prepared : prepared.map(withoutSearches)
-  const told = {
+  const found = await forecast(parts, request)
+  const [first] = found.maySearch ? prepared : prepared.map(withoutSearches)
+  return {
     object: 'tollgate.dry_run',
     model: request.call.model,
     target: first === undefined ? null : nameOf(first),
     dropped: first?.dropped ?? [],
-    worst_case: formatUsd(worstCaseNanodollars),
+    worst_case: formatUsd(found.worstCaseNanodollars),
+    ...verdictOf(found.outcome),
   }
+}
+
+/** The same for a call that costs nothing and that no target answers. */
+export function freeDryRun(model: string, outcome: Forecast['outcome']): JsonObject {
+  return {
+    object: 'tollgate.dry_run',
+    model: model === '' ? null : model,
+    target: null,
+    dropped: [],
+    worst_case: '0',
+    ...verdictOf(outcome),
+  }
+}
+
+function verdictOf(outcome: Forecast['outcome']): JsonObject {
   if (outcome instanceof GatewayError) {
     const { status, code, message, details } = outcome
-    return { ...told, passes: false, status, code, message, ...details.facts }
+    return { passes: false, status, code, message, ...details.facts }
   }
   return {
-    ...told,
     passes: true,
     held: formatUsd(outcome.amountNanodollars),
     output_tokens: outcome.outputTokens,

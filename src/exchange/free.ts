@@ -5,10 +5,12 @@ import { refusalOf } from '../access/refusal.ts'
 import type { Clock } from '../core/clock.ts'
 import { toGatewayError } from '../core/errors.ts'
 import { NO_USAGE } from '../core/events.ts'
+import type { JsonObject } from '../core/json.ts'
 import { FREE } from '../ledger/ledger.ts'
-import type { HoldId, Ledger } from '../ledger/ledger.ts'
+import type { Ask, HoldId, Ledger } from '../ledger/ledger.ts'
 import { setBalanceHeaders } from './answer-headers.ts'
 import type { Asking } from './asking.ts'
+import { freeDryRun } from './dry-run.ts'
 import type { Reply } from './reply.ts'
 
 export type FreeParts = { readonly ledger: Ledger; readonly clock: Clock }
@@ -27,6 +29,7 @@ export async function answerFree(
   call: FreeCall,
   work: () => string | Promise<string>,
 ): Promise<void> {
+  if (call.asking.isDryRun) return call.reply.end(JSON.stringify(await rehearse(parts, call)))
   const startedMs = parts.clock.monotonicMs()
   const holdId = await admit(parts, call)
   const close = (failure?: unknown) => settle(parts, call, { holdId, startedMs, failure })
@@ -41,11 +44,25 @@ export async function answerFree(
   await call.reply.end(body)
 }
 
-async function admit(
-  { ledger, clock }: FreeParts,
-  { asking, caller, model, reply }: FreeCall,
-): Promise<HoldId> {
-  const outcome = await ledger.reserve({
+/** What would become of it, with nothing looked for, done or counted. */
+async function rehearse({ ledger }: FreeParts, call: FreeCall): Promise<JsonObject> {
+  const outcome = await ledger.dryRun(askOf(call))
+  return freeDryRun(call.model, outcome.reserved ? outcome : refusalOf(call.caller, outcome))
+}
+
+async function admit({ ledger, clock }: FreeParts, call: FreeCall): Promise<HoldId> {
+  const { asking, caller, reply } = call
+  const outcome = await ledger.reserve(askOf(call))
+  const { family } = asking.credentials
+  if ('balances' in outcome) {
+    setBalanceHeaders(reply, outcome.balances, { family, now: clock.now() })
+  }
+  if (!outcome.reserved) throw refusalOf(caller, outcome)
+  return outcome.holdId
+}
+
+function askOf({ asking, caller, model }: FreeCall): Ask {
+  return {
     requestId: asking.requestId,
     keyId: caller.keyId,
     allowVersion: caller.allowVersion,
@@ -55,13 +72,7 @@ async function admit(
     whenTight: caller.whenTight,
     estimatedTokens: 0,
     recounted: true,
-  })
-  const { family } = asking.credentials
-  if ('balances' in outcome) {
-    setBalanceHeaders(reply, outcome.balances, { family, now: clock.now() })
   }
-  if (!outcome.reserved) throw refusalOf(caller, outcome)
-  return outcome.holdId
 }
 
 async function settle(

@@ -410,6 +410,35 @@ describe('what a key may know about itself', () => {
     assert.equal(refused.body['passes'], false)
     assert.equal(refused.body['code'], 'key_budget_exceeded')
   })
+
+  test('a dry run of a call that costs nothing does nothing either', async () => {
+    const secret = await gateway.key('rehearsing', 'sandbox-chat', '--rpm', '2')
+    const input = { model: 'sandbox-chat', input: 'Hello' }
+    const made = await call('/v1/responses', { json: input, headers: bearer(secret) })
+    const path = `/v1/responses/${made.body['id']}`
+    const dry = { ...bearer(secret), 'x-api-key': secret, 'x-tollgate-dry-run': '1' }
+    for (const [answer, model] of [
+      [await call(path, { method: 'DELETE', headers: dry }), null],
+      [await call('/v1/models', { headers: dry }), null],
+      [await call('/v1/models/sandbox-chat', { headers: dry }), 'sandbox-chat'],
+      [await call('/v1/messages/count_tokens', { json: HELLO, headers: dry }), 'sandbox-chat'],
+    ] as const) {
+      assert.deepEqual(answer.body, {
+        object: 'tollgate.dry_run',
+        model,
+        target: null,
+        dropped: [],
+        worst_case: '0',
+        passes: true,
+        held: '0',
+        output_tokens: 0,
+        capped: false,
+      })
+    }
+    assert.equal((await call(path, { headers: bearer(secret) })).body['id'], made.body['id'])
+    const { body } = await call('/v1/models', { headers: dry })
+    assert.deepEqual([body['passes'], body['limit']], [false, 'rpm'])
+  })
 })
 
 describe('failures of the provider', () => {
