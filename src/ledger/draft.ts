@@ -269,7 +269,9 @@ function emptyRollup(
   return {
     span,
     startsAt,
-    ...of,
+    // By name: spread into a literal that goes on, they made every later member a slow one.
+    keyId: of.keyId,
+    model: of.model,
     requests: 0,
     errors: 0,
     refused: 0,
