@@ -27,8 +27,7 @@ export const SENTENCES = {
   since_before_until: 'since must be before until',
   reason_needed: 'a reason is needed: say why in a few words',
   url_shape: 'write a web address that begins with https:// or http://',
-  url_credentials:
-    'write the address without a name and a password: they are not sent, and everyone who reads the record would see them',
+  url_credentials: 'write the address without a name and a password: they are not sent',
   json_needed: 'send the body as JSON, with "content-type: application/json"',
   body_too_large: 'the body is larger than this interface takes',
 

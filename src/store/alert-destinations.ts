@@ -12,6 +12,7 @@ import type { Tables } from './tables.ts'
 export type Destination = {
   readonly id: string
   readonly kind: 'webhook' | 'email'
+  /** Whole, for whoever sends there. */
   readonly address: string
   readonly enabled: boolean
   readonly createdAt: number
@@ -41,8 +42,9 @@ export async function addDestination(
   const row = { id, kind, address, enabled: 1, created_at: store.clock.now() }
   await store.db.transaction().execute(async (tx) => {
     await tx.insertInto('alert_destinations').values(row).execute()
-    const after = { kind, address, enabled: true }
-    await record(store, tx, { id, address, action: 'alert.create', before: null, after })
+    const shown = shownAddress(row)
+    const after = { kind, address: shown, enabled: true }
+    await record(store, tx, { id, shown, action: 'alert.create', before: null, after })
   })
   return destinationOf(row)
 }
@@ -61,7 +63,7 @@ export async function switchDestination(
       .execute()
     await record(store, tx, {
       id,
-      address: before.address,
+      shown: shownAddress(before),
       action: 'alert.change',
       before: { enabled: before.enabled },
       after: { enabled },
@@ -73,7 +75,7 @@ export async function switchDestination(
 /** What was to be sent there and was not is given up. */
 export async function deleteDestination(store: Store, id: string): Promise<void> {
   await store.db.transaction().execute(async (tx) => {
-    const { kind, address, enabled } = await findDestination({ ...store, db: tx }, id)
+    const destination = await findDestination({ ...store, db: tx }, id)
     await tx.deleteFrom('alert_destinations').where('id', '=', id).execute()
     await tx
       .updateTable('alert_deliveries')
@@ -81,23 +83,43 @@ export async function deleteDestination(store: Store, id: string): Promise<void>
       .where('destination_id', '=', id)
       .where('state', '=', 'waiting')
       .execute()
-    const before = { kind, address, enabled }
-    await record(store, tx, { id, address, action: 'alert.delete', before, after: null })
+    const { kind, enabled } = destination
+    const shown = shownAddress(destination)
+    const before = { kind, address: shown, enabled }
+    await record(store, tx, { id, shown, action: 'alert.delete', before, after: null })
   })
 }
 
-type Recorded = Pick<Change, 'action' | 'before' | 'after'> & Pick<Destination, 'id' | 'address'>
+/**
+ * As people see it once it is saved, whatever they may do: the path of a webhook is often all that one needs to write there
+ * (Slack, Teams). The end of a long one is left, to tell several of one host apart.
+ */
+export function shownAddress({ kind, address }: Pick<Destination, 'kind' | 'address'>): string {
+  if (kind === 'email') return address
+  const { origin, pathname, search, hash } = new URL(address)
+  const rest = pathname + search + hash
+  if (rest === '/') return `${origin}/`
+  return `${origin}/…${rest.length < LONG_LENGTH ? '' : rest.slice(-SHOWN_LENGTH)}`
+}
+
+const LONG_LENGTH = 24
+const SHOWN_LENGTH = 4
+
+type Recorded = Pick<Change, 'action' | 'before' | 'after'> & {
+  readonly id: string
+  readonly shown: string
+}
 
 async function record(
   store: Store,
   tx: Transaction<Tables>,
-  { id, address, ...change }: Recorded,
+  { id, shown, ...change }: Recorded,
 ): Promise<void> {
   await recordChange(store, tx, {
     ...change,
     subject: 'alert',
     subjectId: id,
-    subjectName: address,
+    subjectName: shown,
   })
 }
 

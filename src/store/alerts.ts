@@ -6,6 +6,7 @@ import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { newId } from '../core/ids.ts'
 import type { AlertDeliveriesTable, AlertsTable } from './admin-tables.ts'
 import { limitOf, readAccount } from './accounts.ts'
+import { shownAddress } from './alert-destinations.ts'
 import { percentSpent, reached, readAlertRules } from './alert-rules.ts'
 import type { Store } from './open.ts'
 import { FRAME_ID, type Tables } from './tables.ts'
@@ -120,17 +121,17 @@ async function addDeliveries(
 ): Promise<void> {
   const destinations = await tx
     .selectFrom('alert_destinations')
-    .select(['id', 'address'])
+    .select(['id', 'kind', 'address'])
     .where('enabled', '=', 1)
     .execute()
-  for (const { id, address } of destinations) {
+  for (const destination of destinations) {
     await tx
       .insertInto('alert_deliveries')
       .values({
         id: newId('dlv', store.clock),
         alert_id: alertId,
-        destination_id: id,
-        address,
+        destination_id: destination.id,
+        address: shownAddress(destination),
         state: 'waiting',
         attempts: 0,
         next_attempt_at: store.clock.now(),
@@ -157,6 +158,7 @@ export type Delivery = {
   readonly id: string
   readonly alert: Alert
   readonly destinationId: string
+  /** As people see it. */
   readonly address: string
   readonly state: AlertDeliveriesTable['state']
   readonly attempts: number

@@ -9,6 +9,9 @@ import { AlertWatch } from '../../src/admin/alerts/watch.ts'
 import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
+/** As those of Slack and Teams: whoever knows it can write there. */
+const PATH = '/hook/T0123456/known-to-few'
+
 type Received = { readonly headers: IncomingHttpHeaders; readonly body: string }
 
 export function adminAlertsContract(fresh: FreshDatabase): void {
@@ -33,7 +36,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     // Two nodes of one database.
     watches = [new AlertWatch({ store, log, sender }), new AlertWatch({ store, log, sender })]
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+    url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${PATH}`
   })
   after(async () => {
     for (const watch of watches) await watch.stop()
@@ -76,6 +79,15 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.equal(text.includes(secret), false)
     })
 
+    test('of its address nobody is shown more than the host and the end', async () => {
+      const { origin } = new URL(url)
+      for (const path of ['/alerts/destinations', `/audit?subject_id=${destination}`]) {
+        const answer = await desk.call('GET', path)
+        assert.ok(answer.text.includes(`${origin}/…-few`), answer.text)
+        assert.doesNotMatch(answer.text, /T0123456|known-to/)
+      }
+    })
+
     for (const body of [
       { kind: 'webhook', url: 'ftp://example.com' },
       { kind: 'webhook', url: 'nonsense' },
@@ -108,7 +120,9 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         limit: '0.0011',
       })
       assert.equal((await alertsOf(id)).length, 1)
-      assert.partialDeepStrictEqual((await deliveries())[0], { state: 'delivered', attempts: 1 })
+      const address = `${new URL(url).origin}/…-few`
+      const delivered = { state: 'delivered', attempts: 1, address }
+      assert.partialDeepStrictEqual((await deliveries())[0], delivered)
     })
 
     test('of several thresholds that are passed at once only the highest is told', async () => {
@@ -358,6 +372,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       const { body } = await desk.call('GET', `/audit?subject_id=${destination}`)
       const actions = (body['entries'] as unknown as { action: string }[]).map((one) => one.action)
       assert.deepEqual(actions, ['alert.delete', 'alert.change', 'alert.create'])
+      assert.doesNotMatch(JSON.stringify(body), /known-to/)
     })
 
     test('an address of a cloud’s metadata service is never called', async () => {

@@ -35,7 +35,7 @@ const pages = [
   { path: '/settings/people', title: 'People', knows: 'bob@example.com' },
   { path: '/settings/roles', title: 'Roles', knows: 'Administrator' },
   { path: '/settings/profile', title: 'Your account', knows: administrator.email },
-  { path: '/settings/alerts', title: 'Alerts', knows: 'https://hooks.example.com/tollgate' },
+  { path: '/settings/alerts', title: 'Alerts', knows: 'https://hooks.example.com/…' },
   { path: '/settings/playground', title: 'Playground', knows: 'Choose a key and a model' },
   { path: '/settings/admin-api', title: 'Admin API', knows: '/frame/top-up' },
 ] as const

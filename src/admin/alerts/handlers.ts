@@ -7,6 +7,7 @@ import {
   deleteDestination,
   findDestination,
   listDestinations,
+  shownAddress,
   switchDestination,
   type Destination,
 } from '../../store/alert-destinations.ts'
@@ -103,8 +104,8 @@ function sample(now: number): Alert {
 }
 
 function destinationAnswer(destination: Destination): DestinationAnswer {
-  const { id, kind, address, enabled, createdAt } = destination
-  return { id, kind, address, enabled, created_at: iso(createdAt) }
+  const { id, kind, enabled, createdAt } = destination
+  return { id, kind, address: shownAddress(destination), enabled, created_at: iso(createdAt) }
 }
 
 function alertAnswer(alert: Alert): AlertAnswer {

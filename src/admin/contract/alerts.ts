@@ -38,7 +38,7 @@ const webhook = z.strictObject({
       .max(URL_LENGTH_MAX),
   ).refine(
     (text) => !hasCredentials(text),
-    'write the address without a name and a password: they are not sent, and everyone who reads the record would see them',
+    'write the address without a name and a password: they are not sent',
   ),
 })
 const email = z.strictObject({ kind: z.literal('email'), to: z.email() })
@@ -47,7 +47,7 @@ const newDestination = z.discriminatedUnion('kind', [webhook, email])
 export const destination = z.object({
   id: z.string(),
   kind: z.enum(['webhook', 'email']),
-  /** The address that it reaches. */
+  /** Of a webhook scheme, host and the end of a long rest: https://hooks.example.com/…x7Qd */
   address: z.string(),
   enabled: z.boolean(),
   created_at: moment,

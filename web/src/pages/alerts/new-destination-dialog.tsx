@@ -32,7 +32,7 @@ export function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinati
         body: kind === 'webhook' ? { kind, url: address.trim() } : { kind, to: address.trim() },
         idempotencyKey,
       }),
-    said: () => t('alerts.added', { address }),
+    said: (made) => t('alerts.added', { address: made.address }),
     onDone: (made) => (made.secret === null ? onClose() : setSecret(made.secret)),
   })
   // Another address is another intention.
@@ -67,6 +67,7 @@ export function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinati
       </Radio.Group>
       <TextInput
         label={t(kind === 'webhook' ? 'alerts.url' : 'signIn.email')}
+        description={kind === 'webhook' ? t('alerts.urlAbout') : undefined}
         placeholder={kind === 'webhook' ? 'https://hooks.example.com/tollgate' : 'ann@example.com'}
         required
         data-autofocus
