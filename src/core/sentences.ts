@@ -162,6 +162,8 @@ export const SENTENCES = {
   webhook_no_way: 'there is no way to this host ({{host}})',
   webhook_no_connection: 'no connection came about in time ({{host}})',
   webhook_no_answer: 'the host took the message but did not answer in time ({{host}})',
+  webhook_metadata:
+    'the metadata service of a cloud is at this address: nothing is sent there ({{host}})',
   webhook_certificate: 'the certificate of {{host}} is not valid ({{code}})',
   webhook_late: '{{host}} did not answer in time',
   webhook_failed_because: 'the connection to {{host}} failed: {{why}}',

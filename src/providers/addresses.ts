@@ -39,6 +39,9 @@ export function isForbiddenHost(hostname: string): boolean {
   return isIP(address) !== 0 && isForbidden(address)
 }
 
+/** Of the error inside, for callers who do not speak of providers. */
+export const METADATA_CODE = 'METADATA_ADDRESS'
+
 type LookupCallback = (
   error: Error | null,
   address: string | LookupAddress[],
@@ -66,8 +69,9 @@ function isForbidden(address: string): boolean {
 
 function forbidden(address: string): GatewayError {
   return new GatewayError('provider_failed', 'the provider cannot be reached', {
-    cause: new Error(
-      `${address} is an address of a cloud's metadata service: no provider may be there`,
+    cause: Object.assign(
+      new Error(`${address} is an address of a cloud's metadata service: nothing is sent there`),
+      { code: METADATA_CODE },
     ),
     shouldRetry: false,
     unbilled: true,

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 
 import { AlertWatch } from '../../src/admin/alerts/watch.ts'
+import { listDeliveries } from '../../src/store/alerts.ts'
 import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
@@ -26,7 +27,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     message.on('data', (chunk: Buffer) => chunks.push(chunk))
     message.on('end', () => {
       received.push({ headers: message.headers, body: Buffer.concat(chunks).toString() })
-      response.writeHead(status).end()
+      response.writeHead(status, { location: '/elsewhere' }).end()
     })
   })
 
@@ -375,13 +376,38 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.doesNotMatch(JSON.stringify(body), /known-to/)
     })
 
-    test('an address of a cloud’s metadata service is never called', async () => {
-      const { body } = await desk.call('POST', '/alerts/destinations', {
-        body: { kind: 'webhook', url: 'http://169.254.169.254/latest' },
-      })
-      const { body: tried } = await desk.call('POST', `/alerts/destinations/${body['id']}/test`)
-      assert.equal(tried['delivered'], false)
-      await desk.call('DELETE', `/alerts/destinations/${body['id']}`)
+    test('an address of a cloud’s metadata service is refused, and never called if it got in', async () => {
+      for (const address of [
+        'http://169.254.169.254/latest',
+        'https://[fd00:ec2::254]/',
+        'http://0xa9fea9fe',
+      ]) {
+        const body = { kind: 'webhook', url: address }
+        const refused = await desk.call('POST', '/alerts/destinations', { body })
+        assert.equal(refused.status, 400)
+        assert.partialDeepStrictEqual(refused.body['error'], {
+          field: 'url',
+          reason: 'webhook_metadata',
+        })
+      }
+      const { alerts: sender } = desk.parts
+      const [delivery] = await listDeliveries(desk.store, { limit: 1 })
+      assert.ok(delivery)
+      const inside = { kind: 'webhook', address: 'http://169.254.169.254/latest' } as const
+      const destination = { ...inside, id: 'dest_inside', enabled: true, createdAt: 0 }
+      await assert.rejects(sender.send(destination, delivery.alert), /metadata service/)
+    })
+
+    test('a redirect is not followed', async () => {
+      const body = { kind: 'webhook', url }
+      const { id } = (await desk.call('POST', '/alerts/destinations', { body })).body
+      const count = received.length
+      status = 307
+      const { body: tried } = await desk.call('POST', `/alerts/destinations/${id}/test`)
+      status = 200
+      assert.deepEqual(tried, { delivered: false, result: 'answered 307' })
+      assert.equal(received.length, count + 1)
+      await desk.call('DELETE', `/alerts/destinations/${id}`)
     })
 
     test('a hook that cannot be reached says what happened to it', async () => {

@@ -1,7 +1,9 @@
 // The handlers of alerts: when they are given, whom they reach, and what was sent.
 import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
 import { messageOf } from '../../core/message-of.ts'
+import { sentence } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/value-json.ts'
+import { isForbiddenHost } from '../../providers/addresses.ts'
 import {
   addDestination,
   deleteDestination,
@@ -23,6 +25,7 @@ import type {
   DeliveryAnswer,
   DestinationAnswer,
 } from '../contract/alerts.ts'
+import { invalidValue } from '../error.ts'
 import { storeOf, type AdminParts } from '../parts.ts'
 import { failureNamed } from './webhook-failure.ts'
 
@@ -45,6 +48,7 @@ export function alertHandlers(parts: AdminParts): HandlersOf<typeof alertRoutes>
     }),
     createDestination: async (call) => {
       const { body } = call
+      if (body.kind === 'webhook') assertAllowed(new URL(body.url))
       const address = body.kind === 'webhook' ? body.url : body.to
       const added = await addDestination(storeOf(parts, call), { kind: body.kind, address })
       const secret = added.kind === 'webhook' ? alerts.secretOf(added.id) : null
@@ -86,6 +90,11 @@ export function alertHandlers(parts: AdminParts): HandlersOf<typeof alertRoutes>
       return ruleOf(FRAME_ID)
     },
   }
+}
+
+/** Addresses in the house are what many mean; a name that leads where none may lead fails when it is called. */
+function assertAllowed({ hostname: host }: URL): void {
+  if (isForbiddenHost(host)) throw invalidValue('url', sentence('webhook_metadata', { host }))
 }
 
 /** What a test sends: nobody can mistake it for a real one. */

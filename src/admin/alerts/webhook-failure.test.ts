@@ -20,6 +20,10 @@ for (const [thrown, told] of [
     around(system('DEPTH_ZERO_SELF_SIGNED_CERT')),
     'the certificate of hooks.example.com is not valid (DEPTH_ZERO_SELF_SIGNED_CERT)',
   ],
+  [
+    around(around(system('METADATA_ADDRESS'))),
+    'the metadata service of a cloud is at this address: nothing is sent there (hooks.example.com)',
+  ],
   [around(system('ERR_SOMETHING')), 'the connection to hooks.example.com failed: ERR_SOMETHING'],
   [
     around(around(new Error('this address is forbidden'))),

@@ -1,5 +1,6 @@
 // Why an alert did not arrive, in words for whoever set its address. The client speaks of providers; here none is meant.
 import { GatewayError } from '../../core/errors.ts'
+import { METADATA_CODE } from '../../providers/addresses.ts'
 import { sentence, sentenceAmong, type Sentence } from '../../core/sentences.ts'
 
 export function webhookFailure(thrown: unknown, { hostname: host }: URL): Sentence {
@@ -29,6 +30,7 @@ const REASONS: Readonly<Record<string, HostSentence>> = {
   ENETUNREACH: 'webhook_no_way',
   UND_ERR_CONNECT_TIMEOUT: 'webhook_no_connection',
   UND_ERR_HEADERS_TIMEOUT: 'webhook_no_answer',
+  [METADATA_CODE]: 'webhook_metadata',
 }
 
 type HostSentence =
@@ -39,6 +41,7 @@ type HostSentence =
   | 'webhook_no_way'
   | 'webhook_no_connection'
   | 'webhook_no_answer'
+  | 'webhook_metadata'
 
 /** Failures by name, for readers of other languages; none for what arrived, or was found by somebody else. */
 export function failureNamed(result: string): Sentence | undefined {
