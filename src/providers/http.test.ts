@@ -50,6 +50,15 @@ test('an answer has its status, its headers and its body, whatever the status', 
   assert.equal(await textOf(answer.body), '{"model":"x"}')
 })
 
+test('an error never brings back the key that was sent', async (context) => {
+  const { http, call } = await calling(context, (request, response) => {
+    response.writeHead(400).end(`wrong: ${request.headers.authorization}`)
+  })
+  const headers = { authorization: 'Bearer house-key.0123456789' }
+  const answer = await http.send({ ...call, headers }, NEVER)
+  assert.equal(await textOf(answer.body), 'wrong: Bearer [redacted]')
+})
+
 test('a large request is sent whole, with its length', async (context) => {
   const { http, call } = await calling(context, (request, response) => {
     response.setHeader('received-length', request.headers['content-length'] ?? 'none')

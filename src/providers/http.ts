@@ -10,6 +10,7 @@ import type { Timeouts } from '../catalog/models.ts'
 import { checkedLookup, assertAllowedHost } from './addresses.ts'
 import type { ChunkSource } from './chunks.ts'
 import { Chunks } from './chunks.ts'
+import { withoutSecrets } from './echoed-secrets.ts'
 import type { AnswerHeaders, UpstreamAnswer } from './provider.ts'
 
 /** A stream takes a connection for as long as it runs, so this also bounds the streams of one origin. */
@@ -61,7 +62,10 @@ export class HttpClient {
       },
       running,
     )
-    return running.answer
+    const answer = await running.answer
+    return answer.status < 300
+      ? answer
+      : { ...answer, body: withoutSecrets(answer.body, call.headers) }
   }
 
   #addressOf(url: URL): Address {
