@@ -40,6 +40,7 @@ describe('credentials', () => {
       name: 'nightly report',
       expires_at: tomorrow(),
       permissions,
+      password: PASSWORD,
     })
     assert.equal(made.status, 201, JSON.stringify(made.json))
     return made.json
@@ -132,6 +133,19 @@ describe('credentials', () => {
     assert.deepEqual((await dora.get('/profile/tokens')).json, { tokens: [] })
   })
 
+  test('making a token asks for the password once more', async () => {
+    const token = { name: 'unattended', expires_at: tomorrow() }
+    const { tokens: before } = (await ann.get('/profile/tokens')).json
+    for (const [password, reason] of [
+      [{}, 'password_needed'],
+      [{ password: 'somebody else’s' }, 'password_wrong'],
+    ] as const) {
+      const { status, json } = await ann.post('/profile/tokens', { ...token, ...password })
+      assert.deepEqual([status, json.error.field, json.error.reason], [400, 'password', reason])
+    }
+    assert.deepEqual((await ann.get('/profile/tokens')).json.tokens, before)
+  })
+
   test('a token cannot make itself at home', async () => {
     const { secret, id } = await tokenFor(ann)
     const script = new Browser(gateway.url)
@@ -174,7 +188,11 @@ describe('credentials', () => {
       assert.deepEqual([refused.status, refused.json.error.field], [400, 'expires_at'])
     }
     const soon = new Date(Date.now() + 1_500).toISOString()
-    const short = await ann.post('/profile/tokens', { name: 'short', expires_at: soon })
+    const short = await ann.post('/profile/tokens', {
+      name: 'short',
+      expires_at: soon,
+      password: PASSWORD,
+    })
     const headers = bearer(short.json.secret)
     while ((await script.get('/profile', headers)).status === 200)
       assert.ok(Date.now() < Date.parse(soon) + 60_000, 'it should have ended')

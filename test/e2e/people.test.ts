@@ -52,7 +52,8 @@ for (const [name, fresh] of [
     /** What a program can do that has a personal access token of somebody. */
     const tokenHolder = async (browser: Browser) => {
       const expires_at = new Date(Date.now() + 86_400_000).toISOString()
-      const { json } = await browser.post('/profile/tokens', { name: 'script', expires_at })
+      const token = { name: 'script', expires_at, password: PASSWORD }
+      const { json } = await browser.post('/profile/tokens', token)
       const bearer = { authorization: `Bearer ${json.secret}` }
       return () => new Browser(gateway.url).get('/profile', bearer)
     }

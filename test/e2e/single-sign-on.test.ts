@@ -78,6 +78,15 @@ function invitedPeople(fresh: FreshDatabase): void {
     assert.equal((await renamed.get('/session')).json.person.id, ids[0])
   })
 
+  test('whoever has no password makes a token without one', async () => {
+    provider.person = somebody
+    const ann = new Browser(gateway.url)
+    await signOn(ann)
+    const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+    const { status } = await ann.post('/profile/tokens', { name: 'script', expires_at })
+    assert.equal(status, 201)
+  })
+
   test('nothing of the tokens at the provider is kept', async () => {
     const store = await openStore(database.url, { clock: systemClock, periodAt })
     const rows = await store.db

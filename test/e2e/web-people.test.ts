@@ -86,7 +86,13 @@ describe('people and accounts', () => {
     await page.getByRole('button', { name: 'New access token' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('What it is for').fill('nightly report')
-    await dialog.getByRole('button', { name: 'Create token' }).click()
+    const create = dialog.getByRole('button', { name: 'Create token' })
+    assert.ok(await create.isDisabled(), 'not without the password')
+    await dialog.getByLabel('Current password').fill('somebody else’s')
+    await create.click()
+    await dialog.getByText('This is not your password.').waitFor()
+    await dialog.getByLabel('Current password').fill(administrator.password)
+    await create.click()
     const token = await dialog.getByLabel('access token', { exact: true }).innerText()
     const status = async () =>
       (

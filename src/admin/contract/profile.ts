@@ -44,6 +44,8 @@ const newAccessToken = z.strictObject({
   name: withoutNul(z.string().trim().min(1, 'write what it is for').max(100)),
   expires_at: anyMoment,
   permissions: z.array(z.enum(PERMISSIONS)).nullable().default(null),
+  /** Needed by everyone who has one: not by whoever comes by single sign-on alone. */
+  password: oldPassword.optional(),
 })
 
 export const profileRoutes = {

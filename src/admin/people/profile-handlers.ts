@@ -4,29 +4,23 @@ import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/value-json.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
 import type { AuditAction } from '../../store/audit-actions.ts'
-import { recordRefusal } from '../../store/audit-refusals.ts'
 import { recordChange } from '../../store/audit.ts'
 import { setPassword } from '../../store/passwords.ts'
 import { changePeople, findPerson, updatePerson, type Tx } from '../../store/people.ts'
 import { deleteSessions, listPersonSessions } from '../../store/person-sessions.ts'
-import type { Call, HandlersOf } from '../call.ts'
+import type { HandlersOf } from '../call.ts'
 import type { profileRoutes } from '../contract/profile.ts'
-import type { Route } from '../contract/route.ts'
 import { AdminError, invalidValue } from '../error.ts'
 import type { Person } from '../identity.ts'
 import { changeEmail, checkedEmail } from './emails.ts'
-import { limitTries, takeTriesBack, type Tried } from './limits.ts'
+import { limitTries, takeTriesBack } from './limits.ts'
 import { demandBrowser, storeFor, visitOf, type PeopleParts } from './parts.ts'
 import { hashPassword, passwordProblem } from './password.ts'
 import { subjectOf } from './people.ts'
+import { proofTries, proven, type Caller } from './proof.ts'
 import type { Session } from './sign-in.ts'
 import { signedInAnswer } from './signed-in-answer.ts'
 import { tokenHandlers } from './token-handlers.ts'
-
-type Caller = Pick<
-  Call<Route & { readonly access: 'signed-in' }>,
-  'person' | 'headers' | 'address' | 'requestId'
->
 
 export function profileHandlers(parts: PeopleParts): HandlersOf<typeof profileRoutes> {
   return {
@@ -222,26 +216,4 @@ async function sessionOf(parts: PeopleParts, call: Caller): Promise<Session> {
   const session = await (await parts.signIn()).session(visitOf(call))
   if (session === undefined) throw new AdminError('not_signed_in', sentence('sign_in_again'))
   return session
-}
-
-/** Asks for the password once more, and not any number of times: whoever guesses here has a session already. */
-async function proven(
-  parts: PeopleParts,
-  call: Caller,
-  { password, field }: { readonly password: string; readonly field: string },
-): Promise<void> {
-  demandBrowser(call.person)
-  const store = storeFor(parts, call)
-  const tries = proofTries(call.person)
-  await limitTries(store, tries)
-  if (!(await (await parts.signIn()).checkPassword(visitOf(call), password))) {
-    const why = sentence('password_wrong')
-    await recordRefusal(store, { action: 'person.prove', ...subjectOf(call.person), sentence: why })
-    throw invalidValue(field, why)
-  }
-  await takeTriesBack(store, tries)
-}
-
-function proofTries({ id }: Person): readonly Tried[] {
-  return [{ kind: 'person', who: id }]
 }

@@ -10,12 +10,13 @@ import {
 import type { AccessToken } from '../../store/access-tokens.ts'
 import { recordChange } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
-import type { Tx } from '../../store/people.ts'
+import { findPerson, type Tx } from '../../store/people.ts'
 import type { HandlersOf } from '../call.ts'
 import { PERMISSIONS } from '../contract/permissions.ts'
 import { TOKEN_DAYS_MAX, type profileRoutes } from '../contract/profile.ts'
 import { AdminError, invalidValue } from '../error.ts'
 import { demandBrowser, storeFor, type PeopleParts } from './parts.ts'
+import { proven, type Caller } from './proof.ts'
 import { refusal } from './refuse.ts'
 
 export function tokenHandlers(
@@ -40,6 +41,7 @@ export function tokenHandlers(
         throw await refusal(store, { ...attempt, subjectName: name }, error)
       }
       const expiresAt = expiryOf(body.expires_at, store.clock.now())
+      await provenIfPossible(parts, call, body.password)
       return store.db.transaction().execute(async (tx) => {
         const given = { personId: person.id, name, permissions, expiresAt }
         const { token, secret } = await insertAccessToken(store, tx, given)
@@ -60,6 +62,18 @@ export function tokenHandlers(
       return { done: true }
     },
   }
+}
+
+/** Whoever comes by single sign-on alone has no password to be asked for. */
+async function provenIfPossible(
+  parts: PeopleParts,
+  call: Caller,
+  password: string | undefined,
+): Promise<void> {
+  const stored = await findPerson(parts.store.db, { id: call.person.id })
+  if (stored?.hasPassword !== true) return
+  if (password === undefined) throw invalidValue('password', sentence('password_needed'))
+  await proven(parts, call, { password, field: 'password' })
 }
 
 function expiryOf(text: string, now: number): number {

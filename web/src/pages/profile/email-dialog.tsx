@@ -1,5 +1,5 @@
 // Another address to sign in with: the password proves that it is oneself who asks.
-import { PasswordInput, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
 import { call } from '../../api.ts'
@@ -8,6 +8,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { sessionQuery } from '../../session.ts'
 import { useChange } from '../../use-change.ts'
+import { CurrentPassword } from './current-password.tsx'
 
 type EmailDialogProps = { readonly current: string; readonly onClose: () => void }
 
@@ -41,14 +42,10 @@ export function EmailDialog({ current, onClose }: EmailDialogProps) {
         error={problemOf(change.error, 'email')}
         onChange={({ currentTarget }) => setEmail(currentTarget.value)}
       />
-      <PasswordInput
-        label={t('profile.currentPassword')}
-        required
-        autoComplete="current-password"
-        visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword') }}
+      <CurrentPassword
         value={password}
         error={problemOf(change.error, 'password')}
-        onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+        onType={setPassword}
       />
     </ConfirmDialog>
   )

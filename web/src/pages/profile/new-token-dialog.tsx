@@ -14,18 +14,24 @@ import { Notice } from '../../parts/notice.tsx'
 import { OnceDialog } from '../../parts/once-dialog.tsx'
 import { sessionQuery } from '../../session.ts'
 import { useChange } from '../../use-change.ts'
+import { CurrentPassword } from './current-password.tsx'
 import { tokensQuery } from './profile-queries.ts'
 
-type NewTokenDialogProps = { readonly onClose: () => void }
+type NewTokenDialogProps = {
+  /** Whoever comes by single sign-on alone has none to be asked for. */
+  readonly hasPassword: boolean
+  readonly onClose: () => void
+}
 
 const lifetimes = ['7', '30', '90', '365'] as const
 const dayMs = 86_400_000
 
-export function NewTokenDialog({ onClose }: NewTokenDialogProps) {
+export function NewTokenDialog({ hasPassword, onClose }: NewTokenDialogProps) {
   const { t } = useTranslation()
   const [secret, setSecret] = useState<string>()
   const [name, setName] = useState('')
   const [days, setDays] = useState('30')
+  const [password, setPassword] = useState('')
   const [chosen, setChosen] = useState<readonly Permission[] | null>(null)
   const create = useChange([tokensQuery.queryKey], {
     change: () =>
@@ -34,6 +40,7 @@ export function NewTokenDialog({ onClose }: NewTokenDialogProps) {
           name: name.trim(),
           expires_at: new Date(Date.now() + Number(days) * dayMs).toISOString(),
           permissions: chosen === null ? null : [...chosen],
+          ...(hasPassword && { password }),
         },
       }),
     onDone: (made) => setSecret(made.secret),
@@ -43,9 +50,9 @@ export function NewTokenDialog({ onClose }: NewTokenDialogProps) {
     <ConfirmDialog
       title={t('profile.newToken')}
       action={t('profile.createToken')}
-      isReady={name.trim() !== '' && chosen?.length !== 0}
+      isReady={name.trim() !== '' && chosen?.length !== 0 && (password !== '' || !hasPassword)}
       isPending={create.isPending}
-      error={unplaced(create.error, ['name', 'expires_at'])}
+      error={unplaced(create.error, ['name', 'expires_at', 'password'])}
       onConfirm={() => create.mutate()}
       onCancel={onClose}
     >
@@ -66,6 +73,13 @@ export function NewTokenDialog({ onClose }: NewTokenDialogProps) {
         data={lifetimes.map((value) => ({ value, label: t(`keyForm.lifetime.${value}`) }))}
       />
       <Scope chosen={chosen} onChange={setChosen} />
+      {hasPassword && (
+        <CurrentPassword
+          value={password}
+          error={problemOf(create.error, 'password')}
+          onType={setPassword}
+        />
+      )}
     </ConfirmDialog>
   )
 }
@@ -104,7 +118,10 @@ function Scope({ chosen, onChange }: ScopeProps) {
   )
 }
 
-type TokenSecretProps = NewTokenDialogProps & { readonly name: string; readonly secret: string }
+type TokenSecretProps = Pick<NewTokenDialogProps, 'onClose'> & {
+  readonly name: string
+  readonly secret: string
+}
 
 function TokenSecret({ name, secret, onClose }: TokenSecretProps) {
   const { t } = useTranslation()

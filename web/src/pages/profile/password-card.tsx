@@ -10,6 +10,7 @@ import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { useChange } from '../../use-change.ts'
 import { Card } from './card.tsx'
+import { CurrentPassword } from './current-password.tsx'
 import styles from './profile.module.css'
 
 export function PasswordCard() {
@@ -34,14 +35,10 @@ export function PasswordCard() {
     <Card title={t('profile.password')} about={t('profile.passwordAbout')}>
       {failure && <ErrorAlert title={t('dialog.failed')} error={failure} />}
       <form className={styles['form']} onSubmit={submit}>
-        <PasswordInput
-          label={t('profile.currentPassword')}
-          required
-          autoComplete="current-password"
-          visibilityToggleButtonProps={toggle}
+        <CurrentPassword
           value={current}
           error={problemOf(change.error, 'current')}
-          onChange={({ currentTarget }) => setCurrent(currentTarget.value)}
+          onType={setCurrent}
         />
         <PasswordInput
           label={t('link.password')}

@@ -1,9 +1,8 @@
 // Asks for the password before something that only its owner may do.
-import { PasswordInput } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { problemOf, unplaced } from '../../parts/field-problem.ts'
+import { CurrentPassword } from './current-password.tsx'
 
 type PasswordDialogProps = {
   /** Also the words of the button. */
@@ -19,7 +18,6 @@ type PasswordDialogProps = {
 }
 
 export function PasswordDialog({ title, about, proof, isDangerous, onClose }: PasswordDialogProps) {
-  const { t } = useTranslation()
   const [password, setPassword] = useState('')
   return (
     <ConfirmDialog
@@ -33,15 +31,11 @@ export function PasswordDialog({ title, about, proof, isDangerous, onClose }: Pa
       onCancel={onClose}
     >
       <p>{about}</p>
-      <PasswordInput
-        label={t('profile.currentPassword')}
-        required
-        data-autofocus={!isDangerous || undefined}
-        autoComplete="current-password"
-        visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword') }}
+      <CurrentPassword
+        isFirst={isDangerous !== true}
         value={password}
         error={problemOf(proof.error, 'password')}
-        onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+        onType={setPassword}
       />
     </ConfirmDialog>
   )

@@ -32,7 +32,7 @@ export function ProfilePage() {
           {profile.data.has_password && <PasswordCard />}
           {profile.data.has_password && <TwoFactorCard isOn={profile.data.two_factor} />}
           <SessionList />
-          <TokenList />
+          <TokenList hasPassword={profile.data.has_password} />
         </Stack>
       )}
     </>

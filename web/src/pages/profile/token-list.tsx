@@ -22,7 +22,7 @@ import styles from './profile.module.css'
 
 type Token = z.output<typeof accessToken>
 
-export function TokenList() {
+export function TokenList({ hasPassword }: { readonly hasPassword: boolean }) {
   const { t } = useTranslation()
   const tokens = useQuery(tokensQuery)
   const [open, setOpen] = useState<Token | 'new'>()
@@ -52,7 +52,7 @@ export function TokenList() {
       ) : (
         !tokens.isError && <TokenTable rows={tokens.data} onRevoke={setOpen} />
       )}
-      {open === 'new' && <NewTokenDialog onClose={close} />}
+      {open === 'new' && <NewTokenDialog hasPassword={hasPassword} onClose={close} />}
       {typeof open === 'object' && <RevokeTokenDialog token={open} onClose={close} />}
     </Card>
   )

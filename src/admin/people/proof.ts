@@ -1,0 +1,37 @@
+// The password once more, for what would let somebody stay who found a browser unattended.
+import { sentence } from '../../core/sentences.ts'
+import { recordRefusal } from '../../store/audit-refusals.ts'
+import type { Call } from '../call.ts'
+import type { Route } from '../contract/route.ts'
+import { invalidValue } from '../error.ts'
+import type { Person } from '../identity.ts'
+import { limitTries, takeTriesBack, type Tried } from './limits.ts'
+import { demandBrowser, storeFor, visitOf, type PeopleParts } from './parts.ts'
+import { subjectOf } from './people.ts'
+
+export type Caller = Pick<
+  Call<Route & { readonly access: 'signed-in' }>,
+  'person' | 'headers' | 'address' | 'requestId'
+>
+
+/** Asks for the password once more, and not any number of times: whoever guesses here has a session already. */
+export async function proven(
+  parts: PeopleParts,
+  call: Caller,
+  { password, field }: { readonly password: string; readonly field: string },
+): Promise<void> {
+  demandBrowser(call.person)
+  const store = storeFor(parts, call)
+  const tries = proofTries(call.person)
+  await limitTries(store, tries)
+  if (!(await (await parts.signIn()).checkPassword(visitOf(call), password))) {
+    const why = sentence('password_wrong')
+    await recordRefusal(store, { action: 'person.prove', ...subjectOf(call.person), sentence: why })
+    throw invalidValue(field, why)
+  }
+  await takeTriesBack(store, tries)
+}
+
+export function proofTries({ id }: Person): readonly Tried[] {
+  return [{ kind: 'person', who: id }]
+}

@@ -1,0 +1,24 @@
+// The password once more, before something that only its owner may do.
+import { PasswordInput } from '@mantine/core'
+import type { PasswordInputProps } from '@mantine/core'
+import { useTranslation } from '../../i18n/use-translation.ts'
+
+type CurrentPasswordProps = Pick<PasswordInputProps, 'value' | 'error'> & {
+  readonly onType: (password: string) => void
+  readonly isFirst?: boolean
+}
+
+export function CurrentPassword({ onType, isFirst = false, ...field }: CurrentPasswordProps) {
+  const { t } = useTranslation()
+  return (
+    <PasswordInput
+      {...field}
+      label={t('profile.currentPassword')}
+      required
+      data-autofocus={isFirst || undefined}
+      autoComplete="current-password"
+      visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword') }}
+      onChange={({ currentTarget }) => onType(currentTarget.value)}
+    />
+  )
+}
