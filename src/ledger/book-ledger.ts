@@ -154,7 +154,8 @@ export class BookLedger implements Ledger {
     try {
       const { outcome, balances } = await this.#parts.writer.submit(submission)
       const { answer } = expect('judged', outcome)
-      if (!answer.reserved && answer.reason !== 'rate') return answer
+      // What was refused for another reason than how the accounts stand is not told how they do.
+      if (!answer.reserved && answer.reason !== 'rate' && !('shortage' in answer)) return answer
       if (balances === undefined) throw new Error('an account that was judged has balances')
       return answer.reserved ? { ...answer, waitedMs: 0, balances } : { ...answer, balances }
     } catch (error) {

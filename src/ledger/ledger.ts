@@ -105,7 +105,11 @@ export type Refused = { readonly reserved: false } & (
       readonly balances: Balances
     }
   /** budget = spending stands in the way until the period ends; reserved = only holds in flight do. */
-  | { readonly reason: 'budget' | 'reserved'; readonly shortage: Shortage }
+  | {
+      readonly reason: 'budget' | 'reserved'
+      readonly shortage: Shortage
+      readonly balances: Balances
+    }
   | { readonly reason: 'unavailable' }
   | { readonly reason: 'abandoned' }
 )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { FREE, type Ask } from './ledger.ts'
+import { FREE, type Ask, type Balances } from './ledger.ts'
 import { Waiting, type Answer } from './waiting.ts'
 
 const reserved: Answer = {
@@ -16,6 +16,7 @@ const reserved: Answer = {
     affordableOutputTokens: null,
     resetsAt: null,
   },
+  balances: {} as Balances,
 }
 const abandoned: Answer = { reserved: false, reason: 'abandoned' }
 const unavailable: Answer = { reserved: false, reason: 'unavailable' }

@@ -227,6 +227,10 @@ describe('refusals', () => {
     assert.ok(Number(required) > 0)
     assert.match(resets_at, /^\d{4}-/)
     assert.equal((await call('/v1/models', { headers: bearer(poor) })).status, 200)
+    const hurried = await gateway.key('hurried', 'sandbox-chat', '--budget', '0', '--rpm', '5')
+    const { headers } = await refused(chat(HELLO, hurried), 402, 'key_budget_exceeded')
+    assert.equal(headers.get('x-tollgate-budget-remaining'), '0')
+    assert.equal(headers.get('x-ratelimit-remaining-requests'), '5')
   })
 
   test('a base URL with or without /v1 is told what it lacks', async () => {
