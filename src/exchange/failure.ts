@@ -26,7 +26,7 @@ export async function readFailure(
   const cause = `status ${status} ${complaint.type ?? ''} ${complaint.code ?? ''}`.trim()
   const forOperator = FOR_OPERATOR.includes(status) || isForOperator(complaint)
   if (JUDGEMENTS.includes(status) && !forOperator) {
-    return new GatewayError('invalid_request', said, {
+    return new GatewayError(status === 413 ? 'request_too_large' : 'invalid_request', said, {
       provider: complaint.code === undefined ? { status } : { status, code: complaint.code },
       ...(complaint.param === undefined ? {} : { param: complaint.param }),
       unbilled: true,

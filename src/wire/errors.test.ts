@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { ERROR_CODES, GatewayError } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
 import { encodeError } from './errors.ts'
+import { streamError } from './provider-errors.ts'
 
 for (const code of ERROR_CODES) {
   test(`${code} in both envelopes`, () => {
@@ -58,6 +59,15 @@ test('the published types', () => {
   assert.deepEqual(types('provider_overloaded'), ['server_error', 'overloaded_error'])
   assert.deepEqual(types('request_too_large'), ['invalid_request_error', 'request_too_large'])
   assert.deepEqual(types('internal_error'), ['server_error', 'api_error'])
+})
+
+test('a request that is too large for a provider has the type of one that is too large here', () => {
+  for (const complaint of [{ type: 'request_too_large' }, { code: '413' }]) {
+    const error = streamError({ message: 'too large', ...complaint })
+    assert.equal(error.status, 413)
+    const body = encodeError('messages', error, '')['error']
+    assert.equal(isObject(body) && body['type'], 'request_too_large')
+  }
 })
 
 test('a provider’s own code is passed on with its status', () => {

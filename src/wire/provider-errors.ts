@@ -75,15 +75,8 @@ const OURS = [
   '403',
   '404',
 ]
-const REQUEST = [
-  'invalid_request_error',
-  'request_too_large',
-  'invalid_prompt',
-  'content_filter',
-  '400',
-  '413',
-  '422',
-]
+const TOO_LARGE = ['request_too_large', '413']
+const REQUEST = ['invalid_request_error', 'invalid_prompt', 'content_filter', '400', '422']
 
 /** Whether a complaint is about our account with the provider, not about the request. */
 export function isForOperator({ code, type }: ProviderComplaint): boolean {
@@ -114,10 +107,11 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
   if (says(RATE_LIMITED)) {
     return new GatewayError('provider_rate_limited', told, { cause, unbilled: true })
   }
-  if (says(REQUEST)) {
-    return new GatewayError('invalid_request', told, {
+  const isTooLarge = says(TOO_LARGE)
+  if (isTooLarge || says(REQUEST)) {
+    return new GatewayError(isTooLarge ? 'request_too_large' : 'invalid_request', told, {
       ...(param === undefined ? {} : { param }),
-      provider: { status: 400, ...(code === undefined ? {} : { code }) },
+      provider: { status: isTooLarge ? 413 : 400, ...(code === undefined ? {} : { code }) },
       unbilled: true,
     })
   }

@@ -460,11 +460,15 @@ describe('failures of the provider', () => {
       ['error=429', 429, 'provider_rate_limited'],
       ['error=529', 503, 'provider_overloaded'],
       ['error=503', 503, 'provider_overloaded'],
+      ['error=413', 413, 'request_too_large'],
     ] as const) {
       const got = await steered(steering)
       assert.deepEqual([got.status, got.body['error'].code], [status, code], steering)
     }
     assert.equal((await steered('error=422')).status, 422)
+    const headers = { 'x-api-key': key, 'x-tollgate-sandbox': 'error=413' }
+    const large = await call('/v1/messages', { json: { ...HELLO, max_tokens: 9 }, headers })
+    assert.deepEqual([large.status, large.body['error'].type], [413, 'request_too_large'])
   })
 
   test('a cut stream ends with an error and without [DONE]', async () => {
