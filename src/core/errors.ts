@@ -95,6 +95,13 @@ export function toGatewayError(thrown: unknown): GatewayError {
   )
 }
 
+/** The same failure, for clients that would try again by themselves: they are not to. */
+export function withoutRetry(failure: unknown): unknown {
+  if (!(failure instanceof GatewayError)) return failure
+  const { code, message, details } = failure
+  return new GatewayError(code, message, { ...details, shouldRetry: false })
+}
+
 export function invalidRequest(param: string, message: string): GatewayError {
   return new GatewayError('invalid_request', message, { param })
 }

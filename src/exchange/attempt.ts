@@ -1,7 +1,7 @@
 // Targets in order until one answers. Another target is tried only while the client has seen nothing, the failure may be
 // the target's own, and the hold covers what may be paid twice; what a provider says about the request itself goes back
 // to the client.
-import { GatewayError } from '../core/errors.ts'
+import { GatewayError, withoutRetry } from '../core/errors.ts'
 import type { UpstreamAnswer } from '../providers/provider.ts'
 import { describeError } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -36,6 +36,7 @@ export async function attempt<Ending>(
 ): Promise<Ending> {
   const { books, retries } = attempts
   let failure: unknown
+  let refused = 0
   retries.earn()
   for (const prepared of attempts.prepared) {
     if (prepared.breaker?.resting() !== undefined) continue
@@ -55,9 +56,12 @@ export async function attempt<Ending>(
       books.noteAttempt(thrown instanceof GatewayError ? thrown.code : 'given up')
       if (!isElsewhere(thrown) || isOver(attempts.reply)) throw thrown
       failure = thrown
+      if (thrown.details.forOperator === true) refused += 1
     }
   }
-  throw failure ?? allRest(attempts.prepared)
+  if (failure === undefined) throw allRest(attempts.prepared)
+  // Where every target turns this gateway away, another try helps nobody.
+  throw refused === attempts.prepared.length ? withoutRetry(failure) : failure
 }
 
 /** Refuses a request that no target would be sent now, before anything is held for it. */

@@ -7,7 +7,7 @@ import type { RaisedBounds } from '../access/raised-bounds.ts'
 import type { Tokenizer } from '../access/tokenizer.ts'
 import type { Model } from '../catalog/models.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
-import { GatewayError } from '../core/errors.ts'
+import { withoutRetry } from '../core/errors.ts'
 import type { Conversation } from '../routing/route.ts'
 import type { Log } from '../telemetry/log.ts'
 import { setAdmissionHeaders, setSettledHeaders } from './answer-headers.ts'
@@ -91,7 +91,10 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
       const failure = reply.gone ?? (reply.closed.aborted ? reply.closed.reason : thrown)
       const settled = await books.settle(failure)
       question.tell(settled?.balances ?? admission.hold.balances)
-      throw settled === undefined || settled.costNanodollars === 0n ? failure : paidFor(failure)
+      // Who tried again by itself after a failure that has cost something would pay again.
+      throw settled === undefined || settled.costNanodollars === 0n
+        ? failure
+        : withoutRetry(failure)
     }
   } finally {
     running.remove()
@@ -100,11 +103,4 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
 
 function kindOf(endpoint: Endpoint): ModelKind {
   return endpoint === 'embeddings' ? 'embedding' : 'chat'
-}
-
-/** A failure that has cost something: a client that tried again by itself would pay again. */
-function paidFor(failure: unknown): unknown {
-  if (!(failure instanceof GatewayError)) return failure
-  const { code, message, details } = failure
-  return new GatewayError(code, message, { ...details, shouldRetry: false })
 }

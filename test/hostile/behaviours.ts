@@ -126,6 +126,7 @@ export const BEHAVIOURS = {
   'says-400': refusing('400 Bad Request'),
   'says-401': refusing('401 Unauthorized'),
   'says-404': refusing('404 Not Found'),
+  'says-413': refusing('413 Content Too Large'),
   'says-429': refusing('429 Too Many Requests', 'retry-after: 7\r\n'),
   'says-500': refusing('500 Internal Server Error'),
   'says-503': refusing('503 Service Unavailable'),

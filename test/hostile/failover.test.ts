@@ -77,6 +77,8 @@ before(async () => {
     equal: 'targets: [hostile/equal-a, hostile/equal-b, hostile/equal-c]',
     'alone-says-429': 'targets: [hostile/says-429-alone]',
     'alone-says-500': 'targets: [hostile/says-500-alone]',
+    'turned-away': 'targets: [hostile/says-401], fallbacks: [hostile/says-404]',
+    'half-turned-away': 'targets: [hostile/says-500], fallbacks: [hostile/says-401]',
     'alone-resets-after-silence': 'targets: [hostile/resets-after-silence-alone]',
     'then-resets-after-silence':
       'targets: [hostile/resets-after-silence], fallbacks: [hostile/answers]',
@@ -214,6 +216,17 @@ test('a provider that says for how long it takes nothing is asked nothing', asyn
   const seconds = Number(second.headers.get('retry-after'))
   assert.ok(seconds >= 1 && seconds <= 7)
   assert.equal(upstream.asked('says-429-alone'), 1)
+})
+
+test('another try is advised as long as one target might answer it', async () => {
+  for (const [model, mayRetry] of [
+    ['turned-away', 'false'],
+    ['half-turned-away', 'true'],
+  ] as const) {
+    const answer = await stage.ask(model)
+    assert.deepEqual([answer.status, answer.errorCode], [502, 'provider_failed'])
+    assert.equal(answer.headers.get('x-should-retry'), mayRetry, model)
+  }
 })
 
 test('a target that fails five times in a row rests, and is probed', async () => {

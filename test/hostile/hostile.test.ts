@@ -122,6 +122,7 @@ const CASES: readonly Case[] = [
   { does: 'says-400', status: 400, code: 'some_code', charged: 'nothing' },
   { does: 'says-401', status: 502, code: 'provider_failed', charged: 'nothing' },
   { does: 'says-404', status: 502, code: 'provider_failed', charged: 'nothing' },
+  { does: 'says-413', status: 413, code: 'some_code', charged: 'nothing' },
   { does: 'says-429', status: 429, code: 'provider_rate_limited', charged: 'nothing' },
   { does: 'says-500', status: 502, code: 'provider_failed', charged: 'nothing' },
   { does: 'says-503', status: 503, code: 'provider_overloaded', charged: 'nothing' },
@@ -189,6 +190,10 @@ for (const { does, stream = false, status, code, charged } of CASES)
     assert.match((await stage.explain(answer)).why, WHY[charged])
     // Whoever has paid for a failure should not pay again because an SDK tries again by itself.
     if (status >= 500 && charged === 'estimated') {
+      assert.equal(answer.headers.get('x-should-retry'), 'false')
+    }
+    // Nor does another try mend an account with a provider.
+    if (does === 'says-401' || does === 'says-404') {
       assert.equal(answer.headers.get('x-should-retry'), 'false')
     }
   })
