@@ -1,17 +1,17 @@
 // A QR code as a picture: dark on white in every theme, with the white around it that readers need.
 import { useMemo } from 'react'
-import { qrCode } from './qr-code.ts'
+import { encode } from 'uqr'
 import styles from './profile.module.css'
 
 type QrPictureProps = { readonly text: string; readonly label: string }
 
+/** Modules of white on each side, as the standard asks. */
 const quiet = 4
 
 export function QrPicture({ text, label }: QrPictureProps) {
-  const code = useMemo(() => qrCode(text), [text])
-  const size = code.length + 2 * quiet
-  const dark = code.flatMap((row, y) =>
-    row.flatMap((isDark, x) => (isDark ? `M${x + quiet} ${y + quiet}h1v1h-1z` : [])),
+  const { size, data } = useMemo(() => encode(text, { ecc: 'M', border: quiet }), [text])
+  const dark = data.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])),
   )
   return (
     <svg
