@@ -13,6 +13,7 @@ import {
   picture,
   seriousFindings,
   speakGerman,
+  viewsOf,
 } from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
@@ -65,35 +66,15 @@ describe('the pages beside the keys', () => {
   after(() => desk.close())
 
   for (const { path, title, knows } of pages)
-    test(`${path} shows what the gateway knows`, async () => {
-      await open(path)
-      await page.getByText(knows).first().waitFor()
-      assert.equal(await page.locator('h1').innerText(), title)
-      assert.equal(await page.title(), `${title} · Tollgate`)
-    })
-
-  for (const colorScheme of ['light', 'dark'] as const)
-    test(`axe finds nothing serious in the ${colorScheme}`, async () => {
-      await page.emulateMedia({ colorScheme })
-      for (const { path, knows } of pages) {
-        await open(path)
+    test(`${path} shows what the gateway knows, on every screen`, async () => {
+      for await (const { colorScheme, width } of viewsOf(desk, path)) {
         await page.getByText(knows).first().waitFor()
-        assert.deepEqual(await seriousFindings(page), [], path)
-        await picture(page, `${nameOf(path)}-${colorScheme}`)
+        assert.equal(await page.locator('h1').innerText(), title)
+        assert.equal(await page.title(), `${title} · Tollgate`)
+        if (width === 1440) assert.deepEqual(await seriousFindings(page), [], colorScheme)
+        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width)
+        await picture(page, `${nameOf(path)}-${colorScheme}-${width}`)
       }
-    })
-
-  for (const width of [320, 768])
-    test(`nothing is wider than ${width} pixels`, async () => {
-      await page.setViewportSize({ width, height: 900 })
-      for (const { path, knows } of pages) {
-        await open(path)
-        await page.getByText(knows).first().waitFor()
-        const wide = await page.evaluate('document.documentElement.scrollWidth')
-        assert.equal(wide, width, path)
-        await picture(page, `${nameOf(path)}-${width}`)
-      }
-      await page.setViewportSize({ width: 1280, height: 900 })
     })
 
   test('the frame says what a change comes to, and asks twice before it stops everything', async () => {

@@ -3,7 +3,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { misfits, openWebDesk, picture, seriousFindings, speakGerman } from '../support/web.ts'
+import {
+  misfits,
+  openWebDesk,
+  picture,
+  seriousFindings,
+  speakGerman,
+  viewsOf,
+} from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
 const nasty = [
@@ -16,6 +23,19 @@ const nasty = [
   '&lt;b&gt; &amp;amp; %3Cb%3E',
   `${'averylongnamewithoutanyspace'.repeat(6)}`,
 ]
+
+const paths: Readonly<Record<string, (id: string) => string>> = {
+  overview: () => '/settings/api-access',
+  'overview-no-match': () => '/settings/api-access?search=nothing+like+this',
+  new: () => '/settings/api-access/new',
+  edit: (id) => `/settings/api-access/${id}/edit`,
+  usage: (id) => `/settings/api-access/${id}`,
+  requests: (id) => `/settings/api-access/${id}?tab=requests`,
+  models: (id) => `/settings/api-access/${id}?tab=models`,
+  settings: (id) => `/settings/api-access/${id}?tab=settings`,
+  activity: (id) => `/settings/api-access/${id}?tab=activity`,
+  'not-found': () => '/nowhere/at/all',
+}
 
 describe('the pages of API access', () => {
   let desk: WebDesk
@@ -33,31 +53,18 @@ describe('the pages of API access', () => {
   })
   after(() => desk.close())
 
-  const paths = (): Readonly<Record<string, string>> => ({
-    overview: '/settings/api-access',
-    'overview-no-match': '/settings/api-access?search=nothing+like+this',
-    new: '/settings/api-access/new',
-    edit: `/settings/api-access/${id}/edit`,
-    usage: `/settings/api-access/${id}`,
-    requests: `/settings/api-access/${id}?tab=requests`,
-    models: `/settings/api-access/${id}?tab=models`,
-    settings: `/settings/api-access/${id}?tab=settings`,
-    activity: `/settings/api-access/${id}?tab=activity`,
-    'not-found': '/nowhere/at/all',
-  })
-
-  for (const colorScheme of ['light', 'dark'] as const)
-    test(`axe finds nothing serious in the ${colorScheme}`, async () => {
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize({ width: 1440, height: 900 })
-      for (const [name, path] of Object.entries(paths())) {
-        await open(path)
-        assert.deepEqual(await seriousFindings(page), [], name)
-        await picture(page, `${name}-${colorScheme}-1440`)
+  for (const [name, path] of Object.entries(paths))
+    test(`${name}: nothing is serious for axe, or wider than the screen`, async () => {
+      for await (const { colorScheme, width } of viewsOf(desk, path(id))) {
+        assert.deepEqual(await seriousFindings(page), [], `${colorScheme}, ${width} pixels`)
+        const isWide = await page.evaluate<number>('document.documentElement.scrollWidth')
+        assert.ok(isWide <= width, `it is ${isWide} pixels wide`)
+        await picture(page, `${name}-${colorScheme}-${width}`)
       }
     })
 
-  test('nor in dialogs and menus', async () => {
+  test('nor are dialogs and menus', async () => {
+    await page.emulateMedia({ colorScheme: 'dark' })
     await open(`/settings/api-access/${id}`)
     for (const action of ['Top up', 'Reset spend', 'Pause', 'Revoke']) {
       await page.getByRole('button', { name: /^Actions for/ }).click()
@@ -70,18 +77,6 @@ describe('the pages of API access', () => {
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
     }
   })
-
-  for (const width of [320, 768])
-    test(`nothing is wider than ${width} pixels`, async () => {
-      await page.setViewportSize({ width, height: 900 })
-      for (const [name, path] of Object.entries(paths())) {
-        await open(path)
-        assert.deepEqual(await seriousFindings(page), [], name)
-        const isWide = await page.evaluate<number>('document.documentElement.scrollWidth')
-        assert.ok(isWide <= width, `${name} is ${isWide} pixels wide`)
-        await picture(page, `${name}-dark-${width}`)
-      }
-    })
 
   test('a name is text, whatever it looks like', async () => {
     await page.setViewportSize({ width: 1440, height: 900 })
@@ -143,8 +138,8 @@ describe('the pages of API access', () => {
   test('everything is said in German too, whose longer words fit the narrowest screen', async () => {
     await speakGerman(page)
     await page.emulateMedia({ colorScheme: 'light' })
-    for (const [name, path] of Object.entries(paths())) {
-      await open(path)
+    for (const [name, path] of Object.entries(paths)) {
+      await open(path(id))
       assert.deepEqual(await seriousFindings(page), [], name)
       await picture(page, `${name}-german`)
       await page.setViewportSize({ width: 320, height: 900 })

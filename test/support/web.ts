@@ -1,5 +1,5 @@
 // The administration interface as people meet it: a gateway of its own, a real browser, and an administrator who came by
-// the link of the first start. Pictures go to test/artifacts, for a person to look at.
+// the link of the first start. With PICTURES=1, pictures go to test/artifacts, for a person to look at.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -132,13 +132,46 @@ const axeSource = readFileSync(
 /** What axe finds serious or critical, one line each. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   // The policy of the page forbids scripts from elsewhere; this way in is the debugger's.
-  await page.evaluate(axeSource)
+  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axeSource)
+  // Half faded in, no text has the contrast that it is meant to have.
+  await comeToRest(page)
   const violations = await page.evaluate<Violation[]>(
     `axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations)`,
   )
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
+}
+
+/** Until nothing fades or slides any more, which begins in the frame after the next; what turns for ever may go on. */
+async function comeToRest(page: Page): Promise<void> {
+  await page.evaluate(`(async () => {
+    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame)
+    const passing = document
+      .getAnimations()
+      .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
+    await Promise.allSettled(passing.map(({ finished }) => finished))
+  })()`)
+}
+
+export type View = { readonly colorScheme: 'light' | 'dark'; readonly width: number }
+
+const views: readonly View[] = [
+  { colorScheme: 'dark', width: 320 },
+  { colorScheme: 'dark', width: 768 },
+  { colorScheme: 'dark', width: 1440 },
+  { colorScheme: 'light', width: 1440 },
+]
+
+/** An address as each of these screens shows it: opened on the narrowest, then widened, then turned light. */
+export async function* viewsOf({ page, open }: WebDesk, path: string): AsyncGenerator<View> {
+  for (const view of views) {
+    await page.emulateMedia({ colorScheme: view.colorScheme })
+    await page.setViewportSize({ width: view.width, height: 900 })
+    if (view === views[0]) await open(path)
+    await comeToRest(page)
+    yield view
+  }
 }
 
 /** Takes one of the actions behind the dots of a key or a person. */
@@ -184,6 +217,7 @@ type Violation = {
 }
 
 export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env['PICTURES'] !== '1') return
   const folder = join('test', 'artifacts', 'web')
   mkdirSync(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
