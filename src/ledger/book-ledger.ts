@@ -120,7 +120,7 @@ export class BookLedger implements Ledger {
     return answers.every((answer) => answer.status === 'fulfilled')
   }
 
-  /** Budget may have been freed on these keys: whoever waits for it asks again. */
+  /** Budget may be freed on these keys: whoever waits for it asks again. */
   freed(keyIds: ReadonlySet<string>): void {
     this.#waiting.freed(keyIds)
   }

@@ -1,5 +1,6 @@
 // Asks that only holds in flight keep out wait here, first come first served, until something is freed or their time
-// is up. Waiting grants nothing by itself: each turn is an ask like any other.
+// is up. Waiting grants nothing by itself: each turn is an ask like any other. Who has waited is asked before who comes,
+// but does not keep out somebody who needs less: one large ask would stop all the others.
 import type { Clock } from '../core/clock.ts'
 import type { Ask, Refused, Reserved } from './ledger.ts'
 
@@ -45,7 +46,7 @@ export class Waiting {
     })
   }
 
-  /** Something was freed on these keys: who waits for it asks again, in order, ahead of whoever comes now. */
+  /** Something is being freed on these keys: who waits for it asks again, in order, ahead of whoever comes now. */
   freed(keyIds: ReadonlySet<string>): void {
     // What frees a key frees the frame as well.
     this.#wake(({ ask, refusal }) => refusal.shortage.scope === 'frame' || keyIds.has(ask.keyId))

@@ -1,5 +1,6 @@
 // The node's one writer: whatever arrives while a batch is being committed becomes the next batch. One batch in flight,
 // no timer in its way. Decides nothing; makes sure that every item gets exactly one answer, whatever the database does.
+// A batch frees before it grants, and what it frees is first offered to who has waited for it.
 import type { Clock } from '../core/clock.ts'
 import type { Batch, BatchResult, Item, Outcome, PriceRow } from './books.ts'
 import { keyOf } from './decide.ts'
@@ -27,7 +28,7 @@ export type WriterOptions = {
   readonly clock: Clock
   /** Becomes a member of the cluster; called again when another node has taken this one for dead. */
   readonly join: () => Promise<number>
-  /** Called after each commit that may have freed budget, with the keys it was freed on, before the next batch is formed. */
+  /** Called while a batch is formed that may free budget, with the keys: what is submitted `first` now is part of it. */
   readonly onFreed: (keyIds: ReadonlySet<string>) => void
 }
 
@@ -36,7 +37,7 @@ export type Submission = {
   readonly deadlineMs: number
   /** The price a charge names. */
   readonly price?: PriceRow
-  /** Ahead of everything that waits, in the order of these calls. */
+  /** Ahead of everything that has not waited, in the order of these calls. */
   readonly first?: boolean
 }
 
@@ -151,11 +152,13 @@ export class Writer {
   }
 
   #take(): Entry[] {
-    if (this.#urgent.length > 0) {
-      this.#queue = [...this.#urgent, ...this.#queue]
-      this.#urgent = []
-    }
-    const taken = this.#queue.splice(0, ITEMS_MAX)
+    const due = this.#queue.splice(0, ITEMS_MAX)
+    const freeing = due.filter(({ item }) => mayFree(item))
+    if (freeing.length > 0) this.#options.onFreed(new Set(freeing.map(({ item }) => keyOf(item))))
+    const taken = [...freeing, ...this.#urgent, ...due.filter(({ item }) => !mayFree(item))]
+    this.#urgent = []
+    const rest = taken.splice(ITEMS_MAX)
+    if (rest.length > 0) this.#queue = [...rest, ...this.#queue]
     for (const entry of taken) {
       const { item } = entry
       // Its requester has given up, so if an earlier try did commit the hold, nobody would ever end it.
@@ -213,14 +216,12 @@ export class Writer {
   }
 
   #deliver(entries: readonly Entry[], result: Extract<BatchResult, { live: true }>): void {
-    const freed = new Set<string>()
     for (const [index, entry] of entries.entries()) {
       const outcome = result.outcomes[index]
       if (outcome === undefined) throw new Error('a batch must answer every item')
       const { item } = entry
       if (entry.price !== undefined) this.#knownPrices.add(entry.price.version)
       const keyId = keyOf(item)
-      if (outcome.kind !== 'judged') freed.add(keyId)
       if (!entry.isAnswered) {
         entry.isAnswered = true
         entry.resolve({ outcome, balances: result.balances.get(keyId), now: result.now })
@@ -229,7 +230,6 @@ export class Writer {
         this.#voidLater(item)
       }
     }
-    if (freed.size > 0) this.#options.onFreed(freed)
   }
 
   /** Under a new number, because holds of the old one are being charged; asks get new holds with it. */
@@ -285,6 +285,25 @@ export class Writer {
 /** Nobody waits for the others any more, and they have changed nothing yet. */
 function isWanted(entry: Entry): boolean {
   return entry.isRetry || !entry.isAnswered
+}
+
+/** Settlements and their like, which never depend on what is asked in the same batch: their holds are older. */
+function mayFree({ kind }: Item): boolean {
+  switch (kind) {
+    case 'settle':
+    case 'void':
+    case 'trim':
+    case 'orphan':
+    case 'adjust':
+    case 'top-up':
+    case 'reset':
+      return true
+    case 'reserve':
+    case 'dry-run':
+    case 'extend':
+    case 'refused':
+      return false
+  }
 }
 
 function voidOf({ holdId, ask }: Extract<Item, { kind: 'reserve' }>): Item {

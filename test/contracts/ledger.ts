@@ -404,6 +404,25 @@ function several(it: It): void {
     await Promise.all(waiters)
     assert.deepEqual(order, ['second', 'third'])
   })
+
+  it('what is freed goes to who waits for it, not to who comes at that moment', async (desk) => {
+    const key = await desk.key(1000n)
+    let open = granted(await desk.ledger.reserve(ask(key, 1000)))
+    for (let round = 0; round < 5; round++) {
+      const waiting = desk.ledger.reserve(ask(key, 1000))
+      // It has been told to wait once a later item has passed through the same writer.
+      await desk.ledger.dryRun(ask(key, 1))
+      const newcomer = new AbortController()
+      const [, waited, came] = await Promise.all([
+        desk.ledger.void(open.holdId, 'test'),
+        waiting.finally(() => newcomer.abort()),
+        desk.ledger.reserve(ask(key, 1000, { signal: newcomer.signal })),
+      ])
+      assert.equal(came.reserved, false)
+      open = granted(waited)
+    }
+    await desk.ledger.void(open.holdId, 'test')
+  })
 }
 
 function trouble(it: It): void {
