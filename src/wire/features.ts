@@ -10,6 +10,7 @@ import { canBeToldEffort } from './converse/thinking-encode.ts'
 import { isTextType } from './media.ts'
 import { CACHE_MARKS_MAX, marksIn } from './messages/cache-marks.ts'
 import { claudeOf } from './messages/claude.ts'
+import { takesSampling } from './sampling.ts'
 
 /** The formats of conversations: those a client speaks, and those a provider does. */
 export type ChatFormat = Exclude<Format, 'embeddings'>
@@ -28,6 +29,13 @@ export const FEATURES = {
   top_p_beside_temperature: { chat: 'top_p', responses: 'top_p' },
   temperature_of_newer_claude: { chat: 'temperature', responses: 'temperature' },
   top_p_of_newer_claude: { chat: 'top_p', responses: 'top_p' },
+  temperature_of_reasoner: {
+    chat: 'temperature',
+    responses: 'temperature',
+    messages: 'temperature',
+  },
+  top_p_of_reasoner: { chat: 'top_p', responses: 'top_p', messages: 'top_p' },
+  logprobs_of_reasoner: { chat: 'logprobs', responses: 'top_logprobs' },
   top_k: { messages: 'top_k' },
   frequency_penalty: { chat: 'frequency_penalty' },
   presence_penalty: { chat: 'presence_penalty' },
@@ -95,10 +103,16 @@ export type Loss = { readonly rule: 'drop' | 'refuse'; readonly why: string }
 const drop = (why: string): Loss => ({ rule: 'drop', why })
 const refuse = (why: string): Loss => ({ rule: 'refuse', why })
 
+const REASONERS =
+  'OpenAI’s models that reason choose it themselves, those from GPT-5.1 on only while they reason'
+
 /** What each format cannot be told. */
 export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
   chat: {
     stop_beyond_four: refuse('at most four stop sequences can be sent'),
+    temperature_of_reasoner: drop(REASONERS),
+    top_p_of_reasoner: drop(REASONERS),
+    logprobs_of_reasoner: drop(REASONERS),
     top_k: drop('there is no such setting'),
     metadata: drop('it is taken only with answers that are stored; it is kept in the usage record'),
     file_url: refuse('files cannot be sent by address'),
@@ -110,6 +124,9 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
   responses: {
     choices: refuse('only one answer can be asked for'),
     stop: refuse('there are no stop sequences'),
+    temperature_of_reasoner: drop(REASONERS),
+    top_p_of_reasoner: drop(REASONERS),
+    logprobs_of_reasoner: drop(REASONERS),
     top_k: drop('there is no such setting'),
     frequency_penalty: drop('there is no such setting'),
     presence_penalty: drop('there is no such setting'),
@@ -234,7 +251,8 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
   const { sampling, messages, reasoning, outputFormat } = request
   const parts = messages.flatMap((message): readonly Part[] => message.parts)
   const thinks = thinksInMessages(request)
-  const { takesSampling, takesForcedTool } = claudeOf(target.model)
+  const claude = claudeOf(target.model)
+  const isFree = takesSampling({ ...request, model: target.model })
   const uses: Record<Feature, boolean> = {
     choices: request.choices > 1,
     stop: sampling.stop !== undefined,
@@ -245,8 +263,11 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     temperature_while_thinking: thinks && sampling.temperature !== undefined,
     top_p_while_thinking: thinks && sampling.topP !== undefined,
     top_p_beside_temperature: sampling.topP !== undefined && sampling.temperature !== undefined,
-    temperature_of_newer_claude: !takesSampling && (sampling.temperature ?? 1) !== 1,
-    top_p_of_newer_claude: !takesSampling && (sampling.topP ?? 1) !== 1,
+    temperature_of_newer_claude: !claude.takesSampling && (sampling.temperature ?? 1) !== 1,
+    top_p_of_newer_claude: !claude.takesSampling && (sampling.topP ?? 1) !== 1,
+    temperature_of_reasoner: !isFree && (sampling.temperature ?? 1) !== 1,
+    top_p_of_reasoner: !isFree && (sampling.topP ?? 1) !== 1,
+    logprobs_of_reasoner: !isFree && sampling.logprobs !== undefined,
     top_k: sampling.topK !== undefined,
     frequency_penalty: sampling.frequencyPenalty !== undefined,
     presence_penalty: sampling.presencePenalty !== undefined,
@@ -268,7 +289,7 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     file_beyond_documents: parts.some(
       (part) => part.type === 'file' && documentFormat(part.source) === undefined,
     ),
-    forced_tool: forcesTool(request) && !takesForcedTool,
+    forced_tool: forcesTool(request) && !claude.takesForcedTool,
     forbidden_tools: request.toolChoice?.type === 'none' && calledTools(request).length > 0,
     strict_tool: request.tools.some((tool) => tool.type === 'function' && tool.strict === true),
     tool_input_format: request.tools.some(

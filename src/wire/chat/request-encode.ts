@@ -6,12 +6,12 @@ import type {
   CanonicalRequest,
   Conversation,
   OutputFormat,
-  Sampling,
   Tool,
   ToolChoice,
 } from '../../core/request.ts'
 import { effortOf } from '../effort.ts'
 import { fitIdentifier } from '../identifiers.ts'
+import { takesSampling } from '../sampling.ts'
 import { fitToolName } from '../tool-name.ts'
 import { encodeMessages } from './message-encode.ts'
 
@@ -30,7 +30,7 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
     stream_options: request.stream ? { include_usage: true } : undefined,
     max_completion_tokens: request.outputTokensMax,
     n: request.choices > 1 ? request.choices : undefined,
-    ...encodeSampling(request.sampling),
+    ...encodeSampling(request),
     tools: tools.length > 0 ? tools.map(encodeTool) : undefined,
     tool_choice: tools.length > 0 && toolChoice ? encodeChoice(toolChoice, tools) : undefined,
     parallel_tool_calls: tools.length > 0 ? request.parallelToolCalls : undefined,
@@ -43,11 +43,13 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
   })
 }
 
-function encodeSampling(sampling: Sampling): JsonObject {
-  const { logprobs } = sampling
+function encodeSampling(request: Conversation): JsonObject {
+  const { sampling } = request
+  const isFree = takesSampling(request)
+  const logprobs = isFree ? sampling.logprobs : undefined
   return {
-    temperature: sampling.temperature,
-    top_p: sampling.topP,
+    temperature: isFree ? sampling.temperature : undefined,
+    top_p: isFree ? sampling.topP : undefined,
     frequency_penalty: sampling.frequencyPenalty,
     presence_penalty: sampling.presencePenalty,
     seed: sampling.seed,

@@ -11,6 +11,7 @@ import type {
 } from '../../core/request.ts'
 import { effortOf } from '../effort.ts'
 import { fitIdentifier } from '../identifiers.ts'
+import { takesSampling } from '../sampling.ts'
 import { fitToolName } from '../tool-name.ts'
 import { ENCRYPTED_REASONING, givesEncryptedReasoning } from './encrypted-reasoning.ts'
 import { encodeInput } from './items-encode.ts'
@@ -21,14 +22,15 @@ const TOOL_NAME_CHARACTERS_MAX = 64
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   if (request.kind !== 'chat') throw new Error('only a conversation can become a response')
-  const { tools, toolChoice, sampling, cacheKey, endUser } = request
+  const { tools, toolChoice, cacheKey, endUser } = request
+  const sampling = takesSampling(request) ? request.sampling : {}
   const hasTools = tools.length > 0
   return defined({
     model: request.model,
     input: encodeInput(request.messages),
     stream: request.stream ? true : undefined,
     store: false,
-    include: encodeInclude(request),
+    include: encodeInclude({ ...request, sampling }),
     max_output_tokens: request.outputTokensMax,
     temperature: sampling.temperature,
     top_p: sampling.topP,

@@ -1,0 +1,80 @@
+// What a model that reasons refuses is not sent to it, and the client is told; to all others it goes on.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { Conversation, Effort } from '../core/request.ts'
+import { encodeRequest as encodeChat } from './chat/request-encode.ts'
+import { lossesOf } from './features.ts'
+import { encodeRequest as encodeResponse } from './responses/request-encode.ts'
+import { takesSampling } from './sampling.ts'
+
+function asked(model: string, effort?: Effort): Conversation {
+  return {
+    kind: 'chat',
+    model,
+    dropped: [],
+    stream: false,
+    messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }] }],
+    tools: [],
+    outputTokensMax: 8_192,
+    sampling: { temperature: 0.2, topP: 0.9, logprobs: 3 },
+    choices: 1,
+    ...(effort && { reasoning: { effort } }),
+  }
+}
+
+for (const [model, effort, takes] of [
+  ['o1', undefined, false],
+  ['o3-2025-04-16', undefined, false],
+  ['o4-mini', 'low', false],
+  ['gpt-5', undefined, false],
+  ['openai/gpt-5-mini', undefined, false],
+  ['gpt-5-nano-2025-08-07', 'minimal', false],
+  ['gpt-5.1', undefined, true],
+  ['gpt-5.1', 'none', true],
+  ['gpt-5.1', 'low', false],
+  ['gpt-5.1-codex', undefined, false],
+  ['gpt-5.2-pro', undefined, false],
+  ['gpt-5.4-mini', undefined, true],
+  ['gpt-5.5', undefined, false],
+  ['gpt-5.6-luna', 'none', true],
+  ['gpt-6-sol', 'high', false],
+  ['gpt-5-chat-latest', undefined, true],
+  ['gpt-4o', undefined, true],
+  ['gpt-4.1-mini', undefined, true],
+  ['gpt-oss-120b', undefined, true],
+  ['openai/gpt-oss-20b', 'low', true],
+  ['sandbox-reasoner', undefined, true],
+  ['my-deployment', undefined, true],
+  ['octopus-o1', undefined, true],
+] as const)
+  test(`${model}${effort ? ` with effort ${effort}` : ''} takes ${takes ? 'a' : 'no'} temperature`, () => {
+    assert.equal(takesSampling(asked(model, effort)), takes)
+  })
+
+test('what such a model refuses is dropped by the client’s names', () => {
+  for (const [format, encode] of [
+    ['chat', encodeChat],
+    ['responses', encodeResponse],
+  ] as const) {
+    const reasoner = asked('gpt-5')
+    const { temperature, top_p, logprobs, top_logprobs, include } = encode(reasoner)
+    assert.deepEqual([temperature, top_p, logprobs, top_logprobs], Array(4).fill(undefined))
+    assert.doesNotMatch(JSON.stringify(include ?? []), /logprobs/)
+    const client = format === 'chat' ? 'responses' : 'chat'
+    assert.deepEqual(lossesOf(reasoner, client, { format, model: 'gpt-5' }), [
+      'temperature',
+      'top_p',
+      client === 'chat' ? 'logprobs' : 'top_logprobs',
+    ])
+    const plain = asked('gpt-4o')
+    assert.partialDeepStrictEqual(encode(plain), { temperature: 0.2, top_p: 0.9, top_logprobs: 3 })
+    assert.deepEqual(lossesOf(plain, client, { format, model: 'gpt-4o' }), [])
+  }
+})
+
+test('a temperature of 1 is what such a model has anyway: nothing is lost', () => {
+  const request = { ...asked('o3'), sampling: { temperature: 1, topP: 1 } }
+  assert.deepEqual(lossesOf(request, 'messages', { format: 'responses', model: 'o3' }), [])
+  assert.equal(encodeResponse(request)['temperature'], undefined)
+})
