@@ -14,7 +14,7 @@ export type Explanation = {
   readonly attempts: readonly Attempt[]
   /** Tokens times price, line by line; empty where no price was involved. */
   readonly lines: readonly CostLine[]
-  /** Those lines together, rounded up once; null where no price was involved. */
+  /** Those lines together, rounded up once; null where something was charged without a price. */
   readonly recomputedNanodollars: Nanodollars | null
   /** Whether that is what was charged, to the nano-dollar. */
   readonly agrees: boolean
@@ -60,7 +60,7 @@ export async function explain(store: Store, requestId: string): Promise<Explanat
 }
 
 async function recompute(store: Store, row: UsageRow): Promise<Cost | null> {
-  if (row.priceVersion === null) return null
+  if (row.priceVersion === null) return row.costNanodollars === 0n ? NOTHING : null
   const figures = await store.db
     .selectFrom('prices')
     .selectAll()
@@ -69,11 +69,14 @@ async function recompute(store: Store, row: UsageRow): Promise<Cost | null> {
   return figures === undefined ? null : costOf(row.tokens, toPrice(figures))
 }
 
+/** What no provider was paid for adds up without a price. */
+const NOTHING: Cost = { lines: [], nanodollars: 0n }
+
 /** What attempts that were given up may have cost, and what was billed beside tokens, was charged beside the answer. */
 function addUp(answer: Cost | null, attempts: readonly Attempt[]): Cost | null {
   const charges = attempts.filter(hasCharge).map(({ charge }) => costOfLines(linesOf(charge)))
   if (answer === null && charges.length === 0) return null
-  return [answer ?? { lines: [], nanodollars: 0n }, ...charges].reduce((sum, cost) => ({
+  return [answer ?? NOTHING, ...charges].reduce((sum, cost) => ({
     lines: [...sum.lines, ...cost.lines],
     nanodollars: sum.nanodollars + cost.nanodollars,
   }))

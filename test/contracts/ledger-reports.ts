@@ -130,6 +130,16 @@ export function reports(it: It): void {
     await assert.rejects(explain(desk.store, 'req_none'), { code: 'unknown_request' })
   })
 
+  it('what cost nothing, and has no price, adds up to nothing', async (desk) => {
+    const asked = ask(await desk.key(null), 1000)
+    await spend(desk.ledger, asked, { price: null, status: 502, costNanodollars: 0n })
+    const { recomputedNanodollars, agrees, lines } = await explain(desk.store, asked.requestId)
+    assert.deepEqual(
+      { recomputedNanodollars, agrees, lines },
+      { recomputedNanodollars: 0n, agrees: true, lines: [] },
+    )
+  })
+
   it('of a request that was voided and asked for again, the last is told', async (desk) => {
     const key = await desk.key(1000n)
     const asked = ask(key, 100)
