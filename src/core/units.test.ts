@@ -1,8 +1,8 @@
-// Durations as people write them.
+// Durations and sizes as people write them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { parseDuration } from './units.ts'
+import { formatSize, parseDuration } from './units.ts'
 
 test('durations in milliseconds', () => {
   for (const [text, ms] of [
@@ -19,5 +19,18 @@ test('durations in milliseconds', () => {
     ['3 weeks', undefined],
   ] as const) {
     assert.equal(parseDuration(text), ms, text)
+  }
+})
+
+test('sizes in the unit that suits them', () => {
+  for (const [bytes, text] of [
+    [1, '1 B'],
+    [1_024, '1 KB'],
+    [1_536, '1536 B'],
+    [512 * 1_024, '512 KB'],
+    [32 * 1_048_576, '32 MB'],
+    [1_073_741_824, '1 GB'],
+  ] as const) {
+    assert.equal(formatSize(bytes), text)
   }
 })

@@ -46,6 +46,14 @@ export const size = z
     return z.NEVER
   })
 
+/** `32 MB`: in the largest unit that tells it without a fraction. */
+export function formatSize(bytes: number): string {
+  const [unit, each] = Object.entries(BYTES_PER_UNIT).findLast(
+    ([, size]) => bytes % size === 0,
+  ) ?? ['B', 1]
+  return `${bytes / each} ${unit}`
+}
+
 /** An amount of USD with at most 9 decimals. */
 export const budget = z
   .union([z.string(), z.number()], {

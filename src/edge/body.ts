@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 
 import { GatewayError } from '../core/errors.ts'
+import { formatSize } from '../core/units.ts'
 import { ClientGone } from '../exchange/reply.ts'
 
 /** What bodies may take of the memory. */
@@ -50,8 +51,8 @@ export class BodyRoom {
   }
 
   #tooLarge(): GatewayError {
-    const megabytes = this.#bytesMax / 1024 / 1024
-    return new GatewayError('request_too_large', `a request body may have at most ${megabytes} MB`)
+    const size = formatSize(this.#bytesMax)
+    return new GatewayError('request_too_large', `a request body may have at most ${size}`)
   }
 }
 
