@@ -56,7 +56,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const log = process.stdout.isTTY ? terminalLog(everything) : everything
   const announce = async (url: string): Promise<void> => {
     warnLeftOut(log, config, catalogFor(config))
-    if (!options.json) await greet({ config, source }, url)
+    await greet({ config, source }, url)
   }
   if (config.server.workers > 1 && !isWorker) {
     superviseWorkers(config.server.workers, (url) => {

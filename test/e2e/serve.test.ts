@@ -29,8 +29,9 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     after(() => drop())
 
     test('answers keys as they are beside it, and ends with 0', async () => {
-      await using server = serve(env, '--port', '0')
+      await using server = serve(env, '--port', '0', '--json')
       const url = await addressOf(server)
+      await server.printed(/There is no administrator yet.*\n\n {2}http:\S+\/welcome#\S+\n/)
       const [, paste = ''] = await server.printed(/There is no key yet.*\n\n([^]*?)\n\n/)
       const pasted = await run('bash', ['-c', `${paste}\necho; echo "$TOLLGATE_API_KEY"`], {
         env: { ...process.env, ...env },
