@@ -6,7 +6,7 @@ import { makeRouter } from './router.ts'
 
 const find = makeRouter([
   { method: 'GET', path: '/v1/models', handler: 'list' },
-  { method: 'GET', path: '/v1/models/{id}', handler: 'show' },
+  { method: 'GET', path: '/v1/models/{name}', handler: 'show' },
   { method: 'GET', path: '/v1/responses/{id}', handler: 'get' },
   { method: 'DELETE', path: '/v1/responses/{id}', handler: 'delete' },
   { method: 'GET', path: '/v1/responses/{id}/input_items', handler: 'items' },
@@ -21,6 +21,10 @@ test('what is found', () => {
     ['GET', '/v1/models/meta/llama', ['show', 'meta/llama']],
     ['DELETE', '/v1/responses/resp_1', ['delete', 'resp_1']],
     ['GET', '/v1/responses/resp_1/input_items', ['items', 'resp_1']],
+    ['POST', '/v1/responses/resp_1', ['GET', 'DELETE']],
+    ['POST', '/v1/responses/resp_1/cancel', []],
+    ['GET', '/v1/responses/resp_1/cancel', []],
+    ['GET', '/v1/responses/a/b/input_items', []],
     ['POST', '/v1/chat/completions', ['chat', '']],
     ['GET', '/v1/chat/completions', ['POST']],
     ['POST', '/v1/models/x', ['GET']],

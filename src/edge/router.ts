@@ -1,5 +1,5 @@
-// Finds the handler of a method and a path. Paths are exact but for one `{id}`, which may hold slashes, because model
-// names may; of several patterns that fit, the one that says most counts.
+// Finds the handler of a method and a path. Paths are exact but for one `{id}`, or `{name}`, which may hold slashes,
+// because model names may; of several patterns that fit, the one that says most counts.
 
 export type Route<Handler> = {
   readonly method: 'GET' | 'POST' | 'DELETE'
@@ -22,7 +22,7 @@ export function makeRouter<Handler>(
 ): (method: string, path: string) => Found<Handler> {
   const byPath = Map.groupBy(routes, ({ path }) => path)
   const patterns = [...byPath.keys()]
-    .filter((path) => path.includes('{id}'))
+    .filter((path) => path.includes('{'))
     .toSorted((one, other) => other.length - one.length)
 
   return (method, path) => {
@@ -46,13 +46,15 @@ function choose<Handler>(
   return { found: 'other methods', methods: routes.map((one) => one.method) }
 }
 
-/** What stands for `{id}` in a path that fits the pattern. A name that is not properly escaped names nothing. */
+/** What stands for the placeholder in a path that fits the pattern. What is not properly escaped names nothing. */
 function idIn(path: string, pattern: string): string | undefined {
-  const [before = '', after = ''] = pattern.split('{id}')
+  const [before = '', placeholder, after = ''] = pattern.split(/[{}]/)
   const isFit = path.startsWith(before) && path.endsWith(after)
   if (!isFit || path.length <= before.length + after.length) return undefined
+  const written = path.slice(before.length, path.length - after.length)
+  if (placeholder === 'id' && written.includes('/')) return undefined
   try {
-    return decodeURIComponent(path.slice(before.length, path.length - after.length))
+    return decodeURIComponent(written)
   } catch {
     return undefined
   }

@@ -21,7 +21,7 @@ export type Handler = {
 
 /** A request at the door. */
 export type Arrival = Incoming & {
-  /** What stands for {id} in the path. */
+  /** What stands for {id} or {name} in the path. */
   readonly id: string
   readonly query: URLSearchParams
 }
@@ -30,7 +30,7 @@ export const ROUTES: readonly Route<Handler>[] = [
   ask('GET', '/v1/key', { endpoint: 'models', run: showOwnKey }),
   ask('GET', '/v1/requests/{id}', { endpoint: 'models', run: showOwnRequest }),
   ask('GET', '/v1/models', { endpoint: 'models', run: listModels }),
-  ask('GET', '/v1/models/{id}', { endpoint: 'models', run: showModel }),
+  ask('GET', '/v1/models/{name}', { endpoint: 'models', run: showModel }),
   post('/v1/chat/completions', { endpoint: 'chat', format: 'chat', run: exchange }),
   post('/v1/responses', { endpoint: 'responses', format: 'responses', run: exchange }),
   ask('GET', '/v1/responses/{id}', { endpoint: 'responses', run: showResponse }),
