@@ -38,7 +38,9 @@ export type EdgeOptions = {
   readiness(): Promise<string | undefined>
 }
 
-const LIMITS = {
+const SETTINGS = {
+  // Refused here, so that the answer has a form and an id.
+  requireHostHeader: false,
   maxHeaderSize: 64 * 1024,
   headersTimeout: 15_000,
   requestTimeout: 120_000,
@@ -62,9 +64,12 @@ export class Edge {
     this.#options = options
     this.#bodyRoom = new BodyRoom(options.bodyBytesMax)
     this.#keepAlive = new KeepAlive(options.parts.clock)
-    this.#server = createServer(LIMITS, (message, response) => {
+    const serve = (message: IncomingMessage, response: ServerResponse): void => {
       void this.#serve(message, response)
-    })
+    }
+    this.#server = createServer(SETTINGS, serve)
+    // Whoever expects what nobody knows is answered as if it had not said so.
+    this.#server.on('checkExpectation', serve)
     this.#server.on('clientError', (problem, socket) => this.#refuse(socket, problem))
   }
 
@@ -111,7 +116,7 @@ export class Edge {
     reply.setHeader('x-request-id', requestId)
     if (family === 'messages') reply.setHeader('request-id', requestId)
     try {
-      refuseNul(message)
+      refuseOddHead(message)
       if (path === '/v1' || path.startsWith('/v1/')) {
         await this.#serveData({ message, body }, reply, { path, startedMs, trace })
       } else {
@@ -222,10 +227,14 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   return query < 0 ? url : url.slice(0, query)
 }
 
-/** PostgreSQL does not even look for it, and nothing is named so. */
-function refuseNul({ url = '/' }: IncomingMessage): void {
-  if (!url.includes('%00')) return
-  throw new GatewayError('invalid_request', 'there is a NUL character (%00) in the address')
+function refuseOddHead({ url = '/', headers, httpVersion }: IncomingMessage): void {
+  if (headers.host === undefined && httpVersion === '1.1') {
+    throw new GatewayError('invalid_request', 'HTTP/1.1 asks for the header "Host"')
+  }
+  // PostgreSQL does not even look for it, and nothing is named so.
+  if (url.includes('%00')) {
+    throw new GatewayError('invalid_request', 'there is a NUL character (%00) in the address')
+  }
 }
 
 /** The envelope of everything below /v1/messages is the messages family's, of everything else the chat family's. */

@@ -290,6 +290,14 @@ describe('refusals', () => {
       await ask('nonsense\r\n\r\n'),
       /^HTTP\/1\.1 400 .*x-request-id: req_.*"invalid_request"/s,
     )
+    for (const [head, status] of [
+      ['GET /healthz HTTP/1.1', '400 .*"invalid_request"'],
+      ['GET /healthz HTTP/1.1\r\nhost: a\r\nexpect: wonders\r\nconnection: close', '200 '],
+    ]) {
+      const answer = await ask(`${head}\r\n\r\n`)
+      assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status}`, 's'))
+      assert.match(answer, /x-request-id: req_/)
+    }
     const large = `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`
     assert.match(await ask(large), /^HTTP\/1\.1 431 .*x-request-id: req_/s)
   })
