@@ -2,6 +2,7 @@
 // families can read.
 import type { Caller } from '../access/caller.ts'
 import type { Model } from '../catalog/models.ts'
+import type { ModelKind } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Asking, ListingParts } from './asking.ts'
@@ -41,16 +42,28 @@ export async function showModel(
   await answerFree(parts, asked, () => JSON.stringify(entryOf(model)))
 }
 
-function modelsOf({ catalog }: ListingParts, caller: Caller): readonly Model[] {
-  return catalog()
+/** Of a model that only a test key's allowlist names, nothing else is known: the sandbox plays any kind of it. */
+type Listed = Pick<Model, 'id' | 'targets' | 'context' | 'maxOutput'> & {
+  readonly kind: ModelKind | null
+}
+
+function modelsOf({ catalog }: ListingParts, caller: Caller): readonly Listed[] {
+  const known = catalog()
     .list()
-    .filter(({ id, available }) => caller.models.has(id) && (available || caller.mode === 'test'))
+    .filter(({ id }) => caller.models.has(id))
+  if (caller.mode === 'live') return known.filter(({ available }) => available)
+  const names = new Set(known.map(({ id }) => id))
+  const played = [...caller.models].filter((id) => !names.has(id))
+  return [
+    ...known,
+    ...played.map((id) => ({ id, kind: null, targets: [], context: null, maxOutput: null })),
+  ]
 }
 
 /** When a model was published is not known here; both families only ask that there is a date. */
 const CREATED = 1_700_000_000
 
-function entryOf(model: Model): JsonObject {
+function entryOf(model: Listed): JsonObject {
   return {
     id: model.id,
     object: 'model',

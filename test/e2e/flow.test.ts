@@ -103,6 +103,16 @@ describe('answers', () => {
   test('a test key calls any public name and pays nothing', async () => {
     const secret = await gateway.key('tests', 'sandbox-chat,gpt-5-mini', '--mode', 'test')
     assert.equal((await chat({ ...HELLO, model: 'gpt-5-mini' }, secret)).status, 200)
+    const { body: list } = await call('/v1/models', { headers: bearer(secret) })
+    assert.deepEqual(
+      (list['data'] as Body[]).map(({ id, kind }) => [id, kind]),
+      [
+        ['sandbox-chat', 'chat'],
+        ['gpt-5-mini', null],
+      ],
+    )
+    const one = await call('/v1/models/gpt-5-mini', { headers: bearer(secret) })
+    assert.equal(one.body['id'], 'gpt-5-mini')
     assert.match(secret, /^tg_test_/)
     const { status, headers } = await chat(HELLO, secret)
     assert.equal(status, 200)
