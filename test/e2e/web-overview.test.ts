@@ -69,6 +69,23 @@ describe('the overview of keys', () => {
     assert.equal(await page.getByRole('textbox', { name: 'Budget in USD' }).inputValue(), '1')
   })
 
+  test('at 1280 pixels all columns are in sight, in German too', async () => {
+    const context = await desk.browser.newContext({
+      storageState: await desk.context.storageState(),
+      viewport: { width: 1280, height: 900 },
+      locale: 'de-DE',
+    })
+    const german = await context.newPage()
+    await desk.open('/settings/api-access', german)
+    await german.getByRole('columnheader', { name: 'Kosten, 7 Tage' }).waitFor()
+    const wide = await german
+      .getByRole('table')
+      .evaluate(({ scrollWidth, parentElement }) => scrollWidth - (parentElement?.clientWidth ?? 0))
+    assert.ok(wide <= 0, `${wide} pixels are beyond the edge`)
+    await picture(german, 'overview-german')
+    await context.close()
+  })
+
   test('the frame is edited from its card', async () => {
     await desk.open('/settings/api-access')
     await page.getByRole('button', { name: 'Edit frame' }).click()
