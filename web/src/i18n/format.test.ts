@@ -39,6 +39,17 @@ test('a moment in a zone of its own names the zone', () => {
   assert.match(text, /Dec 1, 2026.*12:00.AM Europe\/Berlin/)
 })
 
+test('a moment names the zone of the reader', () => {
+  for (const locale of ['en', 'de']) {
+    const { dateTime, hour, exactTime } = formatFor(locale)
+    const moment = '2026-11-15T09:08:07Z'
+    const zone = dateTime(moment).slice(hour(moment).length)
+    assert.match(zone, /^ \S/)
+    assert.ok(dateTime(moment).startsWith(hour(moment)))
+    assert.ok(exactTime(moment).endsWith(zone))
+  }
+})
+
 test('what is compared with other records has its second and its zone', () => {
   for (const locale of ['en', 'de'])
     assert.match(formatFor(locale).exactTime('2026-11-15T09:08:07Z'), /:08:07 .*[A-Z]/)

@@ -19,7 +19,10 @@ export type Format = {
   date(moment: string): string
   /** A day of the calendar, `2026-11-15`, which is the same day in every zone. */
   day(day: string): string
+  /** In the reader's zone, which it names. */
   dateTime(moment: string): string
+  /** As dateTime, one of many in a row: their zone is the same. */
+  hour(moment: string): string
   /** To the second, with the zone: what is compared with other records. */
   exactTime(moment: string): string
   /** As dateTime, in a zone of its own, which it names. */
@@ -49,7 +52,8 @@ export function formatFor(locale: string): Format {
   })
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
   const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-  const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  const hour = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  const zone = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
   const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
   const list = new Intl.ListFormat(locale, { type: 'conjunction' })
   return {
@@ -65,7 +69,8 @@ export function formatFor(locale: string): Format {
     change: (ratio) => change.format(ratio),
     date: (moment) => date.format(new Date(moment)),
     day: (text) => day.format(new Date(text)),
-    dateTime: (moment) => dateTime.format(new Date(moment)),
+    dateTime: (moment) => `${hour.format(new Date(moment))} ${zoneAt(zone, moment)}`,
+    hour: (moment) => hour.format(new Date(moment)),
     exactTime: (moment) => exactTime.format(new Date(moment)),
     dateTimeIn: (moment, timeZone) => dateTimeIn(locale, moment, timeZone),
     reset: (moment, timeZone) => {
@@ -75,6 +80,12 @@ export function formatFor(locale: string): Format {
     relative: (moment, now) => relative(locale, new Date(moment).getTime() - now),
     list: (items) => list.format(items),
   }
+}
+
+/** A style for the time names the zone only together with the seconds. */
+function zoneAt(zone: Intl.DateTimeFormat, moment: string): string {
+  const parts = zone.formatToParts(new Date(moment))
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }
 
 function dateTimeIn(locale: string, moment: string, timeZone: string): string {

@@ -61,7 +61,7 @@ function Chart({ course, asked: { span }, metric, group }: FiguresProps) {
         formatValue={(value) =>
           metric === 'cost' ? format.money(value.toFixed(9)) : format.compact(value)
         }
-        formatMoment={(at) => (span.step === 'day' ? format.day(at) : format.dateTime(at))}
+        formatMoment={(at) => (span.step === 'day' ? format.day(at) : format.hour(at))}
       />
     </section>
   )
@@ -130,7 +130,7 @@ function TimeTable({ asked }: Pick<FiguresProps, 'asked'>) {
           nameHeader={t('usage.time')}
           rows={totalsBy(usage.data.rows, (row) => row.day ?? row.hour ?? '')}
           total={usage.data.total}
-          formatName={(at) => (span.step === 'day' ? format.day(at) : format.dateTime(at))}
+          formatName={(at) => (span.step === 'day' ? format.day(at) : format.hour(at))}
           isTime
         />
       )}
