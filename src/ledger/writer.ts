@@ -53,6 +53,7 @@ type Entry = {
   readonly reject: (error: unknown) => void
 }
 
+/** Who has waited comes on top: they are few, and must not push out of each batch who has not. */
 const ITEMS_MAX = 256
 /** More than a database can work off within any deadline; beyond it, waiting only wastes memory. */
 const QUEUE_MAX = 20_000
@@ -157,8 +158,6 @@ export class Writer {
     if (freeing.length > 0) this.#options.onFreed(new Set(freeing.map(({ item }) => keyOf(item))))
     const taken = [...freeing, ...this.#urgent, ...due.filter(({ item }) => !mayFree(item))]
     this.#urgent = []
-    const rest = taken.splice(ITEMS_MAX)
-    if (rest.length > 0) this.#queue = [...rest, ...this.#queue]
     for (const entry of taken) {
       const { item } = entry
       // Its requester has given up, so if an earlier try did commit the hold, nobody would ever end it.

@@ -14,6 +14,7 @@ type Fate = 'fine' | 'lost before' | 'lost after' | 'fenced' | 'hangs'
 
 /** Books in memory whose next batches meet these fates, and go well afterwards. */
 async function setUp(...fates: readonly Fate[]) {
+  let whenFreed = (): void => {}
   const books = new MemoryBooks(await loadRules(), {})
   for (const id of ['key_a', FRAME_ID]) books.openAccount(id, 10_000n)
   const batches: Batch[] = []
@@ -22,7 +23,7 @@ async function setUp(...fates: readonly Fate[]) {
   const writer = await Writer.start({
     clock,
     join: async () => books.join(),
-    onFreed: () => {},
+    onFreed: () => whenFreed(),
     runner: {
       close: async () => {},
       async run(batch: Batch): Promise<BatchResult> {
@@ -39,12 +40,18 @@ async function setUp(...fates: readonly Fate[]) {
       },
     },
   })
-  const reserve = (): Promise<Done> =>
+  const submit = (first: boolean): Promise<Done> =>
     writer.submit({
       item: { kind: 'reserve', holdId: writer.newHoldId(), ask: ask('key_a', 100) },
       deadlineMs: 5000,
+      first,
     })
-  return { books, batches, clock, writer, reserve, letGo: hanging.resolve }
+  const reserve = (): Promise<Done> => submit(false)
+  const reserveFirst = (): Promise<Done> => submit(true)
+  const onFreed = (then: () => void): void => {
+    whenFreed = then
+  }
+  return { books, batches, clock, writer, reserve, reserveFirst, onFreed, letGo: hanging.resolve }
 }
 
 function isGranted({ outcome }: Done): boolean {
@@ -85,6 +92,26 @@ describe('the writer', () => {
       batches.map(({ items }) => items.length),
       [1, 10],
     )
+  })
+
+  test('who waits is part of the batch that frees, and pushes nobody out of it', async () => {
+    const { batches, reserve, reserveFirst, onFreed, letGo, writer } = await setUp('hangs')
+    const first = reserve()
+    await turn()
+    const asks = Array.from({ length: 100 }, reserve)
+    const holdId = writer.nodeId * 2 ** 33 + 1
+    const item: Item = { kind: 'void', keyId: 'key_a', holdId, reason: 'test' }
+    const freed = writer.submit({ item, deadlineMs: 5000 })
+    onFreed(() => asks.push(...Array.from({ length: 256 }, reserveFirst)))
+    letGo()
+    await Promise.all([first, freed])
+    await Promise.all(asks)
+    await writer.close()
+    assert.deepEqual(
+      batches.map(({ items }) => items.length),
+      [1, 1 + 256 + 100],
+    )
+    assert.equal(batches[1]?.items[0], item)
   })
 
   test('an item the database will not take fails alone', async () => {
