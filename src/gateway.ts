@@ -41,6 +41,7 @@ import { findKey, revokedAmong } from './store/keys.ts'
 import { recordUse } from './store/last-use.ts'
 import type { Store } from './store/open.ts'
 import { openStore } from './store/open.ts'
+import { outlast } from './store/outlast.ts'
 import { agreeOnSecret } from './store/secret-mark.ts'
 import { Supply } from './supply.ts'
 import { describeError } from './telemetry/log.ts'
@@ -98,7 +99,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const alerts = new AlertWatch({ store, log, sender })
   opened.defer(() => alerts.stop())
   const running = new Running()
-  const directory = new KeyDirectory((hash) => loadCaller(store, hash))
+  const directory = new KeyDirectory((hash) => outlast(clock, () => loadCaller(store, hash)))
   const lastUse = new LastUse(clock, (used) => recordUse(store, used))
   opened.defer(() => lastUse.stop())
   const supply = new Supply(config, { http, clock })

@@ -1,6 +1,7 @@
 // The Ledger that keeps real books: turns questions into items for the writer, and the writer's outcomes into answers.
 // It remembers which open holds are this process's own; everything else it knows is in the database.
 import type { Clock } from '../core/clock.ts'
+import { OUTAGE_MS_MAX } from '../core/durations.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { Item, Outcome } from './books.ts'
 import { toPriceRow } from './figures.ts'
@@ -31,7 +32,6 @@ export type BookLedgerParts = {
   readonly leave: () => Promise<void>
 }
 
-const RESERVE_MS_MAX = 5000
 const SETTLE_MS_MAX = 2000
 /** Enough for a `finally` that settles again what was settled a moment ago, without asking the database. */
 const SETTLED_KEPT = 2048
@@ -57,7 +57,7 @@ export class BookLedger implements Ledger {
 
   async dryRun(ask: Ask): Promise<Reserved | Refused> {
     const { signal: _, ...plain } = ask
-    return this.#judge({ item: { kind: 'dry-run', ask: plain }, deadlineMs: RESERVE_MS_MAX })
+    return this.#judge({ item: { kind: 'dry-run', ask: plain }, deadlineMs: OUTAGE_MS_MAX })
   }
 
   async trim(holdId: HoldId, amountNanodollars: Nanodollars): Promise<void> {
@@ -141,7 +141,7 @@ export class BookLedger implements Ledger {
     const { signal } = ask
     if (signal?.aborted) return { reserved: false, reason: 'abandoned' }
     const item: Item = { kind: 'reserve', holdId: this.#parts.writer.newHoldId(), ask }
-    const answer = await this.#judge({ item, deadlineMs: RESERVE_MS_MAX, first })
+    const answer = await this.#judge({ item, deadlineMs: OUTAGE_MS_MAX, first })
     if (!answer.reserved) return answer
     this.#open.set(answer.holdId, ask.keyId)
     if (!signal?.aborted) return answer

@@ -1,0 +1,37 @@
+// A read is tried again while the database is away, for as long as a new request waits, and in no other case.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { outlast } from './outlast.ts'
+import { ThreadLost } from './sqlite-thread.ts'
+
+const AWAY = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+
+/** A database that answers after it has failed so often, and a clock on which every try takes a second. */
+function database(failures: number, thrown: Error) {
+  let tries = 0
+  return {
+    clock: { now: () => 0, monotonicMs: () => tries * 1_000 },
+    tries: () => tries,
+    read: async (): Promise<string> => {
+      tries += 1
+      if (tries <= failures) throw thrown
+      return 'found'
+    },
+  }
+}
+
+for (const [what, failures, thrown, tries] of [
+  ['one that answers is asked once', 0, AWAY, 1],
+  ['one that comes back is asked until then', 3, AWAY, 4],
+  ['one that stays away is given up after five seconds', 9, AWAY, 5],
+  ['a lost thread is not waited for', 1, new ThreadLost('exit code 1'), 1],
+  ['a fault of the question is not asked again', 1, new TypeError('no such column'), 1],
+] as const)
+  test(what, async () => {
+    const { clock, read, ...db } = database(failures, thrown)
+    const found = outlast(clock, read)
+    if (failures < tries) assert.equal(await found, 'found')
+    else await assert.rejects(found, thrown)
+    assert.equal(db.tries(), tries)
+  })

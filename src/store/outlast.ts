@@ -1,0 +1,24 @@
+// Waits for a database that is away for a moment, so that its restart is felt as a delay and not as an error.
+import { setTimeout as pause } from 'node:timers/promises'
+
+import type { Clock } from '../core/clock.ts'
+import { OUTAGE_MS_MAX } from '../core/durations.ts'
+import { isOutage } from './outage.ts'
+import { ThreadLost } from './sqlite-thread.ts'
+
+const PAUSE_MS = 100
+
+/** Reads again for as long as waiting may help; what is read must not change anything. */
+export async function outlast<Value>(clock: Clock, read: () => Promise<Value>): Promise<Value> {
+  const deadlineMs = clock.monotonicMs() + OUTAGE_MS_MAX
+  for (;;) {
+    try {
+      return await read()
+    } catch (thrown) {
+      // A thread that is lost does not come back: this process ends.
+      const isPassing = isOutage(thrown) && !(thrown instanceof ThreadLost)
+      if (!isPassing || clock.monotonicMs() >= deadlineMs) throw thrown
+    }
+    await pause(PAUSE_MS)
+  }
+}
