@@ -3,12 +3,17 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
+import { systemClock } from '../../src/core/clock.ts'
 import { formatUsd, parseUsd } from '../../src/core/money.ts'
+import { periodAt } from '../../src/ledger/periods.ts'
+import { createKey } from '../../src/store/key-changes.ts'
+import { openStore } from '../../src/store/open.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { TestDatabase } from '../support/postgres.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { startProvider } from '../support/provider.ts'
+import { newKey } from '../support/store.ts'
 
 type Outcome = { readonly status: number; readonly code?: string; readonly retries: number }
 
@@ -126,11 +131,13 @@ describe('three nodes over one PostgreSQL', () => {
   })
 
   test('the frame limits twenty keys together', async () => {
-    const secrets = await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        first.key(`framed-${index}`, 'sandbox-chat', '--budget', 'none', '--when-tight', 'refuse'),
-      ),
-    )
+    const store = await openStore(database.url, { clock: systemClock, periodAt })
+    const secrets: string[] = []
+    for (let index = 0; index < 20; index++) {
+      const settings = { limitNanodollars: null, whenTight: 'refuse' } as const
+      secrets.push((await createKey(store, newKey(`framed-${index}`, settings))).secret)
+    }
+    await store.close()
     const worst = await worstCase(first.url, secrets[0] ?? '', asking(1000))
     const { spent } = await first.tollgate('frame', 'show')
     const budget = parseUsd(String(spent)) + 10n * worst
