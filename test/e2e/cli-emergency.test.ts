@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
-import { run } from '../support/process.ts'
+import { bareEnv, run } from '../support/process.ts'
 import type { Ended } from '../support/process.ts'
 
 const main = resolve('src/cli/main.ts')
@@ -80,6 +80,5 @@ test('whoever only looks makes no new database', async () => {
 })
 
 function tollgate(...argv: string[]): Promise<Ended> {
-  const env = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: join(folder, 'compiled') }
-  return run(process.execPath, [main, ...argv], { cwd: folder, env })
+  return run(process.execPath, [main, ...argv], { cwd: folder, env: bareEnv })
 }

@@ -18,7 +18,7 @@ import { after, before, describe, test } from 'node:test'
 
 import { isWellFormedSecret } from '../../src/core/secret.ts'
 import { freshDatabase } from '../support/postgres.ts'
-import { run } from '../support/process.ts'
+import { bareEnv, run } from '../support/process.ts'
 import type { Ended } from '../support/process.ts'
 
 const main = resolve('src/cli/main.ts')
@@ -443,9 +443,7 @@ function write(name: string, content: string): string {
 }
 
 function tollgate(argv: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  // As the launcher does: what was compiled once is kept, which halves the time of this file.
-  const usual = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: join(folder, 'compiled') }
-  return run(process.execPath, [main, ...argv], { cwd: folder, env: { ...usual, ...env } })
+  return run(process.execPath, [main, ...argv], { cwd: folder, env: { ...bareEnv, ...env } })
 }
 
 function jsonOf(ended: Ended): Record<string, unknown> {

@@ -10,7 +10,7 @@ import { after, before, describe, test } from 'node:test'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Ended } from '../support/process.ts'
-import { run } from '../support/process.ts'
+import { bareEnv, run } from '../support/process.ts'
 
 type Report = {
   readonly ok: boolean
@@ -19,8 +19,7 @@ type Report = {
 
 function probe(url: string, key: string | undefined, ...more: string[]): Promise<Ended> {
   const env = {
-    PATH: process.env['PATH'],
-    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+    ...bareEnv,
     ...(key === undefined ? {} : { TOLLGATE_API_KEY: key }),
   }
   return run(process.execPath, [resolve('src/cli/main.ts'), 'probe', '--url', url, ...more], {

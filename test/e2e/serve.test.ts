@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
 import { freshDatabase } from '../support/postgres.ts'
-import { run, start } from '../support/process.ts'
+import { bareEnv, run, start } from '../support/process.ts'
 import type { Ended, Running } from '../support/process.ts'
 
 const main = resolve('src/cli/main.ts')
@@ -258,16 +258,13 @@ test('a changed configuration is taken over, a wrong one is reported', async () 
 function serve(env: NodeJS.ProcessEnv, ...argv: string[]): Running {
   return start(process.execPath, [main, 'serve', ...argv], {
     cwd: folder,
-    env: { ...usual, ...env },
+    env: { ...bareEnv, ...env },
   })
 }
 
 function tollgate(env: NodeJS.ProcessEnv, ...argv: string[]): Promise<Ended> {
-  return run(process.execPath, [main, ...argv], { cwd: folder, env: { ...usual, ...env } })
+  return run(process.execPath, [main, ...argv], { cwd: folder, env: { ...bareEnv, ...env } })
 }
-
-/** As the launcher does: what was compiled once is kept. */
-const usual = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: join(folder, 'compiled') }
 
 async function addressOf(server: Running): Promise<string> {
   const [, url = ''] = await server.printed(/listening on (http:\S+)/)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import type { Ended } from './process.ts'
-import { run, start } from './process.ts'
+import { bareEnv, run, start } from './process.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -44,8 +44,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const configPath = join(folder, 'tollgate.yaml')
   if (options.config !== undefined) writeFileSync(configPath, options.config)
   const env = {
-    PATH: process.env['PATH'],
-    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+    ...bareEnv,
     TOLLGATE_DATABASE: options.database ?? `sqlite:${join(folder, 'tollgate.db')}`,
     TOLLGATE_SECRET: 'a secret for tests, long enough to be taken',
     ...(options.config === undefined ? {} : { TOLLGATE_CONFIG: configPath }),

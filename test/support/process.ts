@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
+import { resolve } from 'node:path'
 
 export type Ended = {
   readonly code: number | null
@@ -27,6 +28,12 @@ export type StartOptions = {
   readonly env?: NodeJS.ProcessEnv
   readonly uid?: number
   readonly gid?: number
+}
+
+/** For programs of this checkout, as the launcher does: what was compiled once is kept, which halves the time to start. */
+export const bareEnv = {
+  PATH: process.env['PATH'],
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? resolve('.cache/compiled'),
 }
 
 /** Nothing a test started outlives it. */
