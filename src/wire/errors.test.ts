@@ -4,6 +4,7 @@ import { test } from 'node:test'
 
 import { ERROR_CODES, GatewayError } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
+import { newSecret } from '../core/secret.ts'
 import { encodeError } from './errors.ts'
 import { streamError } from './provider-errors.ts'
 
@@ -59,6 +60,17 @@ test('the published types', () => {
   assert.deepEqual(types('provider_overloaded'), ['server_error', 'overloaded_error'])
   assert.deepEqual(types('request_too_large'), ['invalid_request_error', 'request_too_large'])
   assert.deepEqual(types('internal_error'), ['server_error', 'api_error'])
+})
+
+test('a secret that was sent for a name is not sent back', () => {
+  const error = new GatewayError(
+    'not_found',
+    `there is nothing at /v1/${newSecret('live', 'acme')}`,
+  )
+  for (const family of ['chat', 'messages'] as const) {
+    const body = encodeError(family, error, '')['error']
+    assert.equal(isObject(body) && body['message'], 'there is nothing at /v1/acme_[redacted]')
+  }
 })
 
 test('a request that is too large for a provider has the type of one that is too large here', () => {

@@ -3,6 +3,7 @@
 import type { Family } from '../core/endpoints.ts'
 import type { ErrorCode, GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
+import { redactOwn } from '../telemetry/log.ts'
 
 const REQUEST = 'invalid_request_error'
 
@@ -45,11 +46,12 @@ export function errorType(family: Family, code: ErrorCode): string {
 export function encodeError(family: Family, error: GatewayError, requestId: string): JsonObject {
   const { param, facts } = error.details
   const type = errorType(family, error.code)
+  const message = redactOwn(error.message)
   switch (family) {
     case 'chat':
       return {
         error: {
-          message: error.message,
+          message,
           type,
           param: param ?? null,
           code: error.publicCode,
@@ -60,7 +62,7 @@ export function encodeError(family: Family, error: GatewayError, requestId: stri
       const field = param === undefined ? {} : { param }
       return {
         type: 'error',
-        error: { type, message: error.message, code: error.publicCode, ...field, ...facts },
+        error: { type, message, code: error.publicCode, ...field, ...facts },
         request_id: requestId,
       }
     }
