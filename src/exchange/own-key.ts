@@ -73,7 +73,10 @@ export async function showOwnRequest(
   asking.trace.keyId = caller.keyId
   const row = await parts.findUsage(asking.id)
   if (row === undefined || row.keyId !== caller.keyId) {
-    throw new GatewayError('not_found', `this key has made no request "${asking.id.slice(0, 100)}"`)
+    throw new GatewayError(
+      'not_found',
+      `this key has no request "${asking.id.slice(0, 100)}" on record: it may still run, or was refused, or is long ago`,
+    )
   }
   const told = { id: row.requestId, object: 'tollgate.request', ...requestJson(row) }
   await reply.end(JSON.stringify(told))

@@ -382,7 +382,9 @@ describe('what a key may know about itself', () => {
     assert.equal(own.body['cost'], headers.get('x-tollgate-cost'))
     assert.equal(own.body['target'], 'sandbox/sandbox-chat')
     const other = await gateway.key('other', 'sandbox-chat')
-    assert.equal((await call(`/v1/requests/${id}`, { headers: bearer(other) })).status, 404)
+    const foreign = await call(`/v1/requests/${id}`, { headers: bearer(other) })
+    assert.equal(foreign.status, 404)
+    assert.match(foreign.body['error'].message, /it may still run, or was refused, or is long ago$/)
   })
 
   test('what costs nothing is in the books with the status it ended with', async () => {
