@@ -77,8 +77,8 @@ before(async () => {
     equal: 'targets: [hostile/equal-a, hostile/equal-b, hostile/equal-c]',
     'alone-says-429': 'targets: [hostile/says-429-alone]',
     'alone-says-500': 'targets: [hostile/says-500-alone]',
-    'turned-away': 'targets: [hostile/says-401], fallbacks: [hostile/says-404]',
-    'half-turned-away': 'targets: [hostile/says-500], fallbacks: [hostile/says-401]',
+    'turned-away': 'targets: [hostile/says-401-away], fallbacks: [hostile/says-404-away]',
+    'half-turned-away': 'targets: [hostile/says-500-away], fallbacks: [hostile/says-401-away]',
     'alone-resets-after-silence': 'targets: [hostile/resets-after-silence-alone]',
     'then-resets-after-silence':
       'targets: [hostile/resets-after-silence], fallbacks: [hostile/answers]',
@@ -285,7 +285,7 @@ function placeOf(failing: string): string {
 
 /** The same behaviour under another name, for targets that no other test has made rest. */
 function baseOf(name: string): keyof typeof BEHAVIOURS {
-  return name.replace(/-(alone|tight)$/, '') as keyof typeof BEHAVIOURS
+  return name.replace(/-(alone|away|tight)$/, '') as keyof typeof BEHAVIOURS
 }
 
 async function outputTokensOf(prefix: string): Promise<number> {
