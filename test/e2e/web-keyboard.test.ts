@@ -72,7 +72,7 @@ describe('by keyboard alone', () => {
   test('the key is revoked; the focus starts on Cancel', async () => {
     await tabTo(/^Actions for keyboard demo$/)
     await page.keyboard.press('Enter')
-    await page.getByRole('menu').waitFor()
+    await page.locator('[role="menu"]:focus-within').waitFor()
     await page.keyboard.press('ArrowDown')
     await page.locator('[role="menuitem"]:focus').waitFor()
     await page.keyboard.press('End')
