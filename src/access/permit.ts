@@ -44,6 +44,11 @@ export function permitModel(
   return model
 }
 
+/** Of a key with an empty allowlist, whatever it would ask. */
+export function noModelAllowed(): GatewayError {
+  return new GatewayError('model_not_allowed', 'this key may call no model: its allowlist is empty')
+}
+
 /** No model has a longer name, so nothing after that tells two apart. */
 const NAME_CHARACTERS = 200
 

@@ -1,5 +1,6 @@
 // Whether a call with a key would pass now, and every limit that could stop it. Decided by the code that decides about
 // calls: it is a dry run of one.
+import { noModelAllowed } from '../access/permit.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { Nanodollars } from '../core/money.ts'
@@ -47,11 +48,8 @@ type Told = Pick<Verdict, 'passes' | 'blocked_by' | 'worst_case' | 'target'>
 
 /** There is no call to rehearse. */
 function noModel(): Told {
-  const error = new GatewayError(
-    'model_not_allowed',
-    'this key may call no model: add one to its allowlist',
-  )
-  return { passes: false, blocked_by: blockedBy(error), worst_case: null, target: null }
+  const blocked_by = blockedBy(noModelAllowed())
+  return { passes: false, blocked_by, worst_case: null, target: null }
 }
 
 async function forecast(parts: AdminParts, key: Key, model: string): Promise<Told> {

@@ -2,6 +2,8 @@
 // any other key.
 import { authenticate } from '../access/authenticate.ts'
 import type { Authenticator } from '../access/authenticate.ts'
+import type { Caller } from '../access/caller.ts'
+import { noModelAllowed } from '../access/permit.ts'
 import { refusalOf } from '../access/refusal.ts'
 import { GatewayError } from '../core/errors.ts'
 import { iso, usd } from '../core/value-json.ts'
@@ -26,20 +28,8 @@ export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Repl
   asking.trace.keyId = caller.keyId
   const key = await parts.describeKey(caller.keyId)
   const balances = await parts.ledger.balances(caller.keyId)
-  // The cheapest call there can be: whatever stops it stops every call that costs anything.
-  const outcome = await parts.ledger.dryRun({
-    requestId: asking.requestId,
-    keyId: caller.keyId,
-    allowVersion: caller.allowVersion,
-    endpoint: asking.endpoint,
-    modelAsked: '',
-    worstCase: { ...FREE, fixedPicodollars: caller.mode === 'test' ? 0n : 1n },
-    whenTight: 'refuse',
-    estimatedTokens: 1,
-    recounted: true,
-  })
+  const blocked = await blockOf(parts, asking, caller)
   const remaining = balances?.frame.remainingNanodollars ?? null
-  const blocked = outcome.reserved ? null : refusalOf(caller, outcome)
   await reply.end(
     JSON.stringify({
       ...key,
@@ -51,6 +41,27 @@ export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Repl
           : { code: blocked.code, message: blocked.message, ...blocked.details.facts },
     }),
   )
+}
+
+/** What would stop the cheapest call there can be, and with it every call that costs anything; null = nothing. */
+async function blockOf(
+  { ledger }: OwnKeyParts,
+  asking: Asking,
+  caller: Caller,
+): Promise<GatewayError | null> {
+  if (caller.models.size === 0) return noModelAllowed()
+  const outcome = await ledger.dryRun({
+    requestId: asking.requestId,
+    keyId: caller.keyId,
+    allowVersion: caller.allowVersion,
+    endpoint: asking.endpoint,
+    modelAsked: '',
+    worstCase: { ...FREE, fixedPicodollars: caller.mode === 'test' ? 0n : 1n },
+    whenTight: 'refuse',
+    estimatedTokens: 1,
+    recounted: true,
+  })
+  return outcome.reserved ? null : refusalOf(caller, outcome)
 }
 
 /** As the ledger sees them, by the database's clock: this node's own may be wrong. */
