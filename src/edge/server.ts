@@ -106,6 +106,8 @@ export class Edge {
     this.#serving += 1
     const { parts, log } = this.#options
     const startedMs = parts.clock.monotonicMs()
+    // On the way out nobody is to send another request over a connection that is about to end.
+    if (this.#isDraining) response.shouldKeepAlive = false
     const path = pathOf(message)
     const family = familyOf(path)
     const requestId = newId('req', parts.clock)

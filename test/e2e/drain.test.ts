@@ -1,5 +1,7 @@
 // The way out: readiness goes off, running streams finish, then exit 0.
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 
 import { startGateway } from '../support/gateway.ts'
@@ -28,3 +30,22 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     assert.equal((await gateway.ended).code, 0)
   })
 }
+
+test('what still comes in over an open connection is told to try again elsewhere', async () => {
+  await using gateway = await startGateway()
+  const key = await gateway.key('demo', 'sandbox-chat')
+  const body =
+    '{"model":"sandbox-chat","max_tokens":9,"messages":[{"role":"user","content":"Hello"}]}'
+  const head = `POST /v1/messages HTTP/1.1\r\nhost: a\r\nx-api-key: ${key}\r\ncontent-length: ${body.length}\r\n`
+  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1')
+  // Its body is asked for when it is being served, so that it is among what runs.
+  socket.write(`${head}expect: 100-continue\r\n\r\n`)
+  await new Promise((resolve) => socket.once('data', resolve))
+  process.kill(gateway.pid, 'SIGTERM')
+  await gateway.logged('draining')
+  socket.write(`${body}${head}\r\n${body}`)
+  const [first = '', second = ''] = (await text(socket)).split(/(?=HTTP\/1\.1 503)/)
+  assert.match(first, /^HTTP\/1\.1 200 /)
+  assert.match(second, /\r\nretry-after: 1\r\n.*\r\nconnection: close\r\n.*"code":"draining"/is)
+  assert.equal((await gateway.ended).code, 0)
+})
