@@ -154,15 +154,15 @@ export class Writer {
 
   #take(): Entry[] {
     const due = this.#queue.splice(0, ITEMS_MAX)
-    const freeing = due.filter(({ item }) => mayFree(item))
-    if (freeing.length > 0) this.#options.onFreed(new Set(freeing.map(({ item }) => keyOf(item))))
-    const taken = [...freeing, ...this.#urgent, ...due.filter(({ item }) => !mayFree(item))]
-    this.#urgent = []
-    for (const entry of taken) {
+    for (const entry of due) {
       const { item } = entry
       // Its requester has given up, so if an earlier try did commit the hold, nobody would ever end it.
       if (entry.isAnswered && entry.isRetry && item.kind === 'reserve') entry.item = voidOf(item)
     }
+    const freeing = due.filter(({ item }) => mayFree(item))
+    if (freeing.length > 0) this.#options.onFreed(new Set(freeing.map(({ item }) => keyOf(item))))
+    const taken = [...freeing, ...this.#urgent, ...due.filter(({ item }) => !mayFree(item))]
+    this.#urgent = []
     return taken.filter(isWanted)
   }
 

@@ -144,20 +144,21 @@ describe('the writer', () => {
     )
   })
 
-  test('nor when the commit was lost on the way', async () => {
-    const { books, clock, reserve, writer } = await setUp(
-      'lost after',
-      'lost before',
-      'lost before',
-    )
-    const answer = reserve()
-    clock.time = 4999
-    await turn()
-    clock.time = 6000
-    await assert.rejects(answer, Unavailable)
-    await writer.close()
-    assert.equal(books.holds.size, 0)
-  })
+  for (const failures of [1, 2])
+    test(`nor when the commit was lost, and ${failures} after it; and who waits is told`, async () => {
+      const fates = Array.from({ length: failures }, () => 'lost before' as const)
+      const { books, clock, reserve, onFreed, writer } = await setUp('lost after', ...fates)
+      let timesFreed = 0
+      onFreed(() => (timesFreed += 1))
+      const answer = reserve()
+      clock.time = 4999
+      await turn()
+      clock.time = 6000
+      await assert.rejects(answer, Unavailable)
+      await writer.close()
+      assert.equal(books.holds.size, 0)
+      assert.ok(timesFreed > 0)
+    })
 
   test('a queue that is full takes no asks, but what must reach the books', async () => {
     const { books, reserve, letGo, writer } = await setUp('hangs')
