@@ -154,16 +154,16 @@ async function comeToRest(page: Page): Promise<void> {
   })()`)
 }
 
-export type View = { readonly colorScheme: 'light' | 'dark'; readonly width: number }
+type View = { readonly colorScheme: 'light' | 'dark'; readonly width: number }
 
 const views: readonly View[] = [
   { colorScheme: 'dark', width: 320 },
   { colorScheme: 'dark', width: 768 },
-  { colorScheme: 'dark', width: 1440 },
   { colorScheme: 'light', width: 1440 },
+  { colorScheme: 'dark', width: 1440 },
 ]
 
-/** An address as each of these screens shows it: opened on the narrowest, then widened, then turned light. */
+/** An address as each of these screens shows it: opened on the narrowest, then widened and turned. */
 export async function* viewsOf({ page, open }: WebDesk, path: string): AsyncGenerator<View> {
   for (const view of views) {
     await page.emulateMedia({ colorScheme: view.colorScheme })
