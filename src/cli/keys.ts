@@ -197,7 +197,9 @@ function addRotate(keys: Command): void {
     'how long the old secret still works, from 0 (not at all) to 7d',
   )
   common(keys.command('rotate'))
-    .description('Give a key a new secret, shown once. The old one works during the overlap.')
+    .description(
+      'Give a key a new secret, shown once. The old one works during the overlap, any older one no longer.',
+    )
     .argument('<KEY>', 'id or name')
     .addOption(overlap.argParser(argument(readDuration)).default(OVERLAP_MS, '24h'))
     .addOption(secretOnly())
@@ -212,6 +214,7 @@ async function rotate(
   const place = readPlace(options)
   const { overlap: overlapMs } = options
   await withStore(place, async (store) => {
+    const older = await findOlderSecret(store, name)
     const rotated = await rotateKey(store, name, { overlapMs, secretPrefix: place.keys.prefix })
     const old = await findOldSecret(store, rotated.key.id)
     const works =
@@ -219,7 +222,19 @@ async function rotate(
     const headline = `Rotated the key "${rotated.key.name}". The old secret${old === undefined ? '' : ` ${old.masked}`} works ${works}.`
     const more = { old_secret: old === undefined ? null : oldSecretJson(old) }
     printSecret(store, rotated, { ...options, headline, more })
+    if (older !== undefined) {
+      const until = moment(older.validUntil, store.clock.now())
+      printNote(
+        `the secret before the old one, ${older.masked}, ended now: it was to work until ${until}`,
+      )
+    }
   })
+}
+
+/** What a rotation will end; whether there is such a key at all is the rotation's to say. */
+async function findOlderSecret(store: Store, name: string): Promise<OldSecret | undefined> {
+  const key = await findKey(store, name).catch(() => undefined)
+  return key && findOldSecret(store, key.id)
 }
 
 /** The catalogue is loaded only by the commands that name models. */

@@ -103,6 +103,10 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.ok(isWellFormedSecret(String(rotated['secret'])))
       assert.notEqual(rotated['secret'], secret)
       assert.equal(rotated['id'], id)
+      await json('keys', 'rotate', 'shop')
+      const again = await call('keys', 'rotate', 'shop', '--json')
+      assert.equal(typeof JSON.parse(again.stdout).secret, 'string')
+      assert.match(again.stderr, /the secret before the old one, tg_live_….{4}, ended now/)
 
       assert.equal((await json('keys', 'revoke', 'shop', '--reason', 'test'))['status'], 'revoked')
       const gone = await call('keys', 'show', 'shop')
