@@ -88,6 +88,14 @@ test('the chunk that tells the usage goes only to those who asked for it', () =>
   assert.equal(forward(last + text + extra, asked), last + text + extra)
 })
 
+test('nor is anybody else told that there is none yet', () => {
+  const content = JSON.stringify('a,"usage":null')
+  const [before, after] = [`data: {"choices":[{"delta":{"content":${content}}}]`, ',"x":1}\n\n']
+  const chunk = `${before},"usage":null${after}`
+  assert.equal(forward(chunk, {}), before + after)
+  assert.equal(forward(chunk, { stream_options: { include_usage: true } }), chunk)
+})
+
 test('a stream ends with the mark of its family, whether or not the provider sent one', () => {
   const mark = 'data: [DONE]\n\n'
   const forwarder = forwardEvents(answerTo({}))

@@ -47,6 +47,8 @@ function toolChange(body: JsonObject): JsonObject {
 export function forwardEvents(answer: AnswerContext): EventForwarder {
   const rename = renaming(answer.model)
   const asksUsage = isUsageAsked(answer.body)
+  const tell = (event: SseEvent): string =>
+    asksUsage ? rename(event) : rename(event).replace(NO_USAGE_YET, '')
   let isMarked = false
   return {
     keepAlive: KEEP_ALIVE,
@@ -54,13 +56,16 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
     end: () => (isMarked ? '' : writeSse(DONE)),
     forward(event, [meaning]) {
       // A text is the one thing that comes by the thousand; nothing else has to be looked for in its chunk.
-      if (meaning?.type === 'text-delta') return rename(event)
+      if (meaning?.type === 'text-delta') return tell(event)
       if (event.data.trim() === DONE.data) isMarked = true
       if (!asksUsage && isUsageChunk(event.data)) return ''
-      return rename(event)
+      return tell(event)
     },
   }
 }
+
+/** In every chunk of a stream that ends with its usage. No text holds it: quotes in texts are escaped. */
+const NO_USAGE_YET = ',"usage":null'
 
 /** Puts the public name in the provider's place. Chunks begin alike, and those that do are told alike. */
 function renaming(model: string): (event: SseEvent) => string {
