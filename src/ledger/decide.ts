@@ -88,7 +88,8 @@ export function knownHoldOf(item: Item, isRetry: boolean): number | undefined {
   }
 }
 
-function isDemand(item: Item): item is Demand {
+/** Whether an item asks for budget; all others come before it. */
+export function isDemand(item: Item): item is Demand {
   return item.kind === 'reserve' || item.kind === 'dry-run' || item.kind === 'extend'
 }
 

@@ -3,7 +3,7 @@
 // A batch frees before it grants, and what it frees is first offered to who has waited for it.
 import type { Clock } from '../core/clock.ts'
 import type { Batch, BatchResult, Item, Outcome, PriceRow } from './books.ts'
-import { keyOf } from './decide.ts'
+import { isDemand, keyOf } from './decide.ts'
 import type { Balances, HoldId } from './ledger.ts'
 
 /** Runs a batch as one transaction: the seam between the writer and the two databases. */
@@ -287,22 +287,8 @@ function isWanted(entry: Entry): boolean {
 }
 
 /** Settlements and their like, which never depend on what is asked in the same batch: their holds are older. */
-function mayFree({ kind }: Item): boolean {
-  switch (kind) {
-    case 'settle':
-    case 'void':
-    case 'trim':
-    case 'orphan':
-    case 'adjust':
-    case 'top-up':
-    case 'reset':
-      return true
-    case 'reserve':
-    case 'dry-run':
-    case 'extend':
-    case 'refused':
-      return false
-  }
+function mayFree(item: Item): boolean {
+  return !isDemand(item) && item.kind !== 'refused'
 }
 
 function voidOf({ holdId, ask }: Extract<Item, { kind: 'reserve' }>): Item {
