@@ -5,7 +5,6 @@ import { NO_USAGE } from '../src/core/events.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Ask, Ledger, Settlement } from '../src/ledger/ledger.ts'
 import { openLedger } from '../src/ledger/open.ts'
-import { periodAt } from '../src/ledger/periods.ts'
 import { LEDGER_WORKER_MODULE } from '../src/ledger/sqlite-runner.ts'
 import { openStore } from '../src/store/open.ts'
 
@@ -28,7 +27,6 @@ export type PairsResult = {
 const task = JSON.parse(process.env['PAIRS_TASK'] ?? '') as PairsTask
 const store = await openStore(task.database, {
   clock: systemClock,
-  periodAt,
   workerModules: [LEDGER_WORKER_MODULE],
 })
 const ledger = await openLedger({ store })

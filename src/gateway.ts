@@ -30,7 +30,6 @@ import type { Parts } from './exchange/exchange.ts'
 import { openResponses } from './exchange/open-responses.ts'
 import { Running } from './exchange/running.ts'
 import { openLedger } from './ledger/open.ts'
-import { periodAt } from './ledger/periods.ts'
 import { LEDGER_WORKER_MODULE } from './ledger/sqlite-runner.ts'
 import { findUsage } from './ledger/usage.ts'
 import { HttpClient } from './providers/http.ts'
@@ -72,7 +71,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const clock = systemClock
   const store = await openStore(config.database, {
     clock,
-    periodAt,
     workerModules: [LEDGER_WORKER_MODULE],
     onLost: (why) => {
       log.error('database_lost', { cause: describeError(why) })
@@ -151,7 +149,7 @@ async function openAdminPlane(
   const { config } = supply
   const { clock, log, catalog } = parts
   const publicUrl = adminUrlOf(config, url)
-  const options = { clock, periodAt, workerModules: [LEDGER_WORKER_MODULE] }
+  const options = { clock, workerModules: [LEDGER_WORKER_MODULE] }
   const own = store.kind === 'sqlite' ? await openStore(config.database, options) : store
   const server = await openAdmin({
     ...rest,

@@ -9,13 +9,12 @@ import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
 
 import { systemClock } from '../src/core/clock.ts'
-import { periodAt } from '../src/ledger/periods.ts'
 import { LEDGER_WORKER_MODULE } from '../src/ledger/sqlite-runner.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import { openStore } from '../src/store/open.ts'
 import { ask, Desk } from './contracts/ledger-desk.ts'
 
-const options = { clock: systemClock, periodAt, workerModules: [LEDGER_WORKER_MODULE] }
+const options = { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] }
 
 async function open(context: TestContext): Promise<{ readonly url: string; readonly desk: Desk }> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'))

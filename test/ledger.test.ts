@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 
 import { systemClock } from '../src/core/clock.ts'
-import { periodAt } from '../src/ledger/periods.ts'
 import { LEDGER_WORKER_MODULE } from '../src/ledger/sqlite-runner.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Database } from './contracts/ledger-desk.ts'
@@ -14,7 +13,7 @@ import { ledgerNodesContract } from './contracts/ledger-nodes.ts'
 import { ledgerContract } from './contracts/ledger.ts'
 import { freshDatabase } from './support/postgres.ts'
 
-const options = { clock: systemClock, periodAt, workerModules: [LEDGER_WORKER_MODULE] }
+const options = { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] }
 
 for (const [name, open] of [
   ['SQLite', openSqlite],

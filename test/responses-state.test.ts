@@ -18,7 +18,7 @@ import { createKey } from '../src/store/key-changes.ts'
 import { openStore, type Store } from '../src/store/open.ts'
 import { deleteResponse, getResponse, putResponses } from '../src/store/responses.ts'
 import { readJsonBody } from '../src/wire/json.ts'
-import { freshSqlite, newKey, periodAt, standingClock } from './support/store.ts'
+import { freshSqlite, newKey, standingClock } from './support/store.ts'
 
 const clock = standingClock()
 const settings = { store: true, retentionMs: 60_000 }
@@ -30,7 +30,7 @@ let strangerId = ''
 
 before(async () => {
   database = await freshSqlite()
-  store = await openStore(database.url, { clock, periodAt })
+  store = await openStore(database.url, { clock })
   await seedFrame(store)
   keyId = (await createKey(store, newKey('mine'))).key.id
   strangerId = (await createKey(store, newKey('another'))).key.id

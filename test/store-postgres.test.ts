@@ -13,9 +13,9 @@ import { openStore, type PostgresStore } from '../src/store/open.ts'
 import { agreeOnSecret } from '../src/store/secret-mark.ts'
 import { findPgbouncer, startPgbouncer } from './support/pgbouncer.ts'
 import { freshDatabase, type TestDatabase } from './support/postgres.ts'
-import { periodAt, refusal } from './support/store.ts'
+import { refusal } from './support/store.ts'
 
-const options = { clock: systemClock, periodAt }
+const options = { clock: systemClock }
 let database: TestDatabase
 let store: PostgresStore
 

@@ -15,13 +15,13 @@ import { Unavailable } from '../src/ledger/writer.ts'
 import { readRevision } from '../src/store/changes.ts'
 import { readFrame, seedFrame, setFrame } from '../src/store/frame.ts'
 import { openStore, type SqliteStore } from '../src/store/open.ts'
-import { periodAt, refusal } from './support/store.ts'
+import { refusal } from './support/store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-sqlite-'))
 after(() => rmSync(folder, { recursive: true }))
 
 const workerModules = [new URL('./support/store-handlers.ts', import.meta.url)]
-const options = { clock: systemClock, periodAt, workerModules }
+const options = { clock: systemClock, workerModules }
 
 describe('opening a file', () => {
   test('makes it, with its folder', async () => {

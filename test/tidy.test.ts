@@ -35,7 +35,7 @@ const owners = [
 ]
 
 /** These decide and translate, and leave every effect to others. */
-const pure = /^src\/(core|wire|catalog|routing)\/|^src\/ledger\/periods\.ts$/
+const pure = /^src\/(core|wire|catalog|routing)\//
 const effect =
   /from '(node:(fs|net|http|https|http2|tls|dgram|child_process|worker_threads|sqlite|process)|kysely|undici|pg)/
 

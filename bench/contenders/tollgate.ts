@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../src/core/clock.ts'
 import { BUDGET_MAX } from '../../src/core/money.ts'
-import { periodAt } from '../../src/ledger/periods.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -77,7 +76,7 @@ models:
 }
 
 async function makeKeys(database: string): Promise<Pick<Tollgate, 'secrets' | 'poorSecret'>> {
-  const store = await openStore(database, { clock: systemClock, periodAt })
+  const store = await openStore(database, { clock: systemClock })
   try {
     await seedFrame(store, { limitNanodollars: BUDGET_MAX })
     const make = async (name: string, limitNanodollars: bigint): Promise<string> => {

@@ -4,7 +4,6 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { systemClock } from '../../src/core/clock.ts'
-import { periodAt } from '../../src/ledger/periods.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { openStore } from '../../src/store/open.ts'
 import { BUDGET_MAX } from '../../src/core/money.ts'
@@ -126,7 +125,7 @@ async function makeFull(
   database: string,
   wanted: Size,
 ): Promise<{ readonly filled: Filled; readonly token: string }> {
-  const store = await openStore(database, { clock: systemClock, periodAt })
+  const store = await openStore(database, { clock: systemClock })
   try {
     await seedFrame(store, { limitNanodollars: BUDGET_MAX })
     return { filled: await fill(store, wanted), token: await makeToken(store) }

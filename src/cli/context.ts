@@ -8,7 +8,6 @@ import { loadConfig, loadPlace } from '../config/load.ts'
 import type { Config, Place } from '../config/load.ts'
 import type { ConfigSource } from '../config/written.ts'
 import { systemClock } from '../core/clock.ts'
-import { periodAt } from '../ledger/periods.ts'
 import type { Author } from '../store/audit.ts'
 import { seedFrame } from '../store/frame.ts'
 import { openStore } from '../store/open.ts'
@@ -65,7 +64,6 @@ export async function withStore<Result>(
   }
   const store = await openStore(place.database, {
     clock: systemClock,
-    periodAt,
     workerModules,
     author: author(),
   })

@@ -2,7 +2,7 @@
 import type { Nanodollars } from '../core/money.ts'
 import type { Account, ClosedPeriod } from './books.ts'
 import type { Balance, Balances, RateBalance } from './ledger.ts'
-import { periodAt } from './periods.ts'
+import { periodAt } from '../core/periods.ts'
 import { windowEndsAt } from './rates.ts'
 
 /** What may be spent in this period; null = no limit of its own. */

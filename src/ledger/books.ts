@@ -2,12 +2,13 @@
 // (`Page`), and what they write after it (`Writes`). No logic, so that a decision cannot depend on a database.
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Nanodollars } from '../core/money.ts'
-import type { Period, UsageState, WeekStart } from '../store/tables.ts'
+import type { PeriodRule } from '../core/periods.ts'
+import type { UsageState } from '../store/tables.ts'
 import type { Ask, Balances, HoldId, Refused, Reserved, Settlement } from './ledger.ts'
 import type { RateWindow } from './rates.ts'
 
 /** What can be spent by a key, or by all keys together (the frame). Only a decision changes it. */
-export type Account = {
+export type Account = PeriodRule & {
   readonly id: string
   readonly status: string
   readonly expiresAt: number | null
@@ -24,9 +25,6 @@ export type Account = {
   readonly rpm: number | null
   readonly tpm: number | null
   readonly concurrency: number | null
-  readonly period: Period
-  readonly timezone: string
-  readonly weekStart: WeekStart
   periodSeq: number
   periodStartsAt: number
   periodEndsAt: number | null

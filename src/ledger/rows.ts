@@ -1,7 +1,8 @@
 // Database rows and the books' own types, one way and back, for both databases. Every integer arrives as a bigint;
 // money stays one, the rest become numbers.
 import type { Endpoint } from '../core/endpoints.ts'
-import type { Period, UsageState, WeekStart } from '../store/tables.ts'
+import type { Period, WeekStart } from '../core/periods.ts'
+import type { UsageState } from '../store/tables.ts'
 import type { Account, ClosedPeriod, Hold, LedgerEntry, Rollup, UsageRow } from './books.ts'
 import { packWindow, unpackWindow } from './rates.ts'
 

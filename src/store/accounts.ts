@@ -3,24 +3,9 @@
 import { sql, type Selectable, type Transaction } from 'kysely'
 
 import type { Nanodollars } from '../core/money.ts'
+import { periodAt, type PeriodRule } from '../core/periods.ts'
 import type { Store } from './open.ts'
-import type { AccountsTable, Period, Tables, WeekStart } from './tables.ts'
-
-export type PeriodRule = {
-  readonly period: Period
-  /** An IANA name such as Europe/Berlin. */
-  readonly timezone: string
-  readonly weekStart: WeekStart
-}
-
-export type PeriodBounds = {
-  readonly startsAt: number
-  /** The first moment after it; null for a period that never ends. */
-  readonly endsAt: number | null
-}
-
-/** The period that contains a moment. */
-export type PeriodAt = (rule: PeriodRule, at: number) => PeriodBounds
+import type { AccountsTable, Tables } from './tables.ts'
 
 export type Account = PeriodRule & {
   /** Null: only the frame limits. */
@@ -55,8 +40,8 @@ export function readAccount(store: Store, row: Selectable<AccountsTable>): Accou
     spentNanodollars,
     heldNanodollars,
     remainingNanodollars: remaining(limitOf(limit), spentNanodollars + heldNanodollars),
-    periodStartsAt: isOver ? store.periodAt(rule, now).startsAt : row.period_starts_at,
-    resetsAt: isOver ? store.periodAt(rule, now).endsAt : row.period_ends_at,
+    periodStartsAt: isOver ? periodAt(rule, now).startsAt : row.period_starts_at,
+    resetsAt: isOver ? periodAt(rule, now).endsAt : row.period_ends_at,
     rpm: row.rpm,
     tpm: row.tpm,
     concurrency: row.concurrency,
@@ -122,7 +107,7 @@ export async function movedPeriodEnd(
   if (isSame) return {}
   const now = await databaseNow(store, tx)
   const isOver = change.from.period_ends_at !== null && change.from.period_ends_at <= now
-  return isOver ? {} : { period_ends_at: store.periodAt(after, now).endsAt }
+  return isOver ? {} : { period_ends_at: periodAt(after, now).endsAt }
 }
 
 function ruleOf(row: Selectable<AccountsTable>): PeriodRule {

@@ -2,9 +2,10 @@
 import { sql, type Selectable } from 'kysely'
 
 import { formatUsd, NANO_PER_USD, type Nanodollars } from '../core/money.ts'
+import type { PeriodRule } from '../core/periods.ts'
 import { sentence } from '../core/sentences.ts'
 import { recordChange } from './audit.ts'
-import { movedPeriodEnd, readAccount, type Account, type PeriodRule } from './accounts.ts'
+import { movedPeriodEnd, readAccount, type Account } from './accounts.ts'
 import { bumpRevision } from './changes.ts'
 import { refuseStale } from './errors.ts'
 import { checkReason, checkSettings, type Some } from './key-settings.ts'

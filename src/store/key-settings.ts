@@ -15,9 +15,9 @@ import {
   TEXT_LENGTH_MAX,
 } from '../core/key-limits.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
+import type { PeriodRule } from '../core/periods.ts'
 import { sentence, type Sentence } from '../core/sentences.ts'
 import { timezoneOf } from '../core/timezone.ts'
-import type { PeriodRule } from './accounts.ts'
 import { StoreError } from './errors.ts'
 
 export const ID_SHAPE = /^key_[0-9a-z]{26}$/

@@ -7,7 +7,6 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { Pool, types, type PoolConfig } from 'pg'
 
 import type { Clock } from '../core/clock.ts'
-import type { PeriodAt } from './accounts.ts'
 import type { Author } from './audit.ts'
 import { StoreError } from './errors.ts'
 import { IntegerPlugin } from './integers.ts'
@@ -24,7 +23,6 @@ type Common = {
   /** On SQLite a transaction stops every other query until it ends: keep it to a few statements and await nothing else. */
   readonly db: Kysely<Tables>
   readonly clock: Clock
-  readonly periodAt: PeriodAt
   close(): Promise<void>
 }
 
@@ -44,8 +42,6 @@ export type Store = SqliteStore | PostgresStore
 
 export type StoreOptions = {
   readonly clock: Clock
-  /** The calendar: written in ledger/, which the store may not import. */
-  readonly periodAt: PeriodAt
   /** In whose name changes are recorded; nobody's unless said otherwise. */
   readonly author?: Author
   /** Modules whose `handlers` the SQLite thread loads (WorkerHandlers); PostgreSQL has no such thread. */
@@ -86,7 +82,6 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
       author: options.author ?? NOBODY,
       db,
       clock: options.clock,
-      periodAt: options.periodAt,
       inWorker: (name, argument) => thread.inWorker(name, argument),
       close: () => db.destroy(),
     }
@@ -129,7 +124,6 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
       db,
       pool,
       clock: options.clock,
-      periodAt: options.periodAt,
       close: () => db.destroy(),
     })
   } catch (error) {

@@ -2,6 +2,7 @@
 // Times are integer milliseconds since 1970. Columns named *_nanodollars are bigint, every other integer is a number.
 import type { Generated } from 'kysely'
 
+import type { Period, WeekStart } from '../core/periods.ts'
 import type { AdminTables } from './admin-tables.ts'
 import type { PeopleTables } from './people-tables.ts'
 
@@ -31,8 +32,6 @@ type MetaTable = {
 }
 
 export type AccountStatus = 'active' | 'paused' | 'revoked'
-export type Period = 'day' | 'week' | 'month' | 'year' | 'never'
-export type WeekStart = 'mon' | 'sun'
 
 /** The id of the account above all keys. */
 export const FRAME_ID = 'frame'

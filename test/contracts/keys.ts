@@ -22,7 +22,7 @@ import { findKey, findKeyBySecretHash, listKeys } from '../../src/store/keys.ts'
 import { recordUse } from '../../src/store/last-use.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { shownSecrets } from '../../src/store/shown-secrets.ts'
-import { newKey, periodAt, refusal, standingClock, type FreshDatabase } from '../support/store.ts'
+import { newKey, refusal, standingClock, type FreshDatabase } from '../support/store.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -35,7 +35,7 @@ export function keysContract(fresh: FreshDatabase): void {
 
   before(async () => {
     database = await fresh()
-    store = await openStore(database.url, { clock, periodAt })
+    store = await openStore(database.url, { clock })
     await seedFrame(store)
   })
   after(async () => {

@@ -22,7 +22,7 @@ import { answerRoles, changeRole, createRole, removeRole } from '../../src/admin
 import { listAudit } from '../../src/store/audit.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import type { Clock } from '../../src/core/clock.ts'
-import { periodAt, type FreshDatabase } from '../support/store.ts'
+import { type FreshDatabase } from '../support/store.ts'
 
 const PASSWORD = 'correct horse battery'
 
@@ -45,7 +45,7 @@ export function peopleContract(fresh: FreshDatabase): void {
 
   before(async () => {
     database = await fresh()
-    store = await openStore(database.url, { clock, periodAt })
+    store = await openStore(database.url, { clock })
     operator = operatorDesk(store)
   })
   after(async () => {

@@ -27,14 +27,14 @@ import {
   purgeResponses,
   putResponses,
 } from '../../src/store/responses.ts'
-import { newKey, periodAt, refusal, standingClock, type FreshDatabase } from '../support/store.ts'
+import { newKey, refusal, standingClock, type FreshDatabase } from '../support/store.ts'
 
 const DAY_MS = 24 * 3_600_000
 const NEWEST = MIGRATIONS.at(-1) ?? { major: 0, minor: 0 }
 
 export function storeContract(fresh: FreshDatabase): void {
   const clock = standingClock()
-  const options = { clock, periodAt }
+  const options = { clock }
   let database: Awaited<ReturnType<FreshDatabase>>
   let store: Store
 

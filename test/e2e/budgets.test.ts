@@ -5,7 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { formatUsd, parseUsd } from '../../src/core/money.ts'
-import { periodAt } from '../../src/ledger/periods.ts'
 import { createKey } from '../../src/store/key-changes.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { TestGateway } from '../support/gateway.ts'
@@ -131,7 +130,7 @@ describe('three nodes over one PostgreSQL', () => {
   })
 
   test('the frame limits twenty keys together', async () => {
-    const store = await openStore(database.url, { clock: systemClock, periodAt })
+    const store = await openStore(database.url, { clock: systemClock })
     const secrets: string[] = []
     for (let index = 0; index < 20; index++) {
       const settings = { limitNanodollars: null, whenTight: 'refuse' } as const

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { resetSpent, topUp } from '../../src/ledger/by-hand.ts'
-import { periodAt } from '../../src/ledger/periods.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
 import { listAudit } from '../../src/store/audit.ts'
 import { setFrame } from '../../src/store/frame.ts'
@@ -35,7 +34,7 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
       database = await fresh()
       gateway = await startGateway({ database: database.url })
       const workerModules = [LEDGER_WORKER_MODULE]
-      store = await openStore(database.url, { clock: systemClock, periodAt, workerModules })
+      store = await openStore(database.url, { clock: systemClock, workerModules })
     })
     after(async () => {
       await store.close()

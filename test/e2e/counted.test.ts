@@ -8,7 +8,7 @@ import { updateKey } from '../../src/store/key-changes.ts'
 import { findKey } from '../../src/store/keys.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { freshSqlite, periodAt } from '../support/store.ts'
+import { freshSqlite } from '../support/store.ts'
 
 /** Ended in the reverse order, however far the beginning came. */
 const opened = new AsyncDisposableStack()
@@ -20,7 +20,7 @@ before(async () => {
   opened.defer(() => database.drop())
   gateway = await startGateway({ database: database.url })
   opened.defer(async () => void (await gateway.stop()))
-  books = await openStore(database.url, { clock: systemClock, periodAt })
+  books = await openStore(database.url, { clock: systemClock })
   opened.defer(() => books.close())
 })
 after(() => opened.disposeAsync())

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { appCode, Browser, tokenOf } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { freshDatabase } from '../support/postgres.ts'
-import { freshSqlite, periodAt } from '../support/store.ts'
+import { freshSqlite } from '../support/store.ts'
 
 const PASSWORD = 'correct horse battery'
 
@@ -66,7 +66,7 @@ for (const [name, fresh] of [
     const inDatabase = async (
       work: (db: Awaited<ReturnType<typeof openStore>>['db']) => Promise<unknown>,
     ): Promise<unknown> => {
-      const store = await openStore(database.url, { clock: systemClock, periodAt })
+      const store = await openStore(database.url, { clock: systemClock })
       try {
         return await work(store.db)
       } finally {

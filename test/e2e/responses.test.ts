@@ -16,7 +16,6 @@ import { loadConfig } from '../../src/config/load.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { startGateway } from '../../src/gateway.ts'
-import { periodAt } from '../../src/ledger/periods.ts'
 import { createKey } from '../../src/store/key-changes.ts'
 import { openStore } from '../../src/store/open.ts'
 import { jsonLog } from '../../src/telemetry/log.ts'
@@ -48,7 +47,7 @@ before(async () => {
     log: jsonLog(systemClock, () => {}),
     onLost: () => {},
   })
-  const store = await openStore(database, { clock: systemClock, periodAt })
+  const store = await openStore(database, { clock: systemClock })
   const made = async (name: string): Promise<string> => {
     const limitNanodollars = 10_000_000_000n
     return (await createKey(store, { name, models: [...MODELS], limitNanodollars })).secret

@@ -9,7 +9,7 @@ import { Browser } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { CLIENT, startOidcProvider, type OidcProvider } from '../support/oidc.ts'
 import { freshDatabase } from '../support/postgres.ts'
-import { freshSqlite, periodAt, type FreshDatabase } from '../support/store.ts'
+import { freshSqlite, type FreshDatabase } from '../support/store.ts'
 
 const config = ({ issuer }: OidcProvider, more = '') => `
 admin:
@@ -88,7 +88,7 @@ function invitedPeople(fresh: FreshDatabase): void {
   })
 
   test('nothing of the tokens at the provider is kept', async () => {
-    const store = await openStore(database.url, { clock: systemClock, periodAt })
+    const store = await openStore(database.url, { clock: systemClock })
     const rows = await store.db
       .selectFrom('person_accounts')
       .select(['account_id', 'access_token', 'refresh_token', 'id_token'])

@@ -13,7 +13,6 @@ import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/open.ts'
-import { periodAt } from '../../src/ledger/periods.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
@@ -27,7 +26,7 @@ test('a node stopped inside a batch delays the others by about a third of a seco
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-frozen-'))
   const marker = join(folder, 'frozen')
   const database = await freshDatabase()
-  const store = await openStore(database.url, { clock: systemClock, periodAt })
+  const store = await openStore(database.url, { clock: systemClock })
   await seedFrame(store, { limitNanodollars: 1000n * USD })
   const [frozenKey = '', ...keys] = await Promise.all(
     ['frozen', 'one', 'other'].map(async (name) => {

@@ -6,7 +6,6 @@ import pg from 'pg'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/open.ts'
-import { periodAt } from '../../src/ledger/periods.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, settlement } from '../contracts/ledger-desk.ts'
 
@@ -24,7 +23,7 @@ pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
   return Reflect.apply(query, this, given)
 } as typeof query
 
-const store = await openStore(url, { clock: systemClock, periodAt })
+const store = await openStore(url, { clock: systemClock })
 const ledger = await openLedger({ store, beatMs: 100, deadAfterMs: 1000 })
 process.on('message', () => (isToFreeze = true))
 process.on('disconnect', () => (isOver = true))

@@ -7,7 +7,6 @@ import pg from 'pg'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/open.ts'
-import { periodAt } from '../../src/ledger/periods.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
@@ -19,7 +18,7 @@ const STALL_MS = 400
 
 test('a node that stalls inside every batch gets them committed', async (t) => {
   const database = await freshDatabase()
-  const store = await openStore(database.url, { clock: systemClock, periodAt })
+  const store = await openStore(database.url, { clock: systemClock })
   await seedFrame(store, { limitNanodollars: 1000n * USD })
   const settings = { name: 'slow', models: ['m'], limitNanodollars: 100n * USD }
   const { key } = await createKey(store, settings)

@@ -9,7 +9,7 @@ import { verifyLedger } from '../../src/ledger/verify.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { LogLine, TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
-import { freshSqlite, periodAt } from '../support/store.ts'
+import { freshSqlite } from '../support/store.ts'
 
 export type Stage = AsyncDisposable & {
   readonly gateway: TestGateway
@@ -46,7 +46,7 @@ export type Answer = {
 export async function startStage(config: string, models: readonly string[]): Promise<Stage> {
   const database = await freshSqlite()
   const gateway = await startGateway({ config, database: database.url })
-  const books = await openStore(database.url, { clock: systemClock, periodAt })
+  const books = await openStore(database.url, { clock: systemClock })
   const secret = await gateway.key('hostile', models.join(','))
   return {
     gateway,

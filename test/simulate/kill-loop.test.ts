@@ -14,7 +14,6 @@ import { sql } from 'kysely'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/open.ts'
-import { periodAt } from '../../src/ledger/periods.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { seedFrame } from '../../src/store/frame.ts'
@@ -40,7 +39,7 @@ test(`PostgreSQL: ${ROUNDS} rounds of kill -9 on three nodes lose nothing`, asyn
 
 async function killLoop(url: string, count: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-kill-'))
-  const options = { clock: systemClock, periodAt, workerModules: [LEDGER_WORKER_MODULE] }
+  const options = { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] }
   const store = await openStore(url, options)
   await seedFrame(store, { limitNanodollars: 40_000n })
   const keys = []

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/open.ts'
-import { periodAt } from '../../src/ledger/periods.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, settlement } from '../contracts/ledger-desk.ts'
@@ -16,7 +15,6 @@ const [url = '', truthFile = '', spoolFolder = '', ...keys] = process.argv.slice
 const truth = openSync(truthFile, 'a')
 const store = await openStore(url, {
   clock: systemClock,
-  periodAt,
   workerModules: [LEDGER_WORKER_MODULE],
 })
 const ledger = await openLedger({

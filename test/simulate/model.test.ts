@@ -11,7 +11,6 @@ import fc from 'fast-check'
 import { systemClock } from '../../src/core/clock.ts'
 import { adjustHold, resetSpent, topUp } from '../../src/ledger/by-hand.ts'
 import type { Ask, Reserved } from '../../src/ledger/ledger.ts'
-import { periodAt } from '../../src/ledger/periods.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -202,7 +201,6 @@ const commands = fc.commands(
 async function agree(url: string, numRuns: number): Promise<void> {
   const store = await openStore(url, {
     clock: systemClock,
-    periodAt,
     workerModules: [LEDGER_WORKER_MODULE],
   })
   const desk = new Desk(store)

@@ -22,7 +22,6 @@ import type { Parts } from '../../src/exchange/exchange.ts'
 import { openResponses } from '../../src/exchange/open-responses.ts'
 import { Running } from '../../src/exchange/running.ts'
 import { openLedger } from '../../src/ledger/open.ts'
-import { periodAt } from '../../src/ledger/periods.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
 import { findUsage } from '../../src/ledger/usage.ts'
 import { HttpClient } from '../../src/providers/http.ts'
@@ -75,7 +74,6 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
   const clock = systemClock
   const store = await openStore(database.url, {
     clock,
-    periodAt,
     workerModules: [LEDGER_WORKER_MODULE],
   })
   opened.defer(() => store.close())

@@ -2,10 +2,9 @@
 import { systemClock } from '../../src/core/clock.ts'
 import { StoreError } from '../../src/store/errors.ts'
 import { openStore } from '../../src/store/open.ts'
-import { periodAt } from './store.ts'
 
 try {
-  await openStore(process.argv[2] ?? '', { clock: systemClock, periodAt })
+  await openStore(process.argv[2] ?? '', { clock: systemClock })
   console.log('opened')
 } catch (error) {
   console.log(error instanceof StoreError ? `${error.code} ${error.message}` : error)

@@ -3,10 +3,10 @@ import { systemClock } from '../../src/core/clock.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
 import { openStore } from '../../src/store/open.ts'
-import { newKey, periodAt } from './store.ts'
+import { newKey } from './store.ts'
 
 const [url = '', name = ''] = process.argv.slice(2)
-const store = await openStore(url, { clock: systemClock, periodAt })
+const store = await openStore(url, { clock: systemClock })
 await seedFrame(store)
 await createKey(store, newKey(name))
 await store.close()

@@ -1,11 +1,10 @@
-// What tests of the store share: a database of their own, a calendar, a clock, a key to begin with.
+// What tests of the store share: a database of their own, a clock, a key to begin with.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { Clock } from '../../src/core/clock.ts'
-import type { PeriodRule } from '../../src/store/accounts.ts'
 import { StoreError, type StoreErrorCode } from '../../src/store/errors.ts'
 import type { NewKey } from '../../src/store/key-changes.ts'
 
@@ -17,22 +16,6 @@ export const freshSqlite: FreshDatabase = async () => {
   return {
     url: `sqlite:${join(folder, 'tollgate.db')}`,
     drop: async () => rmSync(folder, { recursive: true }),
-  }
-}
-
-/** Days and months of UTC are enough here; the calendar itself is tested in ledger/. */
-export function periodAt({ period }: PeriodRule, at: number) {
-  const date = new Date(at)
-  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
-  switch (period) {
-    case 'never':
-      return { startsAt: 0, endsAt: null }
-    case 'day':
-      return { startsAt: Date.UTC(year, month, day), endsAt: Date.UTC(year, month, day + 1) }
-    case 'week':
-    case 'month':
-    case 'year':
-      return { startsAt: Date.UTC(year, month), endsAt: Date.UTC(year, month + 1) }
   }
 }
 

@@ -1,6 +1,6 @@
 // What a change of the frame would come to, computed by the gateway's own rules: what is left, when it begins anew, and
 // whether the keys were promised more than it holds.
-import { periodAt } from '../../../../src/ledger/periods.ts'
+import { periodAt } from '../../../../src/core/periods.ts'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import { isMore, minus, sumOf } from '../../amounts.ts'
 import { useFormat } from '../../i18n/use-format.ts'

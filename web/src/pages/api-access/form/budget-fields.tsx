@@ -2,7 +2,7 @@
 import { NativeSelect, Radio, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../../../../../src/core/key-limits.ts'
-import { periodAt } from '../../../../../src/ledger/periods.ts'
+import { periodAt } from '../../../../../src/core/periods.ts'
 import { readAmount } from '../../../i18n/typed-numbers.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'

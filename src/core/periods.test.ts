@@ -3,8 +3,7 @@ import { describe, test } from 'node:test'
 
 import fc from 'fast-check'
 
-import type { PeriodRule } from '../store/accounts.ts'
-import { periodAt } from './periods.ts'
+import { periodAt, type PeriodRule } from './periods.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString().slice(0, 16))

@@ -1,8 +1,22 @@
 // From an instant and a rule to the budget period that contains it. Pure: the instant comes from the database's clock.
 // Intl and not Temporal, because the oldest runtime we accept (Node 24) has no Temporal.
-import { DAY_MS } from '../core/durations.ts'
-import type { PeriodBounds, PeriodRule } from '../store/accounts.ts'
-import type { Period } from '../store/tables.ts'
+import { DAY_MS } from './durations.ts'
+
+export type Period = 'day' | 'week' | 'month' | 'year' | 'never'
+export type WeekStart = 'mon' | 'sun'
+
+export type PeriodRule = {
+  readonly period: Period
+  /** An IANA name such as Europe/Berlin. */
+  readonly timezone: string
+  readonly weekStart: WeekStart
+}
+
+export type PeriodBounds = {
+  readonly startsAt: number
+  /** The first moment after it; null for a period that never ends. */
+  readonly endsAt: number | null
+}
 
 /** The period that contains this instant: startsAt <= at < endsAt, in every zone, across every change of its clocks. */
 export function periodAt(rule: PeriodRule, at: number): PeriodBounds {
