@@ -252,7 +252,7 @@ export function storeContract(fresh: FreshDatabase): void {
         spent: '0',
         held: '0',
         remaining: '2.5',
-        resets_at: '2026-11-01T00:00:00.000Z',
+        resets_at: '2026-10-31T15:00:00.000Z',
         allocated: frameJson(frame).allocated,
       })
       const { key } = await createKey(store, newKey('from Tokyo'))
