@@ -145,6 +145,7 @@ export const SENTENCES = {
     'this change comes from another site, so nothing was done: open {{url}}, or set admin.public_url to the address you use',
   link_used: 'this link was used already: sign in, or ask for a new one',
   link_expired: 'this link is too old: ask for a new one',
+  link_withdrawn: 'this link no longer works: ask for a new one',
   link_unknown: 'there is no such link: copy all of it, or ask for a new one',
   account_blocked: 'this account is blocked: ask an administrator',
 

@@ -237,4 +237,12 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   { major: 1, minor: 7, statements: OVERVIEW_STATEMENTS },
+  {
+    major: 1,
+    minor: 8,
+    statements: [
+      'ALTER TABLE person_links ADD COLUMN made_by TEXT',
+      'ALTER TABLE person_links ADD COLUMN permissions TEXT',
+    ],
+  },
 ]

@@ -94,7 +94,7 @@ type RolesTable = {
 export type LinkKind = 'setup' | 'invitation' | 'reset'
 
 /** One-time links, by the hash of what makes them work. */
-type PersonLinksTable = {
+export type PersonLinksTable = {
   hash: string
   kind: LinkKind
   /** NULL: the first administrator, who is nobody yet. */
@@ -102,6 +102,10 @@ type PersonLinksTable = {
   created_at: number
   expires_at: number
   used_at: number | null
+  /** NULL: the operator of the machine, or a release that did not write down who. */
+  made_by: string | null
+  /** JSON array of text: what rights they made it with. */
+  permissions: string | null
 }
 
 /** Personal access tokens: for a person's own scripts, on the admin API alone. */

@@ -2,10 +2,12 @@
 // once, whoever else tries at the same moment.
 import { randomBytes } from 'node:crypto'
 
+import type { Selectable } from 'kysely'
+
 import { DAY_MS } from '../core/durations.ts'
 import { hashSecret } from '../core/secret.ts'
 import type { Queries } from './people.ts'
-import type { LinkKind } from './people-tables.ts'
+import type { LinkKind, PersonLinksTable } from './people-tables.ts'
 
 const TOKEN_BYTES = 32
 /** How long it can still be told why a link no longer works. */
@@ -17,6 +19,14 @@ export type Link = {
   readonly kind: LinkKind
   readonly personId: string | null
   readonly expiresAt: number
+  /** Null: the operator of the machine. */
+  readonly maker: LinkMaker | null
+}
+
+export type LinkMaker = {
+  readonly personId: string
+  /** The rights it was made with; a token may have fewer than its person. */
+  readonly permissions: readonly string[]
 }
 
 /** Makes a link and gives its token; earlier links of the same kind for the same person no longer work. */
@@ -42,6 +52,8 @@ export async function makeLink(db: Queries, link: Link, now: number): Promise<st
       person_id: link.personId,
       created_at: now,
       expires_at: link.expiresAt,
+      made_by: link.maker?.personId ?? null,
+      permissions: link.maker && JSON.stringify(link.maker.permissions),
     })
     .execute()
   return token
@@ -68,9 +80,16 @@ export async function lookAtLink(
     .where('hash', '=', hashSecret(token))
     .executeTakeFirst()
   if (row === undefined) return { state: 'unknown', link: undefined }
-  const link = { kind: row.kind, personId: row.person_id, expiresAt: row.expires_at }
+  const link = toLink(row)
   if (row.used_at !== null) return { state: 'used', link }
   return { state: row.expires_at <= now ? 'expired' : 'open', link }
+}
+
+function toLink(row: Selectable<PersonLinksTable>): Link {
+  const { kind, person_id: personId, expires_at: expiresAt, made_by: madeBy } = row
+  if (madeBy === null) return { kind, personId, expiresAt, maker: null }
+  const permissions = JSON.parse(row.permissions ?? '[]') as string[]
+  return { kind, personId, expiresAt, maker: { personId: madeBy, permissions } }
 }
 
 /** True for the one who uses it; afterwards it is used. */

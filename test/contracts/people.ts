@@ -17,10 +17,12 @@ import {
   removePerson,
   resetTwoFactor,
   signOutPerson,
+  unblockPerson,
 } from '../../src/admin/people/people.ts'
 import { answerRoles, changeRole, createRole, removeRole } from '../../src/admin/people/roles.ts'
 import { listAudit } from '../../src/store/audit.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { markJoined } from '../../src/store/people.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { type FreshDatabase } from '../support/store.ts'
 
@@ -237,6 +239,77 @@ export function peopleContract(fresh: FreshDatabase): void {
     const results = await Promise.allSettled([use(), use(), use(), use()])
     assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
     assert.equal((await answerPerson(store.db, 'guest@example.com')).status, 'active')
+  })
+
+  describe('a link does no more than whoever made it could do now', () => {
+    const rights: Permission[] = ['people:manage', 'usage:read']
+    const [maker, guest] = ['maker@example.com', 'told@example.com']
+    let roleId = ''
+    const withdrawn = (token: string) =>
+      refuses('link_expired', useOpenLink(store, { token, name: 'T', password: PASSWORD }))
+    const made = async (kind: 'invitation' | 'reset' = 'invitation') =>
+      (await makePersonLink(await deskOf(maker, rights), guest, kind)).token
+    before(async () => {
+      roleId = (await createRole(operator, { name: 'Told', permissions: ['usage:read'] })).id
+      await createRole(operator, { name: 'Maker', permissions: rights })
+      await add(maker, 'Maker')
+      await addPerson(operator, { email: guest, role: 'Told' })
+    })
+
+    test('not once the person was given rights that they do not hold', async () => {
+      const token = await made()
+      await changePerson(operator, guest, { role: 'Administrator' })
+      await withdrawn(token)
+      assert.equal((await answerPerson(store.db, guest)).status, 'invited')
+      await changePerson(operator, guest, { role: 'Told' })
+      await changeRole(operator, roleId, { permissions: ['usage:read', 'audit:read'] })
+      await withdrawn(token)
+      await changeRole(operator, roleId, { permissions: ['usage:read'] })
+    })
+
+    test('nor by a right that the token lacked which made it', async () => {
+      await changePerson(operator, maker, { role: 'Administrator' })
+      const token = await made()
+      await changePerson(operator, guest, { role: 'Viewer' })
+      await withdrawn(token)
+      await changePerson(operator, guest, { role: 'Told' })
+      await changePerson(operator, maker, { role: 'Maker' })
+    })
+
+    test('not while they are blocked or manage people no longer, and never once they are gone', async () => {
+      const token = await made()
+      await blockPerson(operator, maker)
+      await withdrawn(token)
+      await unblockPerson(operator, maker)
+      await changePerson(operator, maker, { role: 'Viewer' })
+      await withdrawn(token)
+      await removePerson(operator, maker)
+      await withdrawn(token)
+      await add(maker, 'Maker')
+      await withdrawn(token)
+    })
+
+    test('not after the person was blocked and let in again', async () => {
+      const token = await made()
+      await blockPerson(operator, guest)
+      await refuses('wrong_state', useOpenLink(store, { token, password: PASSWORD }))
+      await unblockPerson(operator, guest)
+      await refuses('invalid_link', useOpenLink(store, { token, name: 'T', password: PASSWORD }))
+    })
+
+    test('no invitation after the person came another way', async () => {
+      const token = await made()
+      const { id } = await answerPerson(store.db, guest)
+      await markJoined(store.db, id, clock.now())
+      await refuses('link_used', useOpenLink(store, { token, name: 'T', password: PASSWORD }))
+    })
+
+    test('and it works where nothing of that happened', async () => {
+      const token = await made('reset')
+      await changeRole(operator, roleId, { permissions: [] })
+      await useOpenLink(store, { token, name: 'T', password: PASSWORD })
+      assert.equal((await answerPerson(store.db, guest)).has_password, true)
+    })
   })
 
   test('a link dies with its time', async () => {

@@ -8,7 +8,6 @@ import type { Store } from '../../store/open.ts'
 import { setPassword } from '../../store/passwords.ts'
 import {
   changePeople,
-  findPerson,
   hasPeople,
   insertPerson,
   markJoined,
@@ -18,16 +17,11 @@ import {
   type Tx,
 } from '../../store/people.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
-import {
-  lookAtLink,
-  makeLink,
-  useLink,
-  type Link,
-  type LinkState,
-} from '../../store/person-links.ts'
+import { makeLink, useLink, type Link, type LinkMaker } from '../../store/person-links.ts'
 import { LINK_PAGES, type LinkKind } from '../contract/sign-in.ts'
 import { AdminError, invalidValue } from '../error.ts'
 import { change, type Desk } from './desk.ts'
+import { judgeLink, LINK_REFUSALS } from './judge-link.ts'
 import { hashPassword, passwordProblem } from './password.ts'
 import { manageable, refuseSelf, subjectOf } from './people.ts'
 import { refusal } from './refuse.ts'
@@ -54,8 +48,8 @@ export function linkUrl({ kind, token }: Pick<MadeLink, 'kind' | 'token'>, base:
 export async function makeSetupLink(store: Store): Promise<string | undefined> {
   if (await hasPeople(store.db)) return undefined
   const now = store.clock.now()
-  const link = { kind: 'setup', personId: null, expiresAt: now + LIFETIME_MS.setup } as const
-  return makeLink(store.db, link, now)
+  const expiresAt = now + LIFETIME_MS.setup
+  return makeLink(store.db, { kind: 'setup', personId: null, expiresAt, maker: null }, now)
 }
 
 /** Takes an earlier link's place, if it has not been used. */
@@ -73,10 +67,15 @@ export async function makePersonLink(
     refuseLink(person, kind)
     const now = store.clock.now()
     const expiresAt = now + LIFETIME_MS[kind]
-    const token = await makeLink(tx, { kind, personId: person.id, expiresAt }, now)
+    const link = { kind, personId: person.id, expiresAt, maker: makerAt(desk) }
+    const token = await makeLink(tx, link, now)
     await recordChange(store, tx, { action, ...subjectOf(person), before: {}, after: {} })
     return { kind, token, expiresAt, email: person.email }
   })
+}
+
+function makerAt({ personId, rights }: Desk): LinkMaker | null {
+  return personId === null ? null : { personId, permissions: [...rights] }
 }
 
 function refuseLink({ status, email }: Person, kind: LinkKind): void {
@@ -94,32 +93,12 @@ export type OpenLink = Link & { readonly person: Person | undefined }
 
 /** A link that still works, or the refusal that says why not. */
 export async function findOpenLink(store: Store, token: string): Promise<OpenLink> {
-  const { state, link } = await lookAtLink(store.db, token, store.clock.now())
-  const person =
-    link === undefined || link.personId === null
-      ? undefined
-      : await findPerson(store.db, { id: link.personId })
-  const isBlocked = person?.status === 'blocked'
-  if (link !== undefined && state === 'open' && !isBlocked) {
-    const isTooLate = link.kind === 'setup' && (await hasPeople(store.db))
-    if (!isTooLate) return { ...link, person }
-  }
-  const error = LINK_REFUSALS[isBlocked ? 'blocked' : endOf(state)]()
+  const { link, person, end } = await judgeLink(store.db, token, store.clock.now())
+  if (link !== undefined && end === undefined) return { ...link, person }
+  const error = LINK_REFUSALS[end ?? 'unknown']()
   const subjectName = person?.email ?? null
   const subject = { subject: 'person', subjectId: person?.id ?? '', subjectName } as const
   throw await refusal(store, { action: 'person.use_link', ...subject }, error)
-}
-
-/** One that is open and cannot be used came after somebody else's. */
-function endOf(state: LinkState): 'used' | 'expired' | 'unknown' {
-  return state === 'open' ? 'used' : state
-}
-
-const LINK_REFUSALS = {
-  used: () => new AdminError('link_used', sentence('link_used')),
-  expired: () => new AdminError('link_expired', sentence('link_expired')),
-  blocked: () => new AdminError('wrong_state', sentence('account_blocked')),
-  unknown: () => new AdminError('invalid_link', sentence('link_unknown')),
 }
 
 export type LinkUse = {
@@ -144,7 +123,11 @@ export async function useOpenLink(
   const hash = await hashPassword(given.password)
   const named = inTheNameOf(store, { ...store.author, actor: email })
   await changePeople(named, async (tx) => {
-    const isFirst = await useLink(tx, given.token, store.clock.now())
+    const now = store.clock.now()
+    // While the hash was made somebody else may have used it, or rights may have changed.
+    const { end } = await judgeLink(tx, given.token, now)
+    if (end !== undefined) throw LINK_REFUSALS[end]()
+    const isFirst = await useLink(tx, given.token, now)
     if (!isFirst) throw LINK_REFUSALS.used()
     if (link.person === undefined) await createFirst(named, tx, { email, name, hash })
     else await setOwnPassword(named, tx, { link, person: link.person, name, hash })

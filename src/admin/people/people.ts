@@ -19,6 +19,7 @@ import {
   type Queries,
   type Tx,
 } from '../../store/people.ts'
+import { deleteOpenLinks } from '../../store/person-links.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
 import type { PersonAnswer } from '../contract/people.ts'
 import { AdminError } from '../error.ts'
@@ -112,6 +113,8 @@ export function blockPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer
 export function unblockPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
   return changeOne(desk, { idOrEmail, action: 'person.unblock' }, async (tx, { person }) => {
     await updatePerson(tx, person.id, { blocked_at: null })
+    // Whatever they were kept out for may be in other hands still.
+    await deleteOpenLinks(tx, person.id)
   })
 }
 
