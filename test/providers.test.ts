@@ -8,8 +8,6 @@ import { crc32 } from 'node:zlib'
 import type { JsonObject } from '../src/core/json.ts'
 import { ADAPTERS } from '../src/providers/adapters.ts'
 import { claudeAnswer } from '../src/providers/bedrock-answer.ts'
-import type { Habits } from '../src/providers/compatible.ts'
-import { inOlderWords } from '../src/providers/compatible.ts'
 import { readFrames } from '../src/providers/event-frames.ts'
 import { SseReader } from '../src/wire/sse.ts'
 import type { ProviderCase } from './contracts/provider.ts'
@@ -412,40 +410,6 @@ test('docs/providers.md says what each adapter supports', () => {
     }
   })
   assert.deepEqual(told, supported)
-})
-
-describe('compatible servers', () => {
-  const older = (body: object, habits: Habits = {}): unknown =>
-    JSON.parse(Buffer.from(inOlderWords(Buffer.from(JSON.stringify(body)), habits)).toString())
-
-  test('are told the limit by the name that all of them keep to', () => {
-    assert.deepEqual(older({ model: 'm', max_completion_tokens: 9 }), { model: 'm', max_tokens: 9 })
-    assert.deepEqual(older({ max_tokens: 7, max_completion_tokens: 9 }), { max_tokens: 9 })
-  })
-
-  test('are told instructions in the role that all of them know', () => {
-    assert.deepEqual(older({ messages: [{ role: 'developer', content: 'Be brief.' }] }), {
-      messages: [{ role: 'system', content: 'Be brief.' }],
-    })
-  })
-
-  test('that refuse the unknown are spared it', () => {
-    const body = {
-      messages: [
-        { role: 'assistant', content: 'x', reasoning_content: 'hm', reasoning_details: [] },
-      ],
-      stream_options: { include_usage: true },
-    }
-    assert.deepEqual(older(body, { isStrict: true }), {
-      messages: [{ role: 'assistant', content: 'x' }],
-    })
-    assert.deepEqual(older(body), body)
-  })
-
-  test('get every other request as it is', () => {
-    const body = Buffer.from('{ "model": "m", "messages": [{"role":"user","content":"x"}] }')
-    assert.equal(inOlderWords(body, { isStrict: true }), body)
-  })
 })
 
 test('a complaint of Bedrock without end is not read to the end', async () => {

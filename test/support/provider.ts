@@ -9,10 +9,12 @@ export type TestProvider = AsyncDisposable & {
 }
 
 export async function startProvider(
-  answer: (message: IncomingMessage, response: ServerResponse) => unknown,
+  answer: (message: IncomingMessage, response: ServerResponse, body: Buffer) => unknown,
 ): Promise<TestProvider> {
   const server = createServer((message, response) => {
-    message.resume().on('end', () => answer(message, response))
+    const chunks: Buffer[] = []
+    message.on('data', (chunk: Buffer) => chunks.push(chunk))
+    message.on('end', () => answer(message, response, Buffer.concat(chunks)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

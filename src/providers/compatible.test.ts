@@ -1,0 +1,50 @@
+// What servers that follow OpenAI at a distance are sent: the limit and the roles by names that all of them know.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { Habits } from './compatible.ts'
+import { inOlderWords } from './compatible.ts'
+
+const older = (body: object, habits: Habits = {}): unknown =>
+  JSON.parse(Buffer.from(inOlderWords(Buffer.from(JSON.stringify(body)), habits)).toString())
+
+test('the limit goes by the name that all of them keep to', () => {
+  for (const [given, told] of [
+    [{ max_completion_tokens: 9 }, { max_tokens: 9 }],
+    [{ max_tokens: 7, max_completion_tokens: 9 }, { max_tokens: 9 }],
+    // What is null was never said: it must not wipe out the limit that the hold pays for.
+    [{ max_tokens: 7, max_completion_tokens: null }, { max_tokens: 7 }],
+    [{ max_completion_tokens: null, max_tokens: 7 }, { max_tokens: 7 }],
+    [{ max_tokens: null, max_completion_tokens: 9 }, { max_tokens: 9 }],
+  ]) {
+    assert.deepEqual(older({ model: 'm', ...given }), { model: 'm', ...told })
+  }
+})
+
+test('a limit whose name is spelled with escapes is one, too', () => {
+  const body = Buffer.from('{"model":"m","max_completion_token\\u0073":9}')
+  const told = Buffer.from(inOlderWords(body, {})).toString()
+  assert.equal(told, '{"model":"m","max_tokens":9}')
+})
+
+test('instructions stand in the role that all of them know', () => {
+  assert.deepEqual(older({ messages: [{ role: 'developer', content: 'Be brief.' }] }), {
+    messages: [{ role: 'system', content: 'Be brief.' }],
+  })
+})
+
+test('those that refuse the unknown are spared it', () => {
+  const body = {
+    messages: [{ role: 'assistant', content: 'x', reasoning_content: 'hm', reasoning_details: [] }],
+    stream_options: { include_usage: true },
+  }
+  assert.deepEqual(older(body, { isStrict: true }), {
+    messages: [{ role: 'assistant', content: 'x' }],
+  })
+  assert.deepEqual(older(body), body)
+})
+
+test('every other request goes as it is', () => {
+  const body = Buffer.from('{ "model": "m", "messages": [{"role":"user","content":"x"}] }')
+  assert.equal(inOlderWords(body, { isStrict: true }), body)
+})
