@@ -149,7 +149,8 @@ function outputMinimum(output: OutputLimits, model: Model): number {
   // Who asks for them wants them all the same.
   const hasRoom = thinks || (model.maxOutput ?? Infinity) > OUTPUT_MINIMUM_THINKING
   const least = mayThink(model, output) && hasRoom ? OUTPUT_MINIMUM_THINKING : OUTPUT_MINIMUM
-  return thinkingTokens === undefined ? least : Math.max(least, thinkingTokens + 1)
+  if (thinkingTokens === undefined) return least
+  return Math.max(least, Math.min(thinkingTokens + 1, Number.MAX_SAFE_INTEGER))
 }
 
 /** A true count may fall short of the bound and of a tier, so every rate on the way counts. */

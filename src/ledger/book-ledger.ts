@@ -15,6 +15,7 @@ import type {
   Settled,
   Settlement,
 } from './ledger.ts'
+import { plainAsk } from './plain-ask.ts'
 import type { Spool, Spooled } from './spool.ts'
 import { toCharge } from './usage-row.ts'
 import { Waiting } from './waiting.ts'
@@ -56,8 +57,8 @@ export class BookLedger implements Ledger {
   }
 
   async dryRun(ask: Ask): Promise<Reserved | Refused> {
-    const { signal: _, ...plain } = ask
-    return this.#judge({ item: { kind: 'dry-run', ask: plain }, deadlineMs: OUTAGE_MS_MAX })
+    const item: Item = { kind: 'dry-run', ask: plainAsk(ask) }
+    return this.#judge({ item, deadlineMs: OUTAGE_MS_MAX })
   }
 
   async trim(holdId: HoldId, amountNanodollars: Nanodollars): Promise<void> {
@@ -140,7 +141,8 @@ export class BookLedger implements Ledger {
   async #ask(ask: Ask, first: boolean): Promise<Reserved | Refused> {
     const { signal } = ask
     if (signal?.aborted) return { reserved: false, reason: 'abandoned' }
-    const item: Item = { kind: 'reserve', holdId: this.#parts.writer.newHoldId(), ask }
+    const holdId = this.#parts.writer.newHoldId()
+    const item: Item = { kind: 'reserve', holdId, ask: plainAsk(ask) }
     const answer = await this.#judge({ item, deadlineMs: OUTAGE_MS_MAX, first })
     if (!answer.reserved) return answer
     this.#open.set(answer.holdId, ask.keyId)

@@ -40,6 +40,11 @@ export function expectInteger(value: unknown, place: string): number {
   throw invalidRequest(place, `${place} must be a whole number`)
 }
 
+export function expectCount(value: unknown, place: string): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
+  throw invalidRequest(place, `${place} must be a whole number of at least 0`)
+}
+
 export function expectPositive(value: unknown, place: string): number {
   if (Number.isSafeInteger(value) && (value as number) > 0) return value as number
   throw invalidRequest(place, `${place} must be a whole number of at least 1`)

@@ -158,6 +158,11 @@ test('what no key may ask for, or nobody could serve', () => {
     ['invalid_request', 'stream', { ...plain, stream: 'yes' }],
     ['invalid_request', 'max_tokens', { ...plain, max_tokens: -1 }],
     ['invalid_request', 'max_tokens', { ...plain, max_tokens: 1.5 }],
+    ...[5001.5, -1, 1e300, '5000'].map((budget_tokens): [string, string, JsonObject] => [
+      'invalid_request',
+      'thinking.budget_tokens',
+      { ...plain, thinking: { type: 'enabled', budget_tokens } },
+    ]),
     ['unsupported_parameter', 'container', { ...plain, container: 'c_1' }],
     ['unsupported_parameter', 'mcp_servers', { ...plain, mcp_servers: [{ url: 'https://x' }] }],
     ['unsupported_parameter', 'fallbacks', { ...plain, fallbacks: [{ model: 'dearer' }] }],

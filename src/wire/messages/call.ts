@@ -3,8 +3,9 @@
 import type { Call } from '../../core/call.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import { defined, isArray, isObject, stringOf } from '../../core/json.ts'
 import { countOf, modelOf, streamOf } from '../call-fields.ts'
+import { expectCount, optional } from '../expect.ts'
 import { refuseFields } from '../refused-fields.ts'
 import { measureInput } from './input.ts'
 import { removalsFrom } from './removals.ts'
@@ -27,7 +28,7 @@ export function readCountCall(body: JsonObject): Call {
   const searchesMax = searchesMaxOf(body)
   const input = measureInput({ ...body, ...changes })
   const thinking = isObject(body['thinking']) ? body['thinking'] : { type: 'disabled' }
-  const thinkingTokens = numberOf(thinking['budget_tokens'])
+  const thinkingTokens = optional(thinking['budget_tokens'], 'thinking.budget_tokens', expectCount)
   const metadata = isObject(body['metadata']) ? body['metadata'] : {}
   const endUser = stringOf(metadata['user_id'])
   return {

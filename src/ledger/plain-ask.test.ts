@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { FREE, type Ask } from './ledger.ts'
+import { plainAsk } from './plain-ask.ts'
+
+const ask: Ask = {
+  requestId: 'req_1',
+  keyId: 'key_a',
+  allowVersion: 1,
+  endpoint: 'chat',
+  modelAsked: 'm',
+  worstCase: FREE,
+  whenTight: 'cap',
+  estimatedTokens: 7,
+  recounted: true,
+}
+
+test('an ask crosses without the signal of its client', () => {
+  assert.deepEqual(plainAsk({ ...ask, signal: AbortSignal.abort() }), ask)
+})
+
+test('a figure that is no whole number goes no further', () => {
+  for (const wrong of [0.5, -1, NaN, Infinity, 2 ** 53]) {
+    for (const name of ['outputTokens', 'outputTokensMinimum']) {
+      const broken = { ...ask, worstCase: { ...FREE, [name]: wrong } }
+      assert.throws(() => plainAsk(broken), { name: 'AssertionError' }, `${name} ${wrong}`)
+    }
+    const broken = { ...ask, estimatedTokens: wrong }
+    assert.throws(() => plainAsk(broken), { name: 'AssertionError' }, `estimated ${wrong}`)
+  }
+  for (const name of ['fixedPicodollars', 'outputTokenPicodollars']) {
+    const broken = { ...ask, worstCase: { ...FREE, [name]: -1n } }
+    assert.throws(() => plainAsk(broken), { name: 'AssertionError' }, name)
+  }
+})
