@@ -3,7 +3,7 @@
 import type { Admission } from '../access/admit.ts'
 import type { RaisedBounds } from '../access/raised-bounds.ts'
 import { mayThink } from '../catalog/models.ts'
-import { costOf } from '../catalog/prices.ts'
+import { costOf, costOfLines } from '../catalog/prices.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import { CLIENT_GONE_STATUS, GatewayError, toGatewayError } from '../core/errors.ts'
@@ -106,14 +106,14 @@ export class Books {
   async carryOn(failure: unknown): Promise<boolean> {
     const failed = this.#attempts.at(-1)
     if (this.#target === undefined || failed === undefined) return true
-    const bill = this.#bill(this.#target, failure)
-    if (bill.cost > 0n) {
+    const owed = wholeOf(this.#bill(this.#target, failure))
+    if (owed.cost > 0n) {
       // A ledger that does not answer has promised nothing.
       const { holdId } = this.#entry.admission.hold
-      const isHeld = await this.#ledger.extend(holdId, bill.cost).catch(() => false)
+      const isHeld = await this.#ledger.extend(holdId, owed.cost).catch(() => false)
       if (!isHeld) return false
-      this.#attempts[this.#attempts.length - 1] = { ...failed, charge: chargeOf(bill) }
-      this.#owed += bill.cost
+      this.#attempts[this.#attempts.length - 1] = { ...failed, charge: chargeOf(owed) }
+      this.#owed += owed.cost
     }
     this.#target = undefined
     return true
@@ -267,7 +267,16 @@ function isUnbilled(failure: unknown): boolean {
   return failure instanceof GatewayError && failure.details.unbilled === true
 }
 
-function chargeOf({ lines, cost }: Pick<Bill, 'lines' | 'cost'>): AttemptCharge {
+/** All of it in one charge, rounded up once, as `explain` will. */
+function wholeOf({ lines, cost, surcharge }: Bill): Charged {
+  if (surcharge.nanodollars === 0n) return { lines, cost }
+  const whole = costOfLines([...lines, ...surcharge.lines])
+  return { lines: whole.lines, cost: whole.nanodollars }
+}
+
+type Charged = Pick<Bill, 'lines' | 'cost'>
+
+function chargeOf({ lines, cost }: Charged): AttemptCharge {
   return {
     lines: lines.map(({ eachPicodollars, ...line }) => ({
       ...line,
