@@ -1,5 +1,5 @@
 // Edit a key: what will change is shown before it is saved, and nobody's change is overwritten unseen.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { KeyDetail } from '../../../../src/admin/contract/key.ts'
@@ -27,34 +27,45 @@ import { useRefreshKeys } from './key-in-brief.ts'
 const route = getRouteApi('/app/settings/api-access/$id/edit')
 
 export function EditKeyPage() {
-  const { t } = useTranslation()
   const { id } = route.useParams()
-  // The form starts from one version; figures that move meanwhile must not reset what was typed.
-  const key = useQuery({ ...keyQuery(id), refetchInterval: false, refetchOnWindowFocus: false })
+  return <EditKey key={id} id={id} />
+}
+
+function EditKey({ id }: { readonly id: string }) {
+  const { t } = useTranslation()
+  const key = useQuery({ ...keyQuery(id), refetchInterval: false, refetchOnMount: 'always' })
+  // The form starts from one version, whoever else asks for the key meanwhile: another one would undo what was typed.
+  const [original, setOriginal] = useState<KeyDetail>()
+  if (!original && key.data && key.isFetchedAfterMount) setOriginal(key.data)
+  const reload = async () => {
+    const { data } = await key.refetch()
+    setOriginal(data)
+  }
   return (
     <>
-      <PageHeader title={key.data ? t('keyForm.editTitle', { name: key.data.name }) : id} />
-      {key.isPending && <Loading lines={4} height={120} />}
-      {key.error && !key.data && (
+      <PageHeader title={original ? t('keyForm.editTitle', { name: original.name }) : id} />
+      {!original && !key.error && <Loading lines={4} height={120} />}
+      {!original && key.error && (
         <ErrorAlert
           title={t('detail.failed')}
           error={key.error}
           onRetry={() => void key.refetch()}
         />
       )}
-      {key.data?.status === 'revoked' && <Notice tone="bad">{t('keyForm.revoked')}</Notice>}
-      {key.data && key.data.status !== 'revoked' && (
-        <EditKeyForm key={key.data.version} original={key.data} />
+      {original?.status === 'revoked' && <Notice tone="bad">{t('keyForm.revoked')}</Notice>}
+      {original && original.status !== 'revoked' && (
+        <EditKeyForm key={original.version} original={original} onReload={() => void reload()} />
       )}
     </>
   )
 }
 
-function EditKeyForm({ original }: { readonly original: KeyDetail }) {
+type EditKeyFormProps = { readonly original: KeyDetail; readonly onReload: () => void }
+
+function EditKeyForm({ original, onReload }: EditKeyFormProps) {
   const words = useWords()
   const { t, format } = words
   const { separators } = format
-  const client = useQueryClient()
   const navigate = useNavigate()
   const refresh = useRefreshKeys()
   const state = useKeyForm(valuesOf(original, separators))
@@ -81,7 +92,6 @@ function EditKeyForm({ original }: { readonly original: KeyDetail }) {
   const lines = change ? changeLines(original, change, words) : []
   const isZero = typeof change?.budget === 'string' && isSame(change.budget, '0')
   const conflict = save.error instanceof ApiError ? save.error.conflict : undefined
-  const reload = () => client.invalidateQueries({ queryKey: keyQuery(id).queryKey })
   return (
     <>
       <LeaveQuestion isDirty={state.form.isDirty() && !save.isSuccess} />
@@ -112,7 +122,7 @@ function EditKeyForm({ original }: { readonly original: KeyDetail }) {
           conflict={conflict}
           mine={lines}
           isPending={save.isPending}
-          onReload={() => void reload()}
+          onReload={onReload}
           onApply={() => save.mutate({ body: change, version: conflict.version })}
           onClose={() => setChange(undefined)}
         />

@@ -1,0 +1,52 @@
+// What somebody typed and what is shown only once stays on the screen, whatever the page asks the gateway meanwhile.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openWebDesk } from '../support/web.ts'
+import type { WebDesk } from '../support/web.ts'
+
+describe('nothing is lost', () => {
+  let desk: WebDesk
+  let page: Page
+
+  before(async () => {
+    desk = await openWebDesk()
+    page = desk.page
+    await page.clock.install()
+  })
+  after(() => desk.close())
+
+  test('a form keeps what was typed when somebody else changes the key', async () => {
+    const { id, version } = await desk.ask('POST', '/keys', {
+      name: 'before',
+      models: ['sandbox-chat'],
+      budget: '1',
+    })
+    await desk.open(`/settings/api-access/${id}/edit`)
+    const budget = page.getByRole('textbox', { name: 'Budget in USD' })
+    await budget.fill('7')
+    const { url, context } = desk
+    const renamed = await context.request.patch(`${url}/admin/api/v1/keys/${id}`, {
+      headers: { origin: url, 'if-match': String(version) },
+      data: { name: 'renamed' },
+    })
+    assert.equal(renamed.status(), 200)
+    await comeBack()
+    await page.getByRole('navigation', { name: 'Breadcrumb' }).getByText('renamed').waitFor()
+    assert.equal(await budget.inputValue(), '7')
+    await page.getByRole('button', { name: 'Review changes' }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    const conflict = page.getByRole('dialog', { name: 'This key has been changed in the meantime' })
+    await conflict.getByText('renamed').waitFor()
+    await conflict.getByRole('button', { name: 'Start over from theirs' }).click()
+    await conflict.waitFor({ state: 'hidden' })
+    assert.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'renamed')
+    assert.equal(await budget.inputValue(), '1')
+  })
+
+  /** From another window, long after the answers on the page have become old. */
+  async function comeBack(): Promise<void> {
+    await page.clock.fastForward(60_000)
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
+  }
+})
