@@ -44,6 +44,34 @@ describe('nothing is lost', () => {
     assert.equal(await budget.inputValue(), '1')
   })
 
+  test('thresholds keep what was typed when somebody else saves others', async () => {
+    await desk.ask('PUT', '/frame/alerts', { thresholds: [60] })
+    await desk.open('/settings/alerts')
+    const thresholds = page.getByRole('combobox', { name: 'Percent of the limit' })
+    await thresholds.fill('75')
+    await thresholds.press('Enter')
+    await desk.ask('PUT', '/frame/alerts', { thresholds: [90] })
+    const answer = page.waitForResponse('**/frame/alerts')
+    await comeBack()
+    await (await answer).finished()
+    await page.clock.runFor(1_000)
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('The thresholds were saved.').waitFor()
+    assert.deepEqual((await desk.ask('GET', '/frame/alerts'))['thresholds'], [60, 75])
+  })
+
+  test('thresholds that are no longer wanted need not be right', async () => {
+    const thresholds = page.getByRole('combobox', { name: 'Percent of the limit' })
+    await thresholds.fill('often')
+    await thresholds.press('Enter')
+    await page.getByText('Write whole numbers from 1 to 1000.').waitFor()
+    await page.getByRole('switch', { name: 'Own thresholds' }).uncheck()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('The thresholds were saved.').last().waitFor()
+    await page.getByRole('button', { name: 'Save changes', disabled: true }).waitFor()
+    assert.equal((await desk.ask('GET', '/frame/alerts'))['own'], false)
+  })
+
   /** From another window, long after the answers on the page have become old. */
   async function comeBack(): Promise<void> {
     await page.clock.fastForward(60_000)

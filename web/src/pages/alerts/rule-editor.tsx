@@ -38,18 +38,21 @@ export function RuleEditor({ keyId }: RuleEditorProps) {
   if (!rule.data) return <Loading lines={2} height={36} />
   return (
     <Stack gap="md" mt="md">
-      <RuleForm key={rule.data.thresholds.join()} keyId={keyId} rule={rule.data} />
+      <RuleForm keyId={keyId} rule={rule.data} />
       <LastAlerts alerts={rule.data.alerts} />
     </Stack>
   )
 }
 
+type Draft = { readonly isOwn: boolean; readonly typed: string[] }
+
 function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
   const { t } = useTranslation()
   const format = useFormat()
   const { may } = useSession()
-  const [isOwn, setOwn] = useState(rule.own)
-  const [typed, setTyped] = useState(rule.thresholds.map(String))
+  // As the gateway says until somebody types: from then on its answers undo nothing.
+  const [draft, setDraft] = useState<Draft>()
+  const { isOwn, typed } = draft ?? { isOwn: rule.own, typed: rule.thresholds.map(String) }
   const body = { thresholds: isOwn ? typed.map(Number) : null }
   const save = useChange(madeOldByAlerts, {
     change: () =>
@@ -57,8 +60,9 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
         ? call(alertRoutes.changeFrameAlerts, { body })
         : call(alertRoutes.changeKeyAlerts, { params: { id: keyId }, body }),
     said: () => t('alerts.rulesSaved'),
+    onDone: () => setDraft(undefined),
   })
-  const isGood = typed.every((text) => /^[1-9]\d*$/.test(text) && Number(text) <= THRESHOLD_MAX)
+  const isGood = !isOwn || typed.every(isThreshold)
   const isChanged = isOwn !== rule.own || (isOwn && typed.join() !== rule.thresholds.join())
   const problem = isGood ? problemOf(save.error, 'thresholds') : t('alerts.percentProblem')
   if (!may('configuration:manage'))
@@ -69,7 +73,7 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
         label={t('alerts.own')}
         description={t('alerts.ownAbout')}
         checked={isOwn}
-        onChange={({ currentTarget }) => setOwn(currentTarget.checked)}
+        onChange={({ currentTarget }) => setDraft({ isOwn: currentTarget.checked, typed })}
       />
       <TagsInput
         label={t('alerts.percent')}
@@ -78,7 +82,7 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
         maxTags={THRESHOLDS_MAX}
         value={typed}
         error={problem}
-        onChange={setTyped}
+        onChange={(next) => setDraft({ isOwn, typed: next })}
       />
       {save.error && !problem && <ErrorAlert title={t('dialog.failed')} error={save.error} />}
       <Group>
@@ -93,6 +97,10 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
       </Group>
     </>
   )
+}
+
+function isThreshold(text: string): boolean {
+  return /^[1-9]\d*$/.test(text) && Number(text) <= THRESHOLD_MAX
 }
 
 function LastAlerts({ alerts }: Pick<Rule, 'alerts'>) {
