@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openWebDesk } from '../support/web.ts'
+import { choose, openWebDesk } from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
 describe('nothing is lost', () => {
@@ -70,6 +70,21 @@ describe('nothing is lost', () => {
     await page.getByText('The thresholds were saved.').last().waitFor()
     await page.getByRole('button', { name: 'Save changes', disabled: true }).waitFor()
     assert.equal((await desk.ask('GET', '/frame/alerts'))['own'], false)
+  })
+
+  test('a role that is renamed keeps the permissions that somebody else gave it', async () => {
+    const { id } = await desk.ask('POST', '/roles', { name: 'reader', permissions: ['usage:read'] })
+    await desk.open('/settings/roles')
+    await choose(page, 'reader', 'Edit')
+    const dialog = page.getByRole('dialog', { name: 'Change the role reader' })
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('auditor')
+    const permissions = ['usage:read', 'audit:read']
+    await desk.ask('PATCH', `/roles/${id}`, { permissions })
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByRole('columnheader', { name: /^auditor/ }).waitFor()
+    const { roles } = await desk.ask('GET', '/roles')
+    const renamed = Object(roles).find((role: { id: string }) => role.id === id)
+    assert.deepEqual(renamed.permissions, permissions)
   })
 
   /** From another window, long after the answers on the page have become old. */

@@ -20,13 +20,13 @@ export function RoleDialog({ role, onClose }: RoleDialogProps) {
   const { may } = useSession()
   const [name, setName] = useState(role?.name ?? '')
   const [held, setHeld] = useState<readonly Permission[]>(role?.permissions ?? [])
+  const wanted = { name: name.trim(), permissions: [...held] }
+  const isChanged = !role || Object.keys(changeOf(role, wanted)).length > 0
   const save = useChange([...madeOldByPeople, sessionQuery.queryKey], {
-    change: () => {
-      const body = { name: name.trim(), permissions: [...held] }
-      return role
-        ? call(peopleRoutes.changeRole, { params: { id: role.id }, body })
-        : call(peopleRoutes.createRole, { body })
-    },
+    change: () =>
+      role
+        ? call(peopleRoutes.changeRole, { params: { id: role.id }, body: changeOf(role, wanted) })
+        : call(peopleRoutes.createRole, { body: wanted }),
     said: () => t('roles.saved', { name }),
     onDone: onClose,
   })
@@ -36,7 +36,7 @@ export function RoleDialog({ role, onClose }: RoleDialogProps) {
     <ConfirmDialog
       title={role ? t('roles.editTitle', { name: role.name }) : t('roles.create')}
       action={role ? t('keyForm.save') : t('roles.create')}
-      isReady={name.trim() !== ''}
+      isReady={wanted.name !== '' && isChanged}
       isPending={save.isPending}
       error={unplaced(save.error, ['name'])}
       onConfirm={() => save.mutate()}
@@ -66,4 +66,14 @@ export function RoleDialog({ role, onClose }: RoleDialogProps) {
       </Stack>
     </ConfirmDialog>
   )
+}
+
+type Wanted = { readonly name: string; readonly permissions: Permission[] }
+
+/** Only what differs, so that changes of two people to different fields do not undo each other. */
+function changeOf(role: RoleAnswer, { name, permissions }: Wanted): Partial<Wanted> {
+  const isSame =
+    permissions.length === role.permissions.length &&
+    permissions.every((each) => role.permissions.includes(each))
+  return { ...(name === role.name ? {} : { name }), ...(isSame ? {} : { permissions }) }
 }
