@@ -16,7 +16,7 @@ import { sandboxProvider } from './providers/sandbox/provider.ts'
 import { Breaker } from './routing/breaker.ts'
 import { RetryBudget } from './routing/retry-budget.ts'
 import { route } from './routing/route.ts'
-import type { Choice, Conversation } from './routing/route.ts'
+import type { Choice, Routed } from './routing/route.ts'
 
 /** Prices may change with a date, and this is how late that may be noticed. */
 const LOOK_EVERY_MS = 60_000
@@ -62,11 +62,11 @@ export class Supply {
   }
 
   /** Where this caller's request may go, in order. */
-  route(caller: Caller, model: Model, conversation: Conversation): Route {
+  route(caller: Caller, model: Model, request: Routed): Route {
     const retries = entryOf(this.#retries, model.id, () => new RetryBudget())
     // The test environment never reaches a provider, whatever the model's name stands for.
     if (caller.mode === 'test') return { destinations: [this.#rehearsal(model)], retries }
-    return { destinations: shakyLast(this.#destinationsOf(model, conversation)), retries }
+    return { destinations: shakyLast(this.#destinationsOf(model, request)), retries }
   }
 
   /** Until when a target gets no requests, after failures; undefined = it gets them. */
@@ -89,10 +89,10 @@ export class Supply {
     return catalogOf(config, { sandbox: SANDBOX_MODELS, now: this.#tools.clock.now() })
   }
 
-  #destinationsOf(model: Model, conversation: Conversation): readonly Destination[] {
+  #destinationsOf(model: Model, request: Routed): readonly Destination[] {
     const known = this.#onlyOrders.get(model)
     if (known !== undefined) return known
-    const destinations = route(model, conversation).flatMap((choice) => this.#destination(choice))
+    const destinations = route(model, request).flatMap((choice) => this.#destination(choice))
     if (model.targets.length < 2) this.#onlyOrders.set(model, destinations)
     return destinations
   }

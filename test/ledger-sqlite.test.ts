@@ -36,7 +36,7 @@ test('a limit that another process lowers holds for the next request', async (co
   await sql`UPDATE accounts SET limit_nanodollars = 150 WHERE id = ${keyId}`.execute(other.db)
   await other.close()
   const refused = await desk.ledger.dryRun(ask(keyId, 100))
-  assert.equal(refused.reserved ? 'granted' : refused.reason, 'reserved')
+  assert.equal(refused.reserved ? 'granted' : refused.reason, 'held')
   assert.ok((await desk.ledger.reserve(ask(keyId, 50))).reserved)
 })
 

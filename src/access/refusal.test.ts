@@ -67,7 +67,7 @@ test('a frame that is used up for good', () => {
 })
 
 test('a budget that only requests in flight stand in the way of', () => {
-  const error = refuse({ reason: 'reserved', shortage } as Refused)
+  const error = refuse({ reason: 'held', shortage } as Refused)
   assert.deepEqual([error.code, error.status], ['budget_reserved', 429])
   assert.equal(error.details.retryAfterSeconds, 1)
 })

@@ -11,7 +11,7 @@ export function refusalOf(caller: Caller, refused: Refused): GatewayError {
   switch (refused.reason) {
     case 'budget':
       return budgetExceeded(caller, refused.shortage)
-    case 'reserved':
+    case 'held':
       return new GatewayError(
         'budget_reserved',
         `the budget of ${scopeName(caller, refused.shortage)} would pay for this call, but requests in flight hold it: try again in a moment`,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
 import type { Catalog } from '../catalog/models.ts'
-import type { Account } from '../store/accounts.ts'
+import type { AccountView } from '../store/accounts.ts'
 import type { Frame } from '../store/frame.ts'
 import type { Key } from '../store/keys.ts'
 import type { ShownSecrets } from '../store/shown-secrets.ts'
@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000
 const NOW = Date.UTC(2026, 10, 16)
 const USD = 1_000_000_000n
 
-const account: Account = {
+const account: AccountView = {
   period: 'month',
   timezone: 'UTC',
   weekStart: 'mon',

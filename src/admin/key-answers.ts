@@ -4,8 +4,8 @@ import { closest } from '../core/closest.ts'
 import { HOUR_MS } from '../core/durations.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { iso, usd } from '../core/value-json.ts'
-import { limitOf } from '../store/accounts.ts'
-import type { Account, PastPeriod } from '../store/accounts.ts'
+import { limitWithTopUp } from '../store/accounts.ts'
+import type { AccountView, PastPeriod } from '../store/accounts.ts'
 import type { Frame } from '../store/frame.ts'
 import { frameJson, keyJson } from '../store/key-json.ts'
 import { EXPIRES_SOON_MS, HIGH_PERCENT } from '../store/key-filter.ts'
@@ -64,7 +64,7 @@ export function frameAnswerOf(frame: Frame, now: number): FrameAnswer {
   return {
     ...frameJson(frame),
     top_up: usd(frame.topUpNanodollars),
-    limit: usd(limitOf(frame)),
+    limit: usd(limitWithTopUp(frame)),
     period_starts_at: iso(frame.periodStartsAt),
     forecast: forecastOf(frame, now),
     version: String(frame.version),
@@ -91,8 +91,8 @@ function shown(key: Key, { frame, secrets, now }: KeyAround) {
           },
     secret_last_used_at: iso(secrets?.lastUsedAt ?? null),
     top_up: usd(key.topUpNanodollars),
-    limit: usd(limitOf(key)),
-    frame_share: share(key.spentNanodollars, limitOf(frame)),
+    limit: usd(limitWithTopUp(key)),
+    frame_share: share(key.spentNanodollars, limitWithTopUp(frame)),
     frame_binds: own === null || frame.remainingNanodollars < own,
     version: String(key.version),
   }
@@ -110,7 +110,7 @@ function stateOf(key: Key, { frame, secrets, now }: Omit<KeyAround, 'catalog'>):
 }
 
 function isHigh(key: Key): boolean {
-  const limit = limitOf(key)
+  const limit = limitWithTopUp(key)
   if (limit === null) return false
   return (key.spentNanodollars + key.heldNanodollars) * 100n >= limit * BigInt(HIGH_PERCENT)
 }
@@ -143,12 +143,12 @@ function closestModels(key: Key, catalog: Catalog): Record<string, string> {
 const ELAPSED_MS_MIN = HOUR_MS
 
 /** At the pace of the period so far. */
-function forecastOf(account: Account, now: number): KeyDetail['forecast'] {
+function forecastOf(account: AccountView, now: number): KeyDetail['forecast'] {
   const { spentNanodollars: spent, periodStartsAt, resetsAt } = account
   const elapsed = now - periodStartsAt
   if (resetsAt === null || spent === 0n || elapsed < ELAPSED_MS_MIN) return null
   const atReset = (spent * BigInt(resetsAt - periodStartsAt)) / BigInt(elapsed)
-  const limit = limitOf(account)
+  const limit = limitWithTopUp(account)
   const isEnough = limit === null || atReset <= limit
   const exhaustedAt = isEnough
     ? null

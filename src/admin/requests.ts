@@ -51,7 +51,7 @@ function rowOf(row: UsageRow, names: ReadonlyMap<string, string>): RequestRow {
     key_name: names.get(row.keyId) ?? null,
     ...requestJson(row),
     state: row.state,
-    held: usd(row.amount),
+    held: usd(row.heldNanodollars),
     end_user: row.endUser,
   }
 }

@@ -31,17 +31,32 @@ export type WorstCaseQuestion = {
   readonly raiseOf?: (target: Target) => number
 }
 
-/** What the ledger needs of a worst case, for the dearest target the request may reach. */
-export type WorstCaseAnswer = {
-  readonly inputTokens: number
+/** What a request can cost at most, in a form that lets the decision lower the output. */
+export type WorstCase = {
+  /** Input bound, fees, and whatever else does not depend on the output limit. */
   readonly fixedPicodollars: Picodollars
+  /** Price of one token of the output limit: the dearest target's, times the number of choices. */
   readonly outputTokenPicodollars: Picodollars
   readonly outputTokens: number
+  /** A limit the client did not set is lowered to max(4,096 tokens, what 1/8 of the remaining budget pays for). */
   readonly outputTokensFrom: 'client' | 'default'
+  /** When capping, no answer is worth having below this: 256, 4,096 for reasoning, above any thinking budget. */
   readonly outputTokensMinimum: number
 }
 
-export function worstCase(question: WorstCaseQuestion): WorstCaseAnswer {
+/** What costs nothing fits where nothing is left. */
+export const NO_COST: WorstCase = {
+  fixedPicodollars: 0n,
+  outputTokenPicodollars: 0n,
+  outputTokens: 0,
+  outputTokensFrom: 'client',
+  outputTokensMinimum: 0,
+}
+
+/** For the dearest target the request may reach. */
+export function worstCase(
+  question: WorstCaseQuestion,
+): WorstCase & { readonly inputTokens: number } {
   const { model, input, output } = question
   const choices = BigInt(output.choices)
   let inputTokens = 0

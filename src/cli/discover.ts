@@ -2,10 +2,12 @@
 import { factsOf } from '../catalog/facts.ts'
 import { bundledPrices } from '../catalog/price-data.ts'
 import type { Catalog } from '../catalog/models.ts'
-import type { Config, Provider } from '../config/load.ts'
+import type { Config } from '../config/load.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { Named } from '../providers/adapter.ts'
 import { makeProvider, priceListOf } from '../providers/adapters.ts'
+import type { ProviderSettings } from '../providers/adapters.ts'
 import { HttpClient } from '../providers/http.ts'
 import { readConfig, type CommonOptions } from './context.ts'
 import { FailureError, UsageError } from './failure.ts'
@@ -29,7 +31,7 @@ export async function discover(name: string, options: CommonOptions): Promise<vo
   else printText(offersText(offers))
 }
 
-function settingsOf(config: Config, name: string): Provider {
+function settingsOf(config: Config, name: string): Named<ProviderSettings> {
   const found = config.providers.find((provider) => provider.name === name)
   if (found !== undefined) return found
   const reason = config.leftOut.get(name)
@@ -39,7 +41,7 @@ function settingsOf(config: Config, name: string): Provider {
   throw new UsageError(`there is no provider "${name}" to ask: ${known}`)
 }
 
-async function ask(settings: Provider): Promise<readonly string[]> {
+async function ask(settings: Named<ProviderSettings>): Promise<readonly string[]> {
   const http = new HttpClient(process.env)
   try {
     const provider = makeProvider(settings, { http, clock: systemClock })
@@ -58,7 +60,7 @@ async function ask(settings: Provider): Promise<readonly string[]> {
   throw new FailureError(`${settings.name} has no list of models that Tollgate can read`)
 }
 
-function offerOf(id: string, settings: Provider, catalog: Catalog): Offer {
+function offerOf(id: string, settings: Named<ProviderSettings>, catalog: Catalog): Offer {
   const list = priceListOf(settings)
   const priced =
     list === null ? undefined : bundledPrices({ list, model: id, now: systemClock.now() })

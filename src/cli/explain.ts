@@ -51,7 +51,7 @@ function explanationText(
       ['outcome', outcome],
       ['reserved', moment(row.at, now)],
       ['settled', moment(row.settledAt, now)],
-      ['held', `${usd(row.amount)}, as hold ${row.id}`],
+      ['held', `${usd(row.heldNanodollars)}, as hold ${row.id}`],
       ['cost', usd(row.costNanodollars)],
       ['computed again', computed],
       ['why', explanation.why],

@@ -1,6 +1,6 @@
 // Keys and the frame as people read them on a terminal.
 import { formatUsd } from '../core/money.ts'
-import type { Account } from '../store/accounts.ts'
+import type { AccountView } from '../store/accounts.ts'
 import type { Frame } from '../store/frame.ts'
 import type { KeyWithSecret } from '../store/key-changes.ts'
 import type { Key } from '../store/keys.ts'
@@ -93,7 +93,7 @@ function whenUsed({ lastUsedAt }: { readonly lastUsedAt: number | null }, now: n
   return lastUsedAt === null ? 'never' : moment(lastUsedAt, now)
 }
 
-function accountPairs(account: Account, now: number): readonly (readonly [string, string])[] {
+function accountPairs(account: AccountView, now: number): readonly (readonly [string, string])[] {
   return [
     ['budget', budgetText(account)],
     ...(account.topUpNanodollars === 0n
@@ -129,7 +129,7 @@ function modelsText(key: Key): string {
   )
 }
 
-function budgetText({ limitNanodollars, period }: Account): string {
+function budgetText({ limitNanodollars, period }: AccountView): string {
   if (limitNanodollars === null) return 'none, only the frame limits it'
   return period === 'never' ? usd(limitNanodollars) : `${usd(limitNanodollars)} per ${period}`
 }

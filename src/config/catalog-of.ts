@@ -3,8 +3,10 @@ import { buildCatalog } from '../catalog/catalog.ts'
 import type { CatalogProvider, SandboxModel } from '../catalog/catalog.ts'
 import type { Catalog } from '../catalog/models.ts'
 import { bundledPrices } from '../catalog/price-data.ts'
+import type { Named } from '../providers/adapter.ts'
 import { ADAPTERS, adapterOf, priceListOf } from '../providers/adapters.ts'
-import type { Config, Provider } from './load.ts'
+import type { ProviderSettings } from '../providers/adapters.ts'
+import type { Config } from './load.ts'
 
 export function catalogOf(
   config: Pick<Config, 'providers' | 'leftOut' | 'models' | 'sandbox'>,
@@ -27,7 +29,7 @@ const PRICE_LISTS = new Map(
   ),
 )
 
-function toCatalogProvider(provider: Provider): CatalogProvider {
+function toCatalogProvider(provider: Named<ProviderSettings>): CatalogProvider {
   const { name, timeouts } = provider
   const adapter = adapterOf(provider)
   return {

@@ -5,6 +5,7 @@ import { FREE, makePrice } from '../catalog/prices.ts'
 import type { Price } from '../catalog/prices.ts'
 import { isObject } from '../core/json.ts'
 import { pricePerMillion } from '../core/money.ts'
+import type { Named } from '../providers/adapter.ts'
 import { adapterOf, ADAPTERS } from '../providers/adapters.ts'
 import type { ProviderSettings } from '../providers/adapters.ts'
 import { crossCheck } from './cross-check.ts'
@@ -30,7 +31,7 @@ export type Config = Omit<FileSettings, 'providers' | 'models'> & {
   readonly secret: string | null
   /** Nothing is to be fetched from a registry. */
   readonly offline: boolean
-  readonly providers: readonly Provider[]
+  readonly providers: readonly Named<ProviderSettings>[]
   /** Providers that are configured and cannot be used, with the reason. */
   readonly leftOut: ReadonlyMap<string, string>
   /** Of those, what stands in files that could not be read: a mistake, or a vault that is late. */
@@ -38,8 +39,6 @@ export type Config = Omit<FileSettings, 'providers' | 'models'> & {
   /** Null = the main models of each provider. */
   readonly models: readonly ModelEntry[] | null
 }
-
-export type Provider = ProviderSettings & { readonly name: string }
 
 /** Throws a ConfigError with everything that is wrong. */
 export function loadConfig(source: ConfigSource): Config {
@@ -174,7 +173,7 @@ function splitProviders(
   providers: Readonly<Record<string, ProviderSettings>>,
   { unreadable }: Pick<Written, 'unreadable'>,
 ) {
-  const usable: Provider[] = []
+  const usable: Named<ProviderSettings>[] = []
   const leftOut = new Map(
     unreadable.map(({ provider, path, message }) => [provider, `${path} ${message}`]),
   )

@@ -6,7 +6,7 @@ import type { IdPrefix } from '../core/ids.ts'
 import { newId } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { CanonicalRequest } from '../core/request.ts'
-import type { Conversation } from '../routing/route.ts'
+import type { Routed } from '../routing/route.ts'
 import type { AnswerContext, Codec } from '../wire/codec.ts'
 import type { JsonBody } from '../wire/json.ts'
 import { exactBody, readJsonBody } from '../wire/json.ts'
@@ -47,7 +47,7 @@ export async function readRequest(
   return new ClientRequest(incoming, recalled, { call, clock: parts.clock })
 }
 
-export class ClientRequest implements AnswerContext, Conversation {
+export class ClientRequest implements AnswerContext, Routed {
   readonly call: Call
   readonly createdAt: number
   /** Keeps the answer, given its end as the client will see it. Called before that end is sent. */

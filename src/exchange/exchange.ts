@@ -8,7 +8,7 @@ import type { Tokenizer } from '../access/tokenizer.ts'
 import type { Model } from '../catalog/models.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
 import { withoutRetry } from '../core/errors.ts'
-import type { Conversation } from '../routing/route.ts'
+import type { Routed } from '../routing/route.ts'
 import type { Log } from '../telemetry/log.ts'
 import { setAdmissionHeaders, setSettledHeaders } from './answer-headers.ts'
 import type { ListingParts } from './asking.ts'
@@ -35,7 +35,7 @@ export type Parts = ListingParts &
     readonly raisedBounds: RaisedBounds
     readonly running: Running
     /** Where this caller's request may go, in order. */
-    route(caller: Caller, model: Model, conversation: Conversation): Route
+    route(caller: Caller, model: Model, request: Routed): Route
   }
 
 export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): Promise<void> {

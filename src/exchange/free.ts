@@ -2,11 +2,11 @@
 // and the books show the status it ended with.
 import type { Caller } from '../access/caller.ts'
 import { refusalOf } from '../access/refusal.ts'
+import { NO_COST } from '../catalog/tokens.ts'
 import type { Clock } from '../core/clock.ts'
 import { toGatewayError } from '../core/errors.ts'
 import { NO_USAGE } from '../core/events.ts'
 import type { JsonObject } from '../core/json.ts'
-import { FREE } from '../ledger/ledger.ts'
 import type { Ask, HoldId, Ledger } from '../ledger/ledger.ts'
 import { setBalanceHeaders } from './answer-headers.ts'
 import type { Asking } from './asking.ts'
@@ -68,7 +68,7 @@ function askOf({ asking, caller, model }: FreeCall): Ask {
     allowVersion: caller.allowVersion,
     endpoint: asking.endpoint,
     modelAsked: model,
-    worstCase: FREE,
+    worstCase: NO_COST,
     whenTight: caller.whenTight,
     estimatedTokens: 0,
     recounted: true,

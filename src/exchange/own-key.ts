@@ -5,10 +5,10 @@ import type { Authenticator } from '../access/authenticate.ts'
 import type { Caller } from '../access/caller.ts'
 import { noModelAllowed } from '../access/permit.ts'
 import { refusalOf } from '../access/refusal.ts'
+import { NO_COST } from '../catalog/tokens.ts'
 import { GatewayError } from '../core/errors.ts'
 import { iso, usd } from '../core/value-json.ts'
 import type { UsageRow } from '../ledger/books.ts'
-import { FREE } from '../ledger/ledger.ts'
 import type { Balance, Ledger } from '../ledger/ledger.ts'
 import { requestJson } from '../ledger/usage-json.ts'
 import type { KeyJson } from '../store/key-json.ts'
@@ -56,7 +56,7 @@ async function blockOf(
     allowVersion: caller.allowVersion,
     endpoint: asking.endpoint,
     modelAsked: '',
-    worstCase: { ...FREE, fixedPicodollars: caller.mode === 'test' ? 0n : 1n },
+    worstCase: { ...NO_COST, fixedPicodollars: caller.mode === 'test' ? 0n : 1n },
     whenTight: 'refuse',
     estimatedTokens: 1,
     recounted: true,

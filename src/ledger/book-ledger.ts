@@ -58,7 +58,7 @@ export class BookLedger implements Ledger {
 
   async dryRun(ask: Ask): Promise<Reserved | Refused> {
     const item: Item = { kind: 'dry-run', ask: plainAsk(ask) }
-    return this.#judge({ item, deadlineMs: OUTAGE_MS_MAX })
+    return this.#judge({ item, timeoutMs: OUTAGE_MS_MAX })
   }
 
   async trim(holdId: HoldId, amountNanodollars: Nanodollars): Promise<void> {
@@ -143,7 +143,7 @@ export class BookLedger implements Ledger {
     if (signal?.aborted) return { reserved: false, reason: 'abandoned' }
     const holdId = this.#parts.writer.newHoldId()
     const item: Item = { kind: 'reserve', holdId, ask: plainAsk(ask) }
-    const answer = await this.#judge({ item, deadlineMs: OUTAGE_MS_MAX, first })
+    const answer = await this.#judge({ item, timeoutMs: OUTAGE_MS_MAX, first })
     if (!answer.reserved) return answer
     this.#open.set(answer.holdId, ask.keyId)
     if (!signal?.aborted) return answer
@@ -197,10 +197,10 @@ export class BookLedger implements Ledger {
     }
   }
 
-  async #charge({ charge, price }: Spooled, deadlineMs: number): Promise<Settled> {
+  async #charge({ charge, price }: Spooled, timeoutMs: number): Promise<Settled> {
     const { outcome, balances } = await this.#parts.writer.submit({
       item: { kind: 'settle', charge },
-      deadlineMs,
+      timeoutMs,
       ...(price !== undefined && { price }),
     })
     const { found, cost, overrun } = expect('settled', outcome)
@@ -218,7 +218,7 @@ export class BookLedger implements Ledger {
   /** False when it could not be done, or nobody can say whether it was: none of these changes is needed to be safe. */
   async #change(item: Item): Promise<boolean> {
     try {
-      const { outcome } = await this.#parts.writer.submit({ item, deadlineMs: SETTLE_MS_MAX })
+      const { outcome } = await this.#parts.writer.submit({ item, timeoutMs: SETTLE_MS_MAX })
       return expect('changed', outcome).done
     } catch (error) {
       if (error instanceof Unavailable) return false

@@ -1,5 +1,6 @@
 // The rows of the books and the batch that changes them, as plain data: what both databases read before a decision
 // (`Page`), and what they write after it (`Writes`). No logic, so that a decision cannot depend on a database.
+// All money in them is nano-USD; it says so in its name where the same name leaves this folder.
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { PeriodRule } from '../core/periods.ts'
@@ -40,7 +41,7 @@ export type Hold = {
   /** A hold belongs to the periods it was reserved in, however late it is settled. */
   readonly keyPeriod: number
   readonly framePeriod: number
-  readonly amount: Nanodollars
+  readonly heldNanodollars: Nanodollars
   readonly outputTokens: number
   readonly capped: boolean
   readonly estimatedTokens: number
@@ -63,7 +64,7 @@ export type UsageRow = Omit<Charge, 'holdId'> & {
   readonly keyPeriod: number
   readonly framePeriod: number
   /** What was held when it ended. */
-  readonly amount: Nanodollars
+  readonly heldNanodollars: Nanodollars
   /** When it was reserved; rollups and periods count it there. */
   readonly at: number
   readonly settledAt: number
@@ -235,7 +236,7 @@ export type Writes = {
   readonly closedPeriods: readonly ClosedPeriod[]
   readonly periodDeltas: readonly PeriodDelta[]
   readonly holdsInserted: readonly Hold[]
-  readonly holdsChanged: readonly { readonly id: HoldId; readonly amount: Nanodollars }[]
+  readonly holdsChanged: readonly { readonly id: HoldId; readonly heldNanodollars: Nanodollars }[]
   readonly holdsDeleted: readonly HoldId[]
   readonly usageInserted: readonly UsageRow[]
   readonly usageCorrected: readonly UsageRow[]

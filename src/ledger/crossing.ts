@@ -1,7 +1,8 @@
 // How a batch and its result cross to the database's thread and back. What there is one of per request crosses as one
 // JSON text of flat lists: cloning the same lists took two to three times as long, and was the dearest part of a batch.
+import type { WorstCase } from '../catalog/tokens.ts'
 import type { Batch, BatchResult, Charge, Item, Outcome, PlainAsk } from './books.ts'
-import type { Balance, Balances, HoldId, RateBalance, WorstCase } from './ledger.ts'
+import type { Balance, Balances, HoldId, RateBalance } from './ledger.ts'
 
 export type PackedBatch = Omit<Batch, 'items'> & Packed<Item>
 

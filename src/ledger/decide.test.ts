@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { NO_COST } from '../catalog/tokens.ts'
 import type { Account, Item, Page } from './books.ts'
 import { decide } from './decide.ts'
-import { FREE } from './ledger.ts'
 import { packWindow, unpackWindow } from './rates.ts'
 
 const NOON = Date.UTC(2026, 10, 15, 12)
@@ -34,7 +34,7 @@ const reserve: Item = {
     allowVersion: 1,
     endpoint: 'models',
     modelAsked: '',
-    worstCase: FREE,
+    worstCase: NO_COST,
     whenTight: 'cap',
     estimatedTokens: 0,
     recounted: true,

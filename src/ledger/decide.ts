@@ -106,7 +106,8 @@ function release(draft: Draft, item: Release): Outcome {
     }
     case 'trim': {
       const hold = draft.holds.get(item.holdId)
-      if (hold === undefined || item.amount >= hold.amount) return { kind: 'changed', done: false }
+      if (hold === undefined || item.amount >= hold.heldNanodollars)
+        return { kind: 'changed', done: false }
       changeAmount(draft, hold, item.amount)
       return { kind: 'changed', done: true }
     }
@@ -142,17 +143,15 @@ function knownGrant(draft: Draft, holdId: number): Answer | undefined {
   if (hold === undefined && draft.usage.has(holdId))
     return { reserved: false, reason: 'unavailable' }
   if (hold === undefined) return undefined
-  const { amount, outputTokens, capped } = hold
-  return { reserved: true, holdId, amountNanodollars: amount, outputTokens, capped }
+  const { heldNanodollars, outputTokens, capped } = hold
+  return { reserved: true, holdId, amountNanodollars: heldNanodollars, outputTokens, capped }
 }
 
 function consider(draft: Draft, ask: PlainAsk, holdId: number): Answer {
   const legs = draft.legs(ask.keyId)
   if (legs === undefined) return { reserved: false, reason: 'key_status', status: 'unknown' }
   const verdict = judge(ask, legs, draft.now)
-  if (!verdict.reserved) return verdict
-  const { amount, outputTokens, capped } = verdict
-  return { reserved: true, holdId, amountNanodollars: amount, outputTokens, capped }
+  return verdict.reserved ? { ...verdict, holdId } : verdict
 }
 
 function reserve(draft: Draft, item: Extract<Item, { kind: 'reserve' }>): Answer {
@@ -166,7 +165,7 @@ function reserve(draft: Draft, item: Extract<Item, { kind: 'reserve' }>): Answer
     keyId: ask.keyId,
     keyPeriod: legs.key.periodSeq,
     framePeriod: legs.frame.periodSeq,
-    amount: answer.amountNanodollars,
+    heldNanodollars: answer.amountNanodollars,
     outputTokens: answer.outputTokens,
     capped: answer.capped,
     estimatedTokens: ask.estimatedTokens,
@@ -174,8 +173,8 @@ function reserve(draft: Draft, item: Extract<Item, { kind: 'reserve' }>): Answer
     endpoint: ask.endpoint,
     modelAsked: ask.modelAsked,
   }
-  draft.move(hold, { held: hold.amount, spent: 0n, overrun: 0n, inFlight: 1 })
-  draft.grant(hold, hold.amount)
+  draft.move(hold, { held: hold.heldNanodollars, spent: 0n, overrun: 0n, inFlight: 1 })
+  draft.grant(hold, hold.heldNanodollars)
   draft.insertHold(hold)
   if (hasRates(legs.key)) admit(legs.key.rateWindow, draft.now, ask.estimatedTokens)
   return answer
@@ -192,7 +191,7 @@ function extend(draft: Draft, holdId: number, extra: Nanodollars): boolean {
     return limit === null || account.spent + account.held + extra <= limit
   }
   if (!fits(legs.key, hold.keyPeriod) || !fits(legs.frame, hold.framePeriod)) return false
-  changeAmount(draft, hold, hold.amount + extra)
+  changeAmount(draft, hold, hold.heldNanodollars + extra)
   draft.grant(hold, extra)
   return true
 }
@@ -202,17 +201,27 @@ function settle(draft: Draft, charge: Charge): Outcome {
   const hold = draft.holds.get(charge.holdId)
   if (hold !== undefined) {
     close(draft, hold, settledRow(charge, hold, draft.now))
-    return { kind: 'settled', found: 'open', cost, overrun: overrunOf(cost, hold.amount) }
+    return { kind: 'settled', found: 'open', cost, overrun: overrunOf(cost, hold.heldNanodollars) }
   }
   const row = draft.usage.get(charge.holdId)
   if (row === undefined) return { kind: 'settled', found: 'unknown', cost: 0n, overrun: 0n }
   const reservation = correctable(row, cost)
   if (reservation === undefined) {
     const known = row.costNanodollars
-    return { kind: 'settled', found: 'closed', cost: known, overrun: overrunOf(known, row.amount) }
+    return {
+      kind: 'settled',
+      found: 'closed',
+      cost: known,
+      overrun: overrunOf(known, row.heldNanodollars),
+    }
   }
   recharge(draft, row, settledRow(charge, reservation, draft.now))
-  return { kind: 'settled', found: 'corrected', cost, overrun: overrunOf(cost, reservation.amount) }
+  return {
+    kind: 'settled',
+    found: 'corrected',
+    cost,
+    overrun: overrunOf(cost, reservation.heldNanodollars),
+  }
 }
 
 /** The reservation a late settlement goes by, if it knows better than what was done without it. */
@@ -220,7 +229,7 @@ function correctable(row: UsageRow, cost: Nanodollars): UsageRow | undefined {
   // The node that was taken for dead knows better than the guess that was charged for it.
   if (row.state === 'orphaned') return row
   // It was dispatched after all. Its hold has been free for others since, so all of it is an overrun.
-  return row.state === 'voided' && cost > 0n ? { ...row, amount: 0n } : undefined
+  return row.state === 'voided' && cost > 0n ? { ...row, heldNanodollars: 0n } : undefined
 }
 
 /** Also of an orphan: the node that was taken for dead knows that it never dispatched this one. */
@@ -253,9 +262,9 @@ function adjust(draft: Draft, item: Extract<Item, { kind: 'adjust' }>): boolean 
 function close(draft: Draft, hold: Hold, row: UsageRow): void {
   const cost = row.costNanodollars
   draft.move(hold, {
-    held: -hold.amount,
+    held: -hold.heldNanodollars,
     spent: cost,
-    overrun: overrunOf(cost, hold.amount),
+    overrun: overrunOf(cost, hold.heldNanodollars),
     inFlight: -1,
   })
   draft.closeHold(hold, row)
@@ -271,15 +280,15 @@ function recharge(draft: Draft, before: UsageRow, after: UsageRow): void {
     held: 0n,
     spent: after.costNanodollars - before.costNanodollars,
     overrun:
-      overrunOf(after.costNanodollars, after.amount) -
-      overrunOf(before.costNanodollars, before.amount),
+      overrunOf(after.costNanodollars, after.heldNanodollars) -
+      overrunOf(before.costNanodollars, before.heldNanodollars),
     inFlight: 0,
   })
   draft.correctUsage(before, after)
 }
 
 function changeAmount(draft: Draft, hold: Hold, amount: Nanodollars): void {
-  draft.move(hold, { held: amount - hold.amount, spent: 0n, overrun: 0n, inFlight: 0 })
+  draft.move(hold, { held: amount - hold.heldNanodollars, spent: 0n, overrun: 0n, inFlight: 0 })
   draft.changeHold(hold, amount)
 }
 

@@ -95,9 +95,9 @@ export class Draft {
     this.#holdsInserted.push(hold)
   }
 
-  changeHold(hold: Hold, amount: Nanodollars): void {
-    this.holds.set(hold.id, { ...hold, amount })
-    this.#holdsChanged.set(hold.id, amount)
+  changeHold(hold: Hold, heldNanodollars: Nanodollars): void {
+    this.holds.set(hold.id, { ...hold, heldNanodollars })
+    this.#holdsChanged.set(hold.id, heldNanodollars)
   }
 
   /** A hold ends as a usage row: exactly once, because it is no longer there the second time. */
@@ -158,7 +158,10 @@ export class Draft {
       closedPeriods: this.#closedPeriods,
       periodDeltas: [...this.#periodDeltas.values()],
       holdsInserted: this.#holdsInserted,
-      holdsChanged: [...this.#holdsChanged].map(([id, amount]) => ({ id, amount })),
+      holdsChanged: [...this.#holdsChanged].map(([id, heldNanodollars]) => ({
+        id,
+        heldNanodollars,
+      })),
       holdsDeleted: this.#holdsDeleted,
       usageInserted: this.#usageInserted,
       usageCorrected: this.#usageCorrected,

@@ -131,7 +131,7 @@ function why(row: UsageRow, { agrees, attempts }: Found): string {
         return 'the provider reported no usable count, so what was received was counted and charged'
       }
       if (agrees) return 'the provider’s count at this price'
-      return row.estimated && row.costNanodollars === row.amount
+      return row.estimated && row.costNanodollars === row.heldNanodollars
         ? 'the provider reported no usable count, and an estimate is never charged above its hold'
         : 'the charge does not follow from its count and its price: please report this'
   }

@@ -19,7 +19,7 @@ export function explanationJson({ row, ...rest }: Explanation) {
     error: row.errorCode,
     reserved_at: iso(row.at),
     settled_at: iso(row.settledAt),
-    held: usd(row.amount),
+    held: usd(row.heldNanodollars),
     cost: usd(row.costNanodollars),
     recomputed: usd(rest.recomputedNanodollars),
     agrees: rest.agrees,

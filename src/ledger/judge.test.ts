@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
+import { NO_COST, type WorstCase } from '../catalog/tokens.ts'
 import type { Account, PlainAsk } from './books.ts'
 import { judge } from './judge.ts'
-import { FREE, type WorstCase } from './ledger.ts'
 import { unpackWindow } from './rates.ts'
 
 const NOW = Date.UTC(2026, 10, 15, 12)
@@ -118,17 +118,17 @@ describe('budgets', () => {
       refused: 'budget key',
     },
     { name: 'holds cap to an ample answer', key: { spent: 10_000n, held: 80_000n }, granted: 9000 },
-    { name: 'but not below it', key: { spent: 10_000n, held: 85_000n }, refused: 'reserved key' },
+    { name: 'but not below it', key: { spent: 10_000n, held: 85_000n }, refused: 'held key' },
     {
       name: 'nor at all where caps are not wanted',
       key: { spent: 10_000n, held: 80_000n },
       ask: ask({ whenTight: 'refuse' }),
-      refused: 'reserved key',
+      refused: 'held key',
     },
     {
       name: 'when spending leaves a small answer and holds take that too, waiting helps',
       key: { spent: 90_000n, held: 10_000n },
-      refused: 'reserved key',
+      refused: 'held key',
     },
     {
       name: 'the frame refuses what the key would pay',
@@ -152,7 +152,7 @@ describe('budgets', () => {
     {
       name: 'free calls pass even then',
       key: { limit: 10n, spent: 100n },
-      ask: ask({ worstCase: FREE }),
+      ask: ask({ worstCase: NO_COST }),
       granted: 0,
     },
     {
@@ -165,7 +165,7 @@ describe('budgets', () => {
       name: 'input alone, held by others',
       key: { held: 99_500n },
       ask: ask({}, { outputTokens: 0, outputTokenPicodollars: 0n, outputTokensMinimum: 0 }),
-      refused: 'reserved key',
+      refused: 'held key',
     },
   ]
   for (const { name, key, frame, ask: asked, granted, refused } of cases) {
@@ -223,7 +223,7 @@ describe('the key itself', () => {
   for (const [changes, status] of cases) {
     test(`${status} refuses even what is free`, () => {
       const legs = { key: account(changes), frame: wealthy }
-      const verdict = judge(ask({ worstCase: FREE }), legs, NOW)
+      const verdict = judge(ask({ worstCase: NO_COST }), legs, NOW)
       assert.deepEqual(verdict, { reserved: false, reason: 'key_status', status })
     })
   }

@@ -1,9 +1,10 @@
 // May this ask be granted, and with how much output? The rules of design 2.6, for one ask against the accounts as they
 // stand. Pure: judging changes nothing, which is why a dry run asks the very same function.
+import type { WorstCase } from '../catalog/tokens.ts'
 import { PICO_PER_NANO, roundUpToNanodollars, type Nanodollars } from '../core/money.ts'
 import { limitOf, remainingOf } from './account.ts'
 import type { Account, PlainAsk, Refusal } from './books.ts'
-import type { Balances, Shortage, WorstCase } from './ledger.ts'
+import type { Balances, Shortage } from './ledger.ts'
 import { rateExceeded } from './rates.ts'
 
 /** The accounts that must all have room. Key first: its refusal is the more useful one to hear. */
@@ -12,7 +13,7 @@ export type Legs = { readonly key: Account; readonly frame: Account }
 export type Verdict =
   | {
       readonly reserved: true
-      readonly amount: Nanodollars
+      readonly amountNanodollars: Nanodollars
       readonly outputTokens: number
       readonly capped: boolean
     }
@@ -69,7 +70,7 @@ function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
   const wanted = outputWanted(worst, smallest([remainingOf(legs.key), remainingOf(legs.frame)]))
   const grant = (outputTokens: number): Verdict => ({
     reserved: true,
-    amount: costAtMost(worst, outputTokens),
+    amountNanodollars: costAtMost(worst, outputTokens),
     outputTokens,
     capped: outputTokens < wanted,
   })
@@ -88,7 +89,7 @@ function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
     : worst.outputTokensMinimum
   if (canCap && now >= minimum) return grant(now)
   // Waiting helps when what is spent leaves room for an answer that would be granted.
-  const reason = onlyHolds || (canCap && later >= minimum) ? 'reserved' : 'budget'
+  const reason = onlyHolds || (canCap && later >= minimum) ? 'held' : 'budget'
   const decisive = reason === 'budget' && canCap ? Math.min(minimum, wanted) : wanted
   return {
     reserved: false,
@@ -134,7 +135,7 @@ function shortage(
   ask: PlainAsk,
   legs: Legs,
   found: {
-    readonly reason: 'budget' | 'reserved'
+    readonly reason: 'budget' | 'held'
     readonly wanted: number
     readonly decisive: number
     readonly now: number
@@ -143,7 +144,7 @@ function shortage(
   const decisive = costAtMost(ask.worstCase, found.decisive)
   const isShort = (account: Account): boolean => {
     const limit = limitOf(account)
-    const held = found.reason === 'reserved' ? account.held : 0n
+    const held = found.reason === 'held' ? account.held : 0n
     return limit !== null && account.spent + held + decisive > limit
   }
   const scope = isShort(legs.key) ? 'key' : 'frame'

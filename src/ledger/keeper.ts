@@ -141,7 +141,7 @@ export class Keeper {
   ): Promise<void> {
     const { writer } = this.#options
     await Promise.all(
-      holds.map((hold) => writer.submit({ item: item(hold), deadlineMs: ITEM_MS_MAX })),
+      holds.map((hold) => writer.submit({ item: item(hold), timeoutMs: ITEM_MS_MAX })),
     )
   }
 

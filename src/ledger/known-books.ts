@@ -37,9 +37,9 @@ export class KnownBooks {
     if (this.#accounts.size > ACCOUNTS_MAX) this.#accounts.clear()
     for (const account of accounts) this.#accounts.set(account.id, account)
     for (const hold of writes.holdsInserted) this.holds.set(hold.id, hold)
-    for (const { id, amount } of writes.holdsChanged) {
+    for (const { id, heldNanodollars } of writes.holdsChanged) {
       const hold = this.holds.get(id)
-      if (hold !== undefined) this.holds.set(id, { ...hold, amount })
+      if (hold !== undefined) this.holds.set(id, { ...hold, heldNanodollars })
     }
     for (const id of writes.holdsDeleted) this.holds.delete(id)
   }

@@ -1,9 +1,10 @@
 // What the rest of Tollgate may ask of the books, and what it is answered. Types only: `open.ts` makes a Ledger,
 // `decide.ts` holds the rules. Money is nano-USD, prices are pico-USD, times are the database's milliseconds.
 import type { CostLine, Price } from '../catalog/prices.ts'
+import type { WorstCase } from '../catalog/tokens.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Usage } from '../core/events.ts'
-import type { Nanodollars, Picodollars } from '../core/money.ts'
+import type { Nanodollars } from '../core/money.ts'
 
 export interface Ledger {
   /**
@@ -57,28 +58,6 @@ export type Ask = {
   readonly signal?: AbortSignal
 }
 
-/** What a request can cost at most, in a form that lets the decision lower the output. */
-export type WorstCase = {
-  /** Input bound, fees, and whatever else does not depend on the output limit. */
-  readonly fixedPicodollars: Picodollars
-  /** Price of one token of the output limit: the dearest target's, times the number of choices. */
-  readonly outputTokenPicodollars: Picodollars
-  readonly outputTokens: number
-  /** A limit the client did not set is lowered to max(4,096 tokens, what 1/8 of the remaining budget pays for). */
-  readonly outputTokensFrom: 'client' | 'default'
-  /** When capping, no answer is worth having below this: 256, 4,096 for reasoning, above any thinking budget. */
-  readonly outputTokensMinimum: number
-}
-
-/** Model lists, token counts and test keys: 0 always fits, the other limits apply. */
-export const FREE: WorstCase = {
-  fixedPicodollars: 0n,
-  outputTokenPicodollars: 0n,
-  outputTokens: 0,
-  outputTokensFrom: 'client',
-  outputTokensMinimum: 0,
-}
-
 export type Reserved = {
   readonly reserved: true
   readonly holdId: HoldId
@@ -104,9 +83,9 @@ export type Refused = { readonly reserved: false } & (
       readonly retryAfterSeconds: number
       readonly balances: Balances
     }
-  /** budget = spending stands in the way until the period ends; reserved = only holds in flight do. */
+  /** budget = spending stands in the way until the period ends; held = only holds in flight do. */
   | {
-      readonly reason: 'budget' | 'reserved'
+      readonly reason: 'budget' | 'held'
       readonly shortage: Shortage
       readonly balances: Balances
     }

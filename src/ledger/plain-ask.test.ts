@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { FREE, type Ask } from './ledger.ts'
+import { NO_COST } from '../catalog/tokens.ts'
+import type { Ask } from './ledger.ts'
 import { plainAsk } from './plain-ask.ts'
 
 const ask: Ask = {
@@ -10,7 +11,7 @@ const ask: Ask = {
   allowVersion: 1,
   endpoint: 'chat',
   modelAsked: 'm',
-  worstCase: FREE,
+  worstCase: NO_COST,
   whenTight: 'cap',
   estimatedTokens: 7,
   recounted: true,
@@ -23,14 +24,14 @@ test('an ask crosses without the signal of its client', () => {
 test('a figure that is no whole number goes no further', () => {
   for (const wrong of [0.5, -1, NaN, Infinity, 2 ** 53]) {
     for (const name of ['outputTokens', 'outputTokensMinimum']) {
-      const broken = { ...ask, worstCase: { ...FREE, [name]: wrong } }
+      const broken = { ...ask, worstCase: { ...NO_COST, [name]: wrong } }
       assert.throws(() => plainAsk(broken), { name: 'AssertionError' }, `${name} ${wrong}`)
     }
     const broken = { ...ask, estimatedTokens: wrong }
     assert.throws(() => plainAsk(broken), { name: 'AssertionError' }, `estimated ${wrong}`)
   }
   for (const name of ['fixedPicodollars', 'outputTokenPicodollars']) {
-    const broken = { ...ask, worstCase: { ...FREE, [name]: -1n } }
+    const broken = { ...ask, worstCase: { ...NO_COST, [name]: -1n } }
     assert.throws(() => plainAsk(broken), { name: 'AssertionError' }, name)
   }
 })

@@ -204,7 +204,7 @@ function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResul
   const { periodDeltas, holdsChanged } = writes
   send('insertPeriods', PERIOD_COLUMNS, writes.closedPeriods.map(periodValues))
   send('changePeriods', PERIOD_CHANGE_COLUMNS, periodDeltas.map(periodChangeValues))
-  const amounts = holdsChanged.map(({ id, amount }): Value[] => [id, amount])
+  const amounts = holdsChanged.map(({ id, heldNanodollars }): Value[] => [id, heldNanodollars])
   send('changeHolds', HOLD_CHANGE_COLUMNS, amounts)
   send('insertEntries', ENTRY_COLUMNS, writes.entries.map(entryValues))
   // Sorted like everything that two nodes may write at once.

@@ -151,7 +151,9 @@ function write(statements: Statements, writes: Writes): void {
     statements.changePeriod.run(spent, held, overrun, accountId, seq)
   }
   for (const hold of writes.holdsInserted) statements.insertHold.run(...holdValues(hold))
-  for (const { id, amount } of writes.holdsChanged) statements.changeHold.run(amount, id)
+  for (const { id, heldNanodollars } of writes.holdsChanged) {
+    statements.changeHold.run(heldNanodollars, id)
+  }
   for (const id of writes.holdsDeleted) statements.deleteHold.run(id)
   for (const row of writes.usageInserted) statements.insertUsage.run(...usageValues(row))
   for (const row of writes.usageCorrected) statements.replaceUsage.run(...usageValues(row))

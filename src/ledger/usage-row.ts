@@ -13,7 +13,7 @@ type Reservation = Pick<
   | 'keyId'
   | 'keyPeriod'
   | 'framePeriod'
-  | 'amount'
+  | 'heldNanodollars'
   | 'at'
   | 'endpoint'
   | 'modelAsked'
@@ -53,8 +53,8 @@ export function toCharge(settlement: Settlement): Charge {
 
 export function settledRow(charge: Charge, reservation: Reservation, settledAt: number): UsageRow {
   const { holdId: id, ...rest } = charge
-  const { keyPeriod, framePeriod, amount, at } = reservation
-  return { ...rest, id, state: 'settled', keyPeriod, framePeriod, amount, at, settledAt }
+  const { keyPeriod, framePeriod, heldNanodollars, at } = reservation
+  return { ...rest, id, state: 'settled', keyPeriod, framePeriod, heldNanodollars, at, settledAt }
 }
 
 /** No provider was asked, so there is no status of an answer: it counts as one that nobody received. */
@@ -70,7 +70,7 @@ export function orphanedRow(hold: Hold, settledAt: number): UsageRow {
     state: 'orphaned',
     status: 500,
     errorCode: 'orphaned',
-    costNanodollars: hold.amount,
+    costNanodollars: hold.heldNanodollars,
     estimated: true,
   }
 }
@@ -78,8 +78,9 @@ export function orphanedRow(hold: Hold, settledAt: number): UsageRow {
 /** What a row was charged less than it is now was free for others in between, so all of the raise is an overrun. */
 export function adjustedRow(row: UsageRow, cost: Nanodollars): UsageRow {
   const isRaise = cost > row.costNanodollars
-  const amount = isRaise && row.costNanodollars < row.amount ? row.costNanodollars : row.amount
-  return { ...row, state: 'adjusted', costNanodollars: cost, amount }
+  const { costNanodollars: charged, heldNanodollars: held } = row
+  const heldNanodollars = isRaise && charged < held ? charged : held
+  return { ...row, state: 'adjusted', costNanodollars: cost, heldNanodollars }
 }
 
 /** A bill above its hold is charged in full; the excess is counted, so that it can be seen. */
@@ -94,7 +95,7 @@ function unservedRow(hold: Reservation, settledAt: number): Omit<UsageRow, 'stat
     keyId: hold.keyId,
     keyPeriod: hold.keyPeriod,
     framePeriod: hold.framePeriod,
-    amount: hold.amount,
+    heldNanodollars: hold.heldNanodollars,
     endpoint: hold.endpoint,
     modelAsked: hold.modelAsked,
     modelServed: null,

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { FREE, type Ask, type Balances } from './ledger.ts'
+import { NO_COST } from '../catalog/tokens.ts'
+import type { Ask, Balances } from './ledger.ts'
 import { Waiting, type Answer } from './waiting.ts'
 
-const reserved: Answer = {
+const heldUp: Answer = {
   reserved: false,
-  reason: 'reserved',
+  reason: 'held',
   shortage: {
     scope: 'key',
     limitNanodollars: 1n,
@@ -28,7 +29,7 @@ function ask(requestId: string, signal?: AbortSignal): Ask {
     allowVersion: 1,
     endpoint: 'chat',
     modelAsked: 'm',
-    worstCase: FREE,
+    worstCase: NO_COST,
     whenTight: 'cap',
     estimatedTokens: 0,
     recounted: true,
@@ -57,7 +58,7 @@ test('an answer that waiting does not help is given at once', async () => {
 })
 
 test('who waits asks again in order, ahead of others, when something is freed', async () => {
-  const { waiting, asked } = queue(reserved, reserved, unavailable)
+  const { waiting, asked } = queue(heldUp, heldUp, unavailable)
   const answers = [waiting.reserve(ask('one')), waiting.reserve(ask('two'))]
   await turn()
   waiting.freed(new Set(['key_a']))
@@ -80,10 +81,10 @@ test('who waited first stays first, although somebody came while it asked again'
     await turn()
   }
   const both = [waiting.reserve(ask('one')), waiting.reserve(ask('two'))]
-  await answer(0, reserved)
+  await answer(0, heldUp)
   waiting.freed(new Set(['key_a']))
-  await answer(1, reserved)
-  await answer(2, reserved)
+  await answer(1, heldUp)
+  await answer(2, heldUp)
   waiting.freed(new Set(['key_a']))
   assert.deepEqual(asked, ['one', 'two', 'one', 'one', 'two'])
   await answer(3, unavailable)
@@ -92,18 +93,18 @@ test('who waited first stays first, although somebody came while it asked again'
 })
 
 test('what is freed on another key wakes nobody who waits for this one', async () => {
-  const { waiting, asked, clock } = queue(reserved)
+  const { waiting, asked, clock } = queue(heldUp)
   const answer = waiting.reserve(ask('one'))
   await turn()
   waiting.freed(new Set(['key_b']))
   assert.deepEqual(asked, ['one'])
   clock.time = 5000
   waiting.freed(new Set(['key_a']))
-  assert.deepEqual(await answer, reserved)
+  assert.deepEqual(await answer, heldUp)
 })
 
 test('after five seconds the last refusal is the answer', async () => {
-  const { waiting, clock } = queue(reserved)
+  const { waiting, clock } = queue(heldUp)
   const answer = waiting.reserve(ask('one'))
   await turn()
   clock.time = 4999
@@ -111,11 +112,11 @@ test('after five seconds the last refusal is the answer', async () => {
   await turn()
   clock.time = 5000
   waiting.freed(new Set(['key_a']))
-  assert.deepEqual(await answer, reserved)
+  assert.deepEqual(await answer, heldUp)
 })
 
 test('nobody waits for a client that has gone', async () => {
-  const { waiting } = queue(reserved)
+  const { waiting } = queue(heldUp)
   const controller = new AbortController()
   const answer = waiting.reserve(ask('one', controller.signal))
   await turn()
@@ -125,6 +126,6 @@ test('nobody waits for a client that has gone', async () => {
 })
 
 test('what others free is found without being told', async () => {
-  const { waiting } = queue(reserved, unavailable)
+  const { waiting } = queue(heldUp, unavailable)
   assert.deepEqual(await waiting.reserve(ask('one')), unavailable)
 })

@@ -7,7 +7,7 @@ import type { Ask, Refused, Reserved } from './ledger.ts'
 export type Answer = Reserved | Refused
 
 /** Asks the books once; `first` = ahead of everything that has not waited. */
-export type Attempt = (ask: Ask, first: boolean) => Promise<Answer>
+export type AskOnce = (ask: Ask, first: boolean) => Promise<Answer>
 
 /** The one refusal that waiting may turn. */
 type HeldUp = Extract<Refused, { readonly shortage: unknown }>
@@ -26,20 +26,20 @@ const WAITERS_MAX = 256
 const POLL_MS = 100
 
 export class Waiting {
-  readonly #attempt: Attempt
+  readonly #askOnce: AskOnce
   readonly #clock: Clock
   #waiters: Waiter[] = []
   #poll: NodeJS.Timeout | undefined
 
-  constructor(attempt: Attempt, clock: Clock) {
-    this.#attempt = attempt
+  constructor(askOnce: AskOnce, clock: Clock) {
+    this.#askOnce = askOnce
     this.#clock = clock
   }
 
   /** The answer that counts, after waiting for as long as waiting can help. */
   async reserve(ask: Ask): Promise<Answer> {
-    const answer = await this.#attempt(ask, false)
-    if (answer.reserved || answer.reason !== 'reserved') return answer
+    const answer = await this.#askOnce(ask, false)
+    if (answer.reserved || answer.reason !== 'held') return answer
     if (this.#waiters.length >= WAITERS_MAX) return answer
     return new Promise((resolve, reject) => {
       this.#wait({ ask, since: this.#clock.monotonicMs(), refusal: answer, resolve, reject })
@@ -70,10 +70,10 @@ export class Waiting {
     const { ask, since, resolve } = waiter
     if (ask.signal?.aborted) return resolve({ reserved: false, reason: 'abandoned' })
     if (this.#clock.monotonicMs() - since >= WAIT_MS_MAX) return resolve(waiter.refusal)
-    this.#attempt(ask, true).then((answer) => {
+    this.#askOnce(ask, true).then((answer) => {
       if (answer.reserved) {
         resolve({ ...answer, waitedMs: this.#clock.monotonicMs() - since })
-      } else if (answer.reason === 'reserved') this.#wait({ ...waiter, refusal: answer })
+      } else if (answer.reason === 'held') this.#wait({ ...waiter, refusal: answer })
       else resolve(answer)
     }, waiter.reject)
   }

@@ -34,7 +34,7 @@ export type WriterOptions = {
 
 export type Submission = {
   readonly item: Item
-  readonly deadlineMs: number
+  readonly timeoutMs: number
   /** The price a charge names. */
   readonly price?: PriceRow
   /** Ahead of everything that has not waited, in the order of these calls. */
@@ -44,7 +44,7 @@ export type Submission = {
 type Entry = {
   item: Item
   readonly price: PriceRow | undefined
-  readonly deadline: number
+  readonly deadlineMs: number
   /** An earlier try may have committed. */
   isRetry: boolean
   /** Its caller has its answer, or has none to wait for. */
@@ -59,7 +59,7 @@ const ITEMS_MAX = 256
 const QUEUE_MAX = 20_000
 const WATCH_MS = 100
 const CLOSE_MS_MAX = 5000
-const RETRY_MS = { first: 20, max: 500 }
+const RETRY_MS = { first: 40, max: 500 }
 /** Room for 2^20 starts of a node and 2^33 holds each, in a safe integer. */
 export const HOLDS_PER_NODE = 2 ** 33
 
@@ -100,7 +100,7 @@ export class Writer {
   submit(submission: Submission): Promise<Done> {
     const { promise, resolve, reject } = Promise.withResolvers<Done>()
     // What has no deadline is a charge that must reach the books, and there are no more of those than open holds.
-    const isFull = this.#queue.length >= QUEUE_MAX && submission.deadlineMs !== Infinity
+    const isFull = this.#queue.length >= QUEUE_MAX && submission.timeoutMs !== Infinity
     if (this.#isClosed || isFull) {
       reject(new Unavailable(this.#isClosed ? 'the ledger is closed' : 'the ledger is overloaded'))
       return promise
@@ -108,7 +108,7 @@ export class Writer {
     const entry: Entry = {
       item: submission.item,
       price: submission.price,
-      deadline: this.#options.clock.monotonicMs() + submission.deadlineMs,
+      deadlineMs: this.#options.clock.monotonicMs() + submission.timeoutMs,
       isRetry: false,
       isAnswered: false,
       resolve,
@@ -146,7 +146,7 @@ export class Writer {
       const isAnswered = await this.#commit(entries)
       this.#sent = []
       failures = isAnswered ? 0 : failures + 1
-      if (!isAnswered) await pause(Math.min(RETRY_MS.first * 2 ** failures, RETRY_MS.max))
+      if (!isAnswered) await pause(Math.min(RETRY_MS.first * 2 ** (failures - 1), RETRY_MS.max))
     }
     this.#isBusy = false
     this.#idle?.()
@@ -259,7 +259,7 @@ export class Writer {
     this.#queue.push({
       item: voidOf(item),
       price: undefined,
-      deadline: Infinity,
+      deadlineMs: Infinity,
       isRetry: true,
       isAnswered: true,
       resolve: () => {},
@@ -272,7 +272,7 @@ export class Writer {
     const now = this.#options.clock.monotonicMs()
     for (const entries of [this.#sent, this.#urgent, this.#queue]) {
       for (const entry of entries) {
-        if (entry.isAnswered || entry.deadline > now) continue
+        if (entry.isAnswered || entry.deadlineMs > now) continue
         entry.isAnswered = true
         entry.reject(new Unavailable('the database does not answer'))
       }

@@ -55,7 +55,7 @@ export const vertex = defineAdapter({
 })
 
 type Settings = z.output<typeof settings>
-type Account = z.output<typeof account>
+type ServiceAccount = z.output<typeof account>
 
 function vertexProvider(settings: Named<Settings>, tools: AdapterTools): Provider {
   const { http } = tools
@@ -135,7 +135,7 @@ function asClaudeTakesIt(body: Uint8Array): Uint8Array {
   return changeMembers(read, { model: undefined, anthropic_version: ANTHROPIC_VERSION })
 }
 
-function serviceTokens(account: Account, { http, clock }: AdapterTools): Tokens {
+function serviceTokens(account: ServiceAccount, { http, clock }: AdapterTools): Tokens {
   const url = new URL(account.token_uri)
   return new Tokens(() => {
     const assertion = assertionOf(account, Math.floor(clock.now() / 1000))
@@ -145,7 +145,10 @@ function serviceTokens(account: Account, { http, clock }: AdapterTools): Tokens 
 }
 
 /** A JSON Web Token that says who asks for what, signed with the account's key (RFC 7523). */
-function assertionOf({ client_email, private_key, token_uri }: Account, now: number): string {
+function assertionOf(
+  { client_email, private_key, token_uri }: ServiceAccount,
+  now: number,
+): string {
   const spell = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
   const claims = {
     iss: client_email,

@@ -13,22 +13,22 @@ export type Choice = {
 }
 
 /** What has the same affinity goes the same way. Looked at only where there is more than one. */
-export type Conversation = { readonly affinity: string }
+export type Routed = { readonly affinity: string }
 
 export function route(
   { targets, fallbacks }: Pick<Model, 'targets' | 'fallbacks'>,
-  conversation: Conversation,
+  request: Routed,
 ): readonly Choice[] {
   const why = targets.length === 1 ? 'the only target' : 'by weight, for this conversation'
   return [
-    ...byLot(targets, conversation).map((target): Choice => ({ target, role: 'target', why })),
+    ...byLot(targets, request).map((target): Choice => ({ target, role: 'target', why })),
     ...fallbacks.map((target): Choice => ({ target, role: 'fallback', why: 'a fallback' })),
   ]
 }
 
-function byLot(targets: readonly Target[], conversation: Conversation): readonly Target[] {
+function byLot(targets: readonly Target[], request: Routed): readonly Target[] {
   if (targets.length < 2) return targets
-  const { affinity } = conversation
+  const { affinity } = request
   return targets
     .map((target) => ({ target, lot: lotOf(target, affinity) }))
     .sort((one, other) => one.lot - other.lot)

@@ -7,7 +7,7 @@ import { periodAt, type PeriodRule } from '../core/periods.ts'
 import type { Store } from './open.ts'
 import type { AccountsTable, Tables } from './tables.ts'
 
-export type Account = PeriodRule & {
+export type AccountView = PeriodRule & {
   /** Null: only the frame limits. */
   readonly limitNanodollars: Nanodollars | null
   readonly spentNanodollars: Nanodollars
@@ -24,7 +24,7 @@ export type Account = PeriodRule & {
 }
 
 /** By this machine's clock: for showing. Who is let through is decided by the ledger, by the database's. */
-export function readAccount(store: Store, row: Selectable<AccountsTable>): Account {
+export function viewAccount(store: Store, row: Selectable<AccountsTable>): AccountView {
   const rule = ruleOf(row)
   const now = store.clock.now()
   const isOver = row.period_ends_at !== null && row.period_ends_at <= now
@@ -39,7 +39,7 @@ export function readAccount(store: Store, row: Selectable<AccountsTable>): Accou
     ...limit,
     spentNanodollars,
     heldNanodollars,
-    remainingNanodollars: remaining(limitOf(limit), spentNanodollars + heldNanodollars),
+    remainingNanodollars: remaining(limitWithTopUp(limit), spentNanodollars + heldNanodollars),
     periodStartsAt: isOver ? periodAt(rule, now).startsAt : row.period_starts_at,
     resetsAt: isOver ? periodAt(rule, now).endsAt : row.period_ends_at,
     rpm: row.rpm,
@@ -54,9 +54,9 @@ type OwnLimit<Limit> = {
 }
 
 /** What may be spent in this period; null without a limit. */
-export function limitOf(account: OwnLimit<Nanodollars>): Nanodollars
-export function limitOf(account: OwnLimit<Nanodollars | null>): Nanodollars | null
-export function limitOf(account: OwnLimit<Nanodollars | null>): Nanodollars | null {
+export function limitWithTopUp(account: OwnLimit<Nanodollars>): Nanodollars
+export function limitWithTopUp(account: OwnLimit<Nanodollars | null>): Nanodollars | null
+export function limitWithTopUp(account: OwnLimit<Nanodollars | null>): Nanodollars | null {
   const { limitNanodollars: limit, topUpNanodollars: topUp } = account
   return limit === null ? null : limit + topUp
 }

@@ -5,7 +5,7 @@ import type { Insertable, Selectable, Transaction } from 'kysely'
 import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { newId } from '../core/ids.ts'
 import type { AlertDeliveriesTable, AlertsTable } from './admin-tables.ts'
-import { limitOf, readAccount } from './accounts.ts'
+import { limitWithTopUp, viewAccount } from './accounts.ts'
 import { shownAddress } from './alert-destinations.ts'
 import { percentSpent, reached, readAlertRules } from './alert-rules.ts'
 import type { Store } from './open.ts'
@@ -47,9 +47,9 @@ export async function giveAlerts(store: Store, accountIds: readonly string[]): P
     .where('accounts.id', 'in', accountIds)
     .execute()
   for (const row of rows) {
-    const account = readAccount(store, row)
+    const account = viewAccount(store, row)
     const { spentNanodollars: spent, resetsAt } = account
-    const limit = limitOf(account)
+    const limit = limitWithTopUp(account)
     if (limit === null) continue
     const thresholds = reached(rules.get(row.id) ?? USUAL_THRESHOLDS, percentSpent(spent, limit))
     await store.db.transaction().execute((tx) =>

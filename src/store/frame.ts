@@ -5,7 +5,7 @@ import { formatUsd, NANO_PER_USD, type Nanodollars } from '../core/money.ts'
 import type { PeriodRule } from '../core/periods.ts'
 import { sentence } from '../core/sentences.ts'
 import { recordChange } from './audit.ts'
-import { movedPeriodEnd, readAccount, type Account } from './accounts.ts'
+import { movedPeriodEnd, viewAccount, type AccountView } from './accounts.ts'
 import { bumpRevision } from './changes.ts'
 import { refuseStale } from './errors.ts'
 import { checkReason, checkSettings, type Some } from './key-settings.ts'
@@ -14,7 +14,7 @@ import { FRAME_ID, type AccountsTable } from './tables.ts'
 
 export type FrameSettings = PeriodRule & { readonly limitNanodollars: Nanodollars }
 
-export type Frame = Account & {
+export type Frame = AccountView & {
   readonly limitNanodollars: Nanodollars
   readonly remainingNanodollars: Nanodollars
   /** The sum of the budgets of all keys that are not revoked; it may exceed the frame's own. */
@@ -54,7 +54,7 @@ export async function readFrame(store: Store, allocated?: Nanodollars): Promise<
     .selectAll()
     .where('id', '=', FRAME_ID)
     .executeTakeFirstOrThrow()
-  const account = readAccount(store, row)
+  const account = viewAccount(store, row)
   return {
     ...account,
     limitNanodollars: account.limitNanodollars ?? 0n,

@@ -5,7 +5,7 @@ import type { Endpoint } from '../core/endpoints.ts'
 import { pieces } from '../core/pieces.ts'
 import type { KeyMode } from '../core/secret.ts'
 import { sentence } from '../core/sentences.ts'
-import { readAccount, type Account } from './accounts.ts'
+import { viewAccount, type AccountView } from './accounts.ts'
 import { readThresholds } from './alert-rules.ts'
 import { StoreError } from './errors.ts'
 import { readReminders } from './expiry-reminders.ts'
@@ -14,7 +14,7 @@ import type { AccountsTable, KeysTable } from './tables.ts'
 
 export type KeyStatus = 'active' | 'paused' | 'revoked' | 'expired'
 
-export type Key = Account & {
+export type Key = AccountView & {
   readonly id: string
   readonly name: string
   readonly mode: KeyMode
@@ -217,7 +217,7 @@ function readKeys(
 
 function readKey(store: Store, row: KeyRow, models: readonly string[]): Key {
   return {
-    ...readAccount(store, row),
+    ...viewAccount(store, row),
     id: row.id,
     name: row.name,
     mode: row.mode,

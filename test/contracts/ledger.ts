@@ -4,14 +4,9 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 
 import type { Price } from '../../src/catalog/prices.ts'
+import { NO_COST } from '../../src/catalog/tokens.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import {
-  FREE,
-  type Ask,
-  type Ledger,
-  type Refused,
-  type Reserved,
-} from '../../src/ledger/ledger.ts'
+import type { Ask, Ledger, Refused, Reserved } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { setFrame } from '../../src/store/frame.ts'
@@ -188,7 +183,7 @@ function basics(it: It): void {
 
   it('free calls pass with nothing left', async (desk) => {
     const key = await desk.key(0n)
-    const asked = ask(key, 0, { worstCase: FREE, endpoint: 'count_tokens' })
+    const asked = ask(key, 0, { worstCase: NO_COST, endpoint: 'count_tokens' })
     await spend(desk.ledger, asked)
     assert.equal(refusal(await desk.ledger.reserve(ask(key, 1))).reason, 'budget')
   })
@@ -328,7 +323,7 @@ function periods(it: It): void {
 async function persist(ledger: Ledger, asked: Ask): Promise<Reserved | Refused> {
   for (;;) {
     const answer = await ledger.reserve(asked)
-    if (answer.reserved || answer.reason !== 'reserved') return answer
+    if (answer.reserved || answer.reason !== 'held') return answer
   }
 }
 

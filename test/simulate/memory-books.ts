@@ -147,11 +147,12 @@ export class MemoryBooks {
     const isOf = (entry: Pick<Hold, 'keyId' | 'keyPeriod' | 'framePeriod'>): boolean =>
       id === FRAME_ID ? entry.framePeriod === seq : entry.keyId === id && entry.keyPeriod === seq
     const sums = { spent: 0n, held: 0n, overrun: 0n }
-    for (const hold of this.holds.values()) if (isOf(hold)) sums.held += hold.amount
+    for (const hold of this.holds.values()) if (isOf(hold)) sums.held += hold.heldNanodollars
     for (const row of this.usage.values()) {
       if (!isOf(row)) continue
       sums.spent += row.costNanodollars
-      if (row.costNanodollars > row.amount) sums.overrun += row.costNanodollars - row.amount
+      if (row.costNanodollars > row.heldNanodollars)
+        sums.overrun += row.costNanodollars - row.heldNanodollars
     }
     return sums
   }
@@ -191,9 +192,9 @@ export class MemoryBooks {
       period.overrun += overrun
     }
     for (const hold of writes.holdsInserted) insert(this.holds, hold.id, hold)
-    for (const { id, amount } of writes.holdsChanged) {
+    for (const { id, heldNanodollars } of writes.holdsChanged) {
       const hold = this.holds.get(id)
-      if (hold !== undefined) this.holds.set(id, { ...hold, amount })
+      if (hold !== undefined) this.holds.set(id, { ...hold, heldNanodollars })
     }
     for (const id of writes.holdsDeleted) this.holds.delete(id)
     for (const row of writes.usageInserted) insert(this.usage, row.id, row)

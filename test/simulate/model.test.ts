@@ -68,7 +68,7 @@ function reserve(tokens: number): Command {
         tokens === 0 || held(model) + tokens <= room
           ? 'granted'
           : tokens <= room
-            ? 'reserved'
+            ? 'held'
             : 'budget'
       assert.equal(verdict.reserved ? 'granted' : verdict.reason, expected)
       if (!verdict.reserved) return

@@ -101,19 +101,19 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a crash releases what was held',
     'usage-row.ts',
-    'costNanodollars: hold.amount,',
+    'costNanodollars: hold.heldNanodollars,',
     'costNanodollars: 0n,',
   ),
   mutant(
     'an overrun is clipped',
     'decide.ts',
     'spent: cost,\n',
-    'spent: cost > hold.amount ? hold.amount : cost,\n',
+    'spent: cost > hold.heldNanodollars ? hold.heldNanodollars : cost,\n',
   ),
   mutant(
     'an overrun is not counted',
     'decide.ts',
-    'overrun: overrunOf(cost, hold.amount),\n    inFlight: -1,',
+    'overrun: overrunOf(cost, hold.heldNanodollars),\n    inFlight: -1,',
     'overrun: 0n,\n    inFlight: -1,',
   ),
   mutant(
@@ -136,7 +136,7 @@ export const MUTANTS: readonly Mutant[] = [
     'now < account.periodEndsAt && now >= account.periodStartsAt) return undefined',
   ),
   mutant('a top-up lasts for ever', 'account.ts', '  account.topUp = 0n\n', ''),
-  mutant('a trim is forgotten', 'draft.ts', 'this.#holdsChanged.set(hold.id, amount)', ''),
+  mutant('a trim is forgotten', 'draft.ts', 'this.#holdsChanged.set(hold.id, heldNanodollars)', ''),
   mutant(
     'an extension is not guarded',
     'decide.ts',

@@ -75,7 +75,7 @@ export class Oracle {
       const row = this.#books.usage.get(holdId)
       assert.ok(row, `hold ${holdId} was dispatched and has no row`)
       if (isAcknowledged) assert.equal(row.costNanodollars, cost, `what hold ${holdId} cost`)
-      else if (row.state === 'orphaned') assert.equal(row.costNanodollars, row.amount)
+      else if (row.state === 'orphaned') assert.equal(row.costNanodollars, row.heldNanodollars)
       else assert.equal(row.costNanodollars, cost, `what hold ${holdId} cost, unacknowledged`)
     }
   }
@@ -146,7 +146,7 @@ export class Oracle {
         `${ask.keyId} was refused for spending it could afford`,
       )
     }
-    if (reason === 'reserved') {
+    if (reason === 'held') {
       const decisive = ask.whenTight === 'cap' && spendingIsInTheWay ? least : outputTokens
       assert.ok(
         isShort(cost(decisive), true),

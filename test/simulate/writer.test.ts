@@ -43,7 +43,7 @@ async function setUp(...fates: readonly Fate[]) {
   const submit = (first: boolean): Promise<Done> =>
     writer.submit({
       item: { kind: 'reserve', holdId: writer.newHoldId(), ask: ask('key_a', 100) },
-      deadlineMs: 5000,
+      timeoutMs: 5000,
       first,
     })
   const reserve = (): Promise<Done> => submit(false)
@@ -101,7 +101,7 @@ describe('the writer', () => {
     const asks = Array.from({ length: 100 }, reserve)
     const holdId = writer.nodeId * 2 ** 33 + 1
     const item: Item = { kind: 'void', keyId: 'key_a', holdId, reason: 'test' }
-    const freed = writer.submit({ item, deadlineMs: 5000 })
+    const freed = writer.submit({ item, timeoutMs: 5000 })
     onFreed(() => asks.push(...Array.from({ length: 256 }, reserveFirst)))
     letGo()
     await Promise.all([first, freed])
@@ -119,7 +119,7 @@ describe('the writer', () => {
     const bad: Item = { kind: 'trim', keyId: 'key_a', holdId: 1, amount: 0n }
     const answers = await Promise.allSettled([
       reserve(),
-      writer.submit({ item: bad, deadlineMs: 5000 }),
+      writer.submit({ item: bad, timeoutMs: 5000 }),
       reserve(),
     ])
     await writer.close()
@@ -168,7 +168,7 @@ describe('the writer', () => {
     await assert.rejects(reserve(), Unavailable)
     const holdId = writer.nodeId * 2 ** 33 + 1
     const item: Item = { kind: 'void', keyId: 'key_a', holdId, reason: 'test' }
-    const late = writer.submit({ item, deadlineMs: Infinity })
+    const late = writer.submit({ item, timeoutMs: Infinity })
     letGo()
     await Promise.all([first, late])
     assert.equal(books.usage.get(holdId)?.state, 'voided')
