@@ -127,7 +127,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     findUsage: (requestId) => findUsage(store, requestId),
   }
   const admin = onDemand(() =>
-    openAdminPlane({ parts, store, supply, mailer, alerts: sender }, url),
+    openAdminPlane({ config, parts, store, supply, mailer, alerts: sender }, url),
   )
   opened.defer(() => admin.close())
   const { edges, url } = await listen({ parts, store, admin }, { config, log })
@@ -135,6 +135,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 type AdminPlaneParts = Pick<AdminOptions, 'mailer' | 'alerts'> & {
+  /** As it was at the start: what the admin plane is bound to, its database first of all, stays that of the data plane. */
+  readonly config: Config
   readonly parts: Parts
   readonly store: Store
   readonly supply: Supply
@@ -142,11 +144,10 @@ type AdminPlaneParts = Pick<AdminOptions, 'mailer' | 'alerts'> & {
 
 /** On SQLite with a thread of its own: a list of all keys must not keep a request of the data plane waiting. */
 async function openAdminPlane(
-  { parts, store, supply, ...rest }: AdminPlaneParts,
+  { config, parts, store, supply, ...rest }: AdminPlaneParts,
   url: string,
 ): Promise<AdminServer> {
   const { openAdmin } = await import('./admin/open.ts')
-  const { config } = supply
   const { clock, log, catalog } = parts
   const publicUrl = adminUrlOf(config, url)
   const options = { clock, workerModules: [LEDGER_WORKER_MODULE] }

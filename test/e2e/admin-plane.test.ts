@@ -1,12 +1,30 @@
 // Where the admin plane is reached, with a real process: beside the data plane, or at an address of its own; and that it
 // is not loaded before somebody asks for it.
 import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
 import { Browser, tokenOf } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 const status = async (url: string): Promise<number> => (await fetch(url)).status
+
+test('it opens what the data plane was started with, however late it is asked for', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
+  const config = (database: string) => `database: sqlite:${database}.db\n`
+  const env = { TOLLGATE_DATABASE: '' }
+  await using gateway = await startGateway({ folder, config: config('first'), env })
+  const [, link = ''] = await gateway.printed(/(http\S+\/welcome#\S+)/)
+  writeFileSync(join(folder, 'tollgate.yaml'), config('second'))
+  await gateway.logged('configuration_reloaded')
+  const looked = await new Browser(gateway.url).post('/links/look', { token: tokenOf(link) })
+  assert.deepEqual([looked.status, looked.json.kind], [200, 'setup'])
+  assert.ok(!existsSync(join(folder, 'second.db')))
+  await gateway.stop()
+  rmSync(folder, { recursive: true })
+})
 
 describe('on the port of the data plane', () => {
   let gateway: TestGateway
