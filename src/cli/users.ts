@@ -138,7 +138,7 @@ function addChanges(users: Command): void {
     ['role', 'Give a person another role.', '<ROLE>', 'name or id of a role'],
     [
       'email',
-      'Give a person another e-mail address to sign in with. Their sessions end.',
+      'Give a person another e-mail address to sign in with. Their sessions end. The same one once more confirms an\naddress that they chose themselves, for single sign-on.',
       '<ADDRESS>',
       'the new e-mail address',
     ],

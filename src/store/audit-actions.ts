@@ -24,6 +24,7 @@ export const CHANGES = [
   'person.invite',
   'person.make_invitation',
   'person.join',
+  'person.link_identity',
   'person.change',
   'person.block',
   'person.unblock',

@@ -20,6 +20,7 @@ export type PeopleTable = {
   id: string
   name: string
   email: string
+  /** 0: its owner chose it and nobody has vouched for it, so single sign-on finds nobody by it. */
   email_verified: number
   image: string | null
   created_at: string

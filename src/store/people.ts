@@ -101,7 +101,12 @@ export async function insertPerson(db: Queries, person: NewPerson, now: number):
 export async function updatePerson(
   db: Queries,
   id: string,
-  change: Partial<Pick<PeopleTable, 'name' | 'email' | 'role_id' | 'blocked_at' | 'last_seen_at'>>,
+  change: Partial<
+    Pick<
+      PeopleTable,
+      'name' | 'email' | 'email_verified' | 'role_id' | 'blocked_at' | 'last_seen_at'
+    >
+  >,
 ): Promise<void> {
   await db.updateTable('people').set(change).where('id', '=', id).execute()
 }

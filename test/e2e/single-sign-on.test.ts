@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { TRIES_MAX } from '../../src/admin/people/limits.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { openStore } from '../../src/store/open.ts'
-import { Browser } from '../support/browser.ts'
+import { Browser, tokenOf } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { CLIENT, startOidcProvider, type OidcProvider } from '../support/oidc.ts'
 import { freshDatabase } from '../support/postgres.ts'
@@ -117,6 +117,30 @@ function invitedPeople(fresh: FreshDatabase): void {
     await refused('email_not_verified')
     provider.person = { sub: 'b1', email: 'bob@example.com', name: 'Bob' }
     await refused('email_not_verified')
+  })
+
+  test('an address that somebody chose for themselves is nobody’s until it is vouched for', async () => {
+    const words = ['--email', 'eve@example.com', '--role', 'Viewer', '--name', 'Eve']
+    const { link } = await gateway.tollgate('users', 'create', ...words)
+    const eve = new Browser(gateway.url)
+    const password = 'correct horse battery'
+    const token = tokenOf((link as { readonly url: string }).url)
+    assert.equal((await eve.post('/links/use', { token, password })).status, 200)
+    const email = 'owner@example.com'
+    assert.equal((await eve.post('/profile/email', { email, password })).status, 200)
+    provider.person = { ...somebody, sub: 'o1', email }
+    await refused('email_not_verified')
+    await gateway.tollgate('users', 'email', email, email)
+    assert.equal(await signOn(new Browser(gateway.url)), '/')
+    // Who is whom from now on is on record.
+    const ann = new Browser(gateway.url)
+    provider.person = somebody
+    assert.equal(await signOn(ann), '/')
+    const { json } = await ann.get('/audit?action=person.link_identity')
+    const [{ actor, subject_name, fields }] = json.entries
+    assert.deepEqual([actor, subject_name], [email, email])
+    assert.deepEqual(fields, [{ field: 'identity', before: null, after: 'o1' }])
+    await gateway.tollgate('users', 'remove', email)
   })
 
   test('whoever is blocked stays out', async () => {

@@ -140,7 +140,7 @@ export type LinkKind = (typeof LINK_KINDS)[number]
 export const SINGLE_SIGN_ON_ERRORS = [
   /** Nobody has invited this address. */
   'not_invited',
-  /** The provider does not say that the address was verified. */
+  /** The provider does not say that the address was verified, or its owner here chose it and nobody vouched for it. */
   'email_not_verified',
   'blocked',
   'unavailable',

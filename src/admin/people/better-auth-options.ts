@@ -7,7 +7,7 @@ import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import { twoFactor } from 'better-auth/plugins/two-factor'
 
 import { newId, type IdPrefix } from '../../core/ids.ts'
-import { inTheNameOf, recordChange } from '../../store/audit.ts'
+import { inTheNameOf, recordChange, type Change } from '../../store/audit.ts'
 import { findPerson, markJoined } from '../../store/people.ts'
 import type { Store } from '../../store/open.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -15,6 +15,7 @@ import { API_PREFIX } from '../contract/route.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../contract/sign-in.ts'
 import { ACCOUNT, PERSON, SESSION, TWO_FACTOR, VERIFICATION } from './columns.ts'
 import { hashPassword, verifyPassword } from './password.ts'
+import { subjectOf } from './people.ts'
 
 export type OidcSettings = {
   readonly issuer: string
@@ -171,6 +172,7 @@ function hooks(store: Store) {
         before: async () => ({
           data: { accessToken: null, refreshToken: null, idToken: null, scope: null },
         }),
+        after: (linked: NewIdentity) => recordIdentity(store, linked),
       },
     },
   }
@@ -179,17 +181,28 @@ function hooks(store: Store) {
 type NewPerson = { readonly id: string; readonly email: string; readonly name: string }
 
 /** Whom single sign-on let in without an invitation. */
-async function recordNewcomer(store: Store, { id, email, name }: NewPerson): Promise<void> {
+function recordNewcomer(store: Store, { id, email, name }: NewPerson): Promise<void> {
+  const after = { email, name }
+  return recordComing(store, { id, email }, { action: 'person.join', before: null, after })
+}
+
+type NewIdentity = { readonly userId: string; readonly accountId: string }
+
+/** From now on whoever is this at the provider is this person here. */
+async function recordIdentity(store: Store, { userId, accountId }: NewIdentity): Promise<void> {
+  const person = await findPerson(store.db, { id: userId })
+  if (person === undefined) return
+  const after = { identity: accountId }
+  await recordComing(store, person, { action: 'person.link_identity', before: {}, after })
+}
+
+async function recordComing(
+  store: Store,
+  { id, email }: Pick<NewPerson, 'id' | 'email'>,
+  coming: Pick<Change, 'action' | 'before' | 'after'>,
+): Promise<void> {
   const author = { actor: email, source: 'ui', address: null, requestId: null } as const
-  const change = {
-    action: 'person.join',
-    subject: 'person',
-    subjectId: id,
-    subjectName: email,
-    reason: 'single sign-on',
-    before: null,
-    after: { email, name },
-  } as const
+  const change = { ...subjectOf({ id, email }), reason: 'single sign-on', ...coming }
   const named = inTheNameOf(store, author)
   await store.db.transaction().execute((tx) => recordChange(named, tx, change))
 }

@@ -20,17 +20,33 @@ export async function refuseTaken(tx: Tx, email: string): Promise<void> {
   throw new AdminError('duplicate_name', sentence('person_known', { email }), { field: 'email' })
 }
 
-export async function changeEmail(
+/** By whoever manages people: they vouch for it, also for one that the person chose before. */
+export async function assignEmail(tx: Tx, person: Moved, email: string): Promise<void> {
+  if (email !== person.email) {
+    await moveTo(tx, person, email)
+    await deleteSessions(tx, { personId: person.id })
+  }
+  await updatePerson(tx, person.id, { email_verified: 1 })
+}
+
+/**
+ * By the person, for themselves: it may be somebody else's, who would come by single sign-on and find themselves in this
+ * account, beside the one who knows its password.
+ */
+export async function chooseEmail(
   tx: Tx,
-  person: { readonly id: string; readonly email: string },
-  { email, session }: { readonly email: string; readonly session?: string | undefined },
+  person: Moved,
+  { email, session }: { readonly email: string; readonly session: string },
 ): Promise<void> {
-  if (email === person.email) return
+  await moveTo(tx, person, email)
+  await updatePerson(tx, person.id, { email_verified: 0 })
+  await deleteSessions(tx, { personId: person.id, except: session })
+}
+
+type Moved = { readonly id: string; readonly email: string }
+
+async function moveTo(tx: Tx, { id }: Moved, email: string): Promise<void> {
   await refuseTaken(tx, email)
-  await updatePerson(tx, person.id, { email })
-  await deleteOpenLinks(tx, person.id)
-  await deleteSessions(tx, {
-    personId: person.id,
-    ...(session === undefined ? {} : { except: session }),
-  })
+  await updatePerson(tx, id, { email })
+  await deleteOpenLinks(tx, id)
 }

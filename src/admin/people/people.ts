@@ -24,7 +24,7 @@ import { deleteSessions } from '../../store/person-sessions.ts'
 import type { PersonAnswer } from '../contract/people.ts'
 import { AdminError } from '../error.ts'
 import { change, demandRights, type Desk } from './desk.ts'
-import { changeEmail, checkedEmail, refuseTaken } from './emails.ts'
+import { assignEmail, checkedEmail, refuseTaken } from './emails.ts'
 import { listRoles, roleById, roleNamed, type Role } from './role-list.ts'
 
 export type Invited = {
@@ -90,10 +90,8 @@ export function changePerson(
   const email = given.email === undefined ? undefined : checkedEmail(given.email)
   return changeOne(desk, { idOrEmail, action: 'person.change' }, async (tx, { person, roles }) => {
     if (name !== undefined) await updatePerson(tx, person.id, { name })
-    if (email !== undefined && email !== person.email) {
-      refuseSelf(desk, person, 'email')
-      await changeEmail(tx, person, { email })
-    }
+    if (email !== undefined && email !== person.email) refuseSelf(desk, person, 'email')
+    if (email !== undefined && desk.personId !== person.id) await assignEmail(tx, person, email)
     if (roleText === undefined) return
     const role = roleNamed(roles, roleText)
     demandRights(desk, role.permissions, { role: role.name })

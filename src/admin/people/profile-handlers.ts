@@ -12,7 +12,7 @@ import type { HandlersOf } from '../call.ts'
 import type { profileRoutes } from '../contract/profile.ts'
 import { AdminError, invalidValue } from '../error.ts'
 import type { Person } from '../identity.ts'
-import { changeEmail, checkedEmail } from './emails.ts'
+import { checkedEmail, chooseEmail } from './emails.ts'
 import { limitTries, takeTriesBack } from './limits.ts'
 import { demandBrowser, storeFor, visitOf, type PeopleParts } from './parts.ts'
 import { hashPassword, passwordProblem } from './password.ts'
@@ -67,7 +67,7 @@ function accountHandlers(
       if (email === person.email) return read(person)
       const store = storeFor(parts, call)
       await changePeople(store, async (tx) => {
-        await changeEmail(tx, person, { email, session: session.id })
+        await chooseEmail(tx, person, { email, session: session.id })
         const fields = { before: { email: person.email }, after: { email } }
         await recordChange(store, tx, { action: 'person.change', ...subjectOf(person), ...fields })
       })
