@@ -98,7 +98,7 @@ export class Supply {
   }
 
   #destination({ target, role, why }: Choice): Destination[] {
-    const { provider: name, model, price, context, timeouts } = target
+    const { provider: name, model, price, context, timeouts, nature } = target
     const provider = this.#providers.get(name)
     if (provider === undefined) return []
     const destination = {
@@ -107,6 +107,7 @@ export class Supply {
       price,
       context,
       timeouts,
+      nature,
       why,
       ...(role === 'fallback' ? { outputTokensMax: target.maxOutput, lacks: target.lacks } : {}),
     }

@@ -2,6 +2,7 @@
 // facts know. Pure: the time and the price data are given, so the same parts make the same catalogue.
 import { ABILITIES } from '../core/endpoints.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
+import type { Nature } from '../core/request.ts'
 import { factsOf, mainModels } from './facts.ts'
 import { IMAGE_TOKENS_MAX } from './main-models.ts'
 import type { Vendor } from './main-models.ts'
@@ -183,6 +184,7 @@ function resolveTarget(
     context: window,
     maxOutput: maxOutput ?? 0,
     lacks: isOwn ? [] : ABILITIES.filter((ability) => known.abilities[ability] === false),
+    nature: natureOf(prefer(entry.abilities.reasoning, known.abilities.reasoning)),
     imageTokens: known.imageTokens,
     writesCacheUnasked: provider?.writesCacheUnasked ?? false,
     timeouts: {
@@ -192,6 +194,10 @@ function resolveTarget(
       ...target.timeouts,
     },
   }
+}
+
+function natureOf(reasons: boolean | 'unknown' | undefined): Nature {
+  return typeof reasons === 'boolean' ? { reasons } : {}
 }
 
 type TargetQuestion = {

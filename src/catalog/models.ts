@@ -2,6 +2,7 @@
 // cannot be served or priced stays in the list with the reason, so that nobody wonders where it went.
 import type { OutputLimits } from '../core/call.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
+import type { Nature } from '../core/request.ts'
 import type { Price } from './prices.ts'
 
 export type Catalog = {
@@ -43,6 +44,8 @@ export type Target = {
   readonly maxOutput: number
   /** What a fallback is known not to be able to; of targets, the model's own abilities tell. */
   readonly lacks: readonly Ability[]
+  /** What it can be told depends on it. */
+  readonly nature: Nature
   /** The most tokens it counts for one image. */
   readonly imageTokens: number
   /** It may write its cache, and bill for that, although the request did not ask. */

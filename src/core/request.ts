@@ -13,6 +13,12 @@ type Asked<Kind extends ModelKind> = {
   readonly dropped: readonly string[]
 }
 
+/** What is known of the model that is asked, beside its name at the provider. */
+export type Nature = {
+  /** Whether it thinks before it answers; unset = nobody knows. */
+  readonly reasons?: boolean
+}
+
 export type EmbeddingRequest = Asked<'embedding'> & {
   /** Texts, or texts already cut into token numbers. */
   readonly inputs: readonly (string | readonly number[])[]
@@ -22,6 +28,8 @@ export type EmbeddingRequest = Asked<'embedding'> & {
 }
 
 export type Conversation = Asked<'chat'> & {
+  /** Set with the provider's name of the model, as far as anything is known. */
+  readonly nature?: Nature
   readonly stream: boolean
   readonly messages: readonly Message[]
   readonly tools: readonly Tool[]

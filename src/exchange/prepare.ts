@@ -8,6 +8,8 @@ import type { Ability, UpstreamFormat } from '../core/endpoints.ts'
 import { EMBEDDING_FORMATS } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
+import { defined } from '../core/json.ts'
+import type { Nature } from '../core/request.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
@@ -25,6 +27,7 @@ export type Destination = {
   readonly price: Price
   readonly context: number
   readonly timeouts: Timeouts
+  readonly nature?: Nature
   /** Set for a fallback, which may write less than the model whose place it takes. */
   readonly outputTokensMax?: number
   /** Set for a fallback, which may be able to less, too. */
@@ -132,13 +135,17 @@ function translate(
   destination: Destination & { readonly format: UpstreamFormat },
 ): Prepared {
   const { codec, call, canonical } = request
-  const { format, model, provider } = destination
+  const { format, provider } = destination
+  const asked = defined({ model: destination.model, nature: destination.nature })
   const losses =
     canonical.kind === 'chat'
-      ? lossesOf(canonical, codec.format as ChatFormat, { format: format as TargetFormat, model })
+      ? lossesOf(canonical, codec.format as ChatFormat, {
+          format: format as TargetFormat,
+          ...asked,
+        })
       : canonical.dropped
   const encode = upstreamCodecOf(format).encodeRequest
-  const content = (): JsonObject => encode({ ...request.canonical, model })
+  const content = (): JsonObject => encode({ ...request.canonical, ...asked })
   // Encoded here as well, so that what the format cannot say is refused before anything is reserved.
   const encoded = content()
   return {
@@ -150,8 +157,8 @@ function translate(
     encode: (outputTokensMax) => {
       const limited =
         request.canonical.kind === 'chat' && outputTokensMax !== undefined
-          ? { ...request.canonical, model, outputTokensMax }
-          : { ...request.canonical, model }
+          ? { ...request.canonical, ...asked, outputTokensMax }
+          : { ...request.canonical, ...asked }
       return Buffer.from(JSON.stringify(encode(limited)))
     },
   }

@@ -3,14 +3,15 @@
 // `docs/translation.md` is held against it.
 import type { EmbeddingFormat, Format, UpstreamFormat } from '../core/endpoints.ts'
 import { unsupportedParameter } from '../core/errors.ts'
-import type { Conversation, FilePart, Message } from '../core/request.ts'
+import { defined } from '../core/json.ts'
+import type { Conversation, FilePart, Message, Nature } from '../core/request.ts'
 import { calledTools } from './converse/called-tools.ts'
 import { documentFormat } from './converse/documents.ts'
-import { canBeToldEffort } from './converse/thinking-encode.ts'
 import { isTextType } from './media.ts'
 import { CACHE_MARKS_MAX, marksIn } from './messages/cache-marks.ts'
 import { claudeOf } from './messages/claude.ts'
 import { takesSampling } from './sampling.ts'
+import { asksForThinking, isDeafToEffort, thinksAnyway } from './thinking.ts'
 
 /** The formats of conversations: those a client speaks, and those a provider does. */
 export type ChatFormat = Exclude<Format, 'embeddings'>
@@ -92,6 +93,7 @@ export const FEATURES = {
     messages: 'messages.content.thinking',
   },
   reasoning: { chat: 'reasoning_effort', responses: 'reasoning', messages: 'thinking' },
+  thinking_off: { chat: 'reasoning_effort', responses: 'reasoning', messages: 'thinking' },
   schema_name: { chat: 'response_format.json_schema.name', responses: 'text.format.name' },
 } as const satisfies Record<string, Partial<Record<ChatFormat, string>>>
 
@@ -105,6 +107,9 @@ const refuse = (why: string): Loss => ({ rule: 'refuse', why })
 
 const REASONERS =
   'OpenAI’s models that reason choose it themselves, those from GPT-5.1 on only while they reason'
+
+const PLAIN = 'only a model that reasons can be told'
+const ANYWAY = 'a model that cannot be kept from thinking thinks as little as it can'
 
 /** What each format cannot be told. */
 export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
@@ -120,6 +125,8 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     thinking_budget: drop('it is turned into the nearest reasoning effort'),
     thinking_display: drop('thoughts are shown as the provider likes'),
     foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
+    reasoning: drop(PLAIN),
+    thinking_off: drop(ANYWAY),
   },
   responses: {
     choices: refuse('only one answer can be asked for'),
@@ -137,6 +144,8 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     cache_marks: drop('the provider chooses by itself what it caches'),
     thinking_budget: drop('it is turned into the nearest reasoning effort'),
     foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
+    reasoning: drop(PLAIN),
+    thinking_off: drop(ANYWAY),
   },
   messages: {
     choices: refuse('only one answer can be asked for'),
@@ -164,6 +173,8 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     thinking_before_forced_tool: drop('a model that must call a tool cannot think before'),
     tool_input_format: drop('the format is told in the tool’s description instead'),
     foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
+    reasoning: drop(PLAIN),
+    thinking_off: drop(ANYWAY),
     schema_name: drop('schemas have no names'),
   },
   gemini: {
@@ -186,6 +197,8 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     strict_tool: drop('no model is bound to the schema of a tool'),
     tool_input_format: drop('the format is told in the tool’s description instead'),
     foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
+    reasoning: drop(PLAIN),
+    thinking_off: drop(ANYWAY),
     schema_name: drop('schemas have no names'),
   },
   converse: {
@@ -214,6 +227,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     strict_tool: drop('no model is bound to the schema of a tool'),
     tool_input_format: drop('the format is told in the tool’s description instead'),
     reasoning: drop('only Nova 2 and gpt-oss can be told'),
+    thinking_off: drop('only Nova 2 can be kept from thinking'),
     thinking_budget: drop('it is turned into the nearest reasoning effort'),
     thinking_display: drop('thoughts are shown as the provider likes'),
     foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
@@ -221,7 +235,11 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
 }
 
 /** Who is told: a model by its provider's name for it, and the format it is told in. */
-export type Listener = { readonly format: TargetFormat; readonly model: string }
+export type Listener = {
+  readonly format: TargetFormat
+  readonly model: string
+  readonly nature?: Nature
+}
 
 /**
  * What the request loses on its way to `target`, by the client's own names, or a refusal that names the field.
@@ -251,8 +269,9 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
   const { sampling, messages, reasoning, outputFormat } = request
   const parts = messages.flatMap((message): readonly Part[] => message.parts)
   const thinks = thinksInMessages(request)
-  const claude = claudeOf(target.model)
-  const isFree = takesSampling({ ...request, model: target.model })
+  const thinker = defined({ model: target.model, nature: target.nature, reasoning })
+  const claude = claudeOf(thinker)
+  const isFree = takesSampling(thinker)
   const uses: Record<Feature, boolean> = {
     choices: request.choices > 1,
     stop: sampling.stop !== undefined,
@@ -302,7 +321,8 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     foreign_thinking: parts.some(
       (part) => part.type === 'thinking' && part.seal?.format !== target.format,
     ),
-    reasoning: asksForThinking(request) && !canBeToldEffort(target.model),
+    reasoning: isDeafToEffort(thinker, target.format),
+    thinking_off: thinksAnyway(thinker, target.format),
     schema_name: outputFormat?.type === 'json-schema',
   }
   return (Object.keys(uses) as Feature[]).filter((feature) => uses[feature])
@@ -313,10 +333,6 @@ type Part = Message['parts'][number]
 /** Thinking at a provider of the messages format: asked for, and not ruled out by a tool call that is forced. */
 export function thinksInMessages(request: Conversation): boolean {
   return asksForThinking(request) && !forcesTool(request)
-}
-
-function asksForThinking({ reasoning }: Conversation): boolean {
-  return reasoning !== undefined && reasoning.effort !== 'none'
 }
 
 export function forcesTool({ toolChoice }: Conversation): boolean {

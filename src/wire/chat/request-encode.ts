@@ -9,7 +9,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../core/request.ts'
-import { effortOf } from '../effort.ts'
+import { toldEffort } from '../effort.ts'
 import { fitIdentifier } from '../identifiers.ts'
 import { takesSampling } from '../sampling.ts'
 import { fitToolName } from '../tool-name.ts'
@@ -35,7 +35,7 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
     tool_choice: tools.length > 0 && toolChoice ? encodeChoice(toolChoice, tools) : undefined,
     parallel_tool_calls: tools.length > 0 ? request.parallelToolCalls : undefined,
     response_format: request.outputFormat && encodeFormat(request.outputFormat),
-    reasoning_effort: effortOf(request.reasoning),
+    reasoning_effort: toldEffort(request),
     verbosity: request.verbosity,
     prompt_cache_key: cacheKey && fitIdentifier(cacheKey, IDENTIFIER_CHARACTERS_MAX),
     user: endUser && fitIdentifier(endUser, IDENTIFIER_CHARACTERS_MAX),

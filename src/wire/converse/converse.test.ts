@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { Conversation, Reasoning } from '../../core/request.ts'
+import type { Conversation, Nature, Reasoning } from '../../core/request.ts'
 import { lossesOf } from '../features.ts'
 import { sseEvent } from '../sse.ts'
 import { converseCodec } from './codec.ts'
@@ -239,3 +239,13 @@ function read(...frames: readonly (readonly [string, JsonObject])[]): CanonicalE
   const decode = converseCodec.decodeEvents()
   return frames.flatMap(([name, data]) => decode(sseEvent(name, data)))
 }
+
+test('only Nova 2 can be kept from thinking; that others may think is named', () => {
+  const lost = (model: string, nature: Nature = {}): readonly string[] => {
+    const wish = { ...request, model, reasoning: { effort: 'none' } } as const
+    return lossesOf({ ...wish, sampling: {} }, 'chat', { format: 'converse', model, nature })
+  }
+  assert.deepEqual(lost('eu.amazon.nova-2-lite-v1:0'), [])
+  assert.deepEqual(lost('openai.gpt-oss-120b-1:0'), ['reasoning_effort'])
+  assert.deepEqual(lost('amazon.nova-pro-v1:0', { reasons: false }), [])
+})

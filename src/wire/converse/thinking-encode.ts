@@ -13,6 +13,10 @@ export function canBeToldEffort(model: string): boolean {
   return fieldsOf(model) !== undefined
 }
 
+export function canBeKeptFromThinking(model: string): boolean {
+  return fieldsOf(model) === novaFields
+}
+
 function fieldsOf(model: string): ((effort: Effort) => JsonObject) | undefined {
   if (model.includes('amazon.nova-2')) return novaFields
   return model.includes('openai.gpt-oss') ? gptOssFields : undefined

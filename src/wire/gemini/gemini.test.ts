@@ -6,6 +6,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation } from '../../core/request.ts'
+import { lossesOf } from '../features.ts'
 import { SseReader } from '../sse.ts'
 import { geminiCodec, geminiEmbeddingsCodec } from './codec.ts'
 
@@ -207,6 +208,8 @@ describe('a request', () => {
         ['gemini-2.5-flash', { effort: 'none' }, { thinkingBudget: 0 }],
         ['gemini-2.5-pro', { effort: 'none' }, { thinkingBudget: 128 }],
         ['gemini-2.5-pro', { tokensMax: 900, display: 'omitted' }, { thinkingBudget: 900 }],
+        ['gemini-2.5-pro', { tokensMax: 60_000, display: 'omitted' }, { thinkingBudget: 32_768 }],
+        ['gemini-2.5-flash', { tokensMax: 31_999, display: 'omitted' }, { thinkingBudget: 24_576 }],
         ['gemini-3.8-flash', { effort: 'max' }, { thinkingLevel: 'high', includeThoughts: true }],
         ['gemini-3.8-flash', { effort: 'none' }, { thinkingLevel: 'minimal' }],
         [
@@ -226,6 +229,27 @@ describe('a request', () => {
   ]
   for (const [name, more, expected] of cases)
     test(name, () => assert.deepEqual(geminiCodec.encodeRequest(conversation(more)), expected))
+
+  for (const [model, nature, effort, lost] of [
+    ['gemini-2.5-flash', {}, 'none', []],
+    ['gemini-2.5-pro', {}, 'none', ['thinking']],
+    ['gemini-3.8-flash', {}, 'none', ['thinking']],
+    ['gemini-2.0-flash', {}, 'none', []],
+    ['gemini-2.0-flash', {}, 'high', ['thinking']],
+    ['gemma-3-27b-it', {}, 'low', ['thinking']],
+    ['my-tuned-model', { reasons: false }, 'none', []],
+    ['my-tuned-model', { reasons: false }, 'low', ['thinking']],
+  ] as const)
+    test(`${effort} for ${model} loses ${lost.join() || 'nothing'}`, () => {
+      const request = conversation({ model, nature, reasoning: { effort } })
+      const target = { format: 'gemini', model, nature } as const
+      assert.deepEqual(lossesOf(request, 'messages', target), lost)
+      const { thinkingConfig } = geminiCodec.encodeRequest(request)[
+        'generationConfig'
+      ] as JsonObject
+      const thinks = model.startsWith('gemini-2.5') || model.startsWith('gemini-3')
+      assert.equal(thinkingConfig !== undefined, thinks)
+    })
 })
 
 describe('an answer', () => {

@@ -14,8 +14,9 @@ const BUDGETS: Record<Effort, number> = {
   xhigh: 24_576,
   max: 24_576,
 }
-/** The largest models cannot be kept from thinking. */
+/** The largest models cannot be kept from thinking, and may think more. */
 const BUDGET_MIN_PRO = 128
+const BUDGET_MAX_PRO = 32_768
 
 const LEVELS: Record<Effort, string> = {
   none: 'minimal',
@@ -27,20 +28,46 @@ const LEVELS: Record<Effort, string> = {
   max: 'high',
 }
 
-export function encodeThinking({ model, reasoning }: Conversation): JsonObject | undefined {
-  if (reasoning === undefined) return undefined
+export type Gemini = {
+  readonly thinks: boolean
+  /** Whether it can be kept from thinking. */
+  readonly takesDisabled: boolean
+}
+
+/** No Gemini thinks below 2.5, and no Gemma. */
+const PLAIN = /gemini-(?:1|2\.0)|gemma/
+
+export function geminiOf({ model, nature }: Pick<Conversation, 'model' | 'nature'>): Gemini {
+  return {
+    thinks: nature?.reasons !== false && !PLAIN.test(model),
+    takesDisabled: generationOf(model) < 3 && !isPro(model),
+  }
+}
+
+export function encodeThinking(request: Conversation): JsonObject | undefined {
+  const { model, reasoning } = request
+  if (reasoning === undefined || !geminiOf(request).thinks) return undefined
   const { effort, tokensMax, display } = reasoning
   const includeThoughts = effort !== 'none' && display !== 'omitted' ? true : undefined
-  if (tokensMax !== undefined) return defined({ thinkingBudget: tokensMax, includeThoughts })
+  if (tokensMax !== undefined) {
+    return defined({ thinkingBudget: budgetWithin(model, tokensMax), includeThoughts })
+  }
   if (effort === undefined) return defined({ includeThoughts })
-  const isPro = model.includes('-pro')
   if (generationOf(model) >= 3) {
     const level = LEVELS[effort]
-    return defined({ thinkingLevel: isPro && level === 'minimal' ? 'low' : level, includeThoughts })
+    const thinkingLevel = isPro(model) && level === 'minimal' ? 'low' : level
+    return defined({ thinkingLevel, includeThoughts })
   }
-  const budget = BUDGETS[effort]
-  return defined({
-    thinkingBudget: isPro ? Math.max(budget, BUDGET_MIN_PRO) : budget,
-    includeThoughts,
-  })
+  return defined({ thinkingBudget: budgetWithin(model, BUDGETS[effort]), includeThoughts })
+}
+
+function isPro(model: string): boolean {
+  return model.includes('-pro')
+}
+
+/** A budget outside of what a model takes is refused. */
+function budgetWithin(model: string, tokens: number): number {
+  return isPro(model)
+    ? Math.max(BUDGET_MIN_PRO, Math.min(tokens, BUDGET_MAX_PRO))
+    : Math.min(tokens, BUDGETS.max)
 }

@@ -1,10 +1,13 @@
 // What each Claude model takes of a translated request: older ones do not know what newer ones are told, and newer ones
 // refuse what older ones were. In the client's own words the provider judges.
+import type { Conversation, Effort } from '../../core/request.ts'
 
 export type Claude = {
+  readonly thinks: boolean
   /** Whether it chooses itself how much to think; if not, it is given a number of tokens. */
   readonly isAdaptive: boolean
-  readonly takesEffort: boolean
+  /** What it can be told about its effort, from the least to the most; empty = nothing. */
+  readonly efforts: readonly Effort[]
   /** temperature, top_p, top_k. */
   readonly takesSampling: boolean
   /** Whether it can be kept from thinking. */
@@ -15,8 +18,9 @@ export type Claude = {
 
 /** Of a name that says nothing, anything may be true. */
 const ANY: Claude = {
+  thinks: true,
   isAdaptive: true,
-  takesEffort: true,
+  efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
   takesSampling: true,
   takesDisabled: true,
   takesForcedTool: true,
@@ -24,20 +28,33 @@ const ANY: Claude = {
 
 /** `claude-opus-4-8`, `claude-opus-4-5@20251101`, `us.anthropic.claude-sonnet-4-20250514-v1:0`. */
 const NAME = /claude-(opus|sonnet|haiku|fable)-(\d+)(?:-(\d\d?)(?!\d))?/
-/** As they were called until 3.7: all of them older than anything below. */
-const OLD_NAME = /claude-(2|3|instant)/
+/** As they were called until 3.7, the only one of them that thinks. */
+const OLD_NAME = /claude-(?:2|3|instant)/
+const THINKING_OLD_NAME = /claude-3-7/
 
-export function claudeOf(model: string): Claude {
+export function claudeOf({ model, nature }: Pick<Conversation, 'model' | 'nature'>): Claude {
+  const claude = claudeNamed(model)
+  return nature?.reasons === false ? { ...claude, thinks: false, efforts: [] } : claude
+}
+
+function claudeNamed(model: string): Claude {
   const [, line = '', major = '', minor = '0'] = NAME.exec(model) ?? []
   const isOld = OLD_NAME.test(model)
   if (line === '' && !isOld) return ANY
   const version = isOld ? 3 : Number(major) + Number(minor) / 10
   const isLarge = line === 'opus' || line === 'sonnet'
   return {
+    thinks: !isOld || THINKING_OLD_NAME.test(model),
     isAdaptive: version >= 4.6,
-    takesEffort: version >= 4.6 || (line === 'opus' && version >= 4.5),
+    efforts: effortsOf(line, version),
     takesSampling: version < 5 && !(line === 'opus' && version >= 4.7),
     takesDisabled: line !== 'fable' && !(isLarge && version >= 5.5),
     takesForcedTool: !(line === 'fable' && version >= 5.1) && !(isLarge && version >= 5.5),
   }
+}
+
+function effortsOf(line: string, version: number): readonly Effort[] {
+  if (version >= 5 || (line === 'opus' && version >= 4.7)) return ANY.efforts
+  if (version >= 4.6) return ['low', 'medium', 'high', 'max']
+  return line === 'opus' && version >= 4.5 ? ['low', 'medium', 'high'] : []
 }

@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation, Effort, Reasoning } from '../../core/request.ts'
+import { nearestEffort } from '../effort.ts'
 import { thinksInMessages } from '../features.ts'
 import { encodeCacheMark, withFewCacheMarks } from './cache-marks.ts'
 import { claudeOf } from './claude.ts'
@@ -44,10 +45,11 @@ const DISPLAYS = { summary: 'summarized', omitted: 'omitted' } as const
 
 /** A budget where the client set one, else as much thinking as the model finds right for the effort. */
 function encodeThinking(request: Conversation): JsonObject | undefined {
-  const { model, reasoning, outputTokensMax = Infinity } = request
-  const { isAdaptive, takesDisabled } = claudeOf(model)
-  if (reasoning?.effort === 'none') return takesDisabled ? { type: 'disabled' } : undefined
-  if (reasoning === undefined || !thinksInMessages(request)) return undefined
+  const { reasoning, outputTokensMax = Infinity } = request
+  const { thinks, isAdaptive, takesDisabled } = claudeOf(request)
+  if (reasoning === undefined || !thinks) return undefined
+  if (reasoning.effort === 'none') return takesDisabled ? { type: 'disabled' } : undefined
+  if (!thinksInMessages(request)) return undefined
   const display = reasoning.display && DISPLAYS[reasoning.display]
   const tokensMax = reasoning.tokensMax ?? (isAdaptive ? undefined : budgetOf(reasoning))
   if (tokensMax === undefined) return defined({ type: 'adaptive', display })
@@ -73,16 +75,6 @@ function budgetOf({ effort = 'medium' }: Reasoning): number {
   return BUDGETS[effort]
 }
 
-const EFFORTS: Record<Effort, string | undefined> = {
-  none: undefined,
-  minimal: 'low',
-  low: 'low',
-  medium: 'medium',
-  high: 'high',
-  xhigh: 'xhigh',
-  max: 'max',
-}
-
 function encodeOutputConfig(request: Conversation): JsonObject | undefined {
   const { outputFormat } = request
   const effort = encodeEffort(request)
@@ -93,18 +85,19 @@ function encodeOutputConfig(request: Conversation): JsonObject | undefined {
   return effort === undefined && format === undefined ? undefined : defined({ effort, format })
 }
 
-function encodeEffort({ model, reasoning }: Conversation): string | undefined {
-  const { takesEffort, takesDisabled } = claudeOf(model)
-  if (reasoning?.effort === undefined || !takesEffort) return undefined
-  // The least that a model can do which cannot be kept from thinking.
-  return reasoning.effort === 'none' && !takesDisabled ? 'low' : EFFORTS[reasoning.effort]
+function encodeEffort(request: Conversation): Effort | undefined {
+  const asked = request.reasoning?.effort
+  const { efforts, takesDisabled } = claudeOf(request)
+  // A model that cannot be kept from thinking does the least it can; all others are kept from it by another word.
+  if (asked === undefined || (asked === 'none' && takesDisabled)) return undefined
+  return nearestEffort(asked, efforts)
 }
 
 function encodeSampling(request: Conversation): JsonObject {
   const { temperature, topP, topK, stop } = request.sampling
   const stop_sequences = stop
   // A model that thinks chooses its own randomness, and newer models take only one of temperature and top_p.
-  if (thinksInMessages(request) || !claudeOf(request.model).takesSampling) return { stop_sequences }
+  if (thinksInMessages(request) || !claudeOf(request).takesSampling) return { stop_sequences }
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
     top_p: temperature === undefined ? topP : undefined,

@@ -50,7 +50,7 @@ export function forcingWords(request: Conversation): string | undefined {
 }
 
 function isForcedInWords(request: Conversation): boolean {
-  return forcesTool(request) && !claudeOf(request.model).takesForcedTool
+  return forcesTool(request) && !claudeOf(request).takesForcedTool
 }
 
 function encodeTool(tool: Tool): JsonObject {

@@ -9,7 +9,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../core/request.ts'
-import { effortOf } from '../effort.ts'
+import { isPlain, toldEffort } from '../effort.ts'
 import { fitIdentifier } from '../identifiers.ts'
 import { takesSampling } from '../sampling.ts'
 import { fitToolName } from '../tool-name.ts'
@@ -102,14 +102,15 @@ function encodeFormat(format: OutputFormat): JsonObject {
   return defined({ type: 'json_schema', name, description, schema, strict })
 }
 
-function encodeReasoning({ reasoning }: Conversation): JsonObject | undefined {
-  if (reasoning === undefined) return undefined
+function encodeReasoning(request: Conversation): JsonObject | undefined {
+  const { reasoning } = request
+  if (reasoning === undefined || isPlain(request)) return undefined
   // Who sets a budget for thinking comes from a format that shows thoughts unless told otherwise.
   const isShown =
     reasoning.display === 'summary' ||
     (reasoning.tokensMax !== undefined && reasoning.display === undefined)
   const encoded = defined({
-    effort: effortOf(reasoning),
+    effort: toldEffort(request),
     summary: isShown ? 'auto' : undefined,
   })
   return Object.keys(encoded).length === 0 ? undefined : encoded

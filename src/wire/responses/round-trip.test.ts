@@ -274,8 +274,8 @@ const conversation: fc.Arbitrary<Conversation> = fc.record(
     ),
     verbosity: fc.constantFrom('low' as const, 'high' as const),
     reasoning: fc.constantFrom(
-      { effort: 'none' as const },
-      { effort: 'xhigh' as const, display: 'summary' as const },
+      { effort: 'low' as const },
+      { effort: 'high' as const, display: 'summary' as const },
     ),
     sampling: fc.record(
       { temperature: fc.constantFrom(0, 0.5, 2), topP: fc.constant(0.9), logprobs: fc.nat(20) },

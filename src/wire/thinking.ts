@@ -1,0 +1,49 @@
+// What becomes of a wish about thinking: whether the model that is asked can be told to think, and can be kept from it.
+import { canBeKeptFromThinking, canBeToldEffort } from './converse/thinking-encode.ts'
+import type { Thinker } from './effort.ts'
+import { effortOf, isPlain, toldEffort } from './effort.ts'
+import type { TargetFormat } from './features.ts'
+import { geminiOf } from './gemini/thinking-encode.ts'
+import { claudeOf } from './messages/claude.ts'
+
+export function asksForThinking({ reasoning }: Pick<Thinker, 'reasoning'>): boolean {
+  return reasoning !== undefined && reasoning.effort !== 'none'
+}
+
+/** Whether a wish for thinking, or for a certain effort, is lost on the model. */
+export function isDeafToEffort(thinker: Thinker, format: TargetFormat): boolean {
+  if (!asksForThinking(thinker)) return false
+  switch (format) {
+    case 'chat':
+    case 'responses': {
+      const asked = effortOf(thinker.reasoning)
+      return isPlain(thinker) || (asked !== undefined && toldEffort(thinker) === undefined)
+    }
+    case 'messages':
+      return !claudeOf(thinker).thinks
+    case 'gemini':
+      return !geminiOf(thinker).thinks
+    case 'converse':
+      return !canBeToldEffort(thinker.model)
+  }
+}
+
+/** Whether a model that is asked not to think may do so all the same. */
+export function thinksAnyway(thinker: Thinker, format: TargetFormat): boolean {
+  if (thinker.reasoning?.effort !== 'none' || thinker.nature?.reasons === false) return false
+  switch (format) {
+    case 'chat':
+    case 'responses':
+      return !isPlain(thinker) && toldEffort(thinker) !== 'none'
+    case 'messages': {
+      const { thinks, takesDisabled } = claudeOf(thinker)
+      return thinks && !takesDisabled
+    }
+    case 'gemini': {
+      const { thinks, takesDisabled } = geminiOf(thinker)
+      return thinks && !takesDisabled
+    }
+    case 'converse':
+      return !canBeKeptFromThinking(thinker.model)
+  }
+}
