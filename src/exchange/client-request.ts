@@ -92,6 +92,11 @@ export class ClientRequest implements AnswerContext, Routed {
     return this.#kept.asked
   }
 
+  /** The client's headers that a provider may see. */
+  get providerHeaders(): ReadonlyMap<string, string> {
+    return this.#incoming.providerHeaders
+  }
+
   get affinity(): string {
     return this.#incoming.session ?? this.codec.affinityOf(this.content.value)
   }

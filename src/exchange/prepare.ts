@@ -18,6 +18,7 @@ import { upstreamCodecOf } from '../wire/codecs.ts'
 import type { ChatFormat, TargetFormat } from '../wire/features.ts'
 import { lossesOf } from '../wire/features.ts'
 import type { ClientRequest } from './client-request.ts'
+import { tellingLeftOut } from './left-out.ts'
 
 /** A model at a provider, and what it costs there. */
 export type Destination = {
@@ -73,9 +74,10 @@ export function prepare(
     const formats = formatsFor(request, destination)
     try {
       if (formats.includes(request.codec.format)) {
-        prepared.push(forward(request, destination))
+        prepared.push(tellingLeftOut(request, forward(request, destination)))
       } else if (formats[0] !== undefined) {
-        prepared.push(translate(request, { ...destination, format: formats[0] }))
+        const target = { ...destination, format: formats[0] }
+        prepared.push(tellingLeftOut(request, translate(request, target)))
       }
     } catch (thrown) {
       refusal ??= thrown

@@ -13,6 +13,7 @@ import { changeMembers, readJsonBody } from '../wire/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
 import { claudeAnswer, converseAnswer } from './bedrock-answer.ts'
+import { takenBetas, untakenBetas } from './claude-betas.ts'
 import { fetchJson } from './fetch-json.ts'
 import { Keys } from './keys.ts'
 import type { Provider } from './provider.ts'
@@ -70,11 +71,12 @@ function bedrockProvider(settings: Named<Settings>, { http, clock }: AdapterTool
   return {
     name: settings.name,
     formatsOf: (model) => (isClaude(model) ? ['messages'] : ['converse']),
-    send: async ({ model, stream, body, timeouts }, signal) => {
+    leavesOut: ({ model, headers }) => (isClaude(model) ? untakenBetas(headers) : []),
+    send: async ({ model, stream, body, headers: client, timeouts }, signal) => {
       const url = new URL(
         `${base}/model/${encodeURIComponent(model)}/${operationOf(model, stream)}`,
       )
-      const sent = isClaude(model) ? asClaudeTakesIt(body) : body
+      const sent = isClaude(model) ? asClaudeTakesIt(body, takenBetas(client)) : body
       const answer = await keys.send(async (key) => {
         const headers = await signed(settings, { url, body: sent, key })
         return http.send({ url, method: 'POST', headers, body: sent, timeouts }, signal)
@@ -117,12 +119,13 @@ function operationOf(model: string, stream: boolean): string {
   return stream ? 'converse-stream' : 'converse'
 }
 
-/** The model and whether to stream stand in the address alone. */
-function asClaudeTakesIt(body: Uint8Array): Uint8Array {
+/** The model and whether to stream stand in the address alone; betas stand in the body, where others have a header. */
+function asClaudeTakesIt(body: Uint8Array, betas: readonly string[]): Uint8Array {
   return changeMembers(readJsonBody(Buffer.from(body)), {
     model: undefined,
     stream: undefined,
     anthropic_version: ANTHROPIC_VERSION,
+    anthropic_beta: betas.length === 0 ? undefined : betas,
   })
 }
 

@@ -18,10 +18,13 @@ export interface Provider {
    */
   send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>
   /** Asks the provider how many tokens it would read, where that is free; undefined = it does not tell. */
-  countTokens?(request: CountRequest, signal: AbortSignal): Promise<number | undefined>
+  countTokens?(request: UnsentRequest, signal: AbortSignal): Promise<number | undefined>
+  /** What it would refuse and is therefore not sent, by the format's names for it; absent = it is sent everything. */
+  leavesOut?(request: UnsentRequest): readonly string[]
 }
 
-export type CountRequest = {
+/** A request before it is sent. */
+export type UnsentRequest = {
   readonly format: UpstreamFormat
   readonly model: string
   readonly body: JsonObject

@@ -9,6 +9,7 @@ import { text } from '../core/units.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { COMMON, defineAdapter, providerUrl } from './adapter.ts'
+import { takenBetas, untakenBetas } from './claude-betas.ts'
 import { fetchJson } from './fetch-json.ts'
 import { fetchToken } from './fetch-token.ts'
 import { namesIn } from './list-models.ts'
@@ -70,10 +71,11 @@ function vertexProvider(settings: Named<Settings>, tools: AdapterTools): Provide
   return {
     name: settings.name,
     formatsOf: (model) => [formatOf(model)],
+    leavesOut: ({ model, headers }) => (isClaude(model) ? untakenBetas(headers) : []),
     send: ({ model, stream, body, headers: client, timeouts }, signal) => {
       const url = new URL(`${base}/${pathOf(model, stream)}`)
-      const beta = isClaude(model) ? client.get('anthropic-beta') : undefined
-      const betas = beta === undefined ? {} : { 'anthropic-beta': beta }
+      const beta = isClaude(model) ? takenBetas(client).join(',') : ''
+      const betas = beta === '' ? {} : { 'anthropic-beta': beta }
       const sent = isClaude(model) ? asClaudeTakesIt(body) : body
       return tokens.send((token) => {
         const headers = { ...headersFor(token), ...betas }

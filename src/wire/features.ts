@@ -264,6 +264,17 @@ export function lossesOf(request: Conversation, client: ChatFormat, target: List
   return [...dropped]
 }
 
+/** What a client calls what a provider's format calls so; undefined = its own format has no word for it: it never said it. */
+export function clientName(
+  name: string,
+  { from, to }: { readonly from: UpstreamFormat; readonly to: Format },
+): string | undefined {
+  if (from === to) return name
+  const all: readonly Partial<Record<string, string>>[] = Object.values(FEATURES)
+  const names = all.find((each) => each[from] === name)
+  return names === undefined ? name : names[to]
+}
+
 /** The features a request uses. */
 export function featuresOf(request: Conversation, target: Listener): Feature[] {
   const { sampling, messages, reasoning, outputFormat } = request

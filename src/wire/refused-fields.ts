@@ -41,6 +41,8 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   search_parameters: { why: PRICE, allows: (value) => isObject(value) && value['mode'] === 'off' },
   enable_search: { why: PRICE, allows: (value) => value === false },
   provider: { why: PRICE },
+  // Where clouds take it, it could open what the header of the same name may not.
+  anthropic_beta: { why: 'betas are told in the header anthropic-beta' },
   models: { why: ALLOWLIST },
   fallbacks: { why: ALLOWLIST },
   fallback_credit_token: { why: ALLOWLIST },
