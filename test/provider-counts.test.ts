@@ -67,6 +67,22 @@ test('a request that does not fit by its bytes is counted by the provider', asyn
   assert.equal(served.status, 200, served.text)
 })
 
+test('a text that is sent as a document is counted like any other', async () => {
+  const source = { type: 'text', media_type: 'text/plain', data: 'xq-zv-kj. '.repeat(4_000) }
+  const messages = [{ role: 'user', content: [{ type: 'document', source }] }]
+  const key = await gateway.key('documents', 'counts-not', '--budget', '0.01')
+  const { text } = await ask(key, COUNT_PATH, { model: 'counts-not', messages })
+  const { input_tokens: tokens } = JSON.parse(text) as { input_tokens: number }
+  assert.ok(tokens > 10_000, text)
+  // As many tokens as that cost more than 0.01 USD.
+  const { status } = await ask(key, '/v1/messages', {
+    model: 'counts-not',
+    max_tokens: 1,
+    messages,
+  })
+  assert.equal(status, 402)
+})
+
 async function ask(key: string, path: string, body: object) {
   const response = await fetch(gateway.url + path, {
     method: 'POST',

@@ -114,7 +114,8 @@ async function ledgerSays(
   const outcome = await ledger[how](ask)
   if (outcome.reserved || outcome.reason !== 'recount') return { ask, outcome, maySearch: true }
   const [textTokens, countedAt] = await Promise.all([
-    tokenizer.count(request.texts()),
+    // What nothing but the window bounds is bounded by it however few its words are.
+    request.call.input.unbounded ? undefined : tokenizer.count(request.texts()),
     request.countAtTargets(),
   ])
   const maySearch = request.caller.whenTight === 'refuse'

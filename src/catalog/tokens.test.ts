@@ -5,7 +5,7 @@ import type { InputMeasure, OutputLimits } from '../core/call.ts'
 import { UNKNOWN_ABILITIES } from './models.ts'
 import type { Model, Target } from './models.ts'
 import type { Rates } from './prices.ts'
-import { inputBound, worstCase } from './tokens.ts'
+import { inputBound, recountedBound, worstCase } from './tokens.ts'
 
 const nothing: InputMeasure = {
   textBytes: 0,
@@ -38,6 +38,19 @@ describe('inputBound', () => {
   test('each input of an embedding request may fill the window', () => {
     const input = { ...nothing, textBytes: 1_000_000, items: 3 }
     assert.equal(inputBound(input, 'embedding', window), 300_000)
+  })
+})
+
+describe('recountedBound', () => {
+  const at = { kind: 'chat', window: { context: 100_000, imageTokens: 5_000 } } as const
+  const input = { ...nothing, textBytes: 50_000, jsonBytes: 9_000, items: 1 }
+
+  test('half as much again as the tokenizer counted, and what it was not shown', () => {
+    assert.equal(recountedBound(input, 2_000, at), 3_000 + 16 + 1_024)
+  })
+
+  test('what no tokenizer can read is still bounded by its bytes', () => {
+    assert.equal(recountedBound({ ...input, sealedBytes: 40_000 }, 2_000, at), 43_000 + 16 + 1_024)
   })
 })
 

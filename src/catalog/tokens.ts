@@ -119,13 +119,13 @@ function inputMost(input: InputMeasure, kind: ModelKind, { context }: Window): n
 /** Tokenizers differ from the one that counted; half as much again was above all that were compared. */
 const RECOUNT_FACTOR = 1.5
 
-/** A tighter bound, once the texts have been counted by a tokenizer. */
+/** A tighter bound, once the texts have been counted by a tokenizer. What is sealed is still bounded by its bytes. */
 export function recountedBound(
   input: InputMeasure,
   textTokens: number,
   { kind, window }: { readonly kind: ModelKind; readonly window: Window },
 ): number {
-  const textBytes = Math.ceil(textTokens * RECOUNT_FACTOR)
+  const textBytes = Math.ceil(textTokens * RECOUNT_FACTOR) + (input.sealedBytes ?? 0)
   return inputBound({ ...input, textBytes, jsonBytes: 0 }, kind, window)
 }
 

@@ -41,6 +41,8 @@ export function searchesWithin(limit: unknown): number {
 export type InputMeasure = {
   /** UTF-8 bytes of prose: at most one token each. */
   readonly textBytes: number
+  /** How many of them are thoughts under a seal, which no tokenizer can count. */
+  readonly sealedBytes?: number
   /** UTF-8 bytes of tool schemas, tool results and other JSON, which providers write anew: at most three tokens each. */
   readonly jsonBytes: number
   /** Messages and other items that cost a few tokens of framing each. */

@@ -37,7 +37,11 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
 }
 
 async function countHere({ tokenizer }: Parts, call: Call, body: JsonObject): Promise<number> {
-  const { textBytes, jsonBytes } = call.input
-  const counted = await tokenizer.count(textsOf(body))
-  return likelyInput(call.input, counted ?? likelyTokens(textBytes + jsonBytes))
+  const { textBytes, jsonBytes, sealedBytes = 0 } = call.input
+  const counted = await tokenizer.count(textsOf(readCountCall, body))
+  const tokens =
+    counted === undefined
+      ? likelyTokens(textBytes + jsonBytes)
+      : counted + likelyTokens(sealedBytes)
+  return likelyInput(call.input, tokens)
 }

@@ -52,7 +52,8 @@ export class Question implements AdmissionRequest {
   }
 
   texts(): readonly string[] {
-    return textsOf(this.#request.content.value)
+    const { codec, content } = this.#request
+    return textsOf(codec.readCall, content.value)
   }
 
   mayReach(target: Target): boolean {

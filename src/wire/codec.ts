@@ -8,14 +8,18 @@ import type { IdPrefix } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { CanonicalRequest } from '../core/request.ts'
 import type { JsonAnswer, JsonBody } from './json.ts'
+import type { Measure } from './measure.ts'
 import type { SseEvent } from './sse.ts'
 
 /** The half a client sees. */
 export interface EdgeCodec {
   readonly format: Format
   readonly family: Family
-  /** Reads what admission needs. Refuses only what no provider could serve: no model, a stream that is no boolean. */
-  readCall(body: JsonObject): Call
+  /**
+   * Reads what admission needs. Refuses only what no provider could serve: no model, a stream that is no boolean.
+   * `measure`: what its input is measured with, for who wants more than the sums.
+   */
+  readCall(body: JsonObject, measure?: Measure): Call
   /** What keeps a conversation on one target, so that provider caches hit: the client's own key, else its beginning. */
   affinityOf(body: JsonObject): string
   /** Reads everything, for translation. Refuses with the field's name what it cannot understand. */

@@ -1,5 +1,6 @@
 // Adds up what bounds the input of a request (design 2.6) while a format walks over its body. What a walker does not
-// know must still be counted: as JSON when its bytes bound it, as unbounded when they do not.
+// know must still be counted: as JSON when its bytes bound it, as unbounded when they do not. Who wants to count the
+// words themselves takes the same walk, so that nothing is measured that they do not see (`texts.ts`).
 import type { InputMeasure } from '../core/call.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isGiven } from '../core/json.ts'
@@ -15,6 +16,12 @@ export class Measure {
     tokens: 0,
     cacheWrites: 'none',
   }
+  readonly #texts: string[] | undefined
+
+  /** `texts`: where everything goes that is counted in bytes and that a tokenizer can read. */
+  constructor(texts?: string[]) {
+    this.#texts = texts
+  }
 
   get sum(): InputMeasure {
     return this.#sum
@@ -22,8 +29,17 @@ export class Measure {
 
   /** Prose. Anything else than a text is counted as the JSON it is. */
   text(value: unknown): void {
-    if (typeof value === 'string') this.#sum.textBytes += Buffer.byteLength(value)
-    else this.json(value)
+    if (typeof value !== 'string') return this.json(value)
+    this.#sum.textBytes += Buffer.byteLength(value)
+    this.#texts?.push(value)
+  }
+
+  /** A thought that only its provider can open: longer than what the model reads of it, and no words to anybody else. */
+  sealed(value: unknown): void {
+    if (typeof value !== 'string') return this.json(value)
+    const bytes = Buffer.byteLength(value)
+    this.#sum.textBytes += bytes
+    this.#sum.sealedBytes = (this.#sum.sealedBytes ?? 0) + bytes
   }
 
   /** Schemas, arguments, results: what a provider writes anew before the model reads it. */
@@ -31,6 +47,7 @@ export class Measure {
     if (!isGiven(value)) return
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     this.#sum.jsonBytes += Buffer.byteLength(text)
+    this.#texts?.push(text)
   }
 
   /** A field that no table knows may still reach the model: providers put documents and templates there. */

@@ -1,41 +1,118 @@
-// What is counted of a body: everything the model reads as words, and nothing else.
+// What a tokenizer is shown of a body is all that was measured of it, byte for byte, but for thoughts under a seal.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import fc from 'fast-check'
+
+import type { Format } from '../core/endpoints.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { codecOf } from './codecs.ts'
+import { readCountCall } from './messages/call.ts'
 import { textsOf } from './texts.ts'
+
+const textsIn = (format: Format, body: JsonObject): string[] =>
+  textsOf(codecOf(format).readCall, { model: 'm', ...body })
 
 test('chat, responses and messages bodies', () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+  const tool = { type: 'function', function: { name: 'f' } }
+  const chat = [
+    { role: 'system', content: 'be brief' },
+    { role: 'user', content: [{ type: 'text', text: 'look' }, image] },
+    { role: 'a long word', content: '' },
+  ]
   assert.deepEqual(
-    textsOf({
-      model: 'm',
-      messages: [
-        { role: 'system', content: 'be brief' },
-        { role: 'user', content: [{ type: 'text', text: 'look' }, image] },
-      ],
-      tools: [{ type: 'function', function: { name: 'f' } }],
-    }),
-    ['be brief', 'look', '[{"type":"function","function":{"name":"f"}}]'],
+    textsIn('chat', { messages: chat, tools: [tool] }).filter((text) => text !== ''),
+    ['be brief', 'look', 'a long word', JSON.stringify(tool)],
   )
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: { city: 'Bonn' } }
+  const document = { type: 'document', source: { type: 'text', data: 'once upon a time' } }
   assert.deepEqual(
-    textsOf({
-      model: 'm',
+    textsIn('messages', {
+      max_tokens: 9,
       system: [{ type: 'text', text: 'be brief', cache_control: { type: 'ephemeral' } }],
       messages: [
-        {
-          role: 'assistant',
-          content: [{ type: 'tool_use', id: 'toolu_1', name: 'f', input: { city: 'Bonn' } }],
-        },
-        {
-          role: 'user',
-          content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'rain' }],
-        },
+        { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: 'c2ln' }] },
+        { role: 'assistant', content: [{ type: 'redacted_thinking', data: 'c2ln' }, call] },
+        { role: 'user', content: [document, { type: 'tool_result', content: 'rain' }] },
       ],
     }),
-    ['be brief', 'f', '{"city":"Bonn"}', 'rain'],
+    ['be brief', 'hm', JSON.stringify(call), 'once upon a time', 'rain'],
   )
-  assert.deepEqual(textsOf({ model: 'm', instructions: 'be brief', input: 'hello' }), [
+  const thought = { type: 'reasoning', summary: [], encrypted_content: 'c2ln' }
+  const more = { type: 'additional_tools', tools: [{ type: 'function', name: 'g' }] }
+  assert.deepEqual(textsIn('responses', { instructions: 'be brief', input: [thought, more] }), [
     'be brief',
-    'hello',
+    '[]',
+    JSON.stringify(more.tools[0]),
   ])
 })
+
+const FORMATS = ['chat', 'responses', 'messages', 'embeddings'] as const
+
+test('every byte that was measured in any body is shown or sealed', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...FORMATS), anyBody, (format, body) => {
+      assertAllShown(format, body)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('a count is shown the same', () => {
+  const body = { model: 'm', messages: [{ role: 'user', content: 'four' }] }
+  assert.deepEqual(textsOf(readCountCall, body), ['four'])
+})
+
+function assertAllShown(format: Format, body: JsonObject): void {
+  const codec = codecOf(format)
+  let measured
+  try {
+    measured = codec.readCall(body).input
+  } catch (error) {
+    // A body that is refused is never counted.
+    assert.ok(error instanceof GatewayError, String(error))
+    return
+  }
+  const { textBytes, jsonBytes, sealedBytes = 0 } = measured
+  const texts = textsOf(codec.readCall, body)
+  const shownBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  assert.equal(shownBytes + sealedBytes, textBytes + jsonBytes)
+}
+
+/** Members with names that some format knows, around whatever there may be in them. */
+const NAMES = [
+  ...['type', 'role', 'content', 'text', 'data', 'source', 'title', 'input', 'output', 'name'],
+  ...['summary', 'encrypted_content', 'signature', 'thinking', 'tools', 'parameters', 'arguments'],
+  ...['tool_calls', 'function', 'refusal', 'image_url', 'cache_control', 'id', 'lore'],
+]
+const TYPES = [
+  ...['text', 'input_text', 'output_text', 'document', 'thinking', 'redacted_thinking', 'message'],
+  ...['reasoning', 'function_call', 'function_call_output', 'additional_tools', 'tool_use'],
+  ...['tool_result', 'search_result', 'image', 'image_url', 'input_image', 'file', 'hologram'],
+  ...['function', 'refusal', 'content', 'user', 'assistant', 'tool'],
+]
+const { value: anyValue } = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom(...TYPES),
+    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc.integer(),
+    fc.constant(null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...NAMES), tie('value'), { maxKeys: 5, noNullPrototype: true }),
+  ),
+}))
+const anyBody: fc.Arbitrary<JsonObject> = fc
+  .record({
+    messages: fc.array(anyValue, { maxLength: 3 }),
+    input: fc.oneof(fc.string(), fc.array(anyValue, { maxLength: 3 })),
+    system: anyValue,
+    instructions: anyValue,
+    tools: fc.array(anyValue, { maxLength: 2 }),
+    response_format: anyValue,
+    text: anyValue,
+    lore: anyValue,
+  })
+  .map((body) => ({ ...body, model: 'm', max_tokens: 9 }))

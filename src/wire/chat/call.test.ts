@@ -32,6 +32,7 @@ test('each part of a request counts as what it is', () => {
       say({ role: 'assistant', name: 'x', reasoning_content: 'yz' }),
       { items: 1, textBytes: 3 },
     ],
+    ['a role that nobody knows', say({ role: 'critic' }), { items: 1, textBytes: 6 }],
     ['a result', say({ role: 'tool', content: 'ok' }), { items: 1, jsonBytes: 2 }],
     [
       'a result in parts',

@@ -13,18 +13,18 @@ import { refuseFields, refuseFileId } from '../refused-fields.ts'
 import { CHAT_FIELDS } from './fields.ts'
 import { usableTools } from './usable-tools.ts'
 
-export function readCall(body: JsonObject): Call {
+export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
   const stream = streamOf(body)
   refuseFields(body)
-  const walk = { measure: new Measure(), needs: new Set<Ability>() }
+  const walk = { measure, needs: new Set<Ability>() }
   readMessages(body, walk)
   const { tools, dropped } = usableTools(body)
   readTools(tools, 'tools', walk)
   readTools(body['functions'], 'functions', walk)
   readFormat(body['response_format'], walk)
-  readCaching(body, walk.measure)
-  walk.measure.unknownFields(body, CHAT_FIELDS)
+  readCaching(body, measure)
+  measure.unknownFields(body, CHAT_FIELDS)
   const tokensMax = countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1)
   const choices = countOf(body, 'n', 1) ?? 1
   const effort = body['reasoning_effort'] ?? 'none'
@@ -33,7 +33,7 @@ export function readCall(body: JsonObject): Call {
   return {
     model,
     stream,
-    input: walk.measure.sum,
+    input: measure.sum,
     output: { ...(tokensMax && { tokensMax }), choices, thinks: effort !== 'none' },
     needs: [...walk.needs],
     dropped,
@@ -41,6 +41,9 @@ export function readCall(body: JsonObject): Call {
     ...(metadata && { metadata }),
   }
 }
+
+/** Part of what each message is framed with; any other word is one that the client chose. */
+const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
 
 type Walk = { readonly measure: Measure; readonly needs: Set<Ability> }
 
@@ -56,7 +59,7 @@ function readMessage(message: Json, place: string, walk: Walk): void {
   if (!isObject(message)) return measure.json(message)
   const isResult = message['role'] === 'tool' || message['role'] === 'function'
   for (const [name, value] of Object.entries(message)) {
-    if (name === 'role') continue
+    if (name === 'role' && ROLES.has(value)) continue
     if (name === 'content') readContent(value, `${place}.content`, { ...walk, isResult })
     else if (name === 'tool_calls' && isArray(value)) readItems(value, measure)
     else if (name === 'audio' && isObject(value)) refuseAudioId(`${place}.audio`)

@@ -18,13 +18,12 @@ type Input = EmbeddingRequest['inputs'][number]
 const INPUTS_MAX = 2048
 const ENCODINGS = ['float', 'base64'] as const
 
-export function readCall(body: JsonObject): Call {
+export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
   if (streamOf(body)) throw invalidRequest('stream', 'embeddings are not streamed')
   refuseFields(body)
   encodingOf(body)
   countOf(body, 'dimensions', 1)
-  const measure = new Measure()
   measure.unknownFields(body, EMBEDDING_FIELDS)
   const inputs = decodeInputs(body['input'])
   for (const input of inputs) {

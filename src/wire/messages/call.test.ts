@@ -60,11 +60,11 @@ test('input is measured by what it is', () => {
     ],
     'a thought with its seal': [
       withBlocks({ type: 'thinking', thinking: 'ab', signature: 'cdef' }),
-      { items: 2, textBytes: 6 },
+      { items: 2, textBytes: 6, sealedBytes: 4 },
     ],
     'a hidden thought': [
       withBlocks({ type: 'redacted_thinking', data: 'abc' }),
-      { items: 2, textBytes: 3 },
+      { items: 2, textBytes: 3, sealedBytes: 3 },
     ],
     'a call': [withBlocks(call), { items: 2, jsonBytes: bytes(call) }],
     'a result': [

@@ -6,27 +6,28 @@ import type { JsonObject } from '../../core/json.ts'
 import { defined, isArray, isObject, stringOf } from '../../core/json.ts'
 import { countOf, modelOf, streamOf } from '../call-fields.ts'
 import { expectCount, optional } from '../expect.ts'
+import { Measure } from '../measure.ts'
 import { refuseFields } from '../refused-fields.ts'
 import { measureInput } from './input.ts'
 import { removalsFrom } from './removals.ts'
 import { searchesMaxOf } from './search.ts'
 
-export function readCall(body: JsonObject): Call {
+export function readCall(body: JsonObject, measure?: Measure): Call {
   if (countOf(body, 'max_tokens', 0) === undefined) {
     throw invalidRequest('max_tokens', 'max_tokens is required: how many tokens to write at most')
   }
-  return readCountCall(body)
+  return readCountCall(body, measure)
 }
 
 /** The same for a request whose tokens are only counted: it needs no output limit. */
-export function readCountCall(body: JsonObject): Call {
+export function readCountCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
   const stream = streamOf(body)
   if (!isArray(body['messages'])) throw invalidRequest('messages', 'messages must be a list')
   refuseFields(body)
   const { changes, dropped } = removalsFrom(body)
   const searchesMax = searchesMaxOf(body)
-  const input = measureInput({ ...body, ...changes })
+  const input = measureInput({ ...body, ...changes }, measure)
   const thinking = isObject(body['thinking']) ? body['thinking'] : { type: 'disabled' }
   const thinkingTokens = optional(thinking['budget_tokens'], 'thinking.budget_tokens', expectCount)
   const metadata = isObject(body['metadata']) ? body['metadata'] : {}

@@ -5,7 +5,7 @@ import type { Ability } from '../../core/endpoints.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, typeOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
-import { Measure } from '../measure.ts'
+import type { Measure } from '../measure.ts'
 import { refuseFileId } from '../refused-fields.ts'
 import { isPacked } from '../seal.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
@@ -17,8 +17,8 @@ export type MeasuredInput = {
   readonly hasForeignThoughts: boolean
 }
 
-export function measureInput(body: JsonObject): MeasuredInput {
-  const walk: Walk = { measure: new Measure(), needs: new Set(), hasForeignThoughts: false }
+export function measureInput(body: JsonObject, measure: Measure): MeasuredInput {
+  const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
   readCacheMark(body, '', walk)
   readContent(body['system'], 'system', walk)
   for (const [index, message] of listOf(body['messages']).entries()) {
@@ -35,7 +35,7 @@ export function measureInput(body: JsonObject): MeasuredInput {
   readOutputFormat(body, walk)
   walk.measure.unknownFields(body, MESSAGES_FIELDS)
   const { hasForeignThoughts } = walk
-  return { measure: walk.measure.sum, needs: [...walk.needs], hasForeignThoughts }
+  return { measure: measure.sum, needs: [...walk.needs], hasForeignThoughts }
 }
 
 type Walk = {
@@ -77,10 +77,10 @@ function readBlock(block: Json, place: string, walk: Walk): void {
       walk.hasForeignThoughts ||= isPacked(block['signature'])
       measure.text(block['thinking'])
       // The signature is the whole thought under a seal, also where the text is short or left out.
-      return measure.text(block['signature'])
+      return measure.sealed(block['signature'])
     case 'redacted_thinking':
       walk.hasForeignThoughts ||= isPacked(block['data'])
-      return measure.text(block['data'])
+      return measure.sealed(block['data'])
     case 'tool_use':
       return measure.json(block)
     case 'tool_result':

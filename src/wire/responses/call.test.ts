@@ -54,7 +54,7 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
   [
     'encrypted thoughts',
     { input: [{ type: 'reasoning', encrypted_content: '12345678' }] },
-    { textBytes: 8 },
+    { textBytes: 8, sealedBytes: 8 },
   ],
   ['unknown items', { input: [SCREENSHOT] }, { unbounded: true, jsonBytes: bytes(SCREENSHOT) }],
   ['unknown fields', { documents: ['abc'] }, { textBytes: 2, jsonBytes: 7 }],

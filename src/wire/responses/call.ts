@@ -15,11 +15,11 @@ import { RESPONSES_FIELDS } from './fields.ts'
 import { itemType } from './item-type.ts'
 import { searchesMaxOf, usableTools } from './tools.ts'
 
-export function readCall(body: JsonObject): Call {
+export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
   const stream = streamOf(body)
   refuseFields(body)
-  const walk: Walk = { measure: new Measure(), needs: new Set(), hasForeignThoughts: false }
+  const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
   readPrompt(body, walk)
   const { tools, dropped } = usableTools(body)
   const searchesMax = searchesMaxOf(body)
@@ -29,7 +29,7 @@ export function readCall(body: JsonObject): Call {
   return defined({
     model,
     stream,
-    input: walk.measure.sum,
+    input: measure.sum,
     output: defined({
       tokensMax: countOf(body, 'max_output_tokens', 1),
       choices: 1,
@@ -89,7 +89,7 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
     case 'reasoning':
       walk.hasForeignThoughts ||= isUnreadable(item)
       // An encrypted thought is longer than the thought, so its text bounds what the model reads.
-      measure.text(item['encrypted_content'])
+      measure.sealed(item['encrypted_content'])
       measure.text(item['summary'])
       return measure.text(item['content'])
     case 'additional_tools':
