@@ -102,7 +102,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(() => lastUse.stop())
   const supply = new Supply(config, { http, clock })
   opened.defer(() => supply.stop())
-  const settings = () => supply.config.responses
+  const { bodyBytesMax } = config.server
+  const settings = () => ({ ...supply.config.responses, bodyBytesMax })
   const responses = opened.use(openResponses({ store, log, secret: secretOf(config), settings }))
 
   opened.defer(await watchKeys(store, { directory, running, log }))

@@ -21,7 +21,7 @@ import { readJsonBody } from '../src/wire/json.ts'
 import { freshSqlite, newKey, standingClock } from './support/store.ts'
 
 const clock = standingClock()
-const settings = { store: true, retentionMs: 60_000 }
+const settings = { store: true, retentionMs: 60_000, bodyBytesMax: 4096 }
 let database: Awaited<ReturnType<typeof freshSqlite>>
 let store: Store
 let state: ResponsesState
@@ -130,10 +130,13 @@ describe('a conversation', () => {
   })
 
   test('that grows too large is refused', async () => {
-    const large = 'x'.repeat(20 * 1024 * 1024)
-    await turn({ input: large }, response('resp_d1', says('ok')))
+    const half = 'x'.repeat(settings.bodyBytesMax / 2)
+    await turn({ input: half }, response('resp_d1', says('ok')))
+    const goOn = (input: string) =>
+      recall(state, keyId, body({ model: 'm', input, previous_response_id: 'resp_d1' }))
+    await goOn('small')
     await assert.rejects(
-      recall(state, keyId, body({ model: 'm', input: large, previous_response_id: 'resp_d1' })),
+      goOn(half),
       (error) => error instanceof GatewayError && error.code === 'request_too_large',
     )
   })

@@ -18,7 +18,14 @@ export type ResponsesState = {
   readonly vault: ResponseVault
   readonly clock: Clock
   /** As configured now: a reload changes them. */
-  settings(): { readonly store: boolean; readonly retentionMs: number }
+  settings(): ResponsesSettings
+}
+
+export type ResponsesSettings = {
+  readonly store: boolean
+  readonly retentionMs: number
+  /** What any request may weigh, and one that was rebuilt no more: a chain of answers must not grow without bound. */
+  readonly bodyBytesMax: number
 }
 
 /** Where sealed answers lie; every look-up is within one key. */
@@ -101,9 +108,6 @@ function conversationOf({ input, response }: StoredResponse): readonly Json[] {
   return [...input, ...outputOf(response)]
 }
 
-/** What a rebuilt request may weigh, as any request: a chain of answers must not grow without bound. */
-const REBUILT_BYTES_MAX = 32 * 1024 * 1024
-
 async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Promise<JsonBody> {
   const { previous_response_id: previousId, input } = sent.value
   const items = input === undefined ? [] : itemsOf(input)
@@ -120,7 +124,7 @@ async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Pr
     previous_response_id: undefined,
     input: [...before, ...now],
   })
-  if (rebuilt.length <= REBUILT_BYTES_MAX) return readJsonBody(rebuilt)
+  if (rebuilt.length <= state.settings().bodyBytesMax) return readJsonBody(rebuilt)
   throw new GatewayError(
     'request_too_large',
     'the conversation behind previous_response_id has grown too large: start a new one',

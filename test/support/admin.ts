@@ -167,7 +167,8 @@ async function flowOf(
   opened.defer(() => ledger.close())
   const tokenizer = new Tokenizer()
   opened.defer(() => tokenizer.close())
-  const settings = () => supply.config.responses
+  const { bodyBytesMax } = supply.config.server
+  const settings = () => ({ ...supply.config.responses, bodyBytesMax })
   const responses = opened.use(openResponses({ store, log: quiet, secret: SECRET, settings }))
   return {
     ...{ clock, log: quiet, ledger, tokenizer, responses, running: new Running() },
