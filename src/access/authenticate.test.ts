@@ -7,22 +7,10 @@ import { hashSecret, newPersonalToken, newSecret } from '../core/secret.ts'
 import type { Authenticator, Credentials } from './authenticate.ts'
 import { authenticate } from './authenticate.ts'
 import type { Caller } from './caller.ts'
+import { SAMPLE_CALLER as caller } from './sample-caller.ts'
 
 const NOW = 1_800_000_000_000
 const secret = newSecret('live')
-const caller: Caller = {
-  keyId: 'key_1',
-  name: 'demo',
-  mode: 'live',
-  status: 'active',
-  expiresAt: null,
-  secretValidUntil: null,
-  secretHash: null,
-  models: new Set(),
-  permissions: new Set(),
-  allowVersion: 1,
-  whenTight: 'cap',
-}
 
 function door(known: Caller = caller, messagesBearer = false): Authenticator & { asked: string[] } {
   const asked: string[] = []

@@ -4,8 +4,7 @@ import { test } from 'node:test'
 
 import type { Caller } from './caller.ts'
 import { KeyDirectory } from './directory.ts'
-
-const caller = { keyId: 'key_1' } as Caller
+import { SAMPLE_CALLER as caller } from './sample-caller.ts'
 
 test('a key is looked up once, and so is a secret nobody has', async () => {
   const asked: string[] = []

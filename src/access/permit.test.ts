@@ -7,6 +7,7 @@ import type { Call } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Caller } from './caller.ts'
 import { permitEndpoint, permitModel } from './permit.ts'
+import { SAMPLE_CALLER } from './sample-caller.ts'
 
 const abilities = {
   tools: true,
@@ -26,15 +27,14 @@ const models = new Map(
   ].map((one) => [one.id, one]),
 )
 const catalog = { get: (id) => models.get(id), list: () => [], changesAt: null } as Catalog
-const caller = {
-  name: 'demo',
-  mode: 'live',
+const caller: Caller = {
+  ...SAMPLE_CALLER,
   models: new Set(['gpt-5-mini', 'embedder', 'gone', 'removed']),
   permissions: new Set(['chat']),
-} as unknown as Caller
+}
 
 const ask = (name: string, needs: Call['needs'] = [], who = caller) =>
-  permitModel(catalog, who, { call: { model: name, needs } as unknown as Call, kind: 'chat' })
+  permitModel(catalog, who, { call: { model: name, needs }, kind: 'chat' })
 
 const refusal = (run: () => unknown): GatewayError => {
   try {

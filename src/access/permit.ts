@@ -20,7 +20,7 @@ export function permitEndpoint(caller: Caller, endpoint: Endpoint): void {
 export function permitModel(
   catalog: Catalog,
   caller: Caller,
-  { call, kind }: { readonly call: Call; readonly kind: ModelKind },
+  { call, kind }: { readonly call: Pick<Call, 'model' | 'needs'>; readonly kind: ModelKind },
 ): Model {
   if (!caller.models.has(call.model)) throw modelNotAllowed(caller, call.model)
   const model = catalog.get(call.model) ?? rehearsed(caller, call.model, kind)

@@ -3,22 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { Balances, Refused, Shortage } from '../ledger/ledger.ts'
-import type { Caller } from './caller.ts'
 import { refusalOf, StaleKey } from './refusal.ts'
+import { SAMPLE_CALLER } from './sample-caller.ts'
 
-const caller: Caller = {
-  keyId: 'key_1',
-  name: 'billing bot',
-  mode: 'live',
-  status: 'active',
-  expiresAt: null,
-  secretValidUntil: null,
-  secretHash: null,
-  models: new Set(),
-  permissions: new Set(),
-  allowVersion: 1,
-  whenTight: 'cap',
-}
+const caller = { ...SAMPLE_CALLER, name: 'billing bot' }
 
 const shortage: Shortage = {
   scope: 'key',
@@ -96,4 +84,9 @@ test('what became of a key', () => {
   }
   assert.throws(() => refuse({ reason: 'key_status', status: 'stale' } as Refused), StaleKey)
   assert.equal(refuse({ reason: 'unavailable' } as Refused).code, 'ledger_unavailable')
+})
+
+test('what whoever asks must have answered before is a fault, by its name', () => {
+  for (const reason of ['abandoned', 'recount'] as const)
+    assert.throws(() => refuse({ reason } as Refused), new RegExp(`refused with "${reason}"`))
 })

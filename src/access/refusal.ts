@@ -1,4 +1,6 @@
 // What the ledger refuses, in words for the caller: which limit, how much, until when, and what would help.
+import { AssertionError } from 'node:assert'
+
 import { GatewayError } from '../core/errors.ts'
 import { formatUsd } from '../core/money.ts'
 import { iso, usd } from '../core/value-json.ts'
@@ -29,7 +31,8 @@ export function refusalOf(caller: Caller, refused: Refused): GatewayError {
       )
     case 'abandoned':
     case 'recount':
-      return new GatewayError('internal_error', 'the request was not admitted')
+      // Nobody is left to be told the one, and the other is answered by counting, once.
+      throw new AssertionError({ message: `the ledger refused with "${refused.reason}"` })
   }
 }
 

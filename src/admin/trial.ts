@@ -45,7 +45,7 @@ export async function runTrial(
         codec,
         credentials: { family, authorization: `Bearer ${secret}`, apiKey: secret },
         providerHeaders: new Map(),
-        isDryRun: trial.isDryRun,
+        readDryRun: () => trial.isDryRun,
         session: undefined,
         startedMs: parts.clock.monotonicMs(),
         trace: { requestId },

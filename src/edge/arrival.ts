@@ -108,9 +108,9 @@ export class HttpArrival implements Arrival {
     this.#received = received
   }
 
-  /** Read when it is asked for: a wrong one is told to those alone whose key is right. */
-  get isDryRun(): boolean {
-    return isDryRun(this.#received.message.headers['x-tollgate-dry-run'])
+  /** Not before it is asked for: a wrong one is told to those alone whose key is right. */
+  readDryRun(): boolean {
+    return dryRunOf(this.#received.message.headers['x-tollgate-dry-run'])
   }
 
   get query(): URLSearchParams {
@@ -168,7 +168,7 @@ function sessionOf(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /** Somebody who asks for a rehearsal in words that are not understood must not get the performance. */
-function isDryRun(value: string | string[] | undefined): boolean {
+function dryRunOf(value: string | string[] | undefined): boolean {
   if (value === undefined || value === '0' || value === 'false') return false
   if (value === '1' || value === 'true') return true
   throw new GatewayError('invalid_request', 'x-tollgate-dry-run must be 1 or 0')

@@ -5,10 +5,7 @@ import type { Caller } from '../access/caller.ts'
 import type { LastUse } from '../access/last-use.ts'
 import { permitEndpoint } from '../access/permit.ts'
 import { StaleKey } from '../access/refusal.ts'
-import type { Catalog } from '../catalog/models.ts'
-import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
-import type { Ledger } from '../ledger/ledger.ts'
 import type { Trace } from './trace.ts'
 
 export type Asking = {
@@ -16,13 +13,18 @@ export type Asking = {
   readonly endpoint: Endpoint
   readonly credentials: Credentials
   readonly trace: Trace
-  /** The client only wants to know what would happen. */
-  readonly isDryRun: boolean
+  /** Whether the client only wants to know what would happen. Refuses whoever says so in words that are not understood. */
+  readDryRun(): boolean
+}
+
+export type IdentifyParts = {
+  readonly authenticator: Authenticator
+  readonly lastUse: Pick<LastUse, 'note'>
 }
 
 /** The key that calls, if it may call this endpoint. */
 export async function identify(
-  parts: { readonly authenticator: Authenticator; readonly lastUse: Pick<LastUse, 'note'> },
+  parts: IdentifyParts,
   { endpoint, credentials, trace }: Asking,
 ): Promise<Caller> {
   const caller = await authenticate(parts.authenticator, credentials)
@@ -34,7 +36,7 @@ export async function identify(
 
 /** Runs a handler, and once more when the key that called was changed in between. */
 export function withCurrentKey(
-  { authenticator }: { readonly authenticator: Authenticator },
+  { authenticator }: Pick<IdentifyParts, 'authenticator'>,
   handle: () => Promise<void>,
 ): Promise<void> {
   // Not awaited: a function that waits for as long as a stream is open takes half a kilobyte of it.
@@ -43,12 +45,4 @@ export function withCurrentKey(
     authenticator.forget()
     return handle()
   })
-}
-
-export type ListingParts = {
-  readonly authenticator: Authenticator
-  readonly lastUse: Pick<LastUse, 'note'>
-  readonly ledger: Ledger
-  readonly clock: Clock
-  catalog(): Catalog
 }

@@ -1,5 +1,5 @@
 // What a request is charged: the provider's own count where it is possible, else what was received, and never nothing
-// once a model has begun to work. Pure; `exchange.ts` puts it into the books.
+// once a model has begun to work. Pure; `books.ts` enters it.
 import { costOf, NO_SURCHARGE, surchargeOf } from '../catalog/prices.ts'
 import type { Cost, CostLine, Price } from '../catalog/prices.ts'
 import { likelyInput, likelyTokens } from '../catalog/tokens.ts'

@@ -48,8 +48,6 @@ const TIGHT_BELOW = 8n
 
 export class Books {
   readonly #parts: BooksParts
-  readonly #ledger: Ledger
-  readonly #clock: Clock
   readonly #entry: Entry
   readonly #attempts: Attempt[] = []
   /** What attempts that were given up may have cost. */
@@ -64,8 +62,6 @@ export class Books {
 
   constructor(parts: BooksParts, entry: Entry) {
     this.#parts = parts
-    this.#ledger = parts.ledger
-    this.#clock = parts.clock
     this.#entry = entry
   }
 
@@ -73,13 +69,13 @@ export class Books {
   dispatch(target: Prepared): void {
     this.#target = target
     this.#meter = new Meter()
-    this.#dispatchedMs = this.#clock.monotonicMs()
+    this.#dispatchedMs = this.#parts.clock.monotonicMs()
     this.#raisedBy = this.#parts.raisedBounds.factorOf(targetOf(target))
     this.#entry.trace.target = nameOf(target)
   }
 
   see(event: CanonicalEvent): void {
-    this.#meter.see(event, this.#clock)
+    this.#meter.see(event, this.#parts.clock)
     if (event.type === 'text-delta' && this.hasContent && !this.#isTrimmed) this.#trim()
   }
 
@@ -95,7 +91,7 @@ export class Books {
       target: nameOf(this.#target),
       why: this.#attempts.length === 0 ? why : `${why}; the one before it failed`,
       outcome,
-      durationMs: Math.round(this.#clock.monotonicMs() - this.#dispatchedMs),
+      durationMs: Math.round(this.#parts.clock.monotonicMs() - this.#dispatchedMs),
     })
   }
 
@@ -110,7 +106,7 @@ export class Books {
     if (owed.cost > 0n) {
       // A ledger that does not answer has promised nothing.
       const { holdId } = this.#entry.admission.hold
-      const isHeld = await this.#ledger.extend(holdId, owed.cost).catch(() => false)
+      const isHeld = await this.#parts.ledger.extend(holdId, owed.cost).catch(() => false)
       if (!isHeld) return false
       this.#attempts[this.#attempts.length - 1] = { ...failed, charge: chargeOf(owed) }
       this.#owed += owed.cost
@@ -128,7 +124,7 @@ export class Books {
   async #settle(failure: unknown): Promise<Settled | undefined> {
     const { admission, trace } = this.#entry
     if (this.#target === undefined && this.#attempts.length === 0) {
-      await this.#ledger.void(admission.hold.holdId, 'never sent to a provider')
+      await this.#parts.ledger.void(admission.hold.holdId, 'never sent to a provider')
       return undefined
     }
     const bill = this.#target === undefined ? NOTHING : this.#bill(this.#target, failure)
@@ -140,7 +136,7 @@ export class Books {
     trace.attempts = this.#attempts.length
     if (settlement.estimated) trace.estimated = true
     try {
-      const settled = await this.#ledger.settle(settlement)
+      const settled = await this.#parts.ledger.settle(settlement)
       if (settled.overrunNanodollars > 0n) this.#reportOverrun(settled)
       return settled
     } catch (cause) {
@@ -168,7 +164,7 @@ export class Books {
     if (!isTight(hold) || this.#target.searchesMax > 0) return
     const most = mostOf(this.#billed(this.#target, undefined))
     if (most === undefined || most + this.#owed >= hold.amountNanodollars) return
-    this.#ledger.trim(hold.holdId, most + this.#owed).catch(() => {
+    this.#parts.ledger.trim(hold.holdId, most + this.#owed).catch(() => {
       // What is held too much is freed by the settlement.
     })
   }
@@ -243,7 +239,7 @@ export class Books {
       // What was turned away costs nothing, whatever its target charges for a request.
       price: bill === NOTHING ? null : (this.#target?.price ?? null),
       estimated: bill.estimated || this.#owed > 0n,
-      latencyMs: Math.round(this.#clock.monotonicMs() - startedMs),
+      latencyMs: Math.round(this.#parts.clock.monotonicMs() - startedMs),
       firstTokenMs: firstOutputMs === undefined ? null : Math.round(firstOutputMs - startedMs),
       endUser: call.endUser ?? null,
       tags: call.metadata ?? {},
@@ -252,7 +248,7 @@ export class Books {
   }
 
   #silentMs(): number {
-    return (this.#meter.firstOutputMs ?? this.#clock.monotonicMs()) - this.#dispatchedMs
+    return (this.#meter.firstOutputMs ?? this.#parts.clock.monotonicMs()) - this.#dispatchedMs
   }
 }
 

@@ -11,13 +11,13 @@ import { withoutRetry } from '../core/errors.ts'
 import type { Routed } from '../routing/route.ts'
 import type { Log } from '../telemetry/log.ts'
 import { setAdmissionHeaders, setSettledHeaders } from './answer-headers.ts'
-import type { ListingParts } from './asking.ts'
 import { identify } from './asking.ts'
 import { attempt, refuseWhileAllRest } from './attempt.ts'
 import { Books } from './books.ts'
 import type { Incoming, RequestParts } from './client-request.ts'
 import { readRequest } from './client-request.ts'
 import { dryRun } from './dry-run.ts'
+import type { ListingParts } from './models.ts'
 import type { OwnKeyParts } from './own-key.ts'
 import type { Route } from './prepare.ts'
 import { prepare, withoutSearches } from './prepare.ts'
@@ -54,7 +54,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     { request, caller, model, prepared },
     { reply, clock: parts.clock },
   )
-  if (incoming.isDryRun) {
+  if (incoming.readDryRun()) {
     await reply.end(JSON.stringify(await dryRun(parts, question, prepared)))
     return
   }

@@ -29,7 +29,7 @@ export async function answerFree(
   call: FreeCall,
   work: () => string | Promise<string>,
 ): Promise<void> {
-  if (call.asking.isDryRun) return call.reply.end(JSON.stringify(await rehearse(parts, call)))
+  if (call.asking.readDryRun()) return call.reply.end(JSON.stringify(await rehearse(parts, call)))
   const startedMs = parts.clock.monotonicMs()
   const holdId = await admit(parts, call)
   const close = (failure?: unknown) => settle(parts, call, { holdId, startedMs, failure })

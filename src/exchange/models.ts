@@ -1,14 +1,17 @@
 // GET /v1/models and /v1/models/{id}: the models of the calling key and no others, in entries that the SDKs of both
 // families can read.
 import type { Caller } from '../access/caller.ts'
-import type { Model } from '../catalog/models.ts'
+import type { Catalog, Model } from '../catalog/models.ts'
 import type { ModelKind } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { Asking, ListingParts } from './asking.ts'
+import type { Asking, IdentifyParts } from './asking.ts'
 import { identify } from './asking.ts'
 import { answerFree } from './free.ts'
+import type { FreeParts } from './free.ts'
 import type { Reply } from './reply.ts'
+
+export type ListingParts = IdentifyParts & FreeParts & { catalog(): Catalog }
 
 export async function listModels(parts: ListingParts, asking: Asking, reply: Reply): Promise<void> {
   const caller = await identify(parts, asking)

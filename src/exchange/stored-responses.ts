@@ -1,15 +1,16 @@
 // GET and DELETE /v1/responses/{id}, and the list of its input items: what a key stored, and nobody else's.
 import { GatewayError } from '../core/errors.ts'
 import type { ResponseName } from '../store/responses.ts'
-import type { Asking, ListingParts } from './asking.ts'
+import type { Asking, IdentifyParts } from './asking.ts'
 import { identify } from './asking.ts'
 import { answerFree } from './free.ts'
+import type { FreeParts } from './free.ts'
 import { pageOfItems } from './input-items.ts'
 import type { Reply } from './reply.ts'
 import type { ResponsesState, StoredResponse } from './responses-state.ts'
 import { findResponse, forgetResponse } from './responses-state.ts'
 
-export type StoredParts = ListingParts & { readonly responses: ResponsesState }
+export type StoredParts = IdentifyParts & FreeParts & { readonly responses: ResponsesState }
 
 /** A request about one stored response. */
 export type AskingForStored = Asking & { readonly id: string; readonly query: URLSearchParams }

@@ -4,6 +4,7 @@
 import { databaseNow } from '../store/accounts.ts'
 import type { Store } from '../store/open.ts'
 import type { BookLedger } from './book-ledger.ts'
+import type { Item } from './books.ts'
 import type { HoldId } from './ledger.ts'
 import type { HeldBy } from './nodes.ts'
 import {
@@ -135,10 +136,7 @@ export class Keeper {
     }
   }
 
-  async #submit(
-    holds: readonly HeldBy[],
-    item: (hold: HeldBy) => Parameters<Writer['submit']>[0]['item'],
-  ): Promise<void> {
+  async #submit(holds: readonly HeldBy[], item: (hold: HeldBy) => Item): Promise<void> {
     const { writer } = this.#options
     await Promise.all(
       holds.map((hold) => writer.submit({ item: item(hold), timeoutMs: ITEM_MS_MAX })),

@@ -4,13 +4,13 @@ import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { text } from '../core/units.ts'
+import { AccessTokens } from './access-tokens.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
 import { fetchToken } from './fetch-token.ts'
 import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
 import type { Provider, UpstreamAnswer } from './provider.ts'
-import { Tokens } from './token.ts'
 
 const AUTHORITY = 'https://login.microsoftonline.com'
 const SCOPE = 'https://cognitiveservices.azure.com/.default'
@@ -113,7 +113,7 @@ function placeOf({ baseUrl, apiVersion }: Settings) {
 function entraTokens(
   { tenantId, clientId, clientSecret, authority }: NonNullable<Settings['entra']>,
   { http, clock }: AdapterTools,
-): Tokens {
+): AccessTokens {
   const url = new URL(`${authority.replace(/\/$/, '')}/${tenantId}/oauth2/v2.0/token`)
   const form = {
     grant_type: 'client_credentials',
@@ -121,5 +121,5 @@ function entraTokens(
     client_secret: clientSecret,
     scope: SCOPE,
   }
-  return new Tokens(() => fetchToken(http, url, form), clock)
+  return new AccessTokens(() => fetchToken(http, url, form), clock)
 }

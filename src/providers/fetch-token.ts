@@ -1,8 +1,8 @@
 // An access token by OAuth 2: a form that says who asks, a token that says how long it is good for.
 import { numberOf, stringOf } from '../core/json.ts'
+import type { AccessToken } from './access-tokens.ts'
 import { failed, fetchJson } from './fetch-json.ts'
 import type { HttpClient } from './http.ts'
-import type { AccessToken } from './token.ts'
 
 export async function fetchToken(
   http: HttpClient,

@@ -1,6 +1,7 @@
 // Several keys of one provider: requests take turns among them, and a key that the provider turns away is left alone for
 // a while and the request sent with the next one. Nothing was worked on, so nothing is paid twice.
 import type { Clock } from '../core/clock.ts'
+import { discard } from './discard.ts'
 import type { UpstreamAnswer } from './provider.ts'
 import { retryAfterOf } from './retry-after.ts'
 
@@ -68,14 +69,5 @@ export class Keys {
     const seconds = retryAfterOf(headers)
     const ms = seconds === undefined ? REST_MS : Math.min(seconds * 1000, REST_MS_MAX)
     this.#restsUntilMs.set(key, this.#clock.monotonicMs() + ms)
-  }
-}
-
-/** Lets go of an answer that nobody will read. */
-export async function discard({ body }: UpstreamAnswer): Promise<void> {
-  try {
-    for await (const _ of body) break
-  } catch {
-    // It was not wanted anyway.
   }
 }

@@ -7,6 +7,7 @@ import type { UpstreamFormat } from '../core/endpoints.ts'
 import { numberOf } from '../core/json.ts'
 import { text } from '../core/units.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
+import { AccessTokens } from './access-tokens.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { COMMON, defineAdapter, providerUrl } from './adapter.ts'
 import { takenBetas, untakenBetas } from './claude-betas.ts'
@@ -14,7 +15,6 @@ import { fetchJson } from './fetch-json.ts'
 import { fetchToken } from './fetch-token.ts'
 import { namesIn } from './list-models.ts'
 import type { Provider } from './provider.ts'
-import { Tokens } from './token.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 /** How long an assertion is good for; the token that it is exchanged for says its own end. */
@@ -137,9 +137,9 @@ function asClaudeTakesIt(body: Uint8Array): Uint8Array {
   return changeMembers(read, { model: undefined, anthropic_version: ANTHROPIC_VERSION })
 }
 
-function serviceTokens(account: ServiceAccount, { http, clock }: AdapterTools): Tokens {
+function serviceTokens(account: ServiceAccount, { http, clock }: AdapterTools): AccessTokens {
   const url = new URL(account.token_uri)
-  return new Tokens(() => {
+  return new AccessTokens(() => {
     const assertion = assertionOf(account, Math.floor(clock.now() / 1000))
     const grant_type = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
     return fetchToken(http, url, { grant_type, assertion })

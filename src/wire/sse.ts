@@ -16,6 +16,11 @@ export type SseEvent = {
 /** One event may not grow without bound: a provider that never ends a line would fill the memory. */
 const EVENT_CHARACTERS_MAX = 8 * 1024 * 1024
 
+/** What keeps a connection alive and says nothing. */
+export function sseComment(text: string): string {
+  return `: ${text}\n\n`
+}
+
 export function sseEvent(event: string, data: unknown): SseEvent {
   return { event, data: typeof data === 'string' ? data : JSON.stringify(data), raw: '' }
 }

@@ -6,12 +6,12 @@ import { isArray, isObject, numberOf } from '../../core/json.ts'
 import type { AnswerContext, EventEncoder } from '../codec.ts'
 import { encodeError } from '../errors.ts'
 import type { SseEvent } from '../sse.ts'
-import { sseEvent } from '../sse.ts'
+import { sseComment, sseEvent } from '../sse.ts'
 import type { Change } from './deltas.ts'
 import { DeltaEncoder } from './deltas.ts'
 import { encodeUsage } from './usage.ts'
 
-export const KEEP_ALIVE = ': keepalive\n\n'
+export const KEEP_ALIVE = sseComment('keepalive')
 export const DONE = sseEvent('', '[DONE]')
 
 export function encodeEvents(answer: AnswerContext): EventEncoder {

@@ -5,12 +5,12 @@ import type { JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import type { AnswerContext, EventEncoder } from '../codec.ts'
 import type { SseEvent } from '../sse.ts'
-import { sseEvent } from '../sse.ts'
+import { sseComment, sseEvent } from '../sse.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import type { Step } from './open-item.ts'
 
 /** What keeps a connection alive: a comment, because every event counts in the sequence. */
-export const KEEP_ALIVE = ': keepalive\n\n'
+export const KEEP_ALIVE = sseComment('keepalive')
 
 /** Open Responses asks for it at the end of a stream; OpenAI's own clients accept it. */
 export const DONE: SseEvent = sseEvent('', '[DONE]')

@@ -5,13 +5,13 @@ import { beforeEach, test } from 'node:test'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { UpstreamAnswer } from './provider.ts'
-import { Tokens } from './token.ts'
+import { AccessTokens } from './access-tokens.ts'
 
 const clock: Clock & { at: number } = { at: 0, now: () => 0, monotonicMs: () => clock.at }
 let fetched = 0
 let withdrawn: readonly string[] = []
-const tokens = (): Tokens =>
-  new Tokens(async () => ({ value: `token-${++fetched}`, expiresInSeconds: 3_600 }), clock)
+const tokens = (): AccessTokens =>
+  new AccessTokens(async () => ({ value: `token-${++fetched}`, expiresInSeconds: 3_600 }), clock)
 
 beforeEach(() => {
   clock.at = 0
@@ -65,7 +65,7 @@ test('whoever turns away even a fresh one is not asked again and again', async (
 
 test('a sign-in that fails costs nothing, and the next request tries again', async () => {
   let isDown = true
-  const kept = new Tokens(async () => {
+  const kept = new AccessTokens(async () => {
     if (isDown) throw new Error('down')
     return { value: 'token', expiresInSeconds: 3_600 }
   }, clock)

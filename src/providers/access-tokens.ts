@@ -2,7 +2,7 @@
 // many requests wait for one. One that is turned away before its end has been withdrawn, and is fetched anew.
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { discard } from './keys.ts'
+import { discard } from './discard.ts'
 import type { UpstreamAnswer } from './provider.ts'
 
 export type AccessToken = { readonly value: string; readonly expiresInSeconds: number }
@@ -14,7 +14,7 @@ const YOUNG_MS = 30_000
 
 type Known = { readonly value: string; readonly sinceMs: number; readonly goodUntilMs: number }
 
-export class Tokens {
+export class AccessTokens {
   readonly #fetch: () => Promise<AccessToken>
   readonly #clock: Clock
   #known: Known | undefined

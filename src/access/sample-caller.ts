@@ -1,0 +1,16 @@
+// A caller that may nothing yet: tests say what they need of it.
+import type { Caller } from './caller.ts'
+
+export const SAMPLE_CALLER: Caller = {
+  keyId: 'key_1',
+  name: 'demo',
+  mode: 'live',
+  status: 'active',
+  expiresAt: null,
+  secretValidUntil: null,
+  secretHash: null,
+  models: new Set(),
+  permissions: new Set(),
+  allowVersion: 1,
+  whenTight: 'cap',
+}
