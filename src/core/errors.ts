@@ -19,6 +19,7 @@ const CODES = {
   ability_missing: { status: 400, retry: 'never' },
   previous_response_not_found: { status: 400, retry: 'never' },
   request_too_large: { status: 413, retry: 'never' },
+  request_timeout: { status: 408, retry: 'later' },
   not_found: { status: 404, retry: 'never' },
   method_not_allowed: { status: 405, retry: 'never' },
   response_not_found: { status: 404, retry: 'never' },

@@ -8,17 +8,38 @@ import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 
 import { ClientGone } from '../exchange/reply.ts'
+import { LinkedList } from '../core/linked-list.ts'
 import { Body, BodyRoom } from './body.ts'
+import type { Watched } from './keep-alive.ts'
+
+/** A timer that looks when it is told to. */
+class Watch {
+  readonly #watched = new LinkedList<Watched>()
+  readonly nowMs = 0
+  readonly add = (one: Watched) => this.#watched.add(one)
+
+  get count(): number {
+    return this.#watched.members().length
+  }
+
+  look(nowMs: number): void {
+    for (const one of this.#watched.members()) one.look(nowMs, 0)
+  }
+}
 
 /** Sends these pieces one by one, and tells what the reader made of each request and the client of each answer. */
 async function reading(
   context: TestContext,
-  { room, keyId = 'key_one' }: { readonly room: BodyRoom; readonly keyId?: string },
+  {
+    room,
+    keyId = 'key_one',
+    watch = new Watch(),
+  }: { readonly room: BodyRoom; readonly keyId?: string; readonly watch?: Watch },
   pieces: readonly string[],
 ) {
   const seen: unknown[] = []
   const server = createServer((message, response) => {
-    const body = new Body(room, message)
+    const body = new Body(room, message, watch)
     const answered = body.read(keyId).then(
       (whole) => {
         seen.push(whole.toString())
@@ -89,10 +110,60 @@ test('a client that leaves inside its body has gone', async (context) => {
   assert.ok(seen[0] instanceof ClientGone)
 })
 
+/** That tells what it has. */
+class CountedRoom extends BodyRoom {
+  bytes = 0
+
+  override take(keyId: string, bytes: number, bytesOfBody: number) {
+    this.bytes += bytes
+    return super.take(keyId, bytes, bytesOfBody)
+  }
+
+  override giveBack(keyId: string, bytes: number): void {
+    this.bytes -= bytes
+    super.giveBack(keyId, bytes)
+  }
+}
+
+test('a body may take two minutes, and a second more for each 64 KB that has arrived', async (context) => {
+  for (const [bytes, msMax] of [
+    [1, 120_001],
+    [640_000, 130_000],
+  ] as const) {
+    const watch = new Watch()
+    const room = new CountedRoom(1_000_000)
+    const pieces = [post(1_000_000), 'x'.repeat(bytes)]
+    const { seen, client } = await reading(context, { room, watch }, pieces)
+    while (room.bytes < bytes) await new Promise((resolve) => setTimeout(resolve, 1))
+    watch.look(msMax)
+    assert.equal(watch.count, 1, 'it is still waited for')
+    watch.look(msMax + 1)
+    assert.equal(watch.count, 0)
+    await once(client, 'data')
+    client.destroy()
+    assert.match(String(seen[0]), /took too long to arrive: send it again/)
+    assert.equal(room.bytes, 0)
+  }
+})
+
+test('a body that is there, or whose client has gone, is no longer watched', async (context) => {
+  const watch = new Watch()
+  const room = new BodyRoom(100)
+  const whole = await reading(context, { room, watch }, [`${post(2)}ok`])
+  await once(whole.client, 'data')
+  assert.equal(watch.count, 0)
+  whole.client.destroy()
+  const half = await reading(context, { room, watch }, [`${post(2)}o`])
+  while (watch.count === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  half.client.destroy()
+  while (half.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  assert.equal(watch.count, 0)
+})
+
 /** A body that was read, and not yet released. */
 async function hold(context: TestContext, room: BodyRoom, keyId: string): Promise<Body> {
   const held = Promise.withResolvers<Body>()
-  const open = createServer((message) => held.resolve(new Body(room, message)))
+  const open = createServer((message) => held.resolve(new Body(room, message, new Watch())))
   open.listen(0, '127.0.0.1')
   await once(open, 'listening')
   const holder = connect((open.address() as AddressInfo).port, '127.0.0.1')

@@ -1,10 +1,20 @@
-// Request bodies: each read whole within the limit for one, and counted for as long as it is in memory, so that those of
-// one key, and all of them together, stay within what they may take of it.
+// Request bodies: each read whole within the limits of size and time for one, and counted for as long as it is in memory,
+// so that those of one key, and all of them together, stay within what they may take of it.
 import type { IncomingMessage } from 'node:http'
 
 import { GatewayError } from '../core/errors.ts'
+import type { Link } from '../core/linked-list.ts'
 import { formatSize } from '../core/units.ts'
 import { ClientGone } from '../exchange/reply.ts'
+import type { KeepAlive, Watched } from './keep-alive.ts'
+
+const BODY_MS_MAX = 120_000
+const BODY_BYTES_PER_MS = 64
+
+/** How long so many bytes may take: a large body over a slow line has its time, and nobody trickles a small one. */
+export function bodyMsMax(bytes: number): number {
+  return BODY_MS_MAX + Math.ceil(bytes / BODY_BYTES_PER_MS)
+}
 
 /** What bodies may take of the memory. */
 export class BodyRoom {
@@ -57,16 +67,26 @@ export class BodyRoom {
 }
 
 /** The body of one message. Whoever has it releases it when it is no longer needed. */
-export class Body {
+export class Body implements Watched {
   readonly #room: BodyRoom
   readonly #message: IncomingMessage
+  readonly #keepAlive: Pick<KeepAlive, 'add' | 'nowMs'>
+  /** Among what is looked after, while it arrives. */
+  #place: Link<Watched> | undefined
+  #startedMs = 0
+  #refuse: ((problem: GatewayError) => void) | undefined
   #whole: Promise<Buffer> | undefined
   #keyId = ''
   #bytes = 0
 
-  constructor(room: BodyRoom, message: IncomingMessage) {
+  constructor(
+    room: BodyRoom,
+    message: IncomingMessage,
+    keepAlive: Pick<KeepAlive, 'add' | 'nowMs'>,
+  ) {
     this.#room = room
     this.#message = message
+    this.#keepAlive = keepAlive
   }
 
   /** The whole body, also when it is asked for again. It counts for the key that sends it. */
@@ -82,42 +102,65 @@ export class Body {
     this.#whole = undefined
   }
 
+  /** Called by the shared timer: what arrived so far says how long the rest is waited for. */
+  look(nowMs: number): void {
+    if (nowMs - this.#startedMs > bodyMsMax(this.#bytes)) this.#refuse?.(tooSlow())
+  }
+
   #read(): Promise<Buffer> {
     const message = this.#message
     const refusal = message.destroyed ? new ClientGone() : this.#room.refusalOf(message)
     if (refusal !== undefined) return Promise.reject(refusal)
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
     const chunks: Buffer[] = []
+    this.#startedMs = this.#keepAlive.nowMs
+    this.#place = this.#keepAlive.add(this)
     // Listeners, because an iterator over the message costs more than all else that is done with a small body.
     const take = (chunk: Buffer): void => {
       chunks.push(chunk)
       this.#bytes += chunk.length
       const problem = this.#room.take(this.#keyId, chunk.length, this.#bytes)
-      if (problem === undefined) return
+      if (problem !== undefined) this.#refuse?.(problem)
+    }
+    this.#refuse = (problem) => {
       // What is still coming is let pass unread, so that the connection can serve the next request.
       message.off('data', take).resume()
       chunks.length = 0
       this.#giveBack()
+      this.#leave()
       reject(problem)
     }
     message.on('data', take)
     message.once('end', () => {
       const [first] = chunks
+      this.#leave()
       // Its answer may be a stream that is open for long, and the message with it: nothing here is kept for that.
       message.off('data', take)
       resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks))
       chunks.length = 0
     })
     message.once('close', () => {
+      this.#leave()
       if (!message.complete) reject(new ClientGone())
     })
     return promise
+  }
+
+  /** Nothing more of it is waited for. */
+  #leave(): void {
+    this.#place?.remove()
+    this.#place = undefined
+    this.#refuse = undefined
   }
 
   #giveBack(): void {
     if (this.#bytes > 0) this.#room.giveBack(this.#keyId, this.#bytes)
     this.#bytes = 0
   }
+}
+
+export function tooSlow(): GatewayError {
+  return new GatewayError('request_timeout', 'the request took too long to arrive: send it again')
 }
 
 function tooMany(): GatewayError {

@@ -1,10 +1,10 @@
-// One timer for all open answers: a stream that has been silent for a while says that it is still there, so that no
-// proxy on the way takes it for dead, and a client that takes nothing for long is cut. Its coarse clock also saves every
-// write from asking for the time.
+// One timer for all that is open: a stream that has been silent for a while says that it is still there, so that no proxy
+// on the way takes it for dead, and a client that takes nothing for long, or sends its body too slowly, is cut. Its coarse
+// clock also saves every write from asking for the time.
 import type { Clock } from '../core/clock.ts'
 import { LinkedList, type Link } from '../core/linked-list.ts'
 
-export interface OpenAnswer {
+export interface Watched {
   look(nowMs: number, silenceMs: number): void
 }
 
@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 1_000
 
 export class KeepAlive {
   readonly #clock: Clock
-  readonly #answers = new LinkedList<OpenAnswer>()
+  readonly #watched = new LinkedList<Watched>()
   readonly #timer: NodeJS.Timeout
   nowMs: number
 
@@ -25,8 +25,8 @@ export class KeepAlive {
   }
 
   /** To be removed when it is closed. */
-  add(answer: OpenAnswer): Link<OpenAnswer> {
-    return this.#answers.add(answer)
+  add(one: Watched): Link<Watched> {
+    return this.#watched.add(one)
   }
 
   stop(): void {
@@ -35,6 +35,6 @@ export class KeepAlive {
 
   #look(): void {
     this.nowMs = this.#clock.monotonicMs()
-    for (const answer of this.#answers.members()) answer.look(this.nowMs, SILENCE_MS)
+    for (const one of this.#watched.members()) one.look(this.nowMs, SILENCE_MS)
   }
 }

@@ -9,7 +9,7 @@ import { ClientGone } from '../exchange/reply.ts'
 import type { Reply, StreamVoice } from '../exchange/reply.ts'
 import { encodeError } from '../wire/errors.ts'
 import { writeSse } from '../wire/sse.ts'
-import type { KeepAlive, OpenAnswer } from './keep-alive.ts'
+import type { KeepAlive, Watched } from './keep-alive.ts'
 
 /** A client that takes nothing for this long is cut: it holds a provider's stream and memory. */
 const BLOCKED_MS_MAX = 60_000
@@ -19,8 +19,8 @@ const LINGER_MS = 500
 export class HttpReply implements Reply {
   readonly #response: ServerResponse
   readonly #keepAlive: KeepAlive
-  /** Among the answers that are looked after. */
-  #place: Link<OpenAnswer> | undefined
+  /** Among what is looked after. */
+  #place: Link<Watched> | undefined
   /** Names and values in turn, as node takes them. */
   #headers: string[] = []
   /** Called when the answer is closed, by whoever waits for that. */

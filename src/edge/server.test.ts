@@ -7,8 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
+import type { Authenticator } from '../access/authenticate.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
+import { newSecret } from '../core/secret.ts'
 import type { Parts } from '../exchange/exchange.ts'
 import { Running } from '../exchange/running.ts'
 import { jsonLog, type Log } from '../telemetry/log.ts'
@@ -117,11 +120,64 @@ test('an address with a NUL character reaches nobody', async () => {
   await edge.drain(60_000)
 })
 
+test('a body that trickles is told to come again, in the words of its family, and cut', async () => {
+  // A second of the test is two and a half minutes.
+  const clock = { ...systemClock, monotonicMs: () => performance.now() * 150 }
+  let text = ''
+  const log = jsonLog(systemClock, (written) => (text += written))
+  const edge = edgeWith({ serve: () => assert.fail() }, log, clock)
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const client = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+  client.write(
+    `POST /v1/messages HTTP/1.1\r\nhost: a\r\nx-api-key: ${newSecret('live')}\r\ncontent-length: 10\r\n\r\n{`,
+  )
+  const answer = (await Array.fromAsync(client)).join('')
+  assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/)
+  assert.match(answer, /\r\nx-should-retry: true\r\n/i)
+  assert.match(answer, /\r\nconnection: close\r\n/i)
+  assert.match(answer, /"type":"error","error":\{"type":"timeout_error"/)
+  await edge.drain(60_000)
+  log.flush()
+  const { status, code } = Object(JSON.parse(text))
+  assert.deepEqual({ status, code }, { status: 408, code: 'request_timeout' })
+})
+
+test('what is no request is told so', async () => {
+  const edge = edgeWith(
+    { serve: () => assert.fail() },
+    jsonLog(systemClock, () => {}),
+  )
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  for (const [sent, told] of [
+    ['hello\r\n\r\n', /^HTTP\/1\.1 400 [^]*this is not an HTTP request/],
+    [`GET / HTTP/1.1\r\nx: ${'x'.repeat(70_000)}`, /^HTTP\/1\.1 431 [^]*larger than 64 KB/],
+  ] as const) {
+    const client = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+    client.write(sent)
+    assert.match((await Array.fromAsync(client)).join(''), told)
+  }
+  await edge.drain(60_000)
+})
+
+/** Whose key is good for everything. */
+const caller: Caller = {
+  ...{ keyId: 'key_one', name: 'one', mode: 'live', status: 'active', expiresAt: null },
+  ...{ secretValidUntil: null, secretHash: null, models: new Set(), allowVersion: 1 },
+  ...{ permissions: new Set(['messages']), whenTight: 'cap' },
+}
+
 function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
+  const authenticator: Authenticator = {
+    clock,
+    messagesBearer: () => false,
+    findBySecretHash: () => caller,
+    forget: () => {},
+  }
+  const lastUse = { note: () => {} }
   return new Edge({
-    parts: { clock, running: new Running() } as Parts,
+    parts: { clock, running: new Running(), authenticator, lastUse } as unknown as Parts,
     log,
-    bodyBytesMax: 0,
+    bodyBytesMax: 1_000,
     web,
     admin: { handle: async () => {}, close: async () => {} },
     planes: ['data', 'admin'],

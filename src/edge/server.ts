@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 import type { AdminServer } from '../admin/server.ts'
+import { DAY_MS } from '../core/durations.ts'
 import type { Family } from '../core/endpoints.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
@@ -17,12 +18,12 @@ import type { Trace } from '../exchange/trace.ts'
 import { isOutage } from '../store/outage.ts'
 import { describeError } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
-import { encodeError } from '../wire/errors.ts'
 import type { Received } from './arrival.ts'
 import { findRoute, HttpArrival, nothingAt, otherMethods } from './arrival.ts'
-import { Body, BodyRoom } from './body.ts'
+import { Body, bodyMsMax, BodyRoom } from './body.ts'
 import type { WebFiles } from './files.ts'
 import { KeepAlive } from './keep-alive.ts'
+import { HEADER_BYTES_MAX, noRequestOf, writeNoRequest } from './no-request.ts'
 import { HttpReply } from './reply.ts'
 import { logRequest } from './request-log.ts'
 
@@ -41,9 +42,8 @@ export type EdgeOptions = {
 const SETTINGS = {
   // Refused here, so that the answer has a form and an id.
   requireHostHeader: false,
-  maxHeaderSize: 64 * 1024,
+  maxHeaderSize: HEADER_BYTES_MAX,
   headersTimeout: 15_000,
-  requestTimeout: 120_000,
   keepAliveTimeout: 75_000,
 }
 /** How long the last error event of a cut stream may take to go out. */
@@ -67,7 +67,9 @@ export class Edge {
     const serve = (message: IncomingMessage, response: ServerResponse): void => {
       void this.#serve(message, response)
     }
-    this.#server = createServer(SETTINGS, serve)
+    // Bodies that are read are watched one by one. This ends those that are not; node counts it in 32 bits.
+    const requestTimeout = Math.min(bodyMsMax(options.bodyBytesMax), DAY_MS)
+    this.#server = createServer({ ...SETTINGS, requestTimeout }, serve)
     // Whoever expects what nobody knows is answered as if it had not said so.
     this.#server.on('checkExpectation', serve)
     this.#server.on('clientError', (problem, socket) => this.#refuse(socket, problem))
@@ -112,7 +114,7 @@ export class Edge {
     const family = familyOf(path)
     const requestId = newId('req', parts.clock)
     const reply = new HttpReply(response, this.#keepAlive)
-    const body = new Body(this.#bodyRoom, message)
+    const body = new Body(this.#bodyRoom, message, this.#keepAlive)
     const trace: Trace = { requestId, path: path.slice(0, PATH_CHARACTERS_LOGGED) }
     let error: GatewayError | undefined
     reply.setHeader('x-request-id', requestId)
@@ -130,6 +132,8 @@ export class Edge {
     } catch (thrown) {
       if (!(thrown instanceof ClientGone)) {
         error = isOutage(thrown) ? unreached(thrown) : toGatewayError(thrown)
+        // The rest of a body that came too slowly is not waited for.
+        if (error.code === 'request_timeout') response.shouldKeepAlive = false
         await reply.fail(error, family, requestId).catch((why) => this.#lose(response, why))
       }
     } finally {
@@ -201,22 +205,15 @@ export class Edge {
   #refuse(socket: Duplex, problem: NodeJS.ErrnoException): void {
     // Who is gone asks for nothing; what it asked for before is logged by itself.
     if (problem.code === 'ECONNRESET') return void socket.destroy()
-    const isTooLarge = problem.code === 'HPE_HEADER_OVERFLOW'
     const requestId = newId('req', this.#options.parts.clock)
-    const message = isTooLarge ? 'the headers are larger than 64 KB' : 'this is not an HTTP request'
-    const error = new GatewayError('invalid_request', message)
+    const refusal = noRequestOf(problem.code)
     this.#options.log.info('request', {
       request_id: requestId,
-      code: error.code,
+      code: refusal.error.code,
       cause: problem.code,
     })
     if (!socket.writable) return void socket.destroy()
-    const body = JSON.stringify(encodeError('chat', error, requestId))
-    socket.end(
-      `HTTP/1.1 ${isTooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'}\r\n` +
-        `content-type: application/json\r\nx-request-id: ${requestId}\r\nconnection: close\r\n` +
-        `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    )
+    socket.end(writeNoRequest(refusal, requestId))
   }
 }
 

@@ -24,6 +24,7 @@ const TYPES: Record<ErrorCode, Record<Family, string>> = {
   ability_missing: { chat: REQUEST, messages: REQUEST },
   previous_response_not_found: { chat: REQUEST, messages: REQUEST },
   request_too_large: { chat: REQUEST, messages: 'request_too_large' },
+  request_timeout: { chat: REQUEST, messages: 'timeout_error' },
   not_found: { chat: REQUEST, messages: 'not_found_error' },
   method_not_allowed: { chat: REQUEST, messages: 'not_found_error' },
   response_not_found: { chat: REQUEST, messages: 'not_found_error' },

@@ -1,0 +1,45 @@
+// What a connection is told whose bytes become no request that could be served: written by hand, because there is no
+// response to write to. Nobody knows its path, so the envelope is the chat family's.
+import { GatewayError } from '../core/errors.ts'
+import { formatSize } from '../core/units.ts'
+import { encodeError } from '../wire/errors.ts'
+import { tooSlow } from './body.ts'
+
+export const HEADER_BYTES_MAX = 64 * 1024
+
+export type NoRequest = { readonly status: string; readonly error: GatewayError }
+
+/** By what node calls the problem. */
+export function noRequestOf(problem: string | undefined): NoRequest {
+  switch (problem) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: '408 Request Timeout', error: tooSlow() }
+    case 'HPE_HEADER_OVERFLOW':
+      return {
+        status: '431 Request Header Fields Too Large',
+        error: invalid(`the headers are larger than ${formatSize(HEADER_BYTES_MAX)}`),
+      }
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return {
+        status: '413 Content Too Large',
+        error: invalid("the extensions of the body's chunks are too large: send it without them"),
+      }
+    case undefined:
+    default:
+      return { status: '400 Bad Request', error: invalid('this is not an HTTP request') }
+  }
+}
+
+/** The whole answer; the connection ends with it. */
+export function writeNoRequest({ status, error }: NoRequest, requestId: string): string {
+  const body = JSON.stringify(encodeError('chat', error, requestId))
+  return (
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\nx-request-id: ${requestId}\r\n` +
+    `x-should-retry: ${error.retry !== 'never'}\r\nconnection: close\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  )
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', message)
+}
