@@ -203,7 +203,9 @@ describe('the pages beside the keys', () => {
     await dialog.getByRole('button', { name: 'Confirm code' }).click()
     await dialog.getByText('These recovery codes are shown once.').waitFor()
     assert.deepEqual(await seriousFindings(page), [])
-    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.keyboard.press('Escape')
+    const question = page.getByRole('dialog', { name: 'Close without copying?' })
+    await question.getByRole('button', { name: 'Close without it' }).click()
     await page.getByRole('button', { name: 'New recovery codes' }).waitFor()
   })
 

@@ -102,7 +102,7 @@ describe('people and accounts', () => {
       ).status
     assert.equal(await status(), 200)
     await dialog.getByRole('button', { name: 'Done' }).click()
-    const question = page.getByRole('dialog', { name: 'Close without copying it?' })
+    const question = page.getByRole('dialog', { name: 'Close without copying?' })
     await question.getByRole('button', { name: 'Cancel' }).click()
     await dialog.getByRole('button', { name: 'Copy access token', exact: true }).click()
     await dialog.getByRole('button', { name: 'Copied' }).waitFor()

@@ -1,50 +1,33 @@
 // The recovery codes, shown once: each lets one in without the app, one time.
-import { Button, Group, Modal, Stack } from '@mantine/core'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Notice } from '../../parts/notice.tsx'
+import { OnceDialog } from '../../parts/once-dialog.tsx'
 import styles from './profile.module.css'
 
-type RecoveryCodesProps = { readonly codes: readonly string[] }
+type RecoveryCodesDialogProps = { readonly codes: readonly string[]; readonly onClose: () => void }
 
-function RecoveryCodes({ codes }: RecoveryCodesProps) {
+export function RecoveryCodesDialog({ codes, onClose }: RecoveryCodesDialogProps) {
   const { t } = useTranslation()
   return (
-    <Stack gap="xs">
-      <Notice tone="warn" title={t('profile.codesOnce')}>
-        {t('profile.codesAbout')}
-      </Notice>
-      <ul className={styles['codes']}>
-        {codes.map((code) => (
-          <li key={code}>
-            <code>{code}</code>
-          </li>
-        ))}
-      </ul>
-      <div>
-        <CopyButton text={codes.join('\n')} label={t('profile.codes')} />
-      </div>
-    </Stack>
-  )
-}
-
-export function RecoveryCodesDialog({
-  codes,
-  onClose,
-}: RecoveryCodesProps & { readonly onClose: () => void }) {
-  const { t } = useTranslation()
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      closeOnClickOutside={false}
-      title={t('profile.codes')}
-      closeButtonProps={{ 'aria-label': t('dialog.close') }}
-    >
-      <RecoveryCodes codes={codes} />
-      <Group justify="flex-end" mt="md">
-        <Button onClick={onClose}>{t('secret.done')}</Button>
-      </Group>
-    </Modal>
+    <OnceDialog title={t('profile.codes')} loss={t('once.codes')} onClose={onClose}>
+      {(onCopied) => (
+        <>
+          <Notice tone="warn" title={t('profile.codesOnce')}>
+            {t('profile.codesAbout')}
+          </Notice>
+          <ul className={styles['codes']} onCopy={onCopied}>
+            {codes.map((code) => (
+              <li key={code}>
+                <code>{code}</code>
+              </li>
+            ))}
+          </ul>
+          <div>
+            <CopyButton text={codes.join('\n')} label={t('profile.codes')} onCopied={onCopied} />
+          </div>
+        </>
+      )}
+    </OnceDialog>
   )
 }
