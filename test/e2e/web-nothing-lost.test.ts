@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { choose, openWebDesk } from '../support/web.ts'
+import { administrator, choose, openWebDesk } from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
 describe('nothing is lost', () => {
@@ -86,6 +86,65 @@ describe('nothing is lost', () => {
     const renamed = Object(roles).find((role: { id: string }) => role.id === id)
     assert.deepEqual(renamed.permissions, permissions)
   })
+
+  test('a new secret stays when its key leaves the list', async () => {
+    const models = ['sandbox-chat']
+    const { id } = await desk.ask('POST', '/keys', { name: 'rotated', models, budget: '1' })
+    await desk.open('/settings/api-access?status=active&search=rotated')
+    await rotate('rotated')
+    await desk.ask('POST', `/keys/${id}/pause`)
+    await comeBack()
+    await page.getByText('No key matches').waitFor()
+    await secret().waitFor()
+  })
+
+  test('whoever goes back in the browser is asked first', async () => {
+    await desk.open('/settings/models')
+    await page.getByRole('navigation').getByRole('link', { name: 'API access' }).click()
+    await rotate('rotated')
+    await page.goBack()
+    const question = page.getByRole('dialog', { name: 'Close without storing the secret?' })
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'hidden' })
+    await secret().waitFor()
+  })
+
+  test('a key that cannot be copied leaves a form that stays, and its secret is shown', async () => {
+    await page.goto(`${desk.url}/settings/api-access/new?from=key_unknown`)
+    const name = page.getByRole('textbox', { name: 'Name' })
+    await name.fill('without a model')
+    const asked = page.waitForResponse('**/keys/key_unknown')
+    await comeBack()
+    await (await asked).finished()
+    await page.clock.runFor(1_000)
+    assert.equal(await name.inputValue(), 'without a model')
+    await page.getByRole('checkbox', { name: 'sandbox-chat', exact: true }).check()
+    await page.getByRole('textbox', { name: 'Budget in USD' }).fill('1')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await secret().waitFor()
+  })
+
+  test('a secret does not wait for the lists', async () => {
+    await desk.open('/settings/profile')
+    await page.getByRole('button', { name: 'New access token' }).click()
+    await page.route('**/profile/tokens', (route) =>
+      route.request().method() === 'GET' ? undefined : route.fallback(),
+    )
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('What it is for').fill('script')
+    await dialog.getByLabel('Current password').fill(administrator.password)
+    await dialog.getByRole('button', { name: 'Create token' }).click()
+    await dialog.getByRole('group', { name: 'access token', exact: true }).waitFor()
+    await page.unroute('**/profile/tokens')
+  })
+
+  const secret = () => page.getByLabel(/^Secret, \d+ characters$/)
+
+  async function rotate(name: string): Promise<void> {
+    await choose(page, name, 'Rotate secret')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+    await secret().waitFor()
+  }
 
   /** From another window, long after the answers on the page have become old. */
   async function comeBack(): Promise<void> {

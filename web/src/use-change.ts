@@ -6,13 +6,15 @@ import { showToast } from './parts/toasts.tsx'
 
 export type Change<Input, Output> = {
   readonly change: (input: Input) => Promise<Output>
+  /** At once: what is shown only once must not wait until the lists are asked for again. */
+  readonly onAnswer?: (output: Output) => void
   readonly said?: (output: Output) => ReactNode
   readonly onDone?: (output: Output) => void
 }
 
 export function useChange<Output, Input = void>(
   made: readonly QueryKey[],
-  { change, said, onDone }: Change<Input, Output>,
+  { change, onAnswer, said, onDone }: Change<Input, Output>,
 ): UseMutationResult<Output, Error, Input> {
   const client = useQueryClient()
   return useMutation({
@@ -20,6 +22,7 @@ export function useChange<Output, Input = void>(
     // Some answers carry a secret: none is kept.
     gcTime: 0,
     onSuccess: async (output) => {
+      onAnswer?.(output)
       await Promise.all(made.map((queryKey) => client.invalidateQueries({ queryKey })))
       if (said) showToast(said(output))
       onDone?.(output)

@@ -1,4 +1,5 @@
-// Asks before something that cannot be taken back. The focus starts on Cancel, and the button names what it does.
+// Asks before something that cannot be taken back. The focus starts on Cancel, and the button names what it does. What is
+// on its way can no longer be cancelled: the answer may carry a secret.
 import { Button, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
@@ -22,13 +23,21 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, children, action, onConfirm, onCancel, error } = props
   const { isDangerous = false, isReady = true, isPending = false } = props
   const { t } = useTranslation()
+  const cancel = () => {
+    if (!isPending) onCancel()
+  }
   return (
-    <Dialog onClose={onCancel} title={title}>
+    <Dialog onClose={cancel} title={title}>
       <Stack>
         {children}
         {error && <ErrorAlert title={t('dialog.failed')} error={error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel} data-autofocus={isDangerous || undefined}>
+          <Button
+            variant="default"
+            onClick={cancel}
+            disabled={isPending}
+            data-autofocus={isDangerous || undefined}
+          >
             {t('dialog.cancel')}
           </Button>
           <Button

@@ -1,4 +1,5 @@
-// A dialog with something that is never shown again: closing it before it is kept asks first.
+// A dialog with something that is never shown again: closing it or leaving the page before it is kept asks first.
+import { useBlocker } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
@@ -24,18 +25,24 @@ export function GuardedDialog(props: GuardedDialogProps) {
   const { t } = useTranslation()
   const [isAsking, setAsking] = useState(false)
   const close = () => (isKept ? onClose() : setAsking(true))
+  const leaving = useBlocker({
+    shouldBlockFn: () => !isKept,
+    enableBeforeUnload: () => !isKept,
+    withResolver: true,
+  })
+  const isLeaving = leaving.status === 'blocked'
   return (
     <>
       <Dialog title={title} size={size} onClose={close} closeOnClickOutside={false}>
         {children(close)}
       </Dialog>
-      {isAsking && (
+      {(isAsking || isLeaving) && (
         <ConfirmDialog
           title={question.title}
           action={t('secret.closeAction')}
           isDangerous
-          onConfirm={onClose}
-          onCancel={() => setAsking(false)}
+          onConfirm={isLeaving ? leaving.proceed : onClose}
+          onCancel={isLeaving ? leaving.reset : () => setAsking(false)}
         >
           <p>{question.loss}</p>
         </ConfirmDialog>

@@ -33,7 +33,7 @@ export function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinati
         idempotencyKey,
       }),
     said: (made) => t('alerts.added', { address: made.address }),
-    onDone: (made) => (made.secret === null ? onClose() : setSecret(made.secret)),
+    onAnswer: (made) => (made.secret === null ? onClose() : setSecret(made.secret)),
   })
   // Another address is another intention.
   const retype = (text: string) => {

@@ -1,6 +1,5 @@
 // The keys as a table. Order, page and columns come from the address; the rows come from the gateway.
 import { Checkbox } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
 import type { KeyQuery } from '../../../../src/admin/contract/keys.ts'
@@ -16,11 +15,6 @@ import { KeyStatus } from './key-status.tsx'
 import type { OptionalColumn } from './overview-search.ts'
 import type { Selection } from './selection.ts'
 
-// Loaded with the first action: most visits only look.
-const KeyDialogs = lazy(async () => ({
-  default: (await import('./dialogs/key-dialogs.tsx')).KeyDialogs,
-}))
-
 type SortKey = KeyQuery['sort']
 type KeyColumn = Column<KeyRow, SortKey>
 
@@ -34,42 +28,30 @@ type KeyTableProps = {
   /** Undefined for those who may only read. */
   readonly selection: Selection | undefined
   readonly onSort: (sort: SortKey, order: KeyQuery['order']) => void
+  readonly onAction: (action: KeyAction, row: KeyRow) => void
 }
 
 export function KeyTable(props: KeyTableProps) {
-  const { rows, query, isFetching, isDense, selection, onSort } = props
+  const { rows, query, isFetching, isDense, selection, onSort, onAction } = props
   const { t } = useTranslation()
-  const [open, setOpen] = useState<{ readonly action: KeyAction; readonly row: KeyRow }>()
   const columns = [
     ...(selection ? [selectColumn(t, selection, rows ?? [])] : []),
     ...dataColumns(t, props),
-    menuColumn(t, (action, row) => setOpen({ action, row })),
+    menuColumn(t, onAction),
   ]
   return (
-    <>
-      <DataTable
-        caption={t('overview.caption')}
-        columns={columns}
-        rows={rows}
-        rowKey={(row) => row.id}
-        sort={{ by: query.sort, order: query.order }}
-        onSort={({ by, order }) => onSort(by, order)}
-        isSelected={selection && ((row) => selection.has(row.id))}
-        isFetching={isFetching}
-        isDense={isDense}
-        expectedRows={8}
-      />
-      {open && (
-        <Suspense>
-          <KeyDialogs
-            action={open.action}
-            keyInBrief={open.row}
-            onAction={(action) => setOpen({ ...open, action })}
-            onClose={() => setOpen(undefined)}
-          />
-        </Suspense>
-      )}
-    </>
+    <DataTable
+      caption={t('overview.caption')}
+      columns={columns}
+      rows={rows}
+      rowKey={(row) => row.id}
+      sort={{ by: query.sort, order: query.order }}
+      onSort={({ by, order }) => onSort(by, order)}
+      isSelected={selection && ((row) => selection.has(row.id))}
+      isFetching={isFetching}
+      isDense={isDense}
+      expectedRows={8}
+    />
   )
 }
 

@@ -26,28 +26,32 @@ const route = getRouteApi('/app/settings/api-access/new')
 
 export function NewKeyPage() {
   const { t } = useTranslation()
-  const { separators } = useFormat()
   const search = route.useSearch()
+  return (
+    <>
+      <PageHeader title={t('keyForm.createTitle')} about={t('keyForm.createAbout')} />
+      <NewKey key={search.from} search={search} />
+    </>
+  )
+}
+
+function NewKey({ search }: { readonly search: NewKeySearch }) {
+  const { separators } = useFormat()
   const frame = useQuery({ ...frameQuery, refetchInterval: false })
   const model = useQuery({
     ...keyQuery(search.from ?? ''),
     enabled: search.from !== undefined,
     refetchInterval: false,
   })
-  const isReady = !frame.isLoading && !model.isLoading
-  const start = model.data
-    ? { ...valuesOf(model.data, separators), name: '' }
-    : emptyValues(frame.data?.timezone ?? 'UTC')
-  return (
-    <>
-      <PageHeader title={t('keyForm.createTitle')} about={t('keyForm.createAbout')} />
-      {isReady ? (
-        <NewKeyForm start={prefilled(start, search, separators)} />
-      ) : (
-        <Loading lines={4} height={120} />
-      )}
-    </>
-  )
+  // Once begun, the form stays: what could not be read is asked for again, and again there is no answer for a while.
+  const [start, setStart] = useState<KeyFormValues>()
+  if (!start && !frame.isLoading && !model.isLoading) {
+    const values = model.data
+      ? { ...valuesOf(model.data, separators), name: '' }
+      : emptyValues(frame.data?.timezone ?? 'UTC')
+    setStart(prefilled(values, search, separators))
+  }
+  return start ? <NewKeyForm start={start} /> : <Loading lines={4} height={120} />
 }
 
 function prefilled(
@@ -70,19 +74,21 @@ function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
   const create = useMutation({
     mutationFn: (body: NewKey) =>
       call(keyRoutes.createKey, { body, idempotencyKey: attempt.keyFor(body) }),
-    onSuccess: refresh,
+    // Not awaited: a secret must not wait for the lists.
+    onSuccess: () => void refresh(),
     onError: (error) => state.refuse(error),
     // The secret leaves the memory with this page.
     gcTime: 0,
   })
   const finish = () => {
-    if (create.data)
-      void navigate({ to: '/settings/api-access/$id', params: { id: create.data.id } })
+    if (!create.data) return
+    const { id } = create.data
+    void navigate({ to: '/settings/api-access/$id', params: { id }, ignoreBlocker: true })
   }
   const isNamed = create.error instanceof ApiError && create.error.problems.length > 0
   return (
     <>
-      <LeaveQuestion isDirty={state.form.isDirty() && !create.data} />
+      <LeaveQuestion isDirty={(state.form.isDirty() || create.isPending) && !create.data} />
       <KeyForm
         state={state}
         isNew

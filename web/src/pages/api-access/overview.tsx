@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
+import type { KeyRow } from '../../../../src/admin/contract/key.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import { addressOf } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
@@ -18,6 +19,7 @@ import { keysQuery } from '../../queries.ts'
 import { useSession } from '../../session.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { ConcernChips } from './concern-chips.tsx'
+import type { KeyAction } from './dialogs/key-dialogs.tsx'
 import { FrameCard, FrameExhausted } from './frame-card.tsx'
 import { Freshness } from './freshness.tsx'
 import { KeyTable } from './key-table.tsx'
@@ -31,6 +33,11 @@ const EditFrameDialog = lazy(async () => ({
   default: (await import('../frame/edit-frame-dialog.tsx')).EditFrameDialog,
 }))
 
+// Loaded with the first action.
+const KeyDialogs = lazy(async () => ({
+  default: (await import('./dialogs/key-dialogs.tsx')).KeyDialogs,
+}))
+
 const route = getRouteApi('/app/settings/api-access/')
 
 export function OverviewPage() {
@@ -40,6 +47,8 @@ export function OverviewPage() {
   const keys = useKeys(search)
   const page = keys.data
   const navigate = route.useNavigate()
+  // Here, and not with the list: a key that leaves the list must not take its new secret along.
+  const [open, setOpen] = useState<{ readonly action: KeyAction; readonly row: KeyRow }>()
   const change = (next: Partial<OverviewSearch>) =>
     void navigate({ search: (old) => ({ ...old, page: undefined, ...next }), replace: true })
   return (
@@ -65,9 +74,26 @@ export function OverviewPage() {
         {page?.counts.all === 0 ? (
           <NoKeys />
         ) : (
-          (page || !keys.isError) && <KeyList search={search} onChange={change} keys={keys} />
+          (page || !keys.isError) && (
+            <KeyList
+              search={search}
+              keys={keys}
+              onChange={change}
+              onAction={(action, row) => setOpen({ action, row })}
+            />
+          )
         )}
       </Stack>
+      {open && (
+        <Suspense>
+          <KeyDialogs
+            action={open.action}
+            keyInBrief={open.row}
+            onAction={(action) => setOpen({ ...open, action })}
+            onClose={() => setOpen(undefined)}
+          />
+        </Suspense>
+      )}
     </>
   )
 }
@@ -91,15 +117,16 @@ function EditFrame({ frame }: { readonly frame: FrameAnswer }) {
 
 type KeyListProps = {
   readonly search: OverviewSearch
-  readonly onChange: (change: Partial<OverviewSearch>) => void
   readonly keys: ReturnType<typeof useKeys>
+  readonly onChange: (change: Partial<OverviewSearch>) => void
+  readonly onAction: (action: KeyAction, row: KeyRow) => void
 }
 
 function useKeys(search: OverviewSearch) {
   return useQuery(keysQuery(keyQueryOf(search)))
 }
 
-function KeyList({ search, onChange, keys }: KeyListProps) {
+function KeyList({ search, keys, onChange, onAction }: KeyListProps) {
   const { may } = useSession()
   const selection = useSelection()
   const page = keys.data
@@ -135,6 +162,7 @@ function KeyList({ search, onChange, keys }: KeyListProps) {
             isFetching={keys.isPlaceholderData}
             selection={may('configuration:manage') ? selection : undefined}
             onSort={(sort, order) => onChange({ sort, order })}
+            onAction={onAction}
           />
         )}
       </Stack>

@@ -26,7 +26,7 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
       call(peopleRoutes.invitePerson, {
         body: { email: email.trim(), name: name.trim() === '' ? undefined : name.trim(), role },
       }),
-    onDone: ({ person, link }) => onInvited(person, link),
+    onAnswer: ({ person, link }) => onInvited(person, link),
   })
   const problem = (field: string) => problemOf(invite.error, field)
   return (

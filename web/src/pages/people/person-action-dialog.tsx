@@ -40,7 +40,10 @@ export function PersonActionDialog(props: PersonActionDialogProps) {
   const act = useChange(madeOldByPeople, {
     change: () => run(action, person.id),
     said: () => t(`people.action.${action}.done`, { name }),
-    onDone: (link) => (link ? onLink(link) : onClose()),
+    onAnswer: (link) => link && onLink(link),
+    onDone: (link) => {
+      if (!link) onClose()
+    },
   })
   return (
     <ConfirmDialog

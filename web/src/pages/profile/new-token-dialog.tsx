@@ -43,7 +43,7 @@ export function NewTokenDialog({ hasPassword, onClose }: NewTokenDialogProps) {
           ...(hasPassword && { password }),
         },
       }),
-    onDone: (made) => setSecret(made.secret),
+    onAnswer: (made) => setSecret(made.secret),
   })
   if (secret !== undefined) return <TokenSecret name={name} secret={secret} onClose={onClose} />
   return (

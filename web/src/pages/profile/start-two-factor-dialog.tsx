@@ -22,7 +22,7 @@ export function StartTwoFactorDialog({ onClose }: StartTwoFactorDialogProps) {
   const [isConfirmed, setConfirmed] = useState(false)
   const start = useChange([], {
     change: (password: string) => call(profileRoutes.startTwoFactor, { body: { password } }),
-    onDone: setBegun,
+    onAnswer: setBegun,
   })
   if (begun && isConfirmed)
     return <RecoveryCodesDialog codes={begun.recovery_codes} onClose={onClose} />
@@ -49,7 +49,7 @@ function FirstCode({ uri, onConfirmed, onClose }: FirstCodeProps) {
   const confirm = useChange([['profile']], {
     change: () => call(profileRoutes.confirmTwoFactor, { body: { code } }),
     said: () => t('profile.twoFactorStarted'),
-    onDone: onConfirmed,
+    onAnswer: onConfirmed,
   })
   const secret = new URL(uri).searchParams.get('secret') ?? ''
   return (

@@ -74,7 +74,7 @@ function NewCodesDialog({ onClose }: DialogProps) {
   const [codes, setCodes] = useState<readonly string[]>()
   const make = useChange([['profile']], {
     change: (password: string) => call(profileRoutes.newRecoveryCodes, { body: { password } }),
-    onDone: ({ recovery_codes: made }) => setCodes(made),
+    onAnswer: ({ recovery_codes: made }) => setCodes(made),
   })
   if (codes) return <RecoveryCodesDialog codes={codes} onClose={onClose} />
   return (

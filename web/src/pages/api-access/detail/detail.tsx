@@ -36,7 +36,8 @@ export function DetailPage() {
   const { id } = route.useParams()
   const key = useQuery(keyQuery(id))
   const refresh = useRefreshKeys()
-  const isUnknown = key.error instanceof ApiError && [400, 404].includes(key.error.status)
+  const isUnknown =
+    !key.data && key.error instanceof ApiError && [400, 404].includes(key.error.status)
   if (isUnknown) return <NotFoundPage />
   if (key.error && !key.data)
     return (

@@ -29,7 +29,8 @@ export function RotateDialog({ keyInBrief: { id, name, masked }, onClose }: KeyD
         body: overlap === undefined ? {} : { overlap_seconds: overlap },
         idempotencyKey,
       }),
-    onSuccess: refresh,
+    // Not awaited: a secret must not wait for the lists.
+    onSuccess: () => void refresh(),
     // The secret leaves the memory with the dialog.
     gcTime: 0,
   })

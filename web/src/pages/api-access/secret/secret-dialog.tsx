@@ -1,7 +1,7 @@
 // The only moment a secret can be seen: after creation and after rotation. It lives in this dialog's memory alone, and
 // closing before it was stored asks again.
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { GuardedDialog } from '../../../parts/guarded-dialog.tsx'
@@ -34,7 +34,6 @@ type ShownSecretProps = SecretDialogProps & { readonly created: { readonly secre
 function ShownSecret({ created, reason, onClose }: ShownSecretProps) {
   const { t } = useTranslation()
   const [isStored, setStored] = useState(false)
-  useLeaveGuard(!isStored)
   const { id, name, models, secret } = created
   return (
     <GuardedDialog
@@ -82,14 +81,4 @@ function LostSecret({ name, onClose }: LostSecretProps) {
       </Stack>
     </Dialog>
   )
-}
-
-/** The browser asks before the page is left. */
-function useLeaveGuard(isActive: boolean): void {
-  useEffect(() => {
-    if (!isActive) return undefined
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', ask)
-    return () => removeEventListener('beforeunload', ask)
-  }, [isActive])
 }
