@@ -2,7 +2,7 @@
 // facts know. Pure: the time and the price data are given, so the same parts make the same catalogue.
 import { ABILITIES } from '../core/endpoints.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
-import type { Nature } from '../core/request.ts'
+import { defined } from '../core/json.ts'
 import { factsOf, mainModels } from './facts.ts'
 import { IMAGE_TOKENS_MAX } from './main-models.ts'
 import type { Vendor } from './main-models.ts'
@@ -39,6 +39,8 @@ export type CatalogProvider = {
   readonly vendor: Vendor | null
   readonly priceList: PriceList | null
   readonly writesCacheUnasked: boolean
+  /** Its models are called whatever the operator called them there, which tells nothing. */
+  readonly hasFreeNames: boolean
   readonly timeouts: Partial<Timeouts>
 }
 
@@ -155,12 +157,12 @@ function resolveTarget(
   const name = targetName(target.provider, target.model)
   const reason = parts.leftOut.get(target.provider)
   if (reason !== undefined) return `${name} is left out: ${reason}`
-  const known = context.knownOf(target)
+  // What the operator says of the model holds for its targets; a fallback may be quite another model.
+  const isOwn = role === 'target'
+  const known = isOwn ? knownOfOwn(context, entry, target) : context.knownOf(target)
   if (known.kind !== undefined && known.kind !== kind) {
     return `${name} is left out: it is ${withArticle(known.kind)} model, and ${entry.id} is ${withArticle(kind)} model`
   }
-  // What the operator says of the model holds for its targets; a fallback may be quite another model.
-  const isOwn = role === 'target'
   const prefer = <Fact>(written: Fact | undefined, found: Fact | undefined): Fact | undefined =>
     isOwn ? (written ?? found) : (found ?? written)
   const price = prefer(entry.price ?? priceLike(context, entry, new Set()), known.price)
@@ -176,6 +178,7 @@ function resolveTarget(
     return `${name} has no known output limit: set max_output for ${entry.id}`
   }
   const provider = parts.providers.find((each) => each.name === target.provider)
+  const reasons = certain(prefer(entry.abilities.reasoning, known.abilities.reasoning))
   return {
     provider: target.provider,
     model: target.model,
@@ -184,20 +187,20 @@ function resolveTarget(
     context: window,
     maxOutput: maxOutput ?? 0,
     lacks: isOwn ? [] : ABILITIES.filter((ability) => known.abilities[ability] === false),
-    nature: natureOf(prefer(entry.abilities.reasoning, known.abilities.reasoning)),
+    nature: defined({ reasons, alsoKnownAs: known.alsoKnownAs }),
     imageTokens: known.imageTokens,
     writesCacheUnasked: provider?.writesCacheUnasked ?? false,
     timeouts: {
       ...TIMEOUTS,
-      ...(known.abilities.reasoning === true ? { firstByteMs: FIRST_BYTE_MS_THINKING } : {}),
+      ...(reasons === true ? { firstByteMs: FIRST_BYTE_MS_THINKING } : {}),
       ...provider?.timeouts,
       ...target.timeouts,
     },
   }
 }
 
-function natureOf(reasons: boolean | 'unknown' | undefined): Nature {
-  return typeof reasons === 'boolean' ? { reasons } : {}
+function certain(ability: boolean | 'unknown' | undefined): boolean | undefined {
+  return ability === 'unknown' ? undefined : ability
 }
 
 type TargetQuestion = {
@@ -236,6 +239,7 @@ type Known = {
   readonly abilities: Abilities
   readonly imageTokens: number
   readonly changesAt?: number | null | undefined
+  readonly alsoKnownAs?: readonly string[]
 }
 
 /** All that anybody but the operator knows of a provider's model. */
@@ -261,15 +265,32 @@ function knownOf(parts: CatalogParts, reference: Reference): Known {
   }
 }
 
+/** What is known of an entry's own target: by its name, or where that is a free one, by what else it may be called. */
+function knownOfOwn(context: Context, entry: ModelEntry, target: TargetEntry): Known {
+  const known = context.knownOf(target)
+  const provider = context.parts.providers.find(({ name }) => name === target.provider)
+  if (provider?.hasFreeNames !== true || factsOf(target.model) !== undefined) return known
+  const alsoKnownAs = otherNames(context, entry)
+  const facts = alsoKnownAs.map(factsOf).find((each) => each !== undefined)
+  return { ...known, ...facts, alsoKnownAs }
+}
+
+/** The name of the model that it costs as much as, and the one that clients know. */
+function otherNames({ entries }: Context, { id, priceLike: like }: ModelEntry): readonly string[] {
+  if (like === undefined) return [id]
+  const [first] = entries.get(like)?.targets ?? []
+  return [first?.model ?? like.slice(like.indexOf('/') + 1), id]
+}
+
 function kindOf(context: Context, entry: ModelEntry): ModelKind {
   if (entry.kind !== undefined) return entry.kind
-  const kinds = entry.targets.flatMap((target) => context.knownOf(target).kind ?? [])
+  const kinds = entry.targets.flatMap((target) => knownOfOwn(context, entry, target).kind ?? [])
   return kinds[0] ?? 'chat'
 }
 
 /** Certain only where it is certain of every target; the operator's word stands above all. */
 function abilitiesOf(context: Context, entry: ModelEntry): Abilities {
-  const known = entry.targets.map((target) => context.knownOf(target).abilities)
+  const known = entry.targets.map((target) => knownOfOwn(context, entry, target).abilities)
   const combine = (ability: Ability): boolean | 'unknown' => {
     const written = entry.abilities[ability]
     if (written !== undefined) return written

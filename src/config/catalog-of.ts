@@ -38,5 +38,6 @@ function toCatalogProvider(provider: Named<ProviderSettings>): CatalogProvider {
     vendor: adapter.vendor(provider),
     priceList: priceListOf(provider),
     writesCacheUnasked: adapter.writesCacheUnasked?.(provider) ?? false,
+    hasFreeNames: adapter.hasFreeNames ?? false,
   }
 }

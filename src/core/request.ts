@@ -17,6 +17,8 @@ type Asked<Kind extends ModelKind> = {
 export type Nature = {
   /** Whether it thinks before it answers; unset = nobody knows. */
   readonly reasons?: boolean
+  /** Names that may tell which model it is, where the provider's own is anybody's choice; the best first. */
+  readonly alsoKnownAs?: readonly string[]
 }
 
 export type EmbeddingRequest = Asked<'embedding'> & {

@@ -104,7 +104,7 @@ function formatsFor({ codec }: ClientRequest, { provider, model }: Destination) 
 
 function forward(request: ClientRequest, destination: Destination): Prepared {
   const { codec, call } = request
-  const { provider, model, price } = destination
+  const { provider, price } = destination
   const { search, droppedAtHome = [] } = call
   const plain: Prepared = {
     ...destination,
@@ -114,7 +114,7 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
     dropped: [...call.dropped, ...droppedAtHome],
     content: () => request.content.value,
     encode: (outputTokensMax) =>
-      codec.forwardRequest(request.content, changeTo(model, outputTokensMax)),
+      codec.forwardRequest(request.content, changeTo(destination, outputTokensMax)),
   }
   if (search === undefined || price.fees.webSearch === null) return plain
   const { searchesMax, dropped } = search
@@ -124,12 +124,18 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
     dropped: [...dropped, ...droppedAtHome],
     withoutSearches: plain,
     encode: (outputTokensMax) =>
-      codec.forwardRequest(request.content, { ...changeTo(model, outputTokensMax), searchesMax }),
+      codec.forwardRequest(request.content, {
+        ...changeTo(destination, outputTokensMax),
+        searchesMax,
+      }),
   }
 }
 
-function changeTo(model: string, outputTokensMax: number | undefined): RequestChange {
-  return outputTokensMax === undefined ? { model } : { model, outputTokensMax }
+function changeTo(
+  { model, nature }: Destination,
+  outputTokensMax: number | undefined,
+): RequestChange {
+  return defined({ model, nature, outputTokensMax })
 }
 
 function translate(
@@ -138,7 +144,8 @@ function translate(
 ): Prepared {
   const { codec, call, canonical } = request
   const { format, provider } = destination
-  const asked = defined({ model: destination.model, nature: destination.nature })
+  const { model, nature } = destination
+  const asked = defined({ model, nature })
   const losses =
     canonical.kind === 'chat'
       ? lossesOf(canonical, codec.format as ChatFormat, {

@@ -24,6 +24,8 @@ export type Adapter<Kind extends string, Schema extends z.ZodType> = {
   vendor(settings: z.output<Schema>): Vendor | null
   /** It may write its cache, and bill for that, although a request did not ask. */
   writesCacheUnasked?(settings: z.output<Schema>): boolean
+  /** Its models are called whatever the operator called them there. */
+  readonly hasFreeNames?: true
   /** Which setting keeps it from being used: one that is not there, or one that is empty. */
   missing(settings: z.output<Schema>): Missing | undefined
   make(settings: Named<z.output<Schema>>, tools: AdapterTools): Provider

@@ -53,6 +53,7 @@ export const azure = defineAdapter({
   priceLists: { azure: 'azure' },
   vendor: () => null,
   writesCacheUnasked: () => true,
+  hasFreeNames: true,
   missing: ({ apiKeys, entra }) =>
     entra === undefined || apiKeys !== undefined ? missingKey(apiKeys) : undefined,
   make: azureProvider,

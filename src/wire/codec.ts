@@ -6,7 +6,7 @@ import type { GatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
 import type { IdPrefix } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
-import type { CanonicalRequest } from '../core/request.ts'
+import type { CanonicalRequest, Nature } from '../core/request.ts'
 import type { JsonAnswer, JsonBody } from './json.ts'
 import type { Measure } from './measure.ts'
 import type { SseEvent } from './sse.ts'
@@ -99,6 +99,7 @@ export interface EventForwarder {
 export type RequestChange = {
   /** The provider's name of the model. */
   readonly model: string
+  readonly nature?: Nature
   /** The output limit that the hold pays for; unset = the request has no such limit (embeddings). */
   readonly outputTokensMax?: number
   /** How many searches of the web the hold pays for; unset = none, and they are taken out. */

@@ -47,6 +47,10 @@ const CASES: readonly (readonly [string, Nature, Effort, Effort | undefined, 'th
   ['mistral-small-2603', {}, 'medium', 'high'],
   ['qwen/qwen3-32b', REASONER, 'none', 'none'],
   ['qwen/qwen3-32b', REASONER, 'high', undefined, 'thinking'],
+  // A deployment is told what the model behind it takes.
+  ['prod', { alsoKnownAs: ['gpt-4o'] }, 'high', undefined, 'thinking'],
+  ['prod', { alsoKnownAs: ['gpt-5', 'house'] }, 'none', 'minimal', 'thinking'],
+  ['prod', { alsoKnownAs: ['house', 'gpt-5.4'] }, 'none', 'none'],
   // Of one that nobody knows, only what every server takes.
   ['my-model', {}, 'none', undefined, 'thinking'],
   ['my-model', {}, 'minimal', 'low'],

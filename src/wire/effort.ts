@@ -1,6 +1,8 @@
 // How much a model is told to think, in formats that say it by a word: the nearest one that the model takes. A word that
 // it does not take is a refused request, so of models that nobody knows as little as possible is assumed.
 import type { Conversation, Effort, Reasoning } from '../core/request.ts'
+import type { Addressee } from './known-names.ts'
+import { knownNames } from './known-names.ts'
 import { openAiOf } from './openai.ts'
 
 /** From the least to the most. */
@@ -13,7 +15,7 @@ const OTHERS: readonly (readonly [RegExp, readonly Effort[]])[] = [
   [/^qwen\/qwen3-32b$/, ['none']],
 ]
 
-export type Thinker = Pick<Conversation, 'model' | 'nature' | 'reasoning'>
+export type Thinker = Addressee & Pick<Conversation, 'reasoning'>
 
 /** The word that the model is told; undefined = none. */
 export function toldEffort(thinker: Thinker): Effort | undefined {
@@ -25,8 +27,8 @@ export function toldEffort(thinker: Thinker): Effort | undefined {
 }
 
 /** Whether the model is known to have nothing that could be told to think, or not to. */
-export function isPlain(thinker: Thinker): boolean {
-  return knownEfforts(thinker)?.length === 0
+export function isPlain(addressee: Addressee): boolean {
+  return knownEfforts(addressee)?.length === 0
 }
 
 /** The most that is not above what is asked, else the least; never none for who asks for some. */
@@ -48,8 +50,10 @@ export function effortOf(reasoning: Reasoning | undefined): Effort | undefined {
 }
 
 /** Undefined where nobody knows. */
-function knownEfforts({ model, nature }: Thinker): readonly Effort[] | undefined {
-  if (nature?.reasons === false) return []
-  const [, others] = OTHERS.find(([name]) => name.test(model)) ?? []
-  return openAiOf(model)?.efforts ?? others ?? (nature?.reasons === true ? COMMON : undefined)
+function knownEfforts(addressee: Addressee): readonly Effort[] | undefined {
+  const { reasons } = addressee.nature ?? {}
+  if (reasons === false) return []
+  const names = knownNames(addressee)
+  const [, others] = OTHERS.find(([pattern]) => names.some((name) => pattern.test(name))) ?? []
+  return openAiOf(addressee)?.efforts ?? others ?? (reasons === true ? COMMON : undefined)
 }

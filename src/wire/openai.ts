@@ -1,6 +1,8 @@
 // What each model of OpenAI takes of a translated request, known by its name. In the client's own words the provider
 // judges.
 import type { Effort } from '../core/request.ts'
+import type { Addressee } from './known-names.ts'
+import { knownNames } from './known-names.ts'
 
 export type OpenAi = {
   /** How much it can be told to reason, from the least to the most; empty = it does not, or nobody may tell it. */
@@ -17,8 +19,14 @@ const CHAT = /chat/
 const PRO = /-pro\b/
 const CODEX = /-codex\b/
 
-/** Undefined for a name that is none of OpenAI's. */
-export function openAiOf(model: string): OpenAi | undefined {
+/** Undefined for a model whose name is none of OpenAI's. */
+export function openAiOf(addressee: Addressee): OpenAi | undefined {
+  return knownNames(addressee)
+    .map(openAiNamed)
+    .find((openAi) => openAi !== undefined)
+}
+
+function openAiNamed(model: string): OpenAi | undefined {
   const match = NAME.exec(model)
   if (match === null) return undefined
   const [, isO, major = '', minor = '0'] = match

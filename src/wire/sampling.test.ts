@@ -52,6 +52,15 @@ for (const [model, effort, takes] of [
     assert.equal(takesSampling(asked(model, effort)), takes)
   })
 
+test('a deployment takes what the model behind it takes', () => {
+  for (const [known, takes] of [
+    ['gpt-5', false],
+    ['gpt-4o', true],
+    ['house', true],
+  ] as const)
+    assert.equal(takesSampling({ ...asked('prod'), nature: { alsoKnownAs: [known] } }), takes)
+})
+
 test('what such a model refuses is dropped by the client’s names', () => {
   for (const [format, encode] of [
     ['chat', encodeChat],

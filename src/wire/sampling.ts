@@ -5,7 +5,7 @@ import type { Thinker } from './effort.ts'
 import { openAiOf } from './openai.ts'
 
 export function takesSampling(thinker: Thinker): boolean {
-  const openAi = openAiOf(thinker.model)
+  const openAi = openAiOf(thinker)
   if (openAi === undefined || openAi.efforts.length === 0) return true
   const effort = toldEffort(thinker)
   return effort === undefined ? !openAi.reasonsUnasked : effort === 'none'

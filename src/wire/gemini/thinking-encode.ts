@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Effort } from '../../core/request.ts'
+import type { Addressee } from '../known-names.ts'
 import { generationOf } from './generation.ts'
 
 /** The provider's own figures for the efforts of the chat family. */
@@ -37,7 +38,7 @@ export type Gemini = {
 /** No Gemini thinks below 2.5, and no Gemma. */
 const PLAIN = /gemini-(?:1|2\.0)|gemma/
 
-export function geminiOf({ model, nature }: Pick<Conversation, 'model' | 'nature'>): Gemini {
+export function geminiOf({ model, nature }: Addressee): Gemini {
   return {
     thinks: nature?.reasons !== false && !PLAIN.test(model),
     takesDisabled: generationOf(model) < 3 && !isPro(model),

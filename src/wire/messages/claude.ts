@@ -1,6 +1,8 @@
 // What each Claude model takes of a translated request: older ones do not know what newer ones are told, and newer ones
 // refuse what older ones were. In the client's own words the provider judges.
-import type { Conversation, Effort } from '../../core/request.ts'
+import type { Effort } from '../../core/request.ts'
+import type { Addressee } from '../known-names.ts'
+import { knownNames } from '../known-names.ts'
 
 export type Claude = {
   readonly thinks: boolean
@@ -32,15 +34,19 @@ const NAME = /claude-(opus|sonnet|haiku|fable)-(\d+)(?:-(\d\d?)(?!\d))?/
 const OLD_NAME = /claude-(?:2|3|instant)/
 const THINKING_OLD_NAME = /claude-3-7/
 
-export function claudeOf({ model, nature }: Pick<Conversation, 'model' | 'nature'>): Claude {
-  const claude = claudeNamed(model)
-  return nature?.reasons === false ? { ...claude, thinks: false, efforts: [] } : claude
+export function claudeOf(addressee: Addressee): Claude {
+  const claude =
+    knownNames(addressee)
+      .map(claudeNamed)
+      .find((named) => named !== undefined) ?? ANY
+  const isPlain = addressee.nature?.reasons === false
+  return isPlain ? { ...claude, thinks: false, efforts: [] } : claude
 }
 
-function claudeNamed(model: string): Claude {
+function claudeNamed(model: string): Claude | undefined {
   const [, line = '', major = '', minor = '0'] = NAME.exec(model) ?? []
   const isOld = OLD_NAME.test(model)
-  if (line === '' && !isOld) return ANY
+  if (line === '' && !isOld) return undefined
   const version = isOld ? 3 : Number(major) + Number(minor) / 10
   const isLarge = line === 'opus' || line === 'sonnet'
   return {

@@ -2,16 +2,21 @@
 // encrypted state is missing or another provider's is unknown there, and so are the ids that belong to it.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
+import type { Addressee } from '../known-names.ts'
+import { openAiOf } from '../openai.ts'
 import { unpackSeal } from '../seal.ts'
 import { itemType } from './item-type.ts'
 
 export const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
-/** The inventor of the format refuses to be asked by models that do not reason; all of them have such names. */
-const PLAIN_MODEL = /^(ft:)?(gpt-3|gpt-4|chatgpt)|chat/
-
-export function givesEncryptedReasoning(model: string): boolean {
-  return !PLAIN_MODEL.test(model)
+/**
+ * The inventor of the format refuses to be asked by models that do not reason. All of those have names that are known,
+ * but for deployments, whose names may hide anything: not asked, a model only forgets its earlier thoughts.
+ */
+export function givesEncryptedReasoning(addressee: Addressee): boolean {
+  const { reasons, alsoKnownAs } = addressee.nature ?? {}
+  const openAi = openAiOf(addressee)
+  return reasons ?? (openAi === undefined ? alsoKnownAs === undefined : openAi.efforts.length > 0)
 }
 
 /** The same list when a provider that stores nothing can read all of it. */

@@ -47,6 +47,24 @@ const CHANGES: readonly [
     { model: 'gpt-4o-mini' },
   ],
   [
+    'neither are those whose deployment hides that they do not',
+    {},
+    { model: 'prod', store: false },
+    { model: 'prod', nature: { alsoKnownAs: ['gpt-4o', 'house'] } },
+  ],
+  [
+    'nor those whose deployment hides what they are',
+    {},
+    { model: 'prod', store: false },
+    { model: 'prod', nature: { alsoKnownAs: ['house'] } },
+  ],
+  [
+    'what is known to reason is asked, whatever it is called',
+    {},
+    { model: 'prod', store: false, include: ['reasoning.encrypted_content'] },
+    { model: 'prod', nature: { alsoKnownAs: ['house'], reasons: true } },
+  ],
+  [
     'the limit that the hold pays for',
     { max_output_tokens: 9000 },
     { store: false, max_output_tokens: 100, include: ['reasoning.encrypted_content'] },

@@ -30,7 +30,7 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Arra
     store: false,
     previous_response_id: undefined,
     ...(change.outputTokensMax === undefined ? {} : { max_output_tokens: change.outputTokensMax }),
-    ...(givesEncryptedReasoning(change.model) ? { include: includeOf(value) } : {}),
+    ...(givesEncryptedReasoning(change) ? { include: includeOf(value) } : {}),
     ...(input === value['input'] ? {} : { input }),
     ...(maySearch ? { max_tool_calls: searchesMax } : {}),
     ...(dropped.length === 0

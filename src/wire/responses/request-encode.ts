@@ -48,9 +48,10 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
   })
 }
 
-function encodeInclude({ model, sampling }: Conversation): string[] | undefined {
+function encodeInclude(request: Conversation): string[] | undefined {
+  const { sampling } = request
   const include = [
-    ...(givesEncryptedReasoning(model) ? [ENCRYPTED_REASONING] : []),
+    ...(givesEncryptedReasoning(request) ? [ENCRYPTED_REASONING] : []),
     ...(sampling.logprobs === undefined ? [] : ['message.output_text.logprobs']),
   ]
   return include.length === 0 ? undefined : include
