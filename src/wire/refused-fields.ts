@@ -1,6 +1,6 @@
 // Fields that no request may carry, in any format and also in passthrough: what belongs to the provider account that
-// all keys share (design 2.3), what changes the price in a way no price list knows (design 2.6), and what would let a
-// request reach a model its key may not use.
+// all keys share (design 2.3), what changes the price in a way no price list knows or lets a model read or write more
+// than is held for (design 2.6), and what would let a request reach a model its key may not use.
 import { unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'
@@ -13,6 +13,10 @@ type Refusal = {
 
 const ACCOUNT = 'it names something in a provider account that all keys share'
 const PRICE = 'it changes the price, and no price list tells by how much'
+const OUTPUT = 'it can make more or longer answers than are held for'
+const INPUT = 'it can make a model read more than is held for'
+const REWRITE = 'it changes the request where the gateway no longer sees it'
+const UNSETTLED = 'an answer that nobody waits for cannot be settled'
 const ALLOWLIST = 'it can lead to models or tools that the key does not allow'
 
 export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
@@ -21,10 +25,11 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   container: { why: ACCOUNT },
   mcp_servers: { why: ACCOUNT, allows: (value) => isArray(value) && value.length === 0 },
   thread: { why: ACCOUNT },
-  background: {
-    why: 'an answer that nobody waits for cannot be settled',
-    allows: (value) => value === false,
-  },
+  // Azure's own data, which its account may read, and settings that OpenRouter keeps under a name.
+  data_sources: { why: ACCOUNT },
+  preset: { why: ACCOUNT },
+  background: { why: UNSETTLED, allows: (value) => value === false },
+  deferred: { why: UNSETTLED, allows: (value) => value === false },
   service_tier: {
     why: PRICE,
     allows: (value) => value === 'auto' || value === 'default' || value === 'standard_only',
@@ -41,12 +46,27 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   search_parameters: { why: PRICE, allows: (value) => isObject(value) && value['mode'] === 'off' },
   enable_search: { why: PRICE, allows: (value) => value === false },
   provider: { why: PRICE },
+  // Limits by other names, which servers take before max_tokens or n: llama.cpp, text-generation-webui, Ollama's own.
+  n_predict: { why: OUTPUT },
+  num_predict: { why: OUTPUT },
+  max_new_tokens: { why: OUTPUT },
+  auto_max_new_tokens: { why: OUTPUT, allows: (value) => value === false },
+  options: { why: OUTPUT, allows: (value) => isObject(value) && !isGiven(value['num_predict']) },
+  n_cmpl: { why: OUTPUT, allows: (value) => value === 1 },
+  best_of: { why: OUTPUT, allows: (value) => value === 1 },
+  // Of vLLM: a template may loop, and an image may be cut into any number of tokens.
+  chat_template: { why: INPUT },
+  mm_processor_kwargs: { why: INPUT },
+  // Of LiteLLM, which lays the one over the body and takes the fields of the other out of it.
+  extra_body: { why: REWRITE },
+  additional_drop_params: { why: REWRITE },
   // Where clouds take it, it could open what the header of the same name may not.
   anthropic_beta: { why: 'betas are told in the header anthropic-beta' },
   models: { why: ALLOWLIST },
   fallbacks: { why: ALLOWLIST },
   fallback_credit_token: { why: ALLOWLIST },
   plugins: { why: ALLOWLIST },
+  compound_custom: { why: ALLOWLIST },
 }
 
 /** Refuses the first such field. null counts as left out. */

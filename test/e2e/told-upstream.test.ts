@@ -64,6 +64,14 @@ test('a limit is told by the name that compatible servers know, however the clie
   }
 })
 
+test('a limit by a name that servers take before it is refused', async () => {
+  for (const name of ['n_predict', 'n_cmpl', 'best_of', 'max_new_tokens', 'extra_body']) {
+    const hello = { model: 'house', ...HELLO, max_tokens: 10, [name]: 100_000 }
+    const refusal = await refused('/v1/chat/completions', hello)
+    assert.match(refusal, new RegExp(`${name} is not supported`))
+  }
+})
+
 test('clouds are told of the betas that they know, and the client of the others', async () => {
   const hello = { ...HELLO, max_tokens: 10 }
   const betas =

@@ -1,0 +1,60 @@
+// Fields that no request may carry: refused by name in every format, unless their value means to leave them out.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import type { Format } from '../core/endpoints.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { codecOf } from './codecs.ts'
+import { REFUSED_FIELDS } from './refused-fields.ts'
+
+const BODIES: Record<Format, JsonObject> = {
+  chat: { model: 'm', messages: [] },
+  responses: { model: 'm', input: 'x' },
+  messages: { model: 'm', messages: [], max_tokens: 10 },
+  embeddings: { model: 'm', input: 'x' },
+}
+const FORMATS = Object.keys(BODIES) as Format[]
+
+/** What stands for something else than the field's absence. */
+const GIVEN: Readonly<Record<string, Json>> = {
+  options: { num_predict: 100_000 },
+  best_of: 8,
+  n_cmpl: 8,
+}
+
+describe('fields that no request may carry', () => {
+  for (const name of Object.keys(REFUSED_FIELDS))
+    test(`${name} is refused in every format, and null is not`, () => {
+      for (const format of FORMATS) {
+        const { readCall } = codecOf(format)
+        const given = { ...BODIES[format], [name]: GIVEN[name] ?? 'x' }
+        assert.throws(
+          () => readCall(given),
+          (error) =>
+            error instanceof GatewayError &&
+            error.code === 'unsupported_parameter' &&
+            error.details.param === name,
+        )
+        readCall({ ...BODIES[format], [name]: null })
+      }
+    })
+
+  test('values that mean the same as leaving a field out are not', () => {
+    const harmless: JsonObject = {
+      background: false,
+      deferred: false,
+      service_tier: 'default',
+      speed: 'standard',
+      modalities: ['text'],
+      search_parameters: { mode: 'off' },
+      enable_search: false,
+      auto_max_new_tokens: false,
+      options: { temperature: 0.5 },
+      n_cmpl: 1,
+      best_of: 1,
+      mcp_servers: [],
+    }
+    for (const format of FORMATS) codecOf(format).readCall({ ...BODIES[format], ...harmless })
+  })
+})
