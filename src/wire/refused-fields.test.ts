@@ -40,6 +40,23 @@ describe('fields that no request may carry', () => {
       }
     })
 
+  test('nor may one that servers read as a field of the format', () => {
+    const names: Record<Format, readonly string[]> = {
+      chat: ['Model', 'MAX_TOKENS', 'max_to\u212aens', 'N', 'N_Predict', 'me\u017f\u017fages'],
+      responses: ['mODEL', 'Max_Output_Tokens', 'Service_Tier'],
+      messages: ['Model', 'Max_Tokens', 'Anthropic_Beta'],
+      embeddings: ['Model', 'Input', 'Extra_Body'],
+    }
+    for (const format of FORMATS)
+      for (const name of names[format])
+        assert.throws(
+          () => codecOf(format).readCall({ ...BODIES[format], [name]: 7 }),
+          (error) => error instanceof GatewayError && error.details.param === name,
+          `${format}: ${name}`,
+        )
+    codecOf('chat').readCall({ ...BODIES.chat, myOwnField: 1, Größe: 2, 'x-y': 3 })
+  })
+
   test('values that mean the same as leaving a field out are not', () => {
     const harmless: JsonObject = {
       background: false,

@@ -1,9 +1,10 @@
 // Fields that no request may carry, in any format and also in passthrough: what belongs to the provider account that
 // all keys share (design 2.3), what changes the price in a way no price list knows or lets a model read or write more
 // than is held for (design 2.6), and what would let a request reach a model its key may not use.
-import { unsupportedParameter } from '../core/errors.ts'
+import { invalidRequest, unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'
+import type { FieldTable } from './fields.ts'
 
 type Refusal = {
   readonly why: string
@@ -69,15 +70,31 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   compound_custom: { why: ALLOWLIST },
 }
 
-/** Refuses the first such field. null counts as left out. */
-export function refuseFields(body: JsonObject): void {
+/** Refuses the first such field, and one that may be taken for a field of the format. null counts as left out. */
+export function refuseFields(body: JsonObject, known: FieldTable): void {
   for (const name of Object.keys(body)) {
+    refuseSpelling(name, known)
     const value = body[name]
     if (!isGiven(value) || !Object.hasOwn(REFUSED_FIELDS, name)) continue
     const refusal = REFUSED_FIELDS[name]
     if (refusal === undefined || refusal.allows?.(value) === true) continue
     throw unsupportedParameter(name, `${name} is not supported: ${refusal.why}`)
   }
+}
+
+const USUAL = /^[a-z\d_]*$/
+
+/**
+ * Servers written in Go, as Ollama is, read MODEL as model: beside a model that the key allows, it would name another,
+ * and MAX_TOKENS would undo the limit.
+ */
+function refuseSpelling(name: string, known: FieldTable): void {
+  if (USUAL.test(name)) return
+  // Up and down again, as Go compares: two letters beyond ASCII are the same as an ASCII one.
+  const usual = name.toUpperCase().toLowerCase()
+  if (usual === name) return
+  if (!Object.hasOwn(known, usual) && !Object.hasOwn(REFUSED_FIELDS, usual)) return
+  throw invalidRequest(name, `write ${usual} instead: servers may read one as the other`)
 }
 
 /** A file that a provider keeps: whoever uploaded it, every key could read it. */

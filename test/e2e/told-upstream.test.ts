@@ -72,6 +72,13 @@ test('a limit by a name that servers take before it is refused', async () => {
   }
 })
 
+test('a field that some servers read as another is refused', async () => {
+  for (const field of [{ Model: 'dearer' }, { MAX_TOKENS: 100_000 }, { Stream: true }]) {
+    const hello = { model: 'house', ...HELLO, max_tokens: 10, ...field }
+    assert.match(await refused('/v1/chat/completions', hello), /instead: servers may read one/)
+  }
+})
+
 test('clouds are told of the betas that they know, and the client of the others', async () => {
   const hello = { ...HELLO, max_tokens: 10 }
   const betas =

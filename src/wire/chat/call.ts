@@ -16,7 +16,7 @@ import { usableTools } from './usable-tools.ts'
 export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
   const stream = streamOf(body)
-  refuseFields(body)
+  refuseFields(body, CHAT_FIELDS)
   const walk = { measure, needs: new Set<Ability>() }
   readMessages(body, walk)
   const { tools, dropped } = usableTools(body)

@@ -21,7 +21,7 @@ const ENCODINGS = ['float', 'base64'] as const
 export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
   if (streamOf(body)) throw invalidRequest('stream', 'embeddings are not streamed')
-  refuseFields(body)
+  refuseFields(body, EMBEDDING_FIELDS)
   encodingOf(body)
   countOf(body, 'dimensions', 1)
   measure.unknownFields(body, EMBEDDING_FIELDS)

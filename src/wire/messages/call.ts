@@ -8,6 +8,7 @@ import { countOf, modelOf, streamOf } from '../call-fields.ts'
 import { expectCount, optional } from '../expect.ts'
 import { Measure } from '../measure.ts'
 import { refuseFields } from '../refused-fields.ts'
+import { MESSAGES_FIELDS } from './fields.ts'
 import { measureInput } from './input.ts'
 import { removalsFrom } from './removals.ts'
 import { searchesMaxOf } from './search.ts'
@@ -24,7 +25,7 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
   const stream = streamOf(body)
   if (!isArray(body['messages'])) throw invalidRequest('messages', 'messages must be a list')
-  refuseFields(body)
+  refuseFields(body, MESSAGES_FIELDS)
   const { changes, dropped } = removalsFrom(body)
   const searchesMax = searchesMaxOf(body)
   const input = measureInput({ ...body, ...changes }, measure)

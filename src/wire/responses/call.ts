@@ -18,7 +18,7 @@ import { searchesMaxOf, usableTools } from './tools.ts'
 export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
   const stream = streamOf(body)
-  refuseFields(body)
+  refuseFields(body, RESPONSES_FIELDS)
   const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
   readPrompt(body, walk)
   const { tools, dropped } = usableTools(body)
