@@ -143,6 +143,15 @@ describe('files', () => {
   for (const { path, text } of sources)
     test(`${path} says what it is for`, () => assert.match(text, /^(#!.*\n)?\/[/*]/))
 
+  test('no comment points to a document that no reader has', () => {
+    const elsewhere = /\b(design|reliability) §?\d/
+    const texts = tracked.filter((path) => /\.(ts|tsx|mjs|md|ya?ml|css)$/.test(path))
+    assert.deepEqual(
+      texts.filter((path) => elsewhere.test(readFileSync(path, 'utf8'))),
+      [],
+    )
+  })
+
   test('no file is a drawer', () => {
     const named = tracked.filter((path) => drawers.has(basename(path).replace(/\..*/, '')))
     assert.deepEqual(named, [])

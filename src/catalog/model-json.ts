@@ -1,4 +1,4 @@
-// The JSON form of a model (design 2.1), for the command line and the admin API alike.
+// The JSON form of a model, for the command line and the admin API alike.
 import { formatUsd, type Picodollars } from '../core/money.ts'
 import type { Model } from './models.ts'
 import type { Rates } from './prices.ts'

@@ -1,5 +1,5 @@
 // How much a request can read and write at most, and what that can cost at most: the hold that the ledger commits
-// before anything goes upstream (design 2.6). Bounds, never guesses: what they rest on is said beside each.
+// before anything goes upstream (docs/using.md, Budgets). Bounds, never guesses: what they rest on is said beside each.
 import type { InputMeasure, OutputLimits } from '../core/call.ts'
 import type { ModelKind } from '../core/endpoints.ts'
 import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../core/key-limits.ts'

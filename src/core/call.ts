@@ -37,7 +37,7 @@ export function searchesWithin(limit: unknown): number {
   return isLimit ? Math.min(limit, SEARCHES_MOST) : SEARCHES_USUAL
 }
 
-/** How much the model will read, in what bounds it from above (design 2.6). */
+/** How much the model will read, in what bounds it from above: catalog/tokens.ts says by how much. */
 export type InputMeasure = {
   /** UTF-8 bytes of prose: at most one token each. */
   readonly textBytes: number

@@ -1,5 +1,5 @@
 // The names of what a client may call and of how it may be spelled on the wire. Endpoints are also the permissions
-// a key can hold (design 2.1).
+// a key can hold.
 
 export const ENDPOINTS = [
   'models',

@@ -46,7 +46,7 @@ export type ErrorDetails = {
   readonly allow?: readonly string[]
   /** Whether the caller's SDK should try again by itself; unset = as the table says. */
   readonly shouldRetry?: boolean
-  /** More members of the error object: scope, limit, spent, resets_at … in the words of design 2.4. */
+  /** More members of the error object: scope, limit, spent, resets_at … in the words of docs/errors.md. */
   readonly facts?: Readonly<Record<string, string | number | boolean | null>>
   /** Set when a provider's own judgement of the request is passed on: its status and its code stand. */
   readonly provider?: { readonly status: number; readonly code?: string }

@@ -1,4 +1,4 @@
-// Secrets: shape, checksum and hash of design 2.5.
+// Secrets: their shape, their checksum, and the hash that alone is stored.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'

@@ -1,5 +1,5 @@
-// The JSON forms of amounts and moments (design 2.1): USD as a decimal text, because money is never a float, and ISO 8601
-// in UTC. Null stays null: there is no such amount, no such moment.
+// The JSON forms of amounts and moments: USD as a decimal text, because money is never a float, and ISO 8601 in UTC.
+// Null stays null: there is no such amount, no such moment.
 import { formatUsd, type Nanodollars } from './money.ts'
 
 export function usd(amount: Nanodollars): string

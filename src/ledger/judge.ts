@@ -1,5 +1,5 @@
-// May this ask be granted, and with how much output? The rules of design 2.6, for one ask against the accounts as they
-// stand. Pure: judging changes nothing, which is why a dry run asks the very same function.
+// May this ask be granted, and with how much output? The rules of docs/using.md (Budgets, Limits), for one ask
+// against the accounts as they stand. Pure: judging changes nothing, which is why a dry run asks the very same function.
 import type { WorstCase } from '../catalog/tokens.ts'
 import { PICO_PER_NANO, roundUpToNanodollars, type Nanodollars } from '../core/money.ts'
 import { limitOf, remainingOf } from './account.ts'

@@ -93,7 +93,7 @@ export type Refused = { readonly reserved: false } & (
   | { readonly reason: 'abandoned' }
 )
 
-/** Why an amount does not fit, in the words of design 2.4. */
+/** Why an amount does not fit, in the words of docs/errors.md. */
 export type Shortage = {
   readonly scope: 'key' | 'frame'
   readonly limitNanodollars: Nanodollars

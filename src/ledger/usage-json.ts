@@ -1,4 +1,4 @@
-// The JSON forms of what was used (design 2.1), for the command line, the admin API and /v1/requests alike.
+// The JSON forms of what was used, for the command line, the admin API and /v1/requests alike.
 import { targetName } from '../catalog/models.ts'
 import { iso, usd } from '../core/value-json.ts'
 import type { UsageRow } from './books.ts'

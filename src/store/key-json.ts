@@ -1,4 +1,4 @@
-// The JSON forms of a key and of the frame (design 2.1), for the command line, the admin API and /v1/key alike.
+// The JSON forms of a key and of the frame, for the command line, the admin API and /v1/key alike.
 import { iso, usd } from '../core/value-json.ts'
 import type { Frame } from './frame.ts'
 import type { Key } from './keys.ts'

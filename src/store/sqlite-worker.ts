@@ -54,7 +54,7 @@ export type QueryAnswer = {
 }
 
 const SETTINGS = [
-  // SQLite's own waiting sleeps longer and longer, so a busy process starves every other one (reliability 2.6).
+  // SQLite's own waiting sleeps longer and longer, so a busy process starves every other one for seconds.
   'PRAGMA busy_timeout = 0',
   'PRAGMA foreign_keys = ON',
   'PRAGMA synchronous = FULL',

@@ -1,4 +1,4 @@
-// Adds up what bounds the input of a request (design 2.6) while a format walks over its body. What a walker does not
+// Adds up what bounds the input of a request while a format walks over its body. What a walker does not
 // know must still be counted: as JSON when its bytes bound it, as unbounded when they do not. Who wants to count the
 // words themselves takes the same walk, so that nothing is measured that they do not see (`texts.ts`).
 import type { InputMeasure } from '../core/call.ts'

@@ -1,6 +1,6 @@
-// Fields that no request may carry, in any format and also in passthrough: what belongs to the provider account that
-// all keys share (design 2.3), what changes the price in a way no price list knows or lets a model read or write more
-// than is held for (design 2.6), and what would let a request reach a model its key may not use.
+// Fields that no request may carry, in any format and also in passthrough (docs/translation.md): what belongs to the
+// provider account that all keys share, what changes the price in a way no price list knows or lets a model read or
+// write more than is held for, and what would let a request reach a model its key may not use.
 import { invalidRequest, unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'

@@ -1,5 +1,5 @@
 // The sandbox's models, as the catalogue lists them. The part of a name after `@` is the format that model speaks
-// upstream, so that every translation can be tried without a provider (design 2.3).
+// upstream, so that every translation can be tried without a provider (docs/sandbox.md).
 import type { SandboxModel } from '../../catalog/catalog.ts'
 import { FREE, makePrice } from '../../catalog/prices.ts'
 import type { Price } from '../../catalog/prices.ts'

@@ -1,5 +1,5 @@
 // How a caller steers the sandbox: one line in the last user message, `[[sandbox tokens=200 gap=20ms …]]`, or the same
-// words in the header `x-tollgate-sandbox` (design 2.3). A word it does not understand is refused by its name.
+// words in the header `x-tollgate-sandbox` (docs/sandbox.md). A word it does not understand is refused by its name.
 import type { GatewayError } from '../../core/errors.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'

@@ -1,4 +1,4 @@
-// The sandbox's tokenizer: a token is four UTF-8 bytes of a text, the last one may be shorter (design 2.3). Each text
+// The sandbox's tokenizer: a token is four UTF-8 bytes of a text, the last one may be shorter. Each text
 // of a request counts by itself, so whoever holds the request knows the count exactly before it is sent.
 import type { CanonicalRequest, Conversation, Message, Tool } from '../../core/request.ts'
 

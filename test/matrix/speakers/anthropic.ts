@@ -1,5 +1,5 @@
 // The official Anthropic library on messages: by hand, and with its helper `.stream()`. Its versions differ in the
-// header they send the key in, so each comes with the way design 2.3 gives it.
+// header they send the key in, so each comes with the way docs/using.md gives it.
 import type Anthropic from '@anthropic-ai/sdk'
 
 import type { Json } from '../../../src/core/json.ts'
