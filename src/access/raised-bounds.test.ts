@@ -1,3 +1,4 @@
+// A bound that fell short is raised by what it lacked, and by requests under way together only once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

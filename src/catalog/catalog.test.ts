@@ -1,3 +1,5 @@
+// What an entry of the configuration becomes: whose price and limits it has, what is left out and why, and when it
+// changes.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

@@ -1,3 +1,4 @@
+// The configuration from files, variables and options: what it becomes, and what is said of each thing that is wrong.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -69,7 +70,7 @@ describe('without a file', () => {
 })
 
 describe('with a file', () => {
-  test('the example of the design works as written', () => {
+  test('an example with every section works as written', () => {
     writeFileSync(join(folder, 'gemini'), ' g-key\n')
     const config = load(
       `

@@ -1,3 +1,4 @@
+// Where the secret comes from: the environment, or on SQLite a file of its own that nobody else can read.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

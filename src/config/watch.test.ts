@@ -1,3 +1,4 @@
+// Changes of the configuration while a server runs, on real files: taken over, or reported while the old one stays.
 import assert from 'node:assert/strict'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// The calendar, against cases from real time zones, against Temporal, and by the one property that budgets need.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

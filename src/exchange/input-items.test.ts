@@ -1,3 +1,4 @@
+// The input of a stored response page by page: every item once, in its long form, with an id.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

@@ -1,3 +1,4 @@
+// A seal opens for whom it was made, as it was made, and for nobody and nothing else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

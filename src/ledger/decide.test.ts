@@ -1,3 +1,4 @@
+// Decisions that span several batches; contracts and the simulation hold everything else about them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,3 +1,4 @@
+// Every rule about budgets, rates and the key itself, one case each, against accounts as they stand.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

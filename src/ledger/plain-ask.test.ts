@@ -1,3 +1,4 @@
+// What may cross to the books, and what is stopped before it can fail a batch of others.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,3 +1,4 @@
+// The window of a minute: exact to the second, whatever the clock does, and never more than the limit in any 60 s.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

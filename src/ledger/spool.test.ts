@@ -1,3 +1,4 @@
+// What the spool acknowledged is there after a crash, on a real disk, and what it cannot keep it does not acknowledge.
 import assert from 'node:assert/strict'
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// Who waits is asked again in order, for as long as waiting can help, and no longer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,3 +1,4 @@
+// When a silent node is dead, and when it is only the database that is silent.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,3 +1,4 @@
+// The queue between an answer and its reader: order, back-pressure, and failures on either side.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,3 +1,4 @@
+// Numbers beyond 2^53 come through parsing, writing and every translation as they were written.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

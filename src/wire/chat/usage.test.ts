@@ -1,3 +1,4 @@
+// Counts survive the way out and back.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,3 +1,4 @@
+// Citations of a gemini answer: each address once, at the words it stands for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,3 +1,4 @@
+// What is told to which Claude model, and what the client hears of what its model cannot take.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

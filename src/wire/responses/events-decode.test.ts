@@ -1,3 +1,4 @@
+// A responses provider's answers as canonical events: as they should be, and as providers deviate.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'

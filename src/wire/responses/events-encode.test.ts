@@ -1,3 +1,4 @@
+// A responses answer as clients see it, event by event, and as the official SDK reads it.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

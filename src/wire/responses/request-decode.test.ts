@@ -1,3 +1,4 @@
+// Responses requests in the canonical form: what is understood, what is dropped by name, and what is refused.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

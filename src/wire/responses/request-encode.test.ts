@@ -1,3 +1,4 @@
+// Canonical requests as a responses provider is asked.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
