@@ -1,7 +1,7 @@
 // The last gate before a provider is called: the worst case of a request, held on the key and on the frame. Returns
 // only with a committed hold; everything else is a refusal in words.
 import type { Model, Target } from '../catalog/models.ts'
-import { countedBound, recountedBound, worstCase } from '../catalog/tokens.ts'
+import { countedBound, likelyInput, recountedBound, worstCase } from '../catalog/tokens.ts'
 import type { Call } from '../core/call.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -56,7 +56,7 @@ export type AdmissionParts = {
 
 export async function admit(parts: AdmissionParts, request: AdmissionRequest): Promise<Admission> {
   const { caller, model, call } = request
-  const { ask, outcome, maySearch } = await ledgerSays(parts, request, 'reserve')
+  const { outcome, maySearch, inputTokens } = await ledgerSays(parts, request, 'reserve')
   if (!outcome.reserved) {
     if ('balances' in outcome) request.tell(outcome.balances)
     request.closed.throwIfAborted()
@@ -70,7 +70,7 @@ export async function admit(parts: AdmissionParts, request: AdmissionRequest): P
     call,
     hold: outcome,
     maySearch,
-    inputTokens: ask.estimatedTokens,
+    inputTokens,
     outputTokensMax: outcome.outputTokens > 0 ? outcome.outputTokens : undefined,
   }
 }
@@ -110,9 +110,11 @@ async function ledgerSays(
   request: AdmissionRequest,
   how: 'reserve' | 'dryRun',
 ): Promise<Said> {
-  const ask = askOf(request, raisedBounds)
-  const outcome = await ledger[how](ask)
-  if (outcome.reserved || outcome.reason !== 'recount') return { ask, outcome, maySearch: true }
+  const first = askOf(request, raisedBounds)
+  const outcome = await ledger[how](first.ask)
+  if (outcome.reserved || outcome.reason !== 'recount') {
+    return { ...first, outcome, maySearch: true }
+  }
   const [textTokens, countedAt] = await Promise.all([
     // What nothing but the window bounds is bounded by it however few its words are.
     request.call.input.unbounded ? undefined : tokenizer.count(request.texts()),
@@ -120,11 +122,16 @@ async function ledgerSays(
   ])
   const maySearch = request.caller.whenTight === 'refuse'
   const recounted = askOf(request, raisedBounds, { textTokens, countedAt, maySearch })
-  return { ask: recounted, outcome: await ledger[how](recounted), maySearch }
+  return { ...recounted, outcome: await ledger[how](recounted.ask), maySearch }
 }
 
-type Said = {
+type Bounded = {
   readonly ask: Ask
+  /** What it assumes that the model reads. */
+  readonly inputTokens: number
+}
+
+type Said = Bounded & {
   readonly outcome: Reserved | Refused
   readonly maySearch: boolean
 }
@@ -137,7 +144,7 @@ type Recount = {
 }
 
 /** What is asked of the ledger: with the input bounded by its bytes, or by its texts once they are counted. */
-function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: Recount): Ask {
+function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: Recount): Bounded {
   const { caller, model, call } = request
   const costs = worstCase({
     model,
@@ -159,7 +166,9 @@ function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: 
   })
   // A test key is answered by the sandbox at no cost, with the limits a live key would have.
   const free = { fixedPicodollars: 0n, outputTokenPicodollars: 0n }
-  return {
+  const { inputTokens } = costs
+  const isKnown = isExact(request)
+  const ask: Ask = {
     requestId: request.requestId,
     keyId: caller.keyId,
     allowVersion: caller.allowVersion,
@@ -167,16 +176,22 @@ function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: 
     modelAsked: call.model,
     worstCase: caller.mode === 'test' ? { ...costs, ...free } : costs,
     whenTight: caller.whenTight,
-    estimatedTokens: costs.inputTokens,
-    recounted: recount !== undefined || isExact(request),
+    estimatedTokens: isKnown ? inputTokens : likelyTokensOf(call, inputTokens, recount),
+    recounted: recount !== undefined || isKnown,
     signal: request.closed,
   }
+  return { ask, inputTokens }
+}
+
+/** Tokens per minute go by what is likely; of what bytes tell nothing about, only the bound is known. */
+function likelyTokensOf({ input }: Call, bound: number, recount: Recount | undefined): number {
+  return input.unbounded ? bound : Math.min(likelyInput(input, recount?.textTokens), bound)
 }
 
 /** Where every target tells its exact input there is nothing to count again. */
 function isExact(request: AdmissionRequest): boolean {
-  const { model } = request
+  const { caller, model } = request
   const isKnown = (target: Target): boolean =>
     request.inputTokensOf(target) !== undefined || !request.mayReach(target)
-  return model.targets.every(isKnown) && model.fallbacks.every(isKnown)
+  return caller.mode === 'live' && [...model.targets, ...model.fallbacks].every(isKnown)
 }

@@ -148,10 +148,16 @@ export function likelyTokens(bytes: number): number {
 const TOKENS_PER_ITEM_LIKELY = 4
 const TOKENS_PER_IMAGE_LIKELY = 1_600
 
-/** What a request is most likely read as: for telling, never for holding. */
-export function likelyInput(input: InputMeasure, textTokens: number): number {
+/**
+ * What a request is most likely read as: for telling and for rates, never for holding. `textTokens`: its texts as a
+ * tokenizer counted them, where one did.
+ */
+export function likelyInput(input: InputMeasure, textTokens?: number): number {
+  const { textBytes, jsonBytes, sealedBytes = 0 } = input
   return (
-    textTokens +
+    (textTokens === undefined
+      ? likelyTokens(textBytes + jsonBytes)
+      : textTokens + likelyTokens(sealedBytes)) +
     input.items * TOKENS_PER_ITEM_LIKELY +
     input.images * TOKENS_PER_IMAGE_LIKELY +
     input.tokens

@@ -130,6 +130,6 @@ function inputUntold({ input, inputTokensMax, isCut }: Billed): Usage {
     const heard = input.audio === true ? inputTokensMax : 0
     return { ...NO_USAGE, inputTokens: inputTokensMax, ...whereAny('audioTokens', heard) }
   }
-  const read = likelyInput(input, likelyTokens(input.textBytes + input.jsonBytes))
+  const read = likelyInput(input)
   return { ...NO_USAGE, inputTokens: Math.min(read, inputTokensMax) }
 }

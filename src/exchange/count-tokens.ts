@@ -1,7 +1,7 @@
 // POST /v1/messages/count_tokens: what a request would be read as, by the provider's own count where it tells, else
 // counted here. Costs nothing, so an exhausted budget does not refuse it; the rate limits count it.
 import { permitModel } from '../access/permit.ts'
-import { likelyInput, likelyTokens } from '../catalog/tokens.ts'
+import { likelyInput } from '../catalog/tokens.ts'
 import type { Call } from '../core/call.ts'
 import type { JsonObject } from '../core/json.ts'
 import { readJsonBody } from '../wire/json.ts'
@@ -37,11 +37,5 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
 }
 
 async function countHere({ tokenizer }: Parts, call: Call, body: JsonObject): Promise<number> {
-  const { textBytes, jsonBytes, sealedBytes = 0 } = call.input
-  const counted = await tokenizer.count(textsOf(readCountCall, body))
-  const tokens =
-    counted === undefined
-      ? likelyTokens(textBytes + jsonBytes)
-      : counted + likelyTokens(sealedBytes)
-  return likelyInput(call.input, tokens)
+  return likelyInput(call.input, await tokenizer.count(textsOf(readCountCall, body)))
 }

@@ -1,6 +1,7 @@
 // Bounds against what providers say: one that counts more than was held is charged in full, reported, and held for more
 // the next time; one that tells early what it has read leaves the rest of its hold to others.
 import assert from 'node:assert/strict'
+import type { RequestListener } from 'node:http'
 import { test } from 'node:test'
 
 import type { TestGateway } from '../support/gateway.ts'
@@ -11,22 +12,7 @@ import { recorded } from '../support/recorded.ts'
 const FACTS = 'price: { input: 1, output: 2 }, context: 100000, max_output: 1000'
 
 test('a provider that counts more than was held: charged, reported, and held for more', async () => {
-  const usage = { prompt_tokens: 9_000, completion_tokens: 5, total_tokens: 9_005 }
-  await using provider = await startProvider((_, response) => {
-    const message = { role: 'assistant', content: 'Yes.' }
-    const choices = [{ index: 0, finish_reason: 'stop', message }]
-    response.setHeader('content-type', 'application/json')
-    response.end(
-      JSON.stringify({
-        id: 'c',
-        object: 'chat.completion',
-        created: 1,
-        model: 'm',
-        choices,
-        usage,
-      }),
-    )
-  })
+  await using provider = await startProvider(answering({ prompt_tokens: 9_000 }))
   await using gateway = await startGateway({
     config: `
 providers: { local: { kind: openai, base_url: "${provider.url}/v1" } }
@@ -57,6 +43,27 @@ models: { greedy: { targets: [local/m], ${FACTS} } }
     ok: true,
     violations: [],
   })
+})
+
+test('tokens per minute go by what a request most likely reads, not by its worst case', async () => {
+  await using provider = await startProvider(answering({ prompt_tokens: 9_000 }))
+  await using gateway = await startGateway({
+    config: `
+providers: { local: { kind: openai, base_url: "${provider.url}/v1" } }
+models: { plain: { targets: [local/m], ${FACTS} } }
+`,
+  })
+  const secret = await gateway.key('app', 'plain', '--budget', '1', '--tpm', '20000')
+  const messages = [{ role: 'user', content: 'the gate '.repeat(3_333) }]
+  const tools = [{ type: 'function', function: { name: 'f', description: 'x'.repeat(1000) } }]
+  const ask = async (): Promise<readonly (string | null)[]> => {
+    const body = { model: 'plain', max_tokens: 10, messages, tools }
+    const answer = await post(gateway, { path: '/v1/chat/completions', secret, body })
+    return [String(answer.status), answer.headers.get('x-ratelimit-remaining-tokens')]
+  }
+  // 30 KB of words and 1 KB of a schema: 35,000 tokens at most, and about 10,000 by all experience.
+  const [[first, left], [second]] = [await ask(), await ask()]
+  assert.deepEqual([first, left, second], ['200', '10995', '200'])
 })
 
 test('without a limit of its own, the worst case of a request is what would be held for it', async () => {
@@ -127,6 +134,18 @@ models: { early: { targets: [local/m], ${FACTS} } }
     violations: [],
   })
 })
+
+/** A provider that says "Yes." in five tokens, and that it has read so many. */
+function answering({ prompt_tokens }: { readonly prompt_tokens: number }): RequestListener {
+  return (_, response) => {
+    const message = { role: 'assistant', content: 'Yes.' }
+    const choices = [{ index: 0, finish_reason: 'stop', message }]
+    const usage = { prompt_tokens, completion_tokens: 5, total_tokens: prompt_tokens + 5 }
+    const answer = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(answer))
+  }
+}
 
 type Post = {
   readonly path: string
