@@ -71,6 +71,14 @@ test('kind, abilities and availability', () => {
   assert.equal(refusal(() => ask('gpt-5-mini', ['images'])).code, 'ability_missing')
   assert.equal(ask('gpt-5-mini', ['files', 'tools']).id, 'gpt-5-mini')
   assert.equal(refusal(() => ask('gone')).code, 'provider_failed')
-  assert.equal(ask('gone', [], { ...caller, mode: 'test' }).id, 'gone')
-  assert.equal(ask('removed', ['images'], { ...caller, mode: 'test' }).id, 'removed')
+})
+
+test('what a test key may call and nobody serves, the sandbox plays within its own limits', () => {
+  const tester: Caller = { ...caller, mode: 'test' }
+  for (const name of ['gone', 'removed']) {
+    const { id, context, maxOutput, targets } = ask(name, ['tools'], tester)
+    assert.deepEqual([id, context, maxOutput, targets.length], [name, 131_072, 4_096, 1])
+  }
+  assert.equal(refusal(() => ask('gone', ['images'], tester)).code, 'ability_missing')
+  assert.equal(ask('removed', ['images'], tester).id, 'removed')
 })

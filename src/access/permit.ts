@@ -6,6 +6,7 @@ import type { Call } from '../core/call.ts'
 import { closest } from '../core/closest.ts'
 import type { Endpoint, ModelKind } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
+import { sandboxTarget } from '../providers/sandbox/models.ts'
 import type { Caller } from './caller.ts'
 
 export function permitEndpoint(caller: Caller, endpoint: Endpoint): void {
@@ -23,7 +24,8 @@ export function permitModel(
   { call, kind }: { readonly call: Pick<Call, 'model' | 'needs'>; readonly kind: ModelKind },
 ): Model {
   if (!caller.models.has(call.model)) throw modelNotAllowed(caller, call.model)
-  const model = catalog.get(call.model) ?? rehearsed(caller, call.model, kind)
+  const listed = catalog.get(call.model)
+  const model = caller.mode === 'test' ? rehearsed(call.model, kind, listed) : listed
   if (model === undefined) throw modelNotThere(caller, call.model)
   if (model.kind !== kind) throw wrongKind(model)
   if (!model.available && caller.mode === 'live') {
@@ -66,19 +68,20 @@ function modelNotAllowed(caller: Caller, asked: string): GatewayError {
   )
 }
 
-/** A test key's models need not exist where it is used: the sandbox plays whatever the key may call. */
-function rehearsed(caller: Caller, model: string, kind: ModelKind): Model | undefined {
-  if (caller.mode !== 'test') return undefined
+/** A test key's models need not exist where it is used: the sandbox plays whatever the key may call, as far as it can. */
+function rehearsed(id: string, kind: ModelKind, listed: Model | undefined): Model {
+  if (listed?.available) return listed
+  const target = sandboxTarget(id)
   return {
-    id: model,
-    kind,
-    targets: [],
+    id,
+    kind: listed?.kind ?? kind,
+    targets: [target],
     fallbacks: [],
     price: null,
-    context: null,
-    maxOutput: null,
+    context: target.context,
+    maxOutput: target.maxOutput,
     defaultOutput: null,
-    abilities: UNKNOWN_ABILITIES,
+    abilities: listed?.abilities ?? UNKNOWN_ABILITIES,
     available: false,
     reason: null,
   }

@@ -102,7 +102,16 @@ describe('answers', () => {
 
   test('a test key calls any public name and pays nothing', async () => {
     const secret = await gateway.key('tests', 'sandbox-chat,gpt-5-mini', '--mode', 'test')
-    assert.equal((await chat({ ...HELLO, model: 'gpt-5-mini' }, secret)).status, 200)
+    // No such model is here, so the sandbox's own limits are its.
+    const played = await chat({ ...HELLO, model: 'gpt-5-mini' }, secret)
+    assert.equal(played.status, 200)
+    const { completion_tokens } = played.body['usage'] as Body
+    const { body: request } = await call(
+      `/v1/requests/${String(played.headers.get('x-request-id'))}`,
+      { headers: bearer(secret) },
+    )
+    assert.deepEqual([request['output_tokens'], request['estimated']], [completion_tokens, false])
+    assert.ok(Number(completion_tokens) > 0)
     const { body: list } = await call('/v1/models', { headers: bearer(secret) })
     assert.deepEqual(
       (list['data'] as Body[]).map(({ id, kind }) => [id, kind]),

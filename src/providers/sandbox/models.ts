@@ -1,6 +1,9 @@
 // The sandbox's models, as the catalogue lists them. The part of a name after `@` is the format that model speaks
 // upstream, so that every translation can be tried without a provider (docs/sandbox.md).
+import { SANDBOX, TIMEOUTS } from '../../catalog/catalog.ts'
 import type { SandboxModel } from '../../catalog/catalog.ts'
+import { IMAGE_TOKENS_MAX } from '../../catalog/main-models.ts'
+import type { Target } from '../../catalog/models.ts'
 import { FREE, makePrice } from '../../catalog/prices.ts'
 import type { Price } from '../../catalog/prices.ts'
 import type { Format } from '../../core/endpoints.ts'
@@ -43,6 +46,23 @@ export function sandboxFormatsOf(model: string): readonly Format[] {
 /** How much a chat model reads; other names stand for models whose window the gateway has judged already. */
 export function contextOf(model: string): number {
   return SANDBOX_MODELS.find(({ id }) => id === model)?.context ?? Infinity
+}
+
+/** Where a test key's call goes whose model has no target of its own: as much as the sandbox reads and writes. */
+export function sandboxTarget(model: string): Target {
+  return {
+    provider: SANDBOX,
+    model,
+    weight: 1,
+    price: FREE,
+    context: CONTEXT_TOKENS,
+    maxOutput: OUTPUT_TOKENS_MAX,
+    lacks: [],
+    nature: {},
+    imageTokens: IMAGE_TOKENS_MAX,
+    writesCacheUnasked: false,
+    timeouts: TIMEOUTS,
+  }
 }
 
 export function thinksFirst(model: string): boolean {
