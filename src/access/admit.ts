@@ -9,7 +9,7 @@ import type { Nanodollars } from '../core/money.ts'
 import { costAtMost, costAtMostWith } from '../ledger/judge.ts'
 import type { Ask, Balances, Ledger, Refused, Reserved } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
-import type { RaisedBounds } from './raised-bounds.ts'
+import type { Basis, RaisedBounds } from './raised-bounds.ts'
 import { refusalOf } from './refusal.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
@@ -20,8 +20,9 @@ export type Admission = {
   readonly hold: Reserved
   /** Whether the hold pays for the searches that targets may run. */
   readonly maySearch: boolean
-  /** What the hold assumes that the model reads. */
+  /** What the hold assumes that the model reads, and why. */
   readonly inputTokens: number
+  readonly basis: Basis
   /** The limit that must be sent upstream; undefined where there is no output to pay for. */
   readonly outputTokensMax: number | undefined
 }
@@ -56,7 +57,8 @@ export type AdmissionParts = {
 
 export async function admit(parts: AdmissionParts, request: AdmissionRequest): Promise<Admission> {
   const { caller, model, call } = request
-  const { outcome, maySearch, inputTokens } = await ledgerSays(parts, request, 'reserve')
+  const said = await ledgerSays(parts, request, 'reserve')
+  const { outcome, maySearch, inputTokens, basis } = said
   if (!outcome.reserved) {
     if ('balances' in outcome) request.tell(outcome.balances)
     request.closed.throwIfAborted()
@@ -71,6 +73,7 @@ export async function admit(parts: AdmissionParts, request: AdmissionRequest): P
     hold: outcome,
     maySearch,
     inputTokens,
+    basis,
     outputTokensMax: outcome.outputTokens > 0 ? outcome.outputTokens : undefined,
   }
 }
@@ -113,7 +116,7 @@ async function ledgerSays(
   const first = askOf(request, raisedBounds)
   const outcome = await ledger[how](first.ask)
   if (outcome.reserved || outcome.reason !== 'recount') {
-    return { ...first, outcome, maySearch: true }
+    return { ...first, basis: 'bytes', outcome, maySearch: true }
   }
   const [textTokens, countedAt] = await Promise.all([
     // What nothing but the window bounds is bounded by it however few its words are.
@@ -122,7 +125,8 @@ async function ledgerSays(
   ])
   const maySearch = request.caller.whenTight === 'refuse'
   const recounted = askOf(request, raisedBounds, { textTokens, countedAt, maySearch })
-  return { ...recounted, outcome: await ledger[how](recounted.ask), maySearch }
+  const basis = recounted.inputTokens < first.inputTokens ? 'count' : 'bytes'
+  return { ...recounted, basis, outcome: await ledger[how](recounted.ask), maySearch }
 }
 
 type Bounded = {
@@ -132,6 +136,7 @@ type Bounded = {
 }
 
 type Said = Bounded & {
+  readonly basis: Basis
   readonly outcome: Reserved | Refused
   readonly maySearch: boolean
 }
@@ -153,15 +158,12 @@ function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: 
     // A test key has the limits of a live one, and reaches none of the targets.
     ...(caller.mode === 'live' && { mayReach: (target) => request.mayReach(target) }),
     searchesMaxOf: (target) => (recount?.maySearch === false ? 0 : request.searchesMaxOf(target)),
-    raiseOf: (target) => raisedBounds.factorOf(target),
+    raiseOf: (target) => raisedBounds.factorOf(target, 'bytes'),
     inputTokensOf: (target) => {
       const exact = request.inputTokensOf(target)
       if (exact !== undefined || recount === undefined) return exact
-      const counted = recount.countedAt(target)
-      if (counted !== undefined) return countedBound(counted)
-      const { textTokens } = recount
-      if (textTokens === undefined) return undefined
-      return recountedBound(call.input, textTokens, { kind: model.kind, window: target })
+      const counted = countedTokens(request, recount, target)
+      return counted && Math.ceil(counted * raisedBounds.factorOf(target, 'count'))
     },
   })
   // A test key is answered by the sandbox at no cost, with the limits a live key would have.
@@ -181,6 +183,18 @@ function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: 
     signal: request.closed,
   }
   return { ask, inputTokens }
+}
+
+/** What somebody's count bounds the input by; undefined = nobody could count. */
+function countedTokens(
+  { model, call }: AdmissionRequest,
+  { countedAt, textTokens }: Recount,
+  target: Target,
+): number | undefined {
+  const counted = countedAt(target)
+  if (counted !== undefined) return countedBound(counted)
+  if (textTokens === undefined) return undefined
+  return recountedBound(call.input, textTokens, { kind: model.kind, window: target })
 }
 
 /** Tokens per minute go by what is likely; of what bytes tell nothing about, only the bound is known. */

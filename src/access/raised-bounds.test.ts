@@ -8,15 +8,21 @@ const target = { provider: 'one', model: 'm' }
 
 test('a bound is raised by as much as it was short', () => {
   const bounds = new RaisedBounds()
-  assert.equal(bounds.factorOf(target), 1)
-  bounds.raise(target, { from: 1, times: 2 })
-  bounds.raise(target, { from: bounds.factorOf(target), times: 1.5 })
-  assert.equal(bounds.factorOf(target), 3)
-  assert.equal(bounds.factorOf({ provider: 'two', model: 'm' }), 1)
+  assert.equal(bounds.factorOf(target, 'bytes'), 1)
+  bounds.raise(target, { basis: 'bytes', from: 1, times: 2 })
+  bounds.raise(target, { basis: 'bytes', from: bounds.factorOf(target, 'bytes'), times: 1.5 })
+  assert.equal(bounds.factorOf(target, 'bytes'), 3)
+  assert.equal(bounds.factorOf({ provider: 'two', model: 'm' }, 'bytes'), 1)
 })
 
 test('requests that were under way together raise it once', () => {
   const bounds = new RaisedBounds()
-  for (const times of [2, 3, 2, 0.5]) bounds.raise(target, { from: 1, times })
-  assert.equal(bounds.factorOf(target), 3)
+  for (const times of [2, 3, 2, 0.5]) bounds.raise(target, { basis: 'bytes', from: 1, times })
+  assert.equal(bounds.factorOf(target, 'bytes'), 3)
+})
+
+test('what a recount missed raises recounts alone', () => {
+  const bounds = new RaisedBounds()
+  bounds.raise(target, { basis: 'count', from: 1, times: 9 })
+  assert.deepEqual([bounds.factorOf(target, 'count'), bounds.factorOf(target, 'bytes')], [9, 1])
 })

@@ -70,7 +70,8 @@ export class Books {
     this.#target = target
     this.#meter = new Meter()
     this.#dispatchedMs = this.#parts.clock.monotonicMs()
-    this.#raisedBy = this.#parts.raisedBounds.factorOf(targetOf(target))
+    const { basis } = this.#entry.admission
+    this.#raisedBy = this.#parts.raisedBounds.factorOf(targetOf(target), basis)
     this.#entry.trace.target = nameOf(target)
   }
 
@@ -186,7 +187,8 @@ export class Books {
       target.price,
     )
     const times = nanodollars === 0n ? 1 : 1 + Number(overrunNanodollars) / Number(nanodollars)
-    this.#parts.raisedBounds.raise(targetOf(target), { from: this.#raisedBy, times })
+    const { basis } = admission
+    this.#parts.raisedBounds.raise(targetOf(target), { basis, from: this.#raisedBy, times })
   }
 
   #bill(target: Prepared, failure: unknown): Bill {

@@ -45,6 +45,34 @@ models: { greedy: { targets: [local/m], ${FACTS} } }
   })
 })
 
+test('a recount that was too low makes nobody pay more whose bytes fit', async () => {
+  await using provider = await startProvider(answering({ prompt_tokens: 30_000 }))
+  await using gateway = await startGateway({
+    config: `
+providers: { local: { kind: openai, base_url: "${provider.url}/v1" } }
+models: { dense: { targets: [local/m], ${FACTS} } }
+`,
+  })
+  // 40,000 bytes, and about 9,000 tokens: 0.041 USD by the bytes, 0.015 once they are counted.
+  const messages = [{ role: 'user', content: 'the gate '.repeat(4_444) }]
+  const body = { model: 'dense', max_tokens: 10, messages }
+  const rich = await gateway.key('rich', 'dense', '--budget', '1')
+  const poor = await gateway.key('poor', 'dense', '--budget', '0.02')
+  const poorToo = await gateway.key('poor too', 'dense', '--budget', '0.02')
+  const ask = (secret: string, headers = {}): Promise<Response> =>
+    post(gateway, { path: '/v1/chat/completions', secret, body, headers })
+  const worstCase = async (): Promise<unknown> =>
+    ((await (await ask(rich, { 'x-tollgate-dry-run': '1' })).json()) as Body)['worst_case']
+
+  const before = await worstCase()
+  assert.equal((await ask(poor)).headers.get('x-tollgate-cost'), '0.03001')
+  await gateway.logged('overrun')
+  assert.equal(await worstCase(), before)
+  // Whoever is counted again is held for as much as this one turned out to need.
+  const refused = (await (await ask(poorToo)).json()) as { readonly error: Body }
+  assert.equal(Number(refused.error['required']).toFixed(4), '0.0300')
+})
+
 test('tokens per minute go by what a request most likely reads, not by its worst case', async () => {
   await using provider = await startProvider(answering({ prompt_tokens: 9_000 }))
   await using gateway = await startGateway({
@@ -146,6 +174,8 @@ function answering({ prompt_tokens }: { readonly prompt_tokens: number }): Reque
     response.end(JSON.stringify(answer))
   }
 }
+
+type Body = Readonly<Record<string, unknown>>
 
 type Post = {
   readonly path: string
