@@ -168,18 +168,30 @@ function wasUsed(lastUse: NonNullable<KeyFilter['used']>, now: number): Test {
     : sql`keys.last_used_at IS NULL OR keys.last_used_at <= ${since}`
 }
 
-/** A period that is over has spent nothing yet: the next request opens a new one. */
-export function used(now: number): RawBuilder<bigint> {
-  return sql`CASE WHEN accounts.period_ends_at <= ${now} THEN 0
-    ELSE accounts.spent_nanodollars + accounts.held_nanodollars END`
+/** Nothing yet, where the period is over: the next request opens a new one. */
+function ofPeriod(now: number, amount: RawBuilder<bigint>): RawBuilder<bigint> {
+  return sql`(CASE WHEN accounts.period_ends_at <= ${now} THEN 0 ELSE ${amount} END)`
 }
 
-export const limit = sql`(accounts.limit_nanodollars + accounts.top_up_nanodollars)`
+export const spent = (now: number): RawBuilder<bigint> =>
+  ofPeriod(now, sql`accounts.spent_nanodollars`)
+export const spentAndHeld = (now: number): RawBuilder<bigint> =>
+  ofPeriod(now, sql`accounts.spent_nanodollars + accounts.held_nanodollars`)
+export const limit = (now: number): RawBuilder<bigint> =>
+  sql`(accounts.limit_nanodollars + ${ofPeriod(now, sql`accounts.top_up_nanodollars`)})`
 export const noOwnLimit: Test = sql`accounts.limit_nanodollars IS NULL`
 export const expiresSoon = (now: number): Test =>
   sql`accounts.expires_at > ${now} AND accounts.expires_at <= ${now + EXPIRES_SOON_MS}`
 export const isHigh = (now: number): Test =>
-  sql`accounts.limit_nanodollars IS NOT NULL AND (${used(now)}) >= ${limit} / 100 * ${HIGH_PERCENT}`
+  sql`accounts.limit_nanodollars IS NOT NULL AND ${spentAndHeld(now)} >= ${highOf(limit(now))}`
+
+/** Rounded up. By whole hundreds and the rest: with many top-ups a limit may be too large to be multiplied. */
+function highOf(amount: RawBuilder<bigint>): RawBuilder<bigint> {
+  // Not as a parameter: SQLite would take it for a float.
+  const percent = sql.lit(HIGH_PERCENT)
+  return sql`(${amount} / 100 * ${percent} + (${amount} % 100 * ${percent} + 99) / 100)`
+}
+
 /** Of those never used, since they were made. */
 export const isUnused = (now: number): Test =>
   sql`keys.last_used_at <= ${now - UNUSED_MS}

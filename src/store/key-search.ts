@@ -8,7 +8,8 @@ import {
   isHigh,
   limit,
   rowsOf,
-  used,
+  spent,
+  spentAndHeld,
   type Condition,
   type KeyFilter,
   type Source,
@@ -168,9 +169,9 @@ function sortOf(sort: KeySort, now: number): Sort {
       return { by: sql`accounts.expires_at`, source: 'accounts', isOptional: true }
     case 'spent':
     case 'share':
-      return { by: used(now), source: 'accounts' }
+      return { by: spent(now), source: 'accounts' }
     case 'percent': {
-      const percent = sql`CAST(${used(now)} AS DOUBLE PRECISION) / nullif(${limit}, 0)`
+      const percent = sql`CAST(${spentAndHeld(now)} AS DOUBLE PRECISION) / nullif(${limit(now)}, 0)`
       return { by: percent, source: 'accounts', isOptional: true }
     }
     case 'state':
@@ -178,12 +179,15 @@ function sortOf(sort: KeySort, now: number): Sort {
   }
 }
 
+/** A test key spends nothing, so no budget stops it. */
+const isTest = sql`EXISTS (SELECT 1 FROM keys WHERE keys.id = accounts.id AND keys.mode = 'test')`
+
 /** In the order of KEY_STATES, as far as it depends on the key alone. */
 function statePriority(now: number): RawBuilder<number> {
   return sql`CASE WHEN accounts.status = 'revoked' THEN 0
     WHEN accounts.expires_at <= ${now} THEN 1
     WHEN accounts.status = 'paused' THEN 2
-    WHEN ${used(now)} >= ${limit} THEN 3
+    WHEN ${spentAndHeld(now)} >= ${limit(now)} AND NOT ${isTest} THEN 3
     WHEN ${expiresSoon(now)} THEN 4
     WHEN ${isHigh(now)} THEN 5
     ELSE 6 END`

@@ -6,10 +6,11 @@ import { after, before, describe, test } from 'node:test'
 import { CompiledQuery, type RootOperationNode } from 'kysely'
 
 import { KEY_CONCERNS, KEY_SORTS } from '../../src/admin/contract/keys.ts'
+import { KEY_STATES, type KeyRow } from '../../src/admin/contract/key.ts'
 import type { KeyPage, KeyQuery } from '../../src/admin/contract/keys.ts'
 import { KeyList } from '../../src/admin/key-list.ts'
 import { firstIdAt } from '../../src/core/ids.ts'
-import { BUDGET_MAX } from '../../src/core/money.ts'
+import { BUDGET_MAX, parseUsd } from '../../src/core/money.ts'
 import { usageReport, type UsageGroup } from '../../src/ledger/usage-report.ts'
 import { readFrame } from '../../src/store/frame.ts'
 import {
@@ -61,15 +62,33 @@ export function adminScaleContract(fresh: FreshDatabase): void {
     for (const sort of KEY_SORTS)
       test(`by ${sort} every page has its part of the whole, in both orders`, async () => {
         for (const order of ['asc', 'desc'] as const) {
-          const ids: string[] = []
+          const rows: KeyRow[] = []
           for (let page = 1; page <= PAGES; page++) {
             const { keys } = await list(desk.store, { sort, order, page, per_page: 200 })
-            ids.push(...keys.map(({ id }) => id))
+            rows.push(...keys)
           }
-          assert.equal(new Set(ids).size, MANY + 2)
-          assert.equal(ids.length, MANY + 2)
+          assert.equal(new Set(rows.map(({ id }) => id)).size, MANY + 2)
+          assert.equal(rows.length, MANY + 2)
+          assertInOrder(rows.map(FIGURES[sort]), order)
         }
       })
+
+    test('those above 80 percent are those whose figures say so', async () => {
+      const high: string[] = []
+      const found: string[] = []
+      for (let page = 1; page <= PAGES; page++) {
+        const all = await list(desk.store, { status: 'current', page, per_page: 200 })
+        const above = all.keys.filter(({ limit, ...row }) => {
+          return limit !== null && usedOf(row) * 100n >= parseUsd(limit) * 80n
+        })
+        high.push(...above.map(({ id }) => id))
+        const some = await list(desk.store, { concern: 'over_80_percent', page, per_page: 200 })
+        found.push(...some.keys.map(({ id }) => id))
+        assert.equal(all.counts.over_80_percent, some.total)
+      }
+      assert.ok(high.length > 0)
+      assert.deepEqual(found.toSorted(), high.toSorted())
+    })
 
     test('the dearest come first, also among those that a filter lets through', async () => {
       for (const query of [{}, { mode: 'live' }, { status: 'current' }] as const) {
@@ -179,12 +198,52 @@ export function adminScaleContract(fresh: FreshDatabase): void {
   })
 }
 
+/** What a row shows of that by which it is sorted; null = nothing, and then it comes last in either order. */
+const FIGURES: Readonly<
+  Record<(typeof KEY_SORTS)[number], (row: KeyRow) => string | number | bigint | null>
+> = {
+  name: ({ name }) => name,
+  // Somebody changes the secret of a key: that is no matter of its budget.
+  state: ({ state }) => KEY_STATES.indexOf(state === 'rotating' ? 'active' : state),
+  percent: (row) => percentOf(row),
+  spent: ({ spent }) => parseUsd(spent),
+  share: ({ frame_share }) => frame_share,
+  models: ({ model_count }) => model_count,
+  last_used_at: ({ last_used_at }) => last_used_at,
+  expires_at: ({ expires_at }) => expires_at,
+  owner: ({ owner }) => owner,
+  created_at: ({ id }) => id,
+  cost_7d: ({ cost_7d }) => (cost_7d.total === '0' ? null : parseUsd(cost_7d.total)),
+}
+
+function percentOf({ limit, ...row }: KeyRow): number | null {
+  return limit === null || limit === '0' ? null : Number(usedOf(row)) / Number(parseUsd(limit))
+}
+
+function usedOf({ spent, held }: Pick<KeyRow, 'spent' | 'held'>): bigint {
+  return parseUsd(spent) + parseUsd(held)
+}
+
+function assertInOrder(
+  figures: readonly (string | number | bigint | null)[],
+  order: 'asc' | 'desc',
+): void {
+  for (const [index, after] of figures.entries()) {
+    const before = figures[index - 1]
+    if (index === 0 || before === undefined || after === null) continue
+    assert.ok(before !== null, `${after} comes after a row without`)
+    const isInOrder = order === 'asc' ? before <= after : before >= after
+    assert.ok(isInOrder, `${after} comes after ${before} at ${index}`)
+  }
+}
+
 /** As different from each other as the filters ask for. */
 async function insertMany({ db, clock }: Store): Promise<void> {
   const now = clock.now()
   const made = Array.from({ length: MANY }, (_, index) => {
     const id = firstIdAt('key', now) + String(index).padStart(16, '0')
     const isRevoked = index % 20 === 3
+    const isTest = index % 50 === 0
     const status = isRevoked
       ? ('revoked' as const)
       : index % 9 === 1
@@ -194,13 +253,17 @@ async function insertMany({ db, clock }: Store): Promise<void> {
     return {
       account: {
         ...{ id, status: status as AccountStatus, expires_at: expiresAt, timezone: 'UTC' },
-        ...{ limit_nanodollars: index % 7 === 0 ? null : 1_000n, week_start: 'mon' as const },
-        ...{ spent_nanodollars: BigInt(index % 1_000), period: 'never' as const },
-        period_ends_at: null,
+        ...{ limit_nanodollars: limitOf(index), week_start: 'mon' as const },
+        spent_nanodollars: isTest ? 0n : BigInt(index % 1_000),
+        held_nanodollars: isTest ? 0n : BigInt((index % 11) * 50),
+        top_up_nanodollars: index % 13 === 0 ? 100n : 0n,
+        ...(index % 10 === 5
+          ? { period: 'day' as const, period_ends_at: now - 1 }
+          : { period: 'never' as const, period_ends_at: null }),
       },
       key: {
         ...{ id, name: `many ${index}`, environment: null, description: null },
-        ...{ mode: index % 50 === 0 ? ('test' as const) : ('live' as const), model_count: 1 },
+        ...{ mode: isTest ? ('test' as const) : ('live' as const), model_count: 1 },
         ...{ owner: index % 3 === 0 ? null : `owner ${index % 5}`, permissions: '[]' },
         ...{ tags: index % 6 === 0 ? '["web"]' : '[]', when_tight: 'cap' as const },
         created_at: now - 100 * DAY_MS,
@@ -219,6 +282,12 @@ async function insertMany({ db, clock }: Store): Promise<void> {
     .execute()
   const models = made.map(({ key }) => ({ key_id: key.id, model: 'sandbox-chat' }))
   await db.insertInto('key_models').values(models).execute()
+}
+
+/** None, nothing at all, or one of which 80 percent is no whole number. */
+function limitOf(index: number): bigint | null {
+  if (index % 7 === 0) return null
+  return index % 25 === 0 ? 0n : 1_000n + BigInt(index % 9)
 }
 
 function assertReadsRollupsByTime(plan: string): void {
