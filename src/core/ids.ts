@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts'
 /** Crockford's alphabet in lower case: no letter can be read as another. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TIME_DIGITS = 10
+const TIME_MAX = 32 ** TIME_DIGITS - 1
 const RANDOM_DIGITS = 16
 
 export type IdPrefix =
@@ -33,7 +34,7 @@ export function newId(prefix: IdPrefix, clock: Clock): string {
   return `${prefix}_${timeDigits(clock.now())}${randomDigits()}`
 }
 
-/** Not after any id that was made at this moment or later: where a range of ids begins. */
+/** Not after any id that was made at this moment or later: where a range of ids begins. Of any moment that a date names. */
 export function firstIdAt(prefix: IdPrefix, at: number): string {
   return `${prefix}_${timeDigits(at)}`
 }
@@ -60,7 +61,7 @@ let lastTimeDigits = ''
 
 function timeDigits(at: number): string {
   if (at === lastAt) return lastTimeDigits
-  let time = at
+  let time = Math.min(Math.max(at, 0), TIME_MAX)
   let digits = ''
   for (let index = 0; index < TIME_DIGITS; index++) {
     digits = ALPHABET[time % 32] + digits
