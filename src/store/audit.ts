@@ -1,7 +1,7 @@
 // The record of what people changed, written in the transaction of the change. Append only. What they were refused is
 // written by audit-refusals.ts. What they did to the books is in ledger_entries, written by the ledger; here both are
 // read as one list.
-import type { Selectable, Transaction } from 'kysely'
+import { sql, type RawBuilder, type Selectable, type Transaction } from 'kysely'
 
 import { firstIdAt, newId } from '../core/ids.ts'
 import type { Sentence } from '../core/sentences.ts'
@@ -159,10 +159,10 @@ async function changesOf(store: Store, filter: AuditFilter): Promise<readonly Au
 const BOOK_ACTIONS = { top_up: 'top_up', reset: 'reset_spend', adjust: 'adjust' } as const
 const BOOK_FIELDS = { top_up: 'top_up', reset: 'spent', adjust: 'cost' } as const
 
-/** They are few, so what no column holds is filtered here. */
 async function bookEntriesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
-  const { subject, subjectId, actor, action, source, outcome } = filter
-  if (outcome === 'refused') return []
+  const { subjectId, actor, source, outcome } = filter
+  const { subjects, kinds } = inTheBooks(filter)
+  if (outcome === 'refused' || subjects.length === 0 || kinds.length === 0) return []
   const { first, last } = idRange(filter)
   let query = store.db
     .selectFrom('ledger_entries')
@@ -170,15 +170,32 @@ async function bookEntriesOf(store: Store, filter: AuditFilter): Promise<readonl
     .selectAll('ledger_entries')
     .select('keys.name')
     .where('ledger_entries.id', '>=', first)
+    .where('kind', 'in', kinds)
   if (last !== undefined) query = query.where('ledger_entries.id', '<', last)
+  if (!subjects.includes('key')) query = query.where('account_id', '=', FRAME_ID)
+  if (!subjects.includes('frame')) query = query.where('account_id', '<>', FRAME_ID)
   if (subjectId !== undefined) query = query.where('account_id', '=', subjectId)
   if (actor !== undefined) query = query.where('actor', '=', actor)
+  if (source !== undefined) query = query.where(sourceIn(store), '=', source)
   const rows = await query.orderBy('ledger_entries.id', 'desc').limit(filter.limit).execute()
-  return rows.map(bookEntryOf).filter((entry) => {
-    if (subject !== undefined && entry.subject !== subject) return false
-    if (action !== undefined && entry.action !== action) return false
-    return source === undefined || entry.source === source
-  })
+  return rows.map(bookEntryOf)
+}
+
+/** What a filter can mean of the books, in their words. */
+function inTheBooks({ subject, action }: AuditFilter) {
+  const kinds = ['top_up', 'reset', 'adjust'] as const
+  return {
+    subjects: (['key', 'frame'] as const).filter(
+      (one) => (subject ?? one) === one && (action ?? `${one}.`).startsWith(`${one}.`),
+    ),
+    kinds: kinds.filter((kind) => action?.endsWith(`.${BOOK_ACTIONS[kind]}`) ?? true),
+  }
+}
+
+/** Entries that do not tell where they come from are from the command line. */
+function sourceIn({ kind }: Store): RawBuilder<string> {
+  const origin = kind === 'sqlite' ? sql`origin` : sql`CAST(origin AS json)`
+  return sql`coalesce(${origin} ->> 'source', 'cli')`
 }
 
 function idRange({ since, until, before }: AuditFilter): {

@@ -300,6 +300,28 @@ export function adminListsContract(fresh: FreshDatabase): void {
       assert.equal(text.includes(String(created['secret'])), false)
     })
 
+    test('what was done to the books is found behind newer entries of another kind', async () => {
+      const path = `/keys/${ids['alpha']}`
+      const body = { amount: '1', reason: 'found' }
+      const spend = { reason: 'found' }
+      await desk.call('POST', `${path}/reset-spend`, { body: spend, via: 'token' })
+      await desk.call('POST', '/frame/top-up', { body })
+      for (let count = 0; count < 3; count++) await desk.call('POST', `${path}/top-up`, { body })
+      for (const [query, action] of [
+        ['subject=frame', 'frame.top_up'],
+        ['action=frame.top_up', 'frame.top_up'],
+        ['subject=key&action=key.reset_spend', 'key.reset_spend'],
+        ['source=api&subject=key', 'key.reset_spend'],
+        ['since=1969-12-31T00:00:00Z&subject=frame', 'frame.top_up'],
+      ] as const) {
+        const [entry] = await entries(`${query}&limit=1`)
+        assert.partialDeepStrictEqual(entry, { action, reason: 'found' }, query)
+      }
+      assert.deepEqual(await entries('subject=person&action=key.top_up'), [])
+      const { text } = await desk.call('GET', '/audit.csv?source=api&action=key.reset_spend')
+      assert.equal(text.split('\n').length, 2)
+    })
+
     test('it is read a page at a time, and as a spreadsheet', async () => {
       const first = (await desk.call('GET', '/audit?limit=3')).body
       const second = await entries(`limit=200&before=${first['next']}`)
