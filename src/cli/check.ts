@@ -12,6 +12,7 @@ import { formatUsd } from '../core/money.ts'
 import { urlOf } from '../core/url-of.ts'
 import { StoreError } from '../store/errors.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
+import { describePlace } from '../store/place.ts'
 import { common, readConfig, sqliteFile, withStore, type CommonOptions } from './context.ts'
 import { report as complain } from './failure.ts'
 import { catalogFor, modelsText } from './models.ts'
@@ -122,7 +123,7 @@ function printReport(report: Report): void {
       block([
         ['file', config.path ?? 'none, so the defaults and the environment count'],
         ['address', urlOf(config.server)],
-        ['database', config.database.replace(/:[^:@/]*@/, ':…@')],
+        ['database', describePlace(config.database)],
       ]),
       '',
       bold('Providers'),

@@ -243,6 +243,11 @@ describe('what is wrong', () => {
       ['frame.period must be one of day, week, month, year, never'],
     ],
     ['a database', 'database: mysql://x', ['database must be sqlite:PATH or postgres://']],
+    [
+      'a password that hides the host',
+      'database: postgres://u:1/w@h/db',
+      ['database must look like postgres://USER@HOST:PORT/NAME'],
+    ],
     ['a listener', 'admin: { listen: everywhere }', ['admin.listen must be same, or HOST:PORT']],
     [
       'a listener where there is one',

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { ABILITIES } from '../core/endpoints.ts'
 import { timeouts } from '../providers/adapter.ts'
 import { providerSettings } from '../providers/adapters.ts'
+import { isPlace } from '../store/place.ts'
 import {
   budget,
   duration,
@@ -23,10 +24,15 @@ const TOKENS_MAX = 100_000_000
 const host = text
 const port = integer(0, 65_535)
 const workers = integer(1, 256)
-const database = text.refine(
-  (url) => /^sqlite:.|^postgres(ql)?:\/\//.test(url),
-  'must be sqlite:PATH or postgres://USER@HOST/NAME',
-)
+const database = text
+  .refine((url) => /^sqlite:.|^postgres(ql)?:\/\//.test(url), {
+    error: 'must be sqlite:PATH or postgres://USER@HOST/NAME',
+    abort: true,
+  })
+  .refine(
+    (url) => isPlace(url),
+    'must look like postgres://USER@HOST:PORT/NAME: write what is special in a password as %40 for @, %2F for /',
+  )
 
 const server = z
   .strictObject({

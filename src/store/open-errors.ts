@@ -1,5 +1,6 @@
 // Why a database could not be opened, in one line for the person who has to mend it. Passwords stay out of it.
 import { StoreError } from './errors.ts'
+import { postgresPlace } from './place.ts'
 
 /** SQLite's primary result codes: the low byte of what it reports. */
 const SQLITE = { BUSY: 5, READONLY: 8, CORRUPT: 11, FULL: 13, CANTOPEN: 14, NOTADB: 26 } as const
@@ -45,7 +46,7 @@ export function sqliteError(file: string, error: unknown): unknown {
 
 export function postgresError(url: string, error: unknown): unknown {
   if (error instanceof StoreError) return error
-  const { host, database, user } = placeOf(url)
+  const { host, database, user } = postgresPlace(url)
   const refuse = (code: StoreError['code'], message: string) =>
     new StoreError(code, message, { cause: error })
   const code = field(error, 'code')
@@ -89,20 +90,6 @@ export function pooled(): StoreError {
   const message =
     'the database is behind a pooler, such as PgBouncer, that drops the settings of a connection: name the server itself'
   return new StoreError('unreachable', message)
-}
-
-function placeOf(url: string): { host: string; database: string; user: string } {
-  try {
-    const place = new URL(url)
-    return {
-      host: place.host || 'localhost',
-      database: decodeURIComponent(place.pathname.slice(1)),
-      user: decodeURIComponent(place.username),
-    }
-  } catch (cause) {
-    const message = 'the database must look like postgres://USER@HOST:PORT/NAME'
-    throw new StoreError('invalid_url', message, { cause })
-  }
 }
 
 function field(error: unknown, name: 'code' | 'errcode'): unknown {

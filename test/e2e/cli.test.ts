@@ -300,6 +300,15 @@ describe('the configuration', () => {
   })
 })
 
+test('check tells where the database is, and nothing that opens it', async () => {
+  const url = 'postgres://ann:p4ss:w0rd@127.0.0.1:1/books?password=hunter2&sslpassword=hunter3'
+  const config = write('elsewhere.yaml', `database: ${url}\n`)
+  const { stdout, stderr } = await tollgate(['check', '--config', config])
+  assert.match(stdout, /database +postgres:\/\/ann@127\.0\.0\.1:1\/books\n/)
+  assert.match(stderr, /database cannot be used: PostgreSQL at 127\.0\.0\.1:1 cannot be reached/)
+  assert.doesNotMatch(stdout + stderr, /p4ss|w0rd|hunter/)
+})
+
 describe('what goes wrong', () => {
   const create = ['keys', 'create', '--name', 'x', '--models', 'sandbox-chat', '--budget']
   const usage: readonly [string, readonly string[], RegExp][] = [
