@@ -151,7 +151,7 @@ async function openAdminPlane(
   const { openAdmin } = await import('./admin/open.ts')
   const { clock, log, catalog } = parts
   const publicUrl = adminUrlOf(config, url)
-  const options = { clock, workerModules: [LEDGER_WORKER_MODULE] }
+  const options = { clock, workerModules: [LEDGER_WORKER_MODULE], purpose: 'change' } as const
   const own = store.kind === 'sqlite' ? await openStore(config.database, options) : store
   const server = await openAdmin({
     ...rest,

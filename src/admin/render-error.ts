@@ -68,7 +68,9 @@ function ofStore(thrown: StoreError): AdminError {
       return unavailable(cause ?? thrown)
     case 'invalid_url':
     case 'not_a_database':
+    case 'no_database':
     case 'newer_schema':
+    case 'older_schema':
     case 'wrong_secret':
       return internal(thrown)
   }

@@ -1,6 +1,4 @@
 // `tollgate check`: everything that is wrong or noteworthy about the configuration, without starting anything.
-import { existsSync } from 'node:fs'
-
 import type { Command } from 'commander'
 
 import { modelJson } from '../catalog/model-json.ts'
@@ -13,7 +11,7 @@ import { urlOf } from '../core/url-of.ts'
 import { StoreError } from '../store/errors.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
 import { describePlace } from '../store/place.ts'
-import { common, readConfig, sqliteFile, withStore, type CommonOptions } from './context.ts'
+import { common, lookAtStore, readConfig, type CommonOptions } from './context.ts'
 import { report as complain } from './failure.ts'
 import { catalogFor, modelsText } from './models.ts'
 import { block, bold, printJson, printText } from './output.ts'
@@ -64,21 +62,20 @@ async function check(options: CommonOptions): Promise<Report> {
 
 /** Looks at the stored frame, but makes no database where there is none. */
 async function checkDatabase(config: Config): Promise<Pick<Report, 'problems' | 'notes'>> {
-  const file = sqliteFile(config)
-  if (file !== undefined && !existsSync(file)) {
-    return {
-      problems: [],
-      notes: [`there is no database at ${file} yet: the first start makes it`],
-    }
-  }
   try {
-    const stored = await withStore(config, readFrame)
+    const stored = await lookAtStore(config, readFrame)
     return { problems: [], notes: config.frameIsWritten ? frameNotes(config, stored) : [] }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
+    const { code, message } = error
+    if (code === 'older_schema') return { problems: [], notes: [message] }
+    if (code !== 'no_database') {
+      return { problems: [{ path: 'database', message: `cannot be used: ${message}` }], notes: [] }
+    }
+    const place = describePlace(config.database)
     return {
-      problems: [{ path: 'database', message: `cannot be used: ${error.message}` }],
-      notes: [],
+      problems: [],
+      notes: [`there is no database at ${place} yet: the first start makes it`],
     }
   }
 }

@@ -1,5 +1,4 @@
 // What a command works with: the configuration and the database behind it.
-import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 
 import type { Command } from 'commander'
@@ -9,10 +8,11 @@ import type { Config, Place } from '../config/load.ts'
 import type { ConfigSource } from '../config/written.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Author } from '../store/audit.ts'
+import { StoreError } from '../store/errors.ts'
 import { seedFrame } from '../store/frame.ts'
 import { openStore } from '../store/open.ts'
-import type { Store } from '../store/open.ts'
-import { FailureError } from './failure.ts'
+import type { Purpose, Store } from '../store/open.ts'
+import { describePlace } from '../store/place.ts'
 import { printNote, printWarning } from './output.ts'
 
 export type CommonOptions = {
@@ -43,41 +43,63 @@ export function readPlace(options: CommonOptions): Place {
   return place
 }
 
+/** For commands that only look: they make no database because the address is wrong, and leave its schema alone. */
+export function lookAtStore<Result>(
+  place: Place,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  return closing(openedFor('look', place), work)
+}
+
 export type StoreUse = {
-  /** Whoever only looks wants the database that is there, and no new one because the address is wrong. */
   readonly mayCreate?: boolean
   readonly workerModules?: readonly URL[]
 }
 
 /** Opens the database of the configuration, beside a running server or not, and closes it whatever happens. */
-export async function withStore<Result>(
+export function withStore<Result>(
   place: Place,
   work: (store: Store) => Promise<Result>,
-  { mayCreate = false, workerModules = [] }: StoreUse = {},
+  { mayCreate = false, workerModules }: StoreUse = {},
 ): Promise<Result> {
-  const file = sqliteFile(place)
-  const isNew = file !== undefined && !existsSync(file)
-  if (isNew && (!mayCreate || place.frame === null)) {
-    throw new FailureError(
-      `there is no database at ${file}: name another with --config, TOLLGATE_DATABASE or \`database\` in tollgate.yaml, or make this one with \`tollgate serve\` or \`tollgate keys create\``,
-    )
-  }
-  const store = await openStore(place.database, {
-    clock: systemClock,
-    workerModules,
-    author: author(),
+  const { frame } = place
+  if (!mayCreate || frame === null) return closing(openedFor('change', place, workerModules), work)
+  return closing(openOrMake(place), async (store) => {
+    await seedFrame(store, frame)
+    return work(store)
   })
+}
+
+/** A new one is told: the address may be a mistake. */
+async function openOrMake(place: Place): Promise<Store> {
   try {
-    if (isNew) printNote(`made a new database, ${file}`)
-    if (place.frame !== null) await seedFrame(store, place.frame)
+    return await openedFor('change', place)
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'no_database') throw error
+    const store = await openedFor('create', place)
+    printNote(`made a new database, ${describePlace(place.database)}`)
+    return store
+  }
+}
+
+function openedFor(
+  purpose: Purpose,
+  { database }: Place,
+  workerModules: readonly URL[] = [],
+): Promise<Store> {
+  return openStore(database, { clock: systemClock, workerModules, author: author(), purpose })
+}
+
+async function closing<Result>(
+  opened: Promise<Store>,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await opened
+  try {
     return await work(store)
   } finally {
     await store.close()
   }
-}
-
-export function sqliteFile({ database }: Place): string | undefined {
-  return database.startsWith('sqlite:') ? database.slice('sqlite:'.length) : undefined
 }
 
 function author(): Author {

@@ -7,7 +7,7 @@ import { explain, type Explanation } from '../ledger/explain.ts'
 import { explanationJson, priceOf } from '../ledger/explanation-json.ts'
 import { targetOf } from '../ledger/usage-json.ts'
 import { keyNames } from '../store/keys.ts'
-import { common, readPlace, withStore, type CommonOptions } from './context.ts'
+import { common, lookAtStore, readPlace, type CommonOptions } from './context.ts'
 import { block, bold, moment, printJson, printText, table, usd } from './output.ts'
 
 export function addExplain(program: Command): void {
@@ -18,7 +18,7 @@ export function addExplain(program: Command): void {
     )
     .argument('<REQUEST_ID>', 'the x-request-id of the answer, also in the log')
     .action(async (requestId: string, options: CommonOptions) => {
-      await withStore(readPlace(options), async (store) => {
+      await lookAtStore(readPlace(options), async (store) => {
         const explanation = await explain(store, requestId)
         if (options.json) {
           printJson(explanationJson(explanation))

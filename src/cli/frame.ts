@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { parseBudget } from '../core/money.ts'
 import { readFrame, setFrame, type FrameSettings } from '../store/frame.ts'
 import type { Store } from '../store/open.ts'
-import { common, readPlace, withStore, type CommonOptions } from './context.ts'
+import { common, lookAtStore, readPlace, withStore, type CommonOptions } from './context.ts'
 import { argument, UsageError } from './failure.ts'
 import { periodOption, weekStartOption } from './key-options.ts'
 import { printNote } from './output.ts'
@@ -20,7 +20,7 @@ export function addFrame(program: Command): void {
   common(frame.command('show'))
     .description('Show what the frame allows and what is left of it.')
     .action(async (options: CommonOptions) => {
-      await withStore(readPlace(options), async (store) => {
+      await lookAtStore(readPlace(options), async (store) => {
         printFrame(store, await readFrame(store), options)
       })
     })

@@ -19,7 +19,14 @@ import { keyJson } from '../store/key-json.ts'
 import { findKey, listKeys, type Key } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 import { findOldSecret, type OldSecret } from '../store/shown-secrets.ts'
-import { common, readConfig, readPlace, withStore, type CommonOptions } from './context.ts'
+import {
+  common,
+  lookAtStore,
+  readConfig,
+  readPlace,
+  withStore,
+  type CommonOptions,
+} from './context.ts'
 import { demand } from './demand.ts'
 import { argument, UsageError } from './failure.ts'
 import { settingsOf, settingsOptions, type SettingsOptions } from './key-options.ts'
@@ -99,7 +106,7 @@ function addList(keys: Command): void {
   common(keys.command('list'))
     .description('List all keys with status, budget and number of models, and the frame above.')
     .action(async (options: CommonOptions) => {
-      await withStore(readPlace(options), async (store) => {
+      await lookAtStore(readPlace(options), async (store) => {
         const all = await listKeys(store)
         if (options.json) printJson({ keys: all.map(keyJson) })
         else printText(keyTable(all, await readFrame(store), store.clock.now()))
@@ -109,17 +116,17 @@ function addList(keys: Command): void {
 
 /** The commands that need nothing but the key. */
 function addSimple(keys: Command): void {
-  const simple: readonly [string, string, (store: Store, name: string) => Promise<Key>][] = [
-    ['show', 'Show one key with its allowlist.', findKey],
-    ['pause', 'Refuse the requests of a key until it is resumed.', pauseKey],
-    ['resume', 'Let a paused key work again.', resumeKey],
-  ]
-  for (const [command, description, work] of simple) {
+  const simple = [
+    ['show', 'Show one key with its allowlist.', lookAtStore, findKey],
+    ['pause', 'Refuse the requests of a key until it is resumed.', withStore, pauseKey],
+    ['resume', 'Let a paused key work again.', withStore, resumeKey],
+  ] as const
+  for (const [command, description, openStore, work] of simple) {
     common(keys.command(command))
       .description(description)
       .argument('<KEY>', 'id or name')
       .action(async (name: string, options: CommonOptions) => {
-        await withStore(readPlace(options), async (store) => {
+        await openStore(readPlace(options), async (store) => {
           await printKey(store, await work(store, name), options)
         })
       })

@@ -10,7 +10,7 @@ import { readFrame } from '../store/frame.ts'
 import { findKey } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
-import { common, readPlace, withStore, type CommonOptions } from './context.ts'
+import { common, lookAtStore, readPlace, withStore, type CommonOptions } from './context.ts'
 import { demand } from './demand.ts'
 import { argument } from './failure.ts'
 import { exactTime, printJson, printText, table, usd } from './output.ts'
@@ -35,7 +35,7 @@ function addVerify(ledger: Command): void {
     )
     .option('--quiescent', 'nobody is serving, so nothing may be held either')
     .action(async (options: CommonOptions & { readonly quiescent?: true }) => {
-      const violations = await withStore(readPlace(options), (store) =>
+      const violations = await lookAtStore(readPlace(options), (store) =>
         verifyLedger(store, { quiescent: options.quiescent ?? false }),
       )
       if (options.json) printJson({ ok: violations.length === 0, violations })
@@ -51,7 +51,7 @@ function addOrphans(ledger: Command): void {
         'which is never too little; the bill of the provider may tell the true cost.',
     )
     .action(async (options: CommonOptions) => {
-      const orphans = await withStore(readPlace(options), (store) => listOrphans(store))
+      const orphans = await lookAtStore(readPlace(options), (store) => listOrphans(store))
       if (options.json) printJson({ orphans: orphans.map(orphanJson) })
       else printText(orphansText(orphans))
     })

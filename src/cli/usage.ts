@@ -8,7 +8,7 @@ import { dayOf, sumsJson } from '../ledger/usage-json.ts'
 import { reportUsage, type ScanQuestion, type ScanSums } from '../ledger/usage-scan.ts'
 import { findKey, keyNames } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
-import { common, readPlace, withStore, type CommonOptions } from './context.ts'
+import { common, lookAtStore, readPlace, type CommonOptions } from './context.ts'
 import { argument, UsageError } from './failure.ts'
 import { readPast } from './options.ts'
 import { bold, exactTime, printJson, printText, table, type Column } from './output.ts'
@@ -52,7 +52,7 @@ Examples:
 }
 
 async function usage(options: UsageOptions): Promise<void> {
-  await withStore(readPlace(options), async (store) => {
+  await lookAtStore(readPlace(options), async (store) => {
     const question = await questionOf(store, options)
     const { rows, total } = await reportUsage(store, question)
     const names = await keyNames(

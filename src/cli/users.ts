@@ -25,7 +25,14 @@ import { adminUrlOf } from '../config/admin-url.ts'
 import type { Config } from '../config/load.ts'
 import { urlOf } from '../core/url-of.ts'
 import type { Store } from '../store/open.ts'
-import { common, readConfig, readPlace, withStore, type CommonOptions } from './context.ts'
+import {
+  common,
+  lookAtStore,
+  readConfig,
+  readPlace,
+  withStore,
+  type CommonOptions,
+} from './context.ts'
 import { demand } from './demand.ts'
 import { printJson, printText, printWarning } from './output.ts'
 import { linkText, personBlock, peopleTable } from './user-text.ts'
@@ -51,7 +58,7 @@ function addList(users: Command): void {
   common(users.command('list'))
     .description('List everyone who may sign in, with role and status.')
     .action(async (options: CommonOptions) => {
-      await withStore(readPlace(options), async (store) => {
+      await lookAtStore(readPlace(options), async (store) => {
         const people = await answerPeople(store.db)
         if (options.json) printJson({ users: people })
         else printText(peopleTable(people, store.clock.now()))

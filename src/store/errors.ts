@@ -7,9 +7,13 @@ export type StoreErrorCode =
   /** The database cannot be reached, or does not let us in. */
   | 'unreachable'
   | 'not_a_database'
+  /** There is nothing of Tollgate at that address, and whoever asks may not make it. */
+  | 'no_database'
   | 'read_only'
   /** The database belongs to a later major version of Tollgate. */
   | 'newer_schema'
+  /** The database is one of an earlier release, and whoever asks only looks. */
+  | 'older_schema'
   /** Other nodes of this database have another TOLLGATE_SECRET. */
   | 'wrong_secret'
   /** A value that cannot be stored; `field` names it. */

@@ -27,9 +27,19 @@ export async function migrate(
   })
 }
 
-/** Whether nothing is left to do; refuses a schema that it does not know. */
-export async function isCurrent(db: Kysely<Tables>, kind: DatabaseKind): Promise<boolean> {
-  return pending(await schemaVersion(db, kind), MIGRATIONS).length === 0
+export type SchemaState =
+  | { readonly state: 'current' }
+  | { readonly state: 'none' }
+  /** As in 1.7; `newest` is what this release needs. */
+  | { readonly state: 'older'; readonly version: string; readonly newest: string }
+
+/** What is left to do; refuses a schema that it does not know. */
+export async function schemaState(db: Kysely<Tables>, kind: DatabaseKind): Promise<SchemaState> {
+  const version = await schemaVersion(db, kind)
+  const newest = pending(version, MIGRATIONS).at(-1)
+  if (newest === undefined) return { state: 'current' }
+  if (version === undefined) return { state: 'none' }
+  return { state: 'older', version: textOf(version), newest: textOf(newest) }
 }
 
 /** Waiting for another node's migration, and a step over millions of rows, may take longer than any query. */
@@ -48,7 +58,7 @@ function pending(
   if (version.major > newest.major) {
     throw new StoreError(
       'newer_schema',
-      `this database has schema ${version.major}.${version.minor}, this Tollgate knows ${newest.major}.${newest.minor}: ` +
+      `this database has schema ${textOf(version)}, this Tollgate knows ${textOf(newest)}: ` +
         `run the Tollgate that migrated it, or restore the backup made before`,
     )
   }
@@ -56,6 +66,10 @@ function pending(
     ({ major, minor }) =>
       major > version.major || (major === version.major && minor > version.minor),
   )
+}
+
+function textOf({ major, minor }: Version): string {
+  return `${major}.${minor}`
 }
 
 /** Undefined for a database that is still empty. */
@@ -101,7 +115,7 @@ async function apply(
   for (const statement of migration.statements) await run(tx, kind, statement)
   await tx
     .updateTable('meta')
-    .set({ value: `${migration.major}.${migration.minor}` })
+    .set({ value: textOf(migration) })
     .where('name', '=', 'schema_version')
     .execute()
 }

@@ -85,6 +85,20 @@ export function postgresError(url: string, error: unknown): unknown {
   )
 }
 
+/** For whoever is not to make a new one only because the address is wrong. */
+export function noDatabase(place: string): StoreError {
+  const message = `there is no database at ${place}: name another with --config, TOLLGATE_DATABASE or \`database\` in tollgate.yaml, or make this one with \`tollgate serve\` or \`tollgate keys create\``
+  return new StoreError('no_database', message)
+}
+
+export function olderSchema(
+  place: string,
+  { version, newest }: { readonly version: string; readonly newest: string },
+): StoreError {
+  const message = `the database at ${place} has schema ${version}, and this Tollgate needs ${newest}: start this one, which brings it there, or use the Tollgate that runs on it`
+  return new StoreError('older_schema', message)
+}
+
 /** Its connections are not ours alone: what we set on one would be lost, or be somebody else's. */
 export function pooled(): StoreError {
   const message =

@@ -1,6 +1,6 @@
 // Opens the database a URL names and brings it to this release's schema: SQLite in its own thread, or a PostgreSQL pool.
 // Whatever keeps it from opening becomes one line that says what to do; passwords stay out of it.
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 import { Kysely, PostgresDialect } from 'kysely'
@@ -11,8 +11,9 @@ import type { Author } from './audit.ts'
 import { StoreError } from './errors.ts'
 import { IntegerPlugin } from './integers.ts'
 import { makeFolder } from './make-folder.ts'
-import { isCurrent, migrate } from './migrate.ts'
-import { pooled, postgresError, sqliteError } from './open-errors.ts'
+import { migrate, schemaState } from './migrate.ts'
+import { noDatabase, olderSchema, pooled, postgresError, sqliteError } from './open-errors.ts'
+import { describePlace, sqlitePath } from './place.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { SqliteThread } from './sqlite-thread.ts'
 import type { Tables } from './tables.ts'
@@ -44,17 +45,26 @@ export type StoreOptions = {
   readonly clock: Clock
   /** In whose name changes are recorded; nobody's unless said otherwise. */
   readonly author?: Author
+  /** `create` unless said otherwise. */
+  readonly purpose?: Purpose
   /** Modules whose `handlers` the SQLite thread loads (WorkerHandlers); PostgreSQL has no such thread. */
   readonly workerModules?: readonly URL[]
   /** The SQLite thread has ended, and this process will not reach its database again; PostgreSQL is connected to anew. */
   readonly onLost?: (why: Error) => void
 }
 
+/**
+ * What a database is opened for: to make it where there is none, to change what is there, or to look. Whoever looks leaves
+ * the schema as it is: a server of an earlier release may be at work on it.
+ */
+export type Purpose = 'create' | 'change' | 'look'
+
 const NOBODY: Author = { actor: 'tollgate', source: 'cli', address: null, requestId: null }
 
 /** `sqlite:PATH` or `postgres://…`. */
 export async function openStore(url: string, options: StoreOptions): Promise<Store> {
-  if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length), options)
+  const path = sqlitePath(url)
+  if (path !== undefined) return openSqlite(path, options)
   if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options)
   throw new StoreError(
     'invalid_url',
@@ -66,6 +76,8 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
   if (path === '')
     throw new StoreError('invalid_url', 'sqlite: needs a path, as in sqlite:data/tollgate.db')
   const file = resolve(path)
+  const { purpose = 'create' } = options
+  if (purpose !== 'create' && !existsSync(file)) throw noDatabase(file)
   try {
     makeFolder(dirname(file))
     // SQLite would let everyone read a new file; its log gets the mode of the database.
@@ -85,7 +97,7 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
       inWorker: (name, argument) => thread.inWorker(name, argument),
       close: () => db.destroy(),
     }
-    return await ready(store)
+    return await ready(store, { place: file, purpose })
   } catch (error) {
     throw sqliteError(file, error)
   }
@@ -118,14 +130,15 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
     types: { getTypeParser },
   })
   try {
-    return await ready({
+    const store: PostgresStore = {
       kind: 'postgres',
       author: options.author ?? NOBODY,
       db,
       pool,
       clock: options.clock,
       close: () => db.destroy(),
-    })
+    }
+    return await ready(store, { place: describePlace(url), purpose: options.purpose ?? 'create' })
   } catch (error) {
     throw postgresError(url, error)
   }
@@ -153,10 +166,16 @@ function withSettings(url: string): {
   return { connectionString: bare.href, options: `${given} ${ours}` }
 }
 
-async function ready<Opened extends Store>(store: Opened): Promise<Opened> {
+async function ready<Opened extends Store>(
+  store: Opened,
+  { place, purpose }: { readonly place: string; readonly purpose: Purpose },
+): Promise<Opened> {
   try {
     if (store.kind === 'postgres') await refusePooler(store.pool)
-    if (!(await isCurrent(store.db, store.kind))) await migrateStore(store)
+    const schema = await schemaState(store.db, store.kind)
+    if (schema.state === 'none' && purpose !== 'create') throw noDatabase(place)
+    if (schema.state === 'older' && purpose === 'look') throw olderSchema(place, schema)
+    if (schema.state !== 'current') await migrateStore(store)
     // Changes no row, but a database that cannot be written is found out here and not at the first request.
     await store.db.updateTable('meta').set({ value: '' }).where('name', '=', '').execute()
     return store

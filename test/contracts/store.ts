@@ -95,6 +95,29 @@ export function storeContract(fresh: FreshDatabase): void {
       )
     })
 
+    test('whoever looks, or changes what is there, makes no database', async () => {
+      await using empty = await disposable(fresh)
+      for (const purpose of ['look', 'change', 'look'] as const) {
+        await assert.rejects(
+          openStore(empty.url, { ...options, purpose }),
+          refusal('no_database', /^there is no database at \S+: name another with --config/),
+        )
+      }
+    })
+
+    test('whoever looks leaves the schema of an earlier release alone', async () => {
+      await using made = await disposable(fresh)
+      const opened = await openStore(made.url, options)
+      const older = `${NEWEST.major}.${NEWEST.minor - 1}`
+      await setMeta(opened, 'schema_version', older)
+      await assert.rejects(
+        openStore(made.url, { ...options, purpose: 'look' }),
+        refusal('older_schema', /^the database at \S+ has schema 1\.\d+, and this Tollgate needs/),
+      )
+      assert.equal(await meta(opened, 'schema_version'), older)
+      await opened.close()
+    })
+
     test('this release still runs on the schema of a later minor version', async () => {
       await using later = await disposable(fresh)
       const next = await openStore(later.url, options)

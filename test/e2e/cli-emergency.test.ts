@@ -1,12 +1,14 @@
 // The command line when something is wrong already: a configuration that cannot be used, a database that is not there.
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
+import { freshDatabase } from '../support/postgres.ts'
 import { bareEnv, run } from '../support/process.ts'
 import type { Ended } from '../support/process.ts'
+import { freshSqlite } from '../support/store.ts'
 
 const main = resolve('src/cli/main.ts')
 
@@ -69,15 +71,35 @@ describe('a configuration that is wrong elsewhere', () => {
   })
 })
 
-test('whoever only looks makes no new database', async () => {
-  writeFileSync(join(folder, 'empty.yaml'), 'database: sqlite:none.db\n')
-  for (const argv of [['keys', 'list'], ['usage'], ['ledger', 'verify'], ['frame', 'show']]) {
-    const ended = await tollgate(...argv, '--config', 'empty.yaml')
-    assert.deepEqual([ended.code, ended.stdout], [1, ''])
-    assert.match(ended.stderr, /^tollgate: there is no database at .*none\.db: name another with/)
-    assert.equal(existsSync(join(folder, 'none.db')), false)
-  }
-})
+for (const [name, fresh] of [
+  ['SQLite', freshSqlite],
+  ['PostgreSQL', freshDatabase],
+] as const) {
+  test(`whoever only looks makes no new database on ${name}`, async () => {
+    const { url, drop } = await fresh()
+    const config = (budget: number): void =>
+      writeFileSync(
+        join(folder, 'empty.yaml'),
+        `database: ${JSON.stringify(url)}\nframe: { budget: ${budget} }\n`,
+      )
+    config(100)
+    const looks = ['keys list', 'usage', 'ledger verify', 'frame show', 'users list', 'keys show a']
+    for (const look of [...looks, 'keys pause a']) {
+      const ended = await tollgate(...look.split(' '), '--config', 'empty.yaml')
+      assert.deepEqual([ended.code, ended.stdout], [1, ''])
+      assert.match(ended.stderr, /^tollgate: there is no database at \S+: name another with/)
+    }
+    const checked = await tollgate('check', '--config', 'empty.yaml')
+    assert.equal(checked.code, 0, checked.stderr)
+    assert.match(checked.stdout, /there is no database at \S+ yet: the first start makes it/)
+    // So a frame that is corrected before the first start is the frame.
+    config(2500)
+    const made = await tollgate('frame', 'set', '--period', 'week', '--config', 'empty.yaml')
+    assert.match(made.stderr, /made a new database, \S+/)
+    assert.match(made.stdout, /2500/)
+    await drop()
+  })
+}
 
 function tollgate(...argv: string[]): Promise<Ended> {
   return run(process.execPath, [main, ...argv], { cwd: folder, env: bareEnv })
