@@ -71,16 +71,13 @@ export function prepare(
   const prepared: Prepared[] = []
   for (const destination of destinations) {
     if (request.call.needs.some((ability) => destination.lacks?.includes(ability))) continue
-    const formats = formatsFor(request, destination)
-    try {
-      if (formats.includes(request.codec.format)) {
-        prepared.push(tellingLeftOut(request, forward(request, destination)))
-      } else if (formats[0] !== undefined) {
-        const target = { ...destination, format: formats[0] }
-        prepared.push(tellingLeftOut(request, translate(request, target)))
+    for (const format of formatsFor(request, destination)) {
+      try {
+        prepared.push(tellingLeftOut(request, prepareIn(format, request, destination)))
+        break
+      } catch (thrown) {
+        refusal ??= thrown
       }
-    } catch (thrown) {
-      refusal ??= thrown
     }
   }
   if (prepared.length > 0) return prepared
@@ -95,11 +92,36 @@ export function nameOf({ provider, model }: Destination): string {
   return targetName(provider.name, model)
 }
 
-function formatsFor({ codec }: ClientRequest, { provider, model }: Destination) {
-  const isEmbedding = EMBEDDING_FORMATS.includes(codec.format)
-  return provider
+/** What a destination may be told in: the client's own words alone, else what its provider speaks, the best first. */
+function formatsFor(
+  request: ClientRequest,
+  { provider, model }: Destination,
+): readonly UpstreamFormat[] {
+  const { format: own } = request.codec
+  const isEmbedding = EMBEDDING_FORMATS.includes(own)
+  const formats = provider
     .formatsOf(model)
     .filter((format) => EMBEDDING_FORMATS.includes(format) === isEmbedding)
+  if (formats.includes(own)) return [own]
+  const isShort = (request.call.output.tokensMax ?? Infinity) < RESPONSE_TOKENS_MIN
+  return isShort ? formats.toSorted(responsesLast) : formats
+}
+
+/** OpenAI writes no response that may not have so many tokens, but a chat completion. */
+const RESPONSE_TOKENS_MIN = 16
+
+function responsesLast(one: UpstreamFormat, other: UpstreamFormat): number {
+  return Number(one === 'responses') - Number(other === 'responses')
+}
+
+function prepareIn(
+  format: UpstreamFormat,
+  request: ClientRequest,
+  destination: Destination,
+): Prepared {
+  return format === request.codec.format
+    ? forward(request, destination)
+    : translate(request, { ...destination, format })
 }
 
 function forward(request: ClientRequest, destination: Destination): Prepared {

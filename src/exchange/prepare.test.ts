@@ -1,0 +1,97 @@
+// What a target is sent, and in which of the formats that its provider speaks.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+
+import { TIMEOUTS } from '../catalog/catalog.ts'
+import { FREE } from '../catalog/prices.ts'
+import { systemClock } from '../core/clock.ts'
+import type { Format, UpstreamFormat } from '../core/endpoints.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
+import { codecOf } from '../wire/codecs.ts'
+import { readJsonBody } from '../wire/json.ts'
+import { ClientRequest } from './client-request.ts'
+import type { Destination, Prepared } from './prepare.ts'
+import { prepare } from './prepare.ts'
+import { withoutState } from './responses-state.ts'
+
+const OPENAI: readonly UpstreamFormat[] = ['responses', 'chat', 'embeddings']
+const QUESTION: Readonly<Record<'chat' | 'messages', JsonObject>> = {
+  chat: { model: 'm', messages: [{ role: 'user', content: 'Hi' }] },
+  messages: { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] },
+}
+
+describe('of the formats that a provider speaks', () => {
+  for (const [what, more, formats, taken] of [
+    ['the best is taken', {}, OPENAI, 'responses'],
+    ['another one, where the best cannot say it', { stop_sequences: ['END'] }, OPENAI, 'chat'],
+    ['another one, where the best writes no answer so short', { max_tokens: 15 }, OPENAI, 'chat'],
+    ['the best, where the answer may be long enough', { max_tokens: 16 }, OPENAI, 'responses'],
+    ['the only one, however short the answer', { max_tokens: 1 }, ['responses'], 'responses'],
+  ] as const)
+    test(what, () => {
+      const [prepared] = preparedFor('messages', more, { formats })
+      assert.equal(prepared?.format, taken)
+      const body = JSON.parse(Buffer.from(prepared.encode(more.max_tokens)).toString())
+      assert.equal('input' in body, taken === 'responses')
+    })
+
+  test('the client’s own is taken, whatever comes first', () => {
+    const [prepared] = preparedFor('chat', { stop: ['END'] }, { formats: OPENAI })
+    assert.equal(prepared?.format, 'chat')
+  })
+
+  test('none can say it: the refusal is that of the best', () => {
+    const stop_sequences = ['1', '2', '3', '4', '5']
+    assert.throws(
+      () => preparedFor('messages', { stop_sequences }, { formats: OPENAI }),
+      (thrown) => thrown instanceof GatewayError && /no stop sequences/.test(thrown.message),
+    )
+  })
+})
+
+function preparedFor(
+  format: 'chat' | 'messages',
+  more: JsonObject,
+  { formats }: { readonly formats: readonly UpstreamFormat[] },
+): readonly Prepared[] {
+  return prepare(requestOf(format, { ...QUESTION[format], ...more }), [destination(formats)])
+}
+
+function requestOf(format: Format, body: JsonObject): ClientRequest {
+  const codec = codecOf(format)
+  const sent = readJsonBody(Buffer.from(JSON.stringify(body)))
+  return new ClientRequest(
+    {
+      codec,
+      requestId: 'req_1',
+      endpoint: format,
+      credentials: { family: codec.family, authorization: undefined, apiKey: undefined },
+      trace: { requestId: 'req_1' },
+      readDryRun: () => false,
+      providerHeaders: new Map(),
+      session: undefined,
+      startedMs: 0,
+      readBody: () => Promise.resolve(sent.bytes),
+      releaseBody: () => {},
+    },
+    withoutState(sent),
+    { call: codec.readCall(sent.value), clock: systemClock },
+  )
+}
+
+/** A model at a provider that speaks these formats and is never called. */
+function destination(formats: readonly UpstreamFormat[]): Destination {
+  return {
+    provider: {
+      name: 'upstream',
+      formatsOf: () => formats,
+      send: () => assert.fail('nothing is sent here'),
+    },
+    model: 'gpt-4.1',
+    price: FREE,
+    context: 100_000,
+    timeouts: TIMEOUTS,
+    why: 'the only one',
+  }
+}
