@@ -12,7 +12,7 @@ import { Notice } from '../parts/notice.tsx'
 import { useSession } from '../session.ts'
 import { Sums } from './sums.tsx'
 import { UsageChart } from './usage-chart.tsx'
-import { courseOf, groupOf, totalsBy } from './usage-figures.ts'
+import { courseOf, groupOf, keyNamesOf, totalsBy } from './usage-figures.ts'
 import type { Metric } from './usage-figures.ts'
 import { usageQuery } from './usage-query.ts'
 import type { UsageAsked } from './usage-query.ts'
@@ -41,7 +41,7 @@ export function Figures({ course, asked, metric, group }: FiguresProps) {
 function Chart({ course, asked: { span }, metric, group }: FiguresProps) {
   const { t } = useTranslation()
   const format = useFormat()
-  const nameOf = useGroupName(group)
+  const nameOf = useGroupName(group, course.rows)
   const drawn = useMemo(
     () => courseOf(course.rows, span, { metric, rest: t('usage.others') }),
     [course, span, metric, t],
@@ -55,7 +55,7 @@ function Chart({ course, asked: { span }, metric, group }: FiguresProps) {
         {t(`usage.course.${group}`, { metric: figure })}
       </h2>
       <UsageChart
-        course={{ ...drawn, series: drawn.series.map((name) => nameOf(name) || figure) }}
+        course={{ ...drawn, series: drawn.series.map((each) => nameOf(each) || figure) }}
         summary={t('usage.summary', { metric: figure, total: sum })}
         isWhole={metric !== 'cost'}
         formatValue={(value) =>
@@ -72,21 +72,13 @@ type GroupTableProps = Pick<FiguresProps, 'asked'> & { readonly group: Exclude<G
 function GroupTable({ asked, group }: GroupTableProps) {
   const { t } = useTranslation()
   const { may } = useSession()
-  const nameOf = useGroupName(group)
   const usage = useQuery(usageQuery({ ...asked, by: group }))
-  const ids = useMemo(
-    () => new Map(usage.data?.rows.map((row) => [groupOf(row), row.key])),
-    [usage.data],
+  const nameOf = useGroupName(group, usage.data?.rows)
+  const link = (id: string) => (
+    <Link to="/settings/api-access/$id" params={{ id }}>
+      {nameOf(id)}
+    </Link>
   )
-  const name = (shown: string) => {
-    const id = ids.get(shown)
-    if (group !== 'key' || !id || !may('configuration:read')) return nameOf(shown)
-    return (
-      <Link to="/settings/api-access/$id" params={{ id }}>
-        {shown}
-      </Link>
-    )
-  }
   return (
     <section>
       <h2 className={styles['heading']}>{t(`usage.table.${group}`)}</h2>
@@ -98,7 +90,8 @@ function GroupTable({ asked, group }: GroupTableProps) {
           nameHeader={t(`usage.group.${group}`)}
           rows={totalsBy(usage.data.rows, groupOf)}
           total={usage.data.total}
-          formatName={name}
+          nameOf={nameOf}
+          {...(group === 'key' && may('configuration:read') && { nameCell: link })}
           {...(usage.data.previous && {
             previous: {
               rows: totalsBy(usage.data.previous.rows, groupOf),
@@ -130,7 +123,7 @@ function TimeTable({ asked }: Pick<FiguresProps, 'asked'>) {
           nameHeader={t('usage.time')}
           rows={totalsBy(usage.data.rows, (row) => row.day ?? row.hour ?? '')}
           total={usage.data.total}
-          formatName={(at) => (span.step === 'day' ? format.day(at) : format.hour(at))}
+          nameOf={(at) => (span.step === 'day' ? format.day(at) : format.hour(at))}
           isTime
         />
       )}
@@ -138,10 +131,12 @@ function TimeTable({ asked }: Pick<FiguresProps, 'asked'>) {
   )
 }
 
-/** Endpoints have names, some requests reached no provider, and lists are about no model. */
-function useGroupName(group: Group): (name: string) => string {
+/** Keys and endpoints have names, some requests reached no provider, and lists are about no model. */
+function useGroupName(group: Group, rows: UsageAnswer['rows'] = []): (name: string) => string {
   const { t, find } = useTranslation()
+  const keyNames = useMemo(() => keyNamesOf(rows), [rows])
   return (name) => {
+    if (group === 'key') return keyNames.get(name) ?? name
     if (group === 'endpoint') return find(`endpoint.${name}`) ?? name
     if (name !== '') return name
     if (group === 'provider') return t('usage.noProvider')

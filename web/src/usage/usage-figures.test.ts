@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { UsageRow } from '../../../src/admin/contract/usage.ts'
-import { courseOf, totalsBy } from './usage-figures.ts'
+import { courseOf, groupOf, keyNamesOf, totalsBy } from './usage-figures.ts'
 
 const row = (day: string, model: string, cost: string): UsageRow => ({
   key: null,
@@ -62,4 +62,28 @@ test('hours are found whatever way they are written', () => {
 test('totals are exact', () => {
   const rows = [row('2026-11-01', 'a', '0.1'), row('2026-11-02', 'a', '0.2')]
   assert.equal(totalsBy(rows, ({ model }) => model ?? '')[0]?.cost, '0.3')
+})
+
+test('two keys that had the same name stay two, and can be told apart', () => {
+  const ofKey = (key: string, name: string, cost: string) => ({
+    ...row('2026-11-01', '', cost),
+    model: null,
+    key,
+    key_name: name,
+  })
+  const rows = [
+    ofKey('key_0000000001aaaaaa', 'shop', '1'),
+    ofKey('key_0000000002bbbbbb', 'shop', '2'),
+    ofKey('key_0000000003cccccc', 'blog', '3'),
+  ]
+  const names = keyNamesOf(rows)
+  assert.deepEqual(
+    totalsBy(rows, groupOf).map(({ group, cost }) => [names.get(group), cost]),
+    [
+      ['shop (…aaaaaa)', '1'],
+      ['shop (…bbbbbb)', '2'],
+      ['blog', '3'],
+    ],
+  )
+  assert.deepEqual(courseOf(rows, span, asked).buckets[0]?.values, [3, 2, 1])
 })

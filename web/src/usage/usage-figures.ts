@@ -40,9 +40,9 @@ export function courseOf(
   const series = largestGroups(rows, metric, rest)
   const buckets = momentsOf(span).map((at) => {
     const own = rows.filter((row) => momentOf(row, span.step) === at)
-    const values = series.map((name) =>
+    const values = series.map((group) =>
       own
-        .filter((row) => seriesOf(groupOf(row), series, rest) === name)
+        .filter((row) => seriesOf(groupOf(row), series, rest) === group)
         .reduce((sum, row) => sum + Number(row[metric]), 0),
     )
     return { at, isKnown: own.length > 0, values }
@@ -50,15 +50,16 @@ export function courseOf(
   return { series, buckets }
 }
 
-export type Totals = Pick<UsageRow, Metric> & { readonly name: string }
+/** `group`: the model, the id of the key, or the day that they are of. */
+export type Totals = Pick<UsageRow, Metric> & { readonly group: string }
 
 /** The sums of all rows that share a model, a key, or a day. */
 export function totalsBy(
   rows: readonly UsageRow[],
-  nameOf: (row: UsageRow) => string,
+  of: (row: UsageRow) => string,
 ): readonly Totals[] {
-  return [...Map.groupBy(rows, nameOf)].map(([name, members]) => ({
-    name,
+  return [...Map.groupBy(rows, of)].map(([group, members]) => ({
+    group,
     cost: sumOf(members.map(({ cost }) => cost)),
     requests: count(members, 'requests'),
     errors: count(members, 'errors'),
@@ -69,9 +70,23 @@ export function totalsBy(
   }))
 }
 
-/** What a row is about, besides its time. */
+/** What a row is about, besides its time. Of keys the id: a name is free again once its key is revoked. */
 export function groupOf(row: UsageRow): string {
-  return row.model ?? row.provider ?? row.endpoint ?? row.key_name ?? row.key ?? ''
+  return row.model ?? row.provider ?? row.endpoint ?? row.key ?? ''
+}
+
+const idEndLength = 6
+
+/** What to call each key: by its name, and where several had the same one, also by the end of its id. */
+export function keyNamesOf(rows: readonly UsageRow[]): ReadonlyMap<string, string> {
+  const names = new Map(rows.map(({ key, key_name: name }) => [key ?? '', name ?? key ?? '']))
+  const owners = Map.groupBy(names, ([, name]) => name)
+  return new Map(
+    [...names].map(([id, name]) => {
+      const isShared = (owners.get(name) ?? []).length > 1
+      return [id, isShared ? `${name} (…${id.slice(-idEndLength)})` : name]
+    }),
+  )
 }
 
 function count(rows: readonly UsageRow[], metric: Exclude<Metric, 'cost'>): number {
@@ -79,14 +94,14 @@ function count(rows: readonly UsageRow[], metric: Exclude<Metric, 'cost'>): numb
 }
 
 function largestGroups(rows: readonly UsageRow[], metric: Metric, rest: string): readonly string[] {
-  const names = totalsBy(rows, groupOf)
+  const groups = totalsBy(rows, groupOf)
     .toSorted((one, other) => Number(other[metric]) - Number(one[metric]))
-    .map(({ name }) => name)
-  return names.length <= seriesMax ? names : [...names.slice(0, seriesMax - 1), rest]
+    .map(({ group }) => group)
+  return groups.length <= seriesMax ? groups : [...groups.slice(0, seriesMax - 1), rest]
 }
 
-function seriesOf(name: string, series: readonly string[], rest: string): string {
-  return series.includes(name) ? name : rest
+function seriesOf(group: string, series: readonly string[], rest: string): string {
+  return series.includes(group) ? group : rest
 }
 
 function momentOf(row: UsageRow, step: Span['step']): string | null {

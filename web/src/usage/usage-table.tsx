@@ -15,7 +15,10 @@ type UsageTableProps = {
   readonly nameHeader: string
   readonly rows: readonly Totals[]
   readonly total: Pick<Totals, Metric>
-  readonly formatName?: (name: string) => ReactNode
+  /** What a row is called. */
+  readonly nameOf: (group: string) => string
+  /** The same as it is shown, where it is more than words. */
+  readonly nameCell?: (group: string) => ReactNode
   /** The rows are days or hours: they stand in their order until somebody wants another. */
   readonly isTime?: boolean
   /** The same in the time before. */
@@ -25,7 +28,8 @@ type UsageTableProps = {
 type SortKey = 'name' | Metric
 
 export function UsageTable(props: UsageTableProps) {
-  const { caption, nameHeader, rows, total, formatName, isTime = false, previous } = props
+  const { caption, nameHeader, rows, total, nameOf, nameCell = nameOf } = props
+  const { isTime = false, previous } = props
   const { t } = useTranslation()
   const format = useFormat()
   const [sort, setSort] = useState<Sort<SortKey>>(
@@ -40,7 +44,7 @@ export function UsageTable(props: UsageTableProps) {
       sort: 'name',
       isRowHeader: true,
       card: 'title',
-      cell: ({ name }) => <span className="break">{formatName ? formatName(name) : name}</span>,
+      cell: ({ group }) => <span className="break">{nameCell(group)}</span>,
     },
     ...METRICS.map((metric): Column<Totals, SortKey> => ({
       id: metric,
@@ -52,20 +56,20 @@ export function UsageTable(props: UsageTableProps) {
     })),
   ]
   if (previous) {
-    const costs = new Map(previous.rows.map(({ name, cost }) => [name, cost]))
+    const costs = new Map(previous.rows.map(({ group, cost }) => [group, cost]))
     columns.splice(2, 0, {
       id: 'before',
       header: t('usage.before'),
       align: 'end',
-      cell: ({ name, cost }) => <Before before={costs.get(name) ?? '0'} now={cost} />,
+      cell: ({ group, cost }) => <Before before={costs.get(group) ?? '0'} now={cost} />,
     })
   }
   return (
     <DataTable
       caption={caption}
       columns={columns}
-      rows={sorted(rows, sort)}
-      rowKey={({ name }) => name}
+      rows={sorted(rows, sort, isTime ? undefined : nameOf)}
+      rowKey={({ group }) => group}
       sort={sort}
       onSort={setSort}
       total={(column) => {
@@ -93,11 +97,16 @@ function Before({ before, now }: BeforeProps) {
   )
 }
 
-function sorted(rows: readonly Totals[], { by, order }: Sort<SortKey>): readonly Totals[] {
+/** Times stand in their own order, whatever they are called. */
+function sorted(
+  rows: readonly Totals[],
+  { by, order }: Sort<SortKey>,
+  nameOf: (group: string) => string = (group) => group,
+): readonly Totals[] {
   const sign = order === 'asc' ? 1 : -1
   return rows.toSorted((one, other) =>
     by === 'name'
-      ? sign * one.name.localeCompare(other.name)
+      ? sign * nameOf(one.group).localeCompare(nameOf(other.group))
       : sign * (Number(one[by]) - Number(other[by])),
   )
 }
