@@ -91,6 +91,19 @@ describe('from the first start to a revoked key', () => {
     await picture(page, 'journey-3-spent')
   })
 
+  test('and so does its part of the usage, whatever the minute', async () => {
+    const watcher = await page.context().newPage()
+    // With the next minute everything is asked for anyway: it has only just begun.
+    const minuteMs = 60_000
+    await watcher.clock.install({ time: Math.ceil(Date.now() / minuteMs) * minuteMs + 1_000 })
+    await watcher.goto(page.url().replace(/\?.*|$/, '?tab=usage'))
+    const requests = watcher.locator('dl .card').filter({ hasText: 'Requests' })
+    await requests.getByText('2', { exact: true }).waitFor()
+    assert.equal((await ask(secret, 'Hello')).status, 200)
+    await requests.getByText('3', { exact: true }).waitFor()
+    await watcher.close()
+  })
+
   test('an exhausted budget refuses calls, and the page says which limit', async () => {
     for (;;) {
       const answer = await ask(secret, '[[sandbox tokens=4000]]')

@@ -110,8 +110,8 @@ function useNewFigures({ id, spent, last_used_at: lastUsedAt }: KeyDetail): void
     const before = seen.current
     seen.current = { id, spent, lastUsedAt }
     if (before.id !== id || (before.spent === spent && before.lastUsedAt === lastUsedAt)) return
-    for (const figures of ['usage', 'requests'])
-      void client.invalidateQueries({ queryKey: ['keys', figures, id] })
+    for (const queryKey of [['usage'], ['keys', 'requests', id]])
+      void client.invalidateQueries({ queryKey })
   }, [client, id, spent, lastUsedAt])
 }
 
