@@ -1,5 +1,11 @@
 // Numbers as people type them, read by the separators of their language, for every field that takes an amount or a count.
 // What fits no way of writing of that language is refused, never guessed: "1,00" is no amount in English.
+import {
+  REMINDER_DAYS_MAX,
+  REMINDERS_MAX,
+  THRESHOLD_MAX,
+  THRESHOLDS_MAX,
+} from '../../../src/core/alert-rules.ts'
 import { RATE_MAX } from '../../../src/core/key-limits.ts'
 import { BUDGET_MAX, formatUsd, parseUsd } from '../../../src/core/money.ts'
 import type { Words } from './use-words.ts'
@@ -45,6 +51,19 @@ export function readCount(typed: string, separators: Separators): number | undef
   const number = readNumber(typed, separators)
   if (number === undefined || !/^\d{1,16}$/.test(number)) return undefined
   return Number(number) >= 1 && Number(number) <= RATE_MAX ? Number(number) : undefined
+}
+
+export type ListLimits = { readonly most: number; readonly count: number }
+export const thresholdLimits: ListLimits = { most: THRESHOLD_MAX, count: THRESHOLDS_MAX }
+export const reminderLimits: ListLimits = { most: REMINDER_DAYS_MAX, count: REMINDERS_MAX }
+
+/** Whole numbers, each typed by itself; undefined when one is none, or when there are too many. */
+export function readList(
+  typed: readonly string[],
+  { most, count }: ListLimits,
+): number[] | undefined {
+  const isGood = typed.every((text) => /^[1-9]\d*$/.test(text) && Number(text) <= most)
+  return isGood && typed.length <= count ? typed.map(Number) : undefined
 }
 
 function kindOfProblem(

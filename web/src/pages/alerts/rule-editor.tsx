@@ -5,8 +5,8 @@ import { useState } from 'react'
 import type { z } from 'zod'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import type { alertRule } from '../../../../src/admin/contract/alerts.ts'
-import { THRESHOLD_MAX, THRESHOLDS_MAX } from '../../../../src/core/alert-rules.ts'
 import { call } from '../../api.ts'
+import { readList, thresholdLimits } from '../../i18n/typed-numbers.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
@@ -62,7 +62,7 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
     said: () => t('alerts.rulesSaved'),
     onDone: () => setDraft(undefined),
   })
-  const isGood = !isOwn || typed.every(isThreshold)
+  const isGood = !isOwn || readList(typed, thresholdLimits) !== undefined
   const isChanged = isOwn !== rule.own || (isOwn && typed.join() !== rule.thresholds.join())
   const problem = isGood ? problemOf(save.error, 'thresholds') : t('alerts.percentProblem')
   if (!may('configuration:manage'))
@@ -79,7 +79,7 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
         label={t('alerts.percent')}
         description={t('keyForm.hint.tags')}
         disabled={!isOwn}
-        maxTags={THRESHOLDS_MAX}
+        maxTags={thresholdLimits.count}
         value={typed}
         error={problem}
         onChange={(next) => setDraft({ isOwn, typed: next })}
@@ -97,10 +97,6 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
       </Group>
     </>
   )
-}
-
-function isThreshold(text: string): boolean {
-  return /^[1-9]\d*$/.test(text) && Number(text) <= THRESHOLD_MAX
 }
 
 function LastAlerts({ alerts }: Pick<Rule, 'alerts'>) {

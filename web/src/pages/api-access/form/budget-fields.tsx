@@ -13,14 +13,13 @@ import { frameQuery } from '../../../queries.ts'
 import { AlertFields } from './alert-fields.tsx'
 import { budgetWarning } from './budget-warning.ts'
 import type { FieldsProps } from './field-props.ts'
-import { PERIODS } from './form-values.ts'
+import { isShown, PERIODS } from './form-values.ts'
 import type { KeyFormValues } from './form-values.ts'
 import styles from './key-form.module.css'
 import { fieldId } from './use-key-form.ts'
 
 export function BudgetFields({ form }: FieldsProps) {
   const { t, format } = useWords()
-  const { hasOwnLimit } = form.values
   return (
     <Stack>
       <Switch
@@ -30,7 +29,7 @@ export function BudgetFields({ form }: FieldsProps) {
         {...form.getInputProps('hasOwnLimit', { type: 'checkbox' })}
       />
       <div className={styles['pair']}>
-        {hasOwnLimit && (
+        {isShown('budget', form.values) && (
           <TextInput
             id={fieldId('budget')}
             label={t('keyForm.field.budget')}
@@ -51,8 +50,10 @@ export function BudgetFields({ form }: FieldsProps) {
       <ResetHint values={form.values} />
       <BudgetWarning values={form.values} />
       <Calendar form={form} />
-      {hasOwnLimit && <AlertFields form={form} field="alert_thresholds" />}
-      {hasOwnLimit && (
+      {isShown('alert_thresholds', form.values) && (
+        <AlertFields form={form} field="alert_thresholds" />
+      )}
+      {isShown('when_tight', form.values) && (
         <Radio.Group
           label={t('keyForm.field.when_tight')}
           description={t('keyForm.hint.when_tight')}

@@ -91,6 +91,12 @@ test('no own limit is null, whatever amount was typed before', () => {
   assert.deepEqual(keyChangeOf(key, values, reading), { budget: null })
 })
 
+test('what is no list in a field that is not shown is not sent', () => {
+  const hidden = { hasOwnLimit: false, alert_thresholds: ['abc'] }
+  const values = { ...valuesOf(key, separators), ...hidden }
+  assert.deepEqual(keyChangeOf(key, values, reading), { budget: null })
+})
+
 test('a new key has everything', () => {
   const values = { ...emptyValues('UTC'), name: ' demo ', models: ['sandbox-chat'], budget: '1' }
   const created = newKeyOf(values, reading)

@@ -6,7 +6,14 @@ import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
 import type { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import type { BodyOf } from '../../../../../src/admin/contract/route.ts'
 import { isSame } from '../../../amounts.ts'
-import { readAmount, readCount, typedAmount } from '../../../i18n/typed-numbers.ts'
+import {
+  readAmount,
+  readCount,
+  readList,
+  reminderLimits,
+  thresholdLimits,
+  typedAmount,
+} from '../../../i18n/typed-numbers.ts'
 import type { Separators } from '../../../i18n/typed-numbers.ts'
 
 export type Lifetime = 'never' | '7' | '30' | '90' | '365' | 'date'
@@ -38,6 +45,22 @@ export type KeyFormValues = {
   readonly lastDay: string
   /** Days before the expiry, as typed. */
   readonly expiry_reminders: string[]
+}
+
+/** Some fields stand beside a choice of another field only. */
+export function isShown(field: string, { hasOwnLimit, lifetime }: KeyFormValues): boolean {
+  switch (field) {
+    case 'budget':
+    case 'alert_thresholds':
+    case 'when_tight':
+      return hasOwnLimit
+    case 'lastDay':
+      return lifetime === 'date'
+    case 'expiry_reminders':
+      return lifetime !== 'never'
+    default:
+      return true
+  }
 }
 
 /** When and in which manner of writing the values are read. */
@@ -125,6 +148,8 @@ function comparable(value: unknown): unknown {
 function settingsOf(values: KeyFormValues, { now, separators }: Reading) {
   const text = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim())
   const rate = (typed: string): number | null => readCount(typed, separators) ?? null
+  const thresholds = readList(values.alert_thresholds, thresholdLimits)
+  const reminders = readList(values.expiry_reminders, reminderLimits)
   return {
     name: values.name.trim(),
     description: text(values.description),
@@ -138,12 +163,13 @@ function settingsOf(values: KeyFormValues, { now, separators }: Reading) {
     timezone: values.timezone,
     week_start: values.week_start,
     when_tight: values.when_tight,
-    alert_thresholds: values.alert_thresholds.map(Number),
     rpm: rate(values.rpm),
     tpm: rate(values.tpm),
     concurrency: rate(values.concurrency),
     expires_at: expiryOf(values, now),
-    expiry_reminders: values.expiry_reminders.map(Number),
+    // A field that is not shown may hold what is no list: it is left as it is.
+    ...(thresholds && { alert_thresholds: thresholds }),
+    ...(reminders && { expiry_reminders: reminders }),
   }
 }
 

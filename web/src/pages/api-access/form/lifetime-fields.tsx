@@ -5,7 +5,7 @@ import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { AlertFields } from './alert-fields.tsx'
 import type { FieldsProps } from './field-props.ts'
-import { expiryOf, LIFETIMES } from './form-values.ts'
+import { expiryOf, isShown, LIFETIMES } from './form-values.ts'
 import styles from './key-form.module.css'
 import { fieldId } from './use-key-form.ts'
 
@@ -23,7 +23,7 @@ export function LifetimeFields({ form }: FieldsProps) {
           data={LIFETIMES.map((value) => ({ value, label: t(`keyForm.lifetime.${value}`) }))}
           {...form.getInputProps('lifetime')}
         />
-        {form.values.lifetime === 'date' && (
+        {isShown('lastDay', form.values) && (
           <TextInput
             id={fieldId('lastDay')}
             label={t('keyForm.field.lastDay')}
@@ -38,7 +38,9 @@ export function LifetimeFields({ form }: FieldsProps) {
           ? t('keyForm.hint.neverExpires')
           : t('keyForm.hint.expires', { moment: format.dateTime(expiry) })}
       </p>
-      {form.values.lifetime !== 'never' && <AlertFields form={form} field="expiry_reminders" />}
+      {isShown('expiry_reminders', form.values) && (
+        <AlertFields form={form} field="expiry_reminders" />
+      )}
     </Stack>
   )
 }

@@ -28,6 +28,22 @@ for (const [field, value, problem] of [
   test(`${field}: ${problem}`, () =>
     assert.deepEqual(problemsOf({ ...good, [field]: value }, words, now), { [field]: problem }))
 
+test('what stands in a field that is not shown is no problem', () => {
+  const values: KeyFormValues = {
+    ...good,
+    ...{ hasOwnLimit: false, budget: '1,00', alert_thresholds: ['abc'] },
+    ...{ lifetime: 'never', lastDay: '', expiry_reminders: ['soon'] },
+  }
+  assert.deepEqual(problemsOf(values, words, now), {})
+  const shown = { ...values, hasOwnLimit: true, lifetime: 'date' } as const
+  assert.deepEqual(Object.keys(problemsOf(shown, words, now)).toSorted(), [
+    'alert_thresholds',
+    'budget',
+    'expiry_reminders',
+    'lastDay',
+  ])
+})
+
 for (const [amount, warning] of [
   ['0.00', 'With a budget of 0, every call that costs something is refused.'],
   ['5', undefined],

@@ -6,6 +6,7 @@ import { ApiError } from '../../../api.ts'
 import { said } from '../../../i18n/said.ts'
 import { useWords } from '../../../i18n/use-words.ts'
 import type { FieldError } from '../../../parts/form-error-summary.tsx'
+import { isShown } from './form-values.ts'
 import type { KeyFormValues } from './form-values.ts'
 import { problemsOf } from './problems.ts'
 import type { Field } from './problems.ts'
@@ -34,11 +35,13 @@ export function useKeyForm(initialValues: KeyFormValues): KeyForm {
   })
   return {
     form,
-    errors: Object.entries(form.errors).map(([name, message]) => ({
-      fieldId: fieldId(name as Field),
-      label: t(`keyForm.field.${name as Field}`),
-      message: String(message),
-    })),
+    errors: Object.entries(form.errors)
+      .filter(([name]) => isShown(name, form.values))
+      .map(([name, message]) => ({
+        fieldId: fieldId(name as Field),
+        label: t(`keyForm.field.${name as Field}`),
+        message: String(message),
+      })),
     attempt,
     submit: (onGood) => {
       if (form.validate().hasErrors) setAttempt(attempt + 1)
@@ -47,7 +50,7 @@ export function useKeyForm(initialValues: KeyFormValues): KeyForm {
     refuse: (error) => {
       const problems = error instanceof ApiError ? error.problems : []
       const known = problems
-        .map((problem) => [formField(problem.field), said(problem)] as const)
+        .map((problem) => [formField(problem.field, form.values), said(problem)] as const)
         .filter(([field]) => field in form.values)
       if (known.length === 0) return false
       form.setErrors(Object.fromEntries(known))
@@ -57,8 +60,9 @@ export function useKeyForm(initialValues: KeyFormValues): KeyForm {
   }
 }
 
-/** `models.3` is about the models; the expiry is a day here. */
-function formField(path: string): string {
+/** `models.3` is about the models; the expiry is a day here, or follows from a lifetime. */
+function formField(path: string, { lifetime }: KeyFormValues): string {
   const [field = ''] = path.split('.')
-  return field === 'expires_at' ? 'lastDay' : field
+  if (field !== 'expires_at') return field
+  return lifetime === 'date' ? 'lastDay' : 'lifetime'
 }
