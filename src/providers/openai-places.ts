@@ -1,9 +1,8 @@
 // Well-known places that speak OpenAI's formats: where they are, how they differ, and by which list they bill. A place is
 // known by its preset, or by its host in an address that the operator wrote.
 import type { Vendor } from '../catalog/main-models.ts'
-import type { Habits } from './compatible.ts'
 
-export type Place = Habits & {
+export type Place = {
   readonly url: string
   /** The price library's list of it. */
   readonly prices?: string
@@ -13,6 +12,8 @@ export type Place = Habits & {
   readonly isLocal?: true
   /** It knows the newer words of chat completions, as OpenAI does; others are told the older ones. */
   readonly isCurrent?: true
+  /** It refuses what it does not know. */
+  readonly isStrict?: true
   /** OpenAI itself: it speaks responses, too, and keeps prompts of its own accord. */
   readonly isOpenAi?: true
 }

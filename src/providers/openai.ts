@@ -10,7 +10,8 @@ import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
 import type { Place } from './openai-places.ts'
 import { placeOf, PLACES, PRESETS } from './openai-places.ts'
-import type { Provider } from './provider.ts'
+import type { Provider, UnsentRequest } from './provider.ts'
+import { unknownIn, withoutUnknown } from './strict-place.ts'
 
 const settings = z
   .strictObject({
@@ -90,7 +91,8 @@ function openAiProvider(settings: Named<Settings>, { http, clock }: AdapterTools
       const url = urls.get(format)
       if (url === undefined) throw new Error(`${settings.name} does not speak ${format}`)
       const beta = headers.get('openai-beta')
-      const words = format === 'chat' && place.isCurrent !== true ? inOlderWords(body, place) : body
+      const words = format === 'chat' && place.isCurrent !== true ? inOlderWords(body) : body
+      const known = place.isStrict === true ? withoutUnknown(words, format) : words
       return keys.send((key) =>
         http.send(
           {
@@ -98,13 +100,16 @@ function openAiProvider(settings: Named<Settings>, { http, clock }: AdapterTools
             method: 'POST',
             headers:
               beta === undefined ? headersFor(key) : { ...headersFor(key), 'openai-beta': beta },
-            body: words,
+            body: known,
             timeouts,
           },
           signal,
         ),
       )
     },
+    ...(place.isStrict === true && {
+      leavesOut: ({ format, body }: UnsentRequest) => unknownIn(body, format),
+    }),
     listModels: (signal) =>
       listModels(
         http,

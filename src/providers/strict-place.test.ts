@@ -1,0 +1,84 @@
+// What a place is sent that refuses the unknown, and what a client is told of it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { JsonObject } from '../core/json.ts'
+import { unknownIn, withoutUnknown } from './strict-place.ts'
+
+const sent = (body: JsonObject, format: 'chat' | 'embeddings' = 'chat'): unknown =>
+  JSON.parse(Buffer.from(withoutUnknown(Buffer.from(JSON.stringify(body)), format)).toString())
+
+const HELLO = [{ role: 'user', content: 'x' }]
+
+test('fields that it does not take are left out and named', () => {
+  const known = { model: 'm', messages: HELLO, stream: true, max_tokens: 9, metadata: { a: 'b' } }
+  const body = {
+    ...known,
+    user: 'ann',
+    logprobs: true,
+    verbosity: 'low',
+    store: null,
+    logit_bias: null,
+    top_k: 5,
+    stream_options: { include_usage: true },
+    service_tier: 'auto',
+  }
+  assert.deepEqual(sent(body), known)
+  assert.deepEqual(unknownIn(body, 'chat'), ['user', 'logprobs', 'verbosity', 'top_k'])
+})
+
+test('what it has a word of its own for is told in that', () => {
+  assert.deepEqual(sent({ messages: HELLO, seed: 7, max_completion_tokens: 9 }), {
+    messages: HELLO,
+    random_seed: 7,
+    max_tokens: 9,
+  })
+  assert.deepEqual(sent({ messages: HELLO, seed: null, max_tokens: 9 }), {
+    messages: HELLO,
+    max_tokens: 9,
+  })
+  assert.deepEqual(unknownIn({ messages: HELLO, seed: 7 }, 'chat'), [])
+})
+
+test('messages say nothing but what it reads', () => {
+  const calls = [{ id: 'abc', type: 'function', function: { name: 'f', arguments: '{}' } }]
+  const messages = [
+    { role: 'user', content: 'x', name: 'ann' },
+    {
+      role: 'assistant',
+      content: null,
+      refusal: null,
+      annotations: [],
+      reasoning_content: 'hm',
+      reasoning_details: [{ type: 'reasoning.text', text: 'hm' }],
+      tool_calls: calls,
+    },
+    { role: 'tool', content: 'ok', tool_call_id: 'abc', name: 'f' },
+    { role: 'assistant', content: null, refusal: 'No.' },
+  ]
+  assert.deepEqual(sent({ messages }), {
+    messages: [
+      { role: 'user', content: 'x' },
+      { role: 'assistant', content: null, tool_calls: calls },
+      { role: 'tool', content: 'ok', tool_call_id: 'abc', name: 'f' },
+      { role: 'assistant', content: 'No.' },
+    ],
+  })
+  assert.deepEqual(unknownIn({ messages }, 'chat'), ['messages.name', 'messages.reasoning_details'])
+})
+
+test('what it takes keeps its bytes', () => {
+  const body = '{ "messages": [ {"role":"user","content":"x"} ], "temperature": 1.0 }'
+  assert.equal(Buffer.from(withoutUnknown(Buffer.from(body), 'chat')).toString(), body)
+})
+
+test('embeddings have words of their own', () => {
+  const body = { model: 'm', input: 'x', encoding_format: 'base64', dimensions: 8, user: 'ann' }
+  assert.deepEqual(sent(body, 'embeddings'), {
+    model: 'm',
+    input: 'x',
+    encoding_format: 'base64',
+    output_dimension: 8,
+  })
+  assert.deepEqual(unknownIn(body, 'embeddings'), ['user'])
+})
