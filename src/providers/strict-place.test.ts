@@ -41,7 +41,7 @@ test('what it has a word of its own for is told in that', () => {
 })
 
 test('messages say nothing but what it reads', () => {
-  const calls = [{ id: 'abc', type: 'function', function: { name: 'f', arguments: '{}' } }]
+  const calls = [{ id: 'Abcde6789', type: 'function', function: { name: 'f', arguments: '{}' } }]
   const messages = [
     { role: 'user', content: 'x', name: 'ann' },
     {
@@ -53,23 +53,60 @@ test('messages say nothing but what it reads', () => {
       reasoning_details: [{ type: 'reasoning.text', text: 'hm' }],
       tool_calls: calls,
     },
-    { role: 'tool', content: 'ok', tool_call_id: 'abc', name: 'f' },
+    { role: 'tool', content: 'ok', tool_call_id: 'Abcde6789', name: 'f' },
     { role: 'assistant', content: null, refusal: 'No.' },
   ]
   assert.deepEqual(sent({ messages }), {
     messages: [
       { role: 'user', content: 'x' },
       { role: 'assistant', content: null, tool_calls: calls },
-      { role: 'tool', content: 'ok', tool_call_id: 'abc', name: 'f' },
+      { role: 'tool', content: 'ok', tool_call_id: 'Abcde6789', name: 'f' },
       { role: 'assistant', content: 'No.' },
     ],
   })
   assert.deepEqual(unknownIn({ messages }, 'chat'), ['messages.name', 'messages.reasoning_details'])
 })
 
+test('calls that other models made have ids that it takes, and so have their results', () => {
+  const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })
+  const body = sent({
+    messages: [
+      { role: 'assistant', tool_calls: [call('toolu_01A'), call('Abcde6789')] },
+      { role: 'tool', content: 'ok', tool_call_id: 'toolu_01A' },
+      { role: 'tool', content: 'ok', tool_call_id: 'Abcde6789' },
+    ],
+  }) as { messages: { tool_calls: { id: string }[]; tool_call_id: string }[] }
+  const [answer, first, second] = body.messages
+  const ids = answer?.tool_calls.map(({ id }) => id)
+  assert.deepEqual(ids, [first?.tool_call_id, second?.tool_call_id])
+  assert.match(ids?.[0] ?? '', /^[a-zA-Z0-9]{9}$/)
+  assert.equal(ids?.[1], 'Abcde6789')
+})
+
+test('instructions that come after an answer or a result are told by the user', () => {
+  const result = { role: 'tool', content: 'ok', tool_call_id: 'Abcde6789' }
+  const instruct = (content: string) => ({ role: 'system', content })
+  const messages = [instruct('a'), ...HELLO, instruct('b'), result, instruct('c')]
+  assert.deepEqual(sent({ messages }), {
+    messages: [
+      instruct('a'),
+      ...HELLO,
+      instruct('b'),
+      result,
+      { role: 'user', content: '<system>\nc\n</system>' },
+    ],
+  })
+})
+
 test('what it takes keeps its bytes', () => {
   const body = '{ "messages": [ {"role":"user","content":"x"} ], "temperature": 1.0 }'
   assert.equal(Buffer.from(withoutUnknown(Buffer.from(body), 'chat')).toString(), body)
+})
+
+test('names that objects have by nature are names like others', () => {
+  const body = { messages: [{ role: 'constructor', content: 'x' }], toString: 'y' }
+  assert.deepEqual(sent(body), { messages: body.messages })
+  assert.deepEqual(unknownIn(body, 'chat'), ['toString'])
 })
 
 test('embeddings have words of their own', () => {

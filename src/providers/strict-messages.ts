@@ -1,0 +1,98 @@
+// Messages of a chat completion for a place that refuses what it does not know: members, ids of calls and the order of
+// roles as Mistral takes them.
+import { createHash } from 'node:crypto'
+
+import type { Json, JsonObject } from '../core/json.ts'
+import { isArray, isGiven, isObject } from '../core/json.ts'
+import { lateInstruction } from '../wire/instructions.ts'
+
+/** The same list where all of it is known, so that its bytes stay as they are. */
+export function knownMessages(messages: readonly Json[]): readonly Json[] {
+  const known = messages.map((message, index) =>
+    inPlace(withKnownIds(knownMessage(message)), messages[index - 1]),
+  )
+  return known.every((message, index) => message === messages[index]) ? messages : known
+}
+
+/** What is lost by that, by the format's names. */
+export function unknownInMessages(messages: readonly Json[]): readonly string[] {
+  const names = messages.filter(isObject).flatMap((message) =>
+    Object.entries(message)
+      .filter(([name, value]) => !isKnownIn(message, name) && isSaid(value))
+      .filter(([name]) => name !== 'refusal')
+      .map(([name]) => `messages.${THOUGHTS.has(name) ? 'reasoning_details' : name}`),
+  )
+  return [...new Set(names)]
+}
+
+/** SDKs send answers back as they came, with an empty list or null for all that they do not say. */
+export function isSaid(value: Json | undefined): boolean {
+  return isGiven(value) && !(isArray(value) && value.length === 0)
+}
+
+const SPOKEN = ['role', 'content']
+const KNOWN_MEMBERS = new Map<unknown, readonly string[]>([
+  ['system', SPOKEN],
+  ['user', SPOKEN],
+  ['assistant', [...SPOKEN, 'tool_calls', 'prefix']],
+  ['tool', [...SPOKEN, 'tool_call_id', 'name']],
+])
+const THOUGHTS: ReadonlySet<string> = new Set([
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+])
+
+function isKnownIn({ role }: JsonObject, name: string): boolean {
+  return KNOWN_MEMBERS.get(role)?.includes(name) ?? true
+}
+
+function knownMessage(message: Json): Json {
+  if (!isObject(message)) return message
+  const entries = Object.entries(message)
+  const known = entries.filter(([name]) => isKnownIn(message, name))
+  if (known.length === entries.length) return message
+  // A refusal is what the model said: it has no place of its own here.
+  const { content, refusal } = message
+  const said = isGiven(content) || !isGiven(refusal) ? {} : { content: refusal }
+  return { ...Object.fromEntries(known), ...said }
+}
+
+/** The ids of calls that it takes; other models, whose calls a conversation may hold, make others. */
+const CALL_ID = /^[a-zA-Z\d]{9}$/
+const CALL_ID_CHARACTERS = 9
+
+function withKnownIds(message: Json): Json {
+  if (!isObject(message)) return message
+  const { tool_calls: calls, tool_call_id: id } = message
+  if (isArray(calls) && calls.some(hasForeignId)) {
+    return { ...message, tool_calls: calls.map(withKnownId) }
+  }
+  return isForeignId(id) ? { ...message, tool_call_id: knownId(id) } : message
+}
+
+function withKnownId(call: Json): Json {
+  return isObject(call) && isForeignId(call['id']) ? { ...call, id: knownId(call['id']) } : call
+}
+
+function hasForeignId(call: Json): boolean {
+  return isObject(call) && isForeignId(call['id'])
+}
+
+function isForeignId(id: Json | undefined): id is string {
+  return typeof id === 'string' && !CALL_ID.test(id)
+}
+
+function knownId(id: string): string {
+  return createHash('sha256').update(id).digest('hex').slice(0, CALL_ID_CHARACTERS)
+}
+
+/** Instructions after an answer or a tool's result are refused: they are told in the user's turn. */
+function inPlace(message: Json, before: Json | undefined): Json {
+  const isLate = isObject(before) && (before['role'] === 'assistant' || before['role'] === 'tool')
+  if (!isLate || !isObject(message) || message['role'] !== 'system') return message
+  const { content } = message
+  return typeof content === 'string'
+    ? { role: 'user', content: lateInstruction(content) }
+    : { ...message, role: 'user' }
+}
