@@ -106,7 +106,7 @@ test('after a refusal the connection serves the next request', async (context) =
 test('a client that leaves inside its body has gone', async (context) => {
   const { seen, client } = await reading(context, { room: new BodyRoom(100) }, [post(10), 'half'])
   client.destroy()
-  while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  await until(() => seen.length > 0)
   assert.ok(seen[0] instanceof ClientGone)
 })
 
@@ -134,7 +134,7 @@ test('a body may take two minutes, and a second more for each 64 KB that has arr
     const room = new CountedRoom(1_000_000)
     const pieces = [post(1_000_000), 'x'.repeat(bytes)]
     const { seen, client } = await reading(context, { room, watch }, pieces)
-    while (room.bytes < bytes) await new Promise((resolve) => setTimeout(resolve, 1))
+    await until(() => room.bytes >= bytes)
     watch.look(msMax)
     assert.equal(watch.count, 1, 'it is still waited for')
     watch.look(msMax + 1)
@@ -154,9 +154,9 @@ test('a body that is there, or whose client has gone, is no longer watched', asy
   assert.equal(watch.count, 0)
   whole.client.destroy()
   const half = await reading(context, { room, watch }, [`${post(2)}o`])
-  while (watch.count === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  await until(() => watch.count > 0)
   half.client.destroy()
-  while (half.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  await until(() => half.seen.length > 0)
   assert.equal(watch.count, 0)
 })
 
@@ -199,3 +199,8 @@ test('bodies count together until they are released, for each key and for all', 
   assert.equal(await more('key_one'), '12345678')
   assert.equal(await more('key_three'), '12345678')
 })
+
+/** Looks again after each turn of the event loop. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 1))
+}

@@ -9,6 +9,7 @@ import { AlertWatch } from '../../src/admin/alerts/watch.ts'
 import { listDeliveries } from '../../src/store/alerts.ts'
 import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
+import { until } from '../support/until.ts'
 
 /** As those of Slack and Teams: whoever knows it can write there. */
 const PATH = '/hook/T0123456/known-to-few'
@@ -330,7 +331,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       const count = received.length
       receiver.once('request', () => seen.push('delivered'))
       const looking = Promise.all(watches.map((watch) => watch.look()))
-      while (received.length === count) await new Promise((resolve) => setTimeout(resolve, 5))
+      await until(() => received.length > count)
       assert.equal(seen.includes('given up'), false, String(seen))
       silent.closeAllConnections()
       silent.close()

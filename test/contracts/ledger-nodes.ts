@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { sql } from 'kysely'
@@ -17,6 +17,7 @@ import { Spool } from '../../src/ledger/spool.ts'
 import { toCharge } from '../../src/ledger/usage-row.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
+import { until } from '../support/until.ts'
 import { ask, Desk, granted, settlement, spend, type Database } from './ledger-desk.ts'
 
 /** Never beats, and takes nobody for dead. */
@@ -175,11 +176,14 @@ export function ledgerNodesContract(
       const asks = [ask(key, 1000), ask(key, 1000)]
       const holds = await Promise.all(asks.map(async (asked) => granted(await node.reserve(asked))))
       const release = await (await opened).lock()
-      // The second comes while the first is on its way, so no try of it is under way when its time is up.
-      const settled = holds.map(async (hold, index) => {
-        await sleep(index * 100)
-        return node.settle(settlement(asks[index] ?? ask(key, 1), hold, { costNanodollars: 400n }))
-      })
+      const settled = []
+      for (const [index, hold] of holds.entries()) {
+        const asked = asks[index] ?? ask(key, 1)
+        settled.push(node.settle(settlement(asked, hold, { costNanodollars: 400n })))
+        // More turns than a batch waits for company: the second comes while the first is on its way, so that no try
+        // of it is under way when its time is up.
+        for (let turns = 0; turns < 10; turns++) await turn()
+      }
       const answers = await Promise.allSettled(settled)
       assert.deepEqual(
         answers.map(({ status }) => status),
@@ -213,9 +217,4 @@ async function found(desk: Desk, { what, column, accountId }: Corruption): Promi
   await until(async () => alarms.some(isSaid))
   await falsify(-1)
   await node.close()
-}
-
-/** Looks until it is so; a test that never gets there is ended by the runner's own limit. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(20)
 }

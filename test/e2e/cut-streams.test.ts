@@ -19,6 +19,7 @@ import {
   PATHS,
   recorded,
 } from '../support/recorded.ts'
+import { until } from '../support/until.ts'
 
 const BODIES: Record<Format, object> = {
   chat: { messages: [{ role: 'user', content: 'When?' }] },
@@ -80,12 +81,12 @@ describe('a client that cuts the stream before the usage', () => {
   async function settled(
     id: string,
   ): Promise<{ cost: string; status: number; estimated: boolean }> {
-    for (;;) {
-      const headers = { authorization: `Bearer ${secret}` }
+    const headers = { authorization: `Bearer ${secret}` }
+    const found = await until(async () => {
       const response = await fetch(`${gateway.url}/v1/requests/${id}`, { headers })
-      if (response.status === 200) return response.json() as never
-      await pause(20)
-    }
+      return response.status === 200 && response
+    })
+    return found.json() as never
   }
 
   for (const client of FORMATS)

@@ -11,7 +11,14 @@ import { formatUsd, parseUsd } from '../../src/core/money.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { freshDatabase } from '../support/postgres.ts'
-import { askStory, startStoryProvider, STORY_COST, STORY_HELD_MAX } from '../support/story.ts'
+import {
+  askStory,
+  quietKey,
+  startStoryProvider,
+  STORY_COST,
+  STORY_HELD_MAX,
+} from '../support/story.ts'
+import { until } from '../support/until.ts'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 5)
 const CLIENTS = 6
@@ -48,7 +55,7 @@ async function killLoop(database: string | undefined, count: number): Promise<vo
   for (let round = 0; round < ROUNDS; round++) {
     // However slow the machine is, something is answered between two kills.
     const enough = answered.size + CLIENTS
-    while (answered.size < enough) await pause(10)
+    await until(() => answered.size >= enough)
     await pause(Math.random() * 200)
     const victim = round % count
     await crew[victim]?.stop('SIGKILL')
@@ -75,7 +82,7 @@ type Truth = {
 }
 
 async function compare(gateway: TestGateway, secret: string, truth: Truth): Promise<void> {
-  const key = await quiet(gateway)
+  const key = await quietKey(gateway)
   assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
     ok: true,
     violations: [],
@@ -94,14 +101,5 @@ async function compare(gateway: TestGateway, secret: string, truth: Truth): Prom
     })
     const row = (await response.json()) as { cost?: string; status?: number }
     assert.deepEqual([row.status, row.cost], [200, formatUsd(STORY_COST)], id)
-  }
-}
-
-/** The key, once what the dead held has been charged. */
-async function quiet(gateway: TestGateway): Promise<Record<string, unknown>> {
-  for (;;) {
-    const key = await gateway.tollgate('keys', 'show', 'story')
-    if (key['held'] === '0') return key
-    await pause(200)
   }
 }

@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { freshDatabase } from '../support/postgres.ts'
 import { bareEnv, run, start } from '../support/process.ts'
 import type { Ended, Running } from '../support/process.ts'
+import { until } from '../support/until.ts'
 
 const main = resolve('src/cli/main.ts')
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-serve-'))
@@ -287,13 +288,4 @@ async function childrenOf(pid: number): Promise<readonly number[]> {
     .split('\n')
     .map((line) => line.trim().split(/ +/).map(Number))
   return pairs.flatMap(([child = 0, parent]) => (parent === pid ? [child] : []))
-}
-
-/** Changes are taken over within a second; a slow machine may take longer, and never is a failure. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = AbortSignal.timeout(30_000)
-  while (!(await condition())) {
-    deadline.throwIfAborted()
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
 }

@@ -7,7 +7,6 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { systemClock } from '../../src/core/clock.ts'
@@ -16,9 +15,10 @@ import { openLedger } from '../../src/ledger/open.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
 import { ask, spend, USD } from '../contracts/ledger-desk.ts'
 import { freshDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 const NODE = fileURLToPath(new URL('./frozen-node.ts', import.meta.url))
 
@@ -34,8 +34,10 @@ test('a node stopped inside a batch delays the others by about a third of a seco
       return (await createKey(store, settings)).key.id
     }),
   )
+  const alarms: string[] = []
+  const alarm = (message: string): void => void alarms.push(message)
   const others = await Promise.all(
-    keys.map(() => openLedger({ store, beatMs: 100, deadAfterMs: 1000 })),
+    keys.map(() => openLedger({ store, beatMs: 100, deadAfterMs: 1000, alarm })),
   )
   const node = fork(NODE, [database.url, frozenKey, marker])
   try {
@@ -45,12 +47,14 @@ test('a node stopped inside a batch delays the others by about a third of a seco
       longestWait(ledger, keys[index] ?? '', () => isOver),
     )
     node.send('freeze')
-    while (!existsSync(marker)) await pause(5)
+    await until(() => existsSync(marker))
     // They get on while it is stopped, or give up after five seconds; and it is taken for dead.
     await Promise.all(others.map((ledger, index) => spend(ledger, ask(keys[index] ?? '', 1))))
-    await pause(1_500)
+    await until(() => alarms.some((message) => message.includes('has stopped')))
+    const settledBefore = await settledOf(store, frozenKey)
     node.kill('SIGCONT')
-    await pause(1_000)
+    // What it had under way, and what it asks for and settles afterwards.
+    await until(async () => (await settledOf(store, frozenKey)) > settledBefore + 1)
     isOver = true
     const longestMs = Math.max(...(await Promise.all(clients)))
     t.diagnostic(`the others waited ${Math.round(longestMs)} ms at most`)
@@ -67,6 +71,11 @@ test('a node stopped inside a batch delays the others by about a third of a seco
     rmSync(folder, { recursive: true })
   }
 })
+
+async function settledOf({ db }: Store, keyId: string): Promise<number> {
+  const rows = db.selectFrom('usage').where('key_id', '=', keyId).where('state', '=', 'settled')
+  return (await rows.select('id').execute()).length
+}
 
 /** Asks and settles until it is over; the longest that one pair took, in milliseconds. */
 async function longestWait(ledger: Ledger, keyId: string, isOver: () => boolean): Promise<number> {

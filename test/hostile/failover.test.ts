@@ -2,9 +2,9 @@
 // twice, and a provider in trouble is left alone.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import { freePort } from '../support/port.ts'
+import { until } from '../support/until.ts'
 import { SENTENCE } from './answers.ts'
 import { BEHAVIOURS } from './behaviours.ts'
 import type { Answer, Stage } from './stage.ts'
@@ -195,7 +195,7 @@ test('a conversation stays on one of three targets, and moves when that fails', 
   for (let turns = 1; turns < 20; turns++) assert.equal(await turn(), refuge)
   assert.ok(upstream.asked(home) <= 100 + 5 + 5, 'after five failures only probes go there')
   equal[home] = BEHAVIOURS.answers
-  while ((await turn()) !== home) await pause(100)
+  await until(async () => (await turn()) === home)
 })
 
 test('a session that the client names stays on one target, whatever is said in it', async () => {
@@ -237,10 +237,10 @@ test('a target that fails five times in a row rests, and is probed', async () =>
   assert.deepEqual([refused.status, refused.errorCode], [503, 'provider_overloaded'])
   assert.equal(refused.headers.get('retry-after'), '1')
   assert.equal(upstream.asked('says-500-alone'), 5)
-  while (upstream.asked('says-500-alone') === 5) {
-    await pause(100)
+  await until(async () => {
     await stage.ask('alone-says-500')
-  }
+    return upstream.asked('says-500-alone') > 5
+  })
 })
 
 test('a long silence is broken by keep-alives, and another target can still take over', async () => {

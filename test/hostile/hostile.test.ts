@@ -5,9 +5,9 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { after, afterEach, before, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import { freePort } from '../support/port.ts'
+import { until } from '../support/until.ts'
 import { EVENTS, SENTENCE, STREAM } from './answers.ts'
 import type { BehaviourName } from './behaviours.ts'
 import { BEHAVIOURS, LEAKED_KEY, truncate } from './behaviours.ts'
@@ -277,7 +277,7 @@ for (const does of ['hangs', 'stalls'] as const)
     const model = `${does}-for-long` as const
     const client = new AbortController()
     const answer = stage.ask(model, { stream: true, signal: client.signal })
-    while (upstream.asked(model) === 0) await pause(5)
+    await until(() => upstream.asked(model) > 0)
     const leftAt = performance.now()
     client.abort()
     await assert.rejects(answer)

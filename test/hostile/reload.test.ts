@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import { startGateway } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
 import { BEHAVIOURS } from './behaviours.ts'
 import type { HostileUpstream } from './upstream.ts'
 import { startUpstream } from './upstream.ts'
@@ -38,7 +38,7 @@ test('changing the configuration under load drops no request', async () => {
     gateway.log().filter((line) => line['event'] === event).length
 
   const early = ask(gateway.url, key, 'held-up')
-  while (upstream.asked('held-up') === 0) await pause(10)
+  await until(() => upstream.asked('held-up') > 0)
   const statuses: number[] = []
   const ending = new AbortController()
   const clients = Array.from({ length: 16 }, async () => {
@@ -46,14 +46,14 @@ test('changing the configuration under load drops no request', async () => {
   })
   for (const [index, version] of VERSIONS.slice(1).entries()) {
     write(version)
-    while (told('configuration_reloaded') <= index) await pause(50)
+    await until(() => told('configuration_reloaded') > index)
     await served(upstream, 100)
     // Those that were under way keep what they began with; they are long gone by now.
     const { headers, body } = upstream.requests.at(-1) ?? assert.fail()
     assert.deepEqual([headers.get('authorization'), body['model']], [`Bearer ${version}`, version])
   }
   writeFileSync(path, 'models: { answers: { targets: [nobody/answers] } }')
-  while (told('configuration_refused') === 0) await pause(50)
+  await until(() => told('configuration_refused') > 0)
   await served(upstream, 100)
   ending.abort()
   await Promise.all(clients)
@@ -67,7 +67,7 @@ test('changing the configuration under load drops no request', async () => {
 
 async function served({ requests }: HostileUpstream, more: number): Promise<void> {
   const sent = requests.length
-  while (requests.length < sent + more) await pause(20)
+  await until(() => requests.length >= sent + more)
 }
 
 async function ask(url: string, key: string, model: string): Promise<number> {

@@ -1,5 +1,4 @@
 // A real gateway process between a client and a hostile provider, with a look into its books.
-import { setTimeout as pause } from 'node:timers/promises'
 
 import { systemClock } from '../../src/core/clock.ts'
 import type { Explanation } from '../../src/ledger/explain.ts'
@@ -10,6 +9,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { LogLine, TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { freshSqlite } from '../support/store.ts'
+import { until } from '../support/until.ts'
 
 export type Stage = AsyncDisposable & {
   readonly gateway: TestGateway
@@ -52,7 +52,7 @@ export async function startStage(config: string, models: readonly string[]): Pro
     gateway,
     ask: (model, asked = {}) => ask(gateway.url, model, { secret, ...asked }),
     logOf: ({ headers }) =>
-      waitFor(() =>
+      until(() =>
         gateway
           .log()
           .find(
@@ -61,7 +61,7 @@ export async function startStage(config: string, models: readonly string[]): Pro
           ),
       ),
     logsOf: (model, count) =>
-      waitFor(() => {
+      until(() => {
         const lines = gateway.log().filter((line) => line['model'] === model)
         return lines.length < count ? undefined : lines
       }),
@@ -115,12 +115,4 @@ type ChatObject = {
     readonly message?: { readonly content?: string }
   }[]
   readonly error?: { readonly code: string }
-}
-
-async function waitFor<Value>(look: () => Value | undefined): Promise<Value> {
-  for (;;) {
-    const found = look()
-    if (found !== undefined) return found
-    await pause(10)
-  }
 }

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { formatUsd } from '../../src/core/money.ts'
 import type { TestGateway } from './gateway.ts'
+import { until } from './until.ts'
 
 const INPUT_TOKENS = 50
 const OUTPUT_TOKENS = 200
@@ -63,7 +64,15 @@ export async function askStory(
 }
 
 export async function untilServed(url: string, secret: string): Promise<void> {
-  while ((await askStory(url, secret, true))?.isWhole !== true) await pause(100)
+  await until(async () => (await askStory(url, secret, true))?.isWhole === true)
+}
+
+/** The key `story`, once nothing is held on it any more. */
+export function quietKey(gateway: TestGateway): Promise<Record<string, unknown>> {
+  return until(async () => {
+    const key = await gateway.tollgate('keys', 'show', 'story')
+    return key['held'] === '0' ? key : undefined
+  })
 }
 
 /** So many requests, by so many clients at a time. */
@@ -80,15 +89,8 @@ export async function askTogether(
 
 /** Every call that the provider got is charged once on the key `story`, as soon as what was spooled is in the books. */
 export async function addsUp(gateway: TestGateway, provider: StoryProvider): Promise<void> {
-  for (;;) {
-    const { held, spent } = await gateway.tollgate('keys', 'show', 'story')
-    if (held !== '0') {
-      await pause(200)
-      continue
-    }
-    assert.equal(spent, formatUsd(STORY_COST * BigInt(provider.dispatched())))
-    break
-  }
+  const { spent } = await quietKey(gateway)
+  assert.equal(spent, formatUsd(STORY_COST * BigInt(provider.dispatched())))
   assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
     ok: true,
     violations: [],
