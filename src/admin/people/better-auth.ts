@@ -71,7 +71,9 @@ export function betterAuthSignIn(options: SignInOptions): SignIn {
     confirmTwoFactor: (visit, code) =>
       refusing(undefined, async () => {
         const call = { ...asked(visit), body: { code }, returnHeaders: true as const }
-        return (await api.verifyTOTP(call)).headers.getSetCookie()
+        const { headers, response } = await api.verifyTOTP(call)
+        await takeCode(options, { personId: response.user.id, code })
+        return headers.getSetCookie()
       }),
 
     endTwoFactor: (visit, password) =>
@@ -107,9 +109,7 @@ async function enterCode(
       ? auth.api.verifyTOTP(call)
       : auth.api.verifyBackupCode(call))
     const personId = response.user.id
-    const window = { windowMs: CODE_MS, now: store.clock.now() }
-    // Whoever has read a code over a shoulder comes second.
-    if (kind === 'app' && !(await isFirstAttempt(store.db, `code ${personId} ${code}`, window))) {
+    if (kind === 'app' && !(await takeCode({ store }, { personId, code }))) {
       const made = await sessionIn(auth, headers)
       await deleteSessions(store.db, { personId, only: made?.id ?? '' })
       return { outcome: 'refused', personId }
@@ -120,6 +120,15 @@ async function enterCode(
     const isLocked = LOCKED.has(String(error.body?.code))
     return { outcome: isLocked ? 'locked' : 'refused', personId: challenged ?? null }
   }
+}
+
+/** False for all but the first who comes with a code: the others have read it over a shoulder. */
+function takeCode(
+  { store }: Pick<SignInOptions, 'store'>,
+  { personId, code }: { readonly personId: string; readonly code: string },
+): Promise<boolean> {
+  const window = { windowMs: CODE_MS, now: store.clock.now() }
+  return isFirstAttempt(store.db, `code ${personId} ${code}`, window)
 }
 
 const LOCKED = new Set(['TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE', 'ACCOUNT_TEMPORARILY_LOCKED'])
