@@ -57,7 +57,6 @@ describe('without a file', () => {
       TOLLGATE_DATABASE: 'postgres://u@h/db',
       TOLLGATE_WORKERS: '4',
       TOLLGATE_SECRET: 'a ${plain} secret',
-      TOLLGATE_OFFLINE: '1',
     }
     const config = loadConfig({ env, folder, options: { port: '4200' } })
     assert.deepEqual(
@@ -65,7 +64,7 @@ describe('without a file', () => {
       ['0.0.0.0', 4200, 4],
     )
     assert.equal(config.database, 'postgres://u@h/db')
-    assert.deepEqual([config.secret, config.offline], ['a ${plain} secret', true])
+    assert.equal(config.secret, 'a ${plain} secret')
   })
 })
 

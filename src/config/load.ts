@@ -29,8 +29,6 @@ export type Config = Omit<FileSettings, 'providers' | 'models'> & {
   readonly dataFolder: string
   /** Seals sessions and stored responses; null = not given. */
   readonly secret: string | null
-  /** Nothing is to be fetched from a registry. */
-  readonly offline: boolean
   readonly providers: readonly Named<ProviderSettings>[]
   /** Providers that are configured and cannot be used, with the reason. */
   readonly leftOut: ReadonlyMap<string, string>
@@ -56,7 +54,6 @@ export function loadConfig(source: ConfigSource): Config {
     ...databasePlace(data.database, written),
     frameIsWritten: document['frame'] !== undefined,
     secret: readSecret(source),
-    offline: ['1', 'true'].includes(source.env['TOLLGATE_OFFLINE'] ?? ''),
     ...splitProviders(data.providers ?? {}, written),
     unreadable: written.unreadable.map(({ path, message }) => ({ path, message })),
     models:
