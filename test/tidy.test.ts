@@ -178,6 +178,14 @@ describe('files', () => {
     )
   })
 
+  test('every package that runs with the gateway has its reason in docs/decisions/0002', () => {
+    const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const text = readFileSync('docs/decisions/0002-dependencies.md', 'utf8')
+    const cells = [...text.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell = '']) => cell)
+    const explained = cells.flatMap((cell) => cell.match(/(?<=`)[\w@/-]+(?=`)/g) ?? [])
+    assert.deepEqual(explained.toSorted(), Object.keys(dependencies).toSorted())
+  })
+
   test('lockfiles name no download address', () => {
     for (const path of tracked.filter((each) => basename(each) === 'package-lock.json'))
       assert.doesNotMatch(readFileSync(path, 'utf8'), /"resolved"/, path)
