@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
 import type { Conversation, Effort, Nature } from '../core/request.ts'
+import { SAMPLE_CONVERSATION } from '../core/sample-conversation.ts'
 import { encodeRequest as encodeChat } from './chat/request-encode.ts'
 import type { TargetFormat } from './features.ts'
 import { lossesOf } from './features.ts'
@@ -82,18 +83,7 @@ function asking(
   nature: Nature,
   reasoning: Conversation['reasoning'] = {},
 ): Conversation {
-  return {
-    kind: 'chat',
-    model,
-    nature,
-    dropped: [],
-    stream: false,
-    messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }] }],
-    tools: [],
-    sampling: {},
-    choices: 1,
-    reasoning,
-  }
+  return { ...SAMPLE_CONVERSATION, model, nature, reasoning }
 }
 
 function losses(request: Conversation, format: TargetFormat): readonly string[] {

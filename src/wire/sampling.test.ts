@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { Conversation, Effort } from '../core/request.ts'
+import { SAMPLE_CONVERSATION } from '../core/sample-conversation.ts'
 import { encodeRequest as encodeChat } from './chat/request-encode.ts'
 import { lossesOf } from './features.ts'
 import { encodeRequest as encodeResponse } from './responses/request-encode.ts'
@@ -10,15 +11,10 @@ import { takesSampling } from './sampling.ts'
 
 function asked(model: string, effort?: Effort): Conversation {
   return {
-    kind: 'chat',
+    ...SAMPLE_CONVERSATION,
     model,
-    dropped: [],
-    stream: false,
-    messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }] }],
-    tools: [],
     outputTokensMax: 8_192,
     sampling: { temperature: 0.2, topP: 0.9, logprobs: 3 },
-    choices: 1,
     ...(effort && { reasoning: { effort } }),
   }
 }

@@ -14,6 +14,7 @@ import type { UpstreamFormat } from '../../src/core/endpoints.ts'
 import type { CanonicalEvent } from '../../src/core/events.ts'
 import type { JsonObject } from '../../src/core/json.ts'
 import type { CanonicalRequest } from '../../src/core/request.ts'
+import { SAMPLE_CONVERSATION } from '../../src/core/sample-conversation.ts'
 import { makeProvider, providerSettings } from '../../src/providers/adapters.ts'
 import { HttpClient } from '../../src/providers/http.ts'
 import type { Provider, UpstreamAnswer } from '../../src/providers/provider.ts'
@@ -238,17 +239,7 @@ function bodyOf(format: UpstreamFormat, model: string, stream: boolean): JsonObj
   const isEmbedding = EMBEDDING_FORMATS.includes(format)
   const request: CanonicalRequest = isEmbedding
     ? { kind: 'embedding', model, dropped: [], inputs: ['one'], encoding: 'float' }
-    : {
-        kind: 'chat',
-        model,
-        dropped: [],
-        stream,
-        messages: [{ role: 'user', parts: [{ type: 'text', text: 'When does the gate open?' }] }],
-        tools: [],
-        outputTokensMax: 100,
-        sampling: {},
-        choices: 1,
-      }
+    : { ...SAMPLE_CONVERSATION, model, stream, outputTokensMax: 100 }
   return upstreamCodecOf(format).encodeRequest(request)
 }
 

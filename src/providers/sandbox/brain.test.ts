@@ -6,6 +6,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation, Message, Tool, UserPart } from '../../core/request.ts'
+import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { answer } from './brain.ts'
 import { readScript } from './script.ts'
 import { tokensOf } from './tokens.ts'
@@ -26,17 +27,7 @@ function conversation(
   messages: readonly Message[],
   more: Partial<Conversation> = {},
 ): Conversation {
-  return {
-    kind: 'chat',
-    model: 'sandbox-chat',
-    dropped: [],
-    stream: true,
-    messages,
-    tools: [],
-    sampling: {},
-    choices: 1,
-    ...more,
-  }
+  return { ...SAMPLE_CONVERSATION, model: 'sandbox-chat', stream: true, messages, ...more }
 }
 
 function user(text: string, ...parts: UserPart[]): Message {

@@ -8,6 +8,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation, Message, UserPart } from '../../core/request.ts'
+import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { codecOf } from '../../wire/codecs.ts'
 import { readJsonAnswer } from '../../wire/json.ts'
 import { SseReader } from '../../wire/sse.ts'
@@ -66,18 +67,8 @@ function conversation(
   messages: readonly Message[],
   more: Partial<Conversation> = {},
 ): Conversation {
-  return {
-    kind: 'chat',
-    model: 'sandbox-chat',
-    dropped: [],
-    stream: false,
-    messages,
-    tools: [],
-    outputTokensMax: 1000,
-    sampling: {},
-    choices: 1,
-    ...more,
-  }
+  const given = { model: 'sandbox-chat', messages, outputTokensMax: 1000, ...more }
+  return { ...SAMPLE_CONVERSATION, ...given }
 }
 
 function user(text: string, ...parts: UserPart[]): Message {

@@ -4,21 +4,16 @@ import { describe, test } from 'node:test'
 
 import { GatewayError } from '../../core/errors.ts'
 import type { Conversation } from '../../core/request.ts'
+import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { readScript, withoutScript } from './script.ts'
 
 const asking = (text: string): Conversation => ({
-  kind: 'chat',
-  model: 'sandbox-chat',
-  dropped: [],
-  stream: false,
+  ...SAMPLE_CONVERSATION,
   messages: [
     { role: 'user', parts: [{ type: 'text', text: 'an older [[sandbox error=500]]' }] },
     { role: 'assistant', parts: [{ type: 'text', text: '[[sandbox error=501]]' }] },
     { role: 'user', parts: [{ type: 'text', text }] },
   ],
-  tools: [],
-  sampling: {},
-  choices: 1,
 })
 
 describe('the steering line', () => {

@@ -5,20 +5,15 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 
 import type { Conversation, Message, UserPart } from '../../core/request.ts'
+import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { countSandboxInput, firstTokens, MEDIA_TOKENS, tokensOf } from './tokens.ts'
 
 const conversation = (
   messages: readonly Message[],
   more: Partial<Conversation> = {},
 ): Conversation => ({
-  kind: 'chat',
-  model: 'sandbox-chat',
-  dropped: [],
-  stream: false,
+  ...SAMPLE_CONVERSATION,
   messages,
-  tools: [],
-  sampling: {},
-  choices: 1,
   ...more,
 })
 const user = (...parts: UserPart[]): Message => ({ role: 'user', parts })

@@ -5,20 +5,10 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 
 import type { JsonObject } from '../../core/json.ts'
-import type { Conversation, Message, Seal, Tool } from '../../core/request.ts'
+import type { Message, Seal, Tool } from '../../core/request.ts'
+import { SAMPLE_CONVERSATION as PLAIN } from '../../core/sample-conversation.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
-
-const PLAIN: Conversation = {
-  kind: 'chat',
-  model: 'm',
-  dropped: [],
-  stream: false,
-  messages: [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
-  tools: [],
-  sampling: {},
-  choices: 1,
-}
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
 const word = fc.stringMatching(/^[a-z_]{1,12}$/)

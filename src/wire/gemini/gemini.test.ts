@@ -6,6 +6,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation } from '../../core/request.ts'
+import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { lossesOf } from '../features.ts'
 import { SseReader } from '../sse.ts'
 import { geminiCodec, geminiEmbeddingsCodec } from './codec.ts'
@@ -13,24 +14,14 @@ import { geminiCodec, geminiEmbeddingsCodec } from './codec.ts'
 const SIGNATURE = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const
 
 function conversation(more: Partial<Conversation>): Conversation {
-  return {
-    kind: 'chat',
-    model: 'gemini-2.5-flash',
-    dropped: [],
-    stream: false,
-    messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello' }] }],
-    tools: [],
-    sampling: {},
-    choices: 1,
-    ...more,
-  }
+  return { ...SAMPLE_CONVERSATION, model: 'gemini-2.5-flash', ...more }
 }
 
-const hello = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }], generationConfig: {} }
+const hi = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], generationConfig: {} }
 
 describe('a request', () => {
   const cases: readonly (readonly [string, Partial<Conversation>, JsonObject])[] = [
-    ['the smallest', {}, hello],
+    ['the smallest', {}, hi],
     [
       'limits and sampling',
       {
@@ -38,7 +29,7 @@ describe('a request', () => {
         sampling: { temperature: 1.5, topP: 0.9, topK: 40, seed: 7, stop: ['END'], logprobs: 2 },
       },
       {
-        ...hello,
+        ...hi,
         generationConfig: {
           maxOutputTokens: 100,
           temperature: 1.5,
@@ -195,7 +186,7 @@ describe('a request', () => {
         },
       },
       {
-        ...hello,
+        ...hi,
         generationConfig: {
           responseMimeType: 'application/json',
           responseJsonSchema: { type: 'object', description: 'Who\n\nA person' },
@@ -223,7 +214,7 @@ describe('a request', () => {
         [
           `${JSON.stringify(reasoning)} for ${model}`,
           { model, reasoning },
-          { ...hello, generationConfig: { thinkingConfig } },
+          { ...hi, generationConfig: { thinkingConfig } },
         ] as const,
     ),
   ]

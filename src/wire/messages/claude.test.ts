@@ -4,22 +4,12 @@ import { test } from 'node:test'
 
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation, Effort, Nature, Reasoning } from '../../core/request.ts'
+import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { lossesOf } from '../features.ts'
 import { encodeRequest } from './request-encode.ts'
 
 function conversation(model: string, more: Partial<Conversation>): Conversation {
-  return {
-    kind: 'chat',
-    model,
-    dropped: [],
-    stream: false,
-    messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }] }],
-    tools: [],
-    outputTokensMax: 8_192,
-    sampling: {},
-    choices: 1,
-    ...more,
-  }
+  return { ...SAMPLE_CONVERSATION, model, outputTokensMax: 8_192, ...more }
 }
 
 function sent(model: string, more: Partial<Conversation>): JsonObject {

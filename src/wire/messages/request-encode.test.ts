@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation, Message, TextPart, Tool } from '../../core/request.ts'
+import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { encodeRequest } from './request-encode.ts'
 
 const text = (words: string): TextPart => ({ type: 'text', text: words })
@@ -23,18 +24,7 @@ const result = (callId: string, words: string): Message => ({
 const tool = (name: string): Tool => ({ type: 'function', name, schema: {} })
 
 function encode(changes: Partial<Conversation>): JsonObject {
-  const request = encodeRequest({
-    kind: 'chat',
-    model: 'm',
-    dropped: [],
-    stream: false,
-    messages: [user('Hi')],
-    tools: [],
-    outputTokensMax: 4096,
-    sampling: {},
-    choices: 1,
-    ...changes,
-  })
+  const request = encodeRequest({ ...SAMPLE_CONVERSATION, outputTokensMax: 4096, ...changes })
   return JSON.parse(JSON.stringify(request)) as JsonObject
 }
 

@@ -4,20 +4,11 @@ import { test } from 'node:test'
 
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Conversation, Message } from '../../core/request.ts'
+import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { encodeRequest } from './request-encode.ts'
 
 function encoded(rest: Partial<Conversation>): JsonObject {
-  return encodeRequest({
-    kind: 'chat',
-    model: 'gpt-up',
-    stream: false,
-    messages: [],
-    tools: [],
-    sampling: {},
-    choices: 1,
-    dropped: [],
-    ...rest,
-  })
+  return encodeRequest({ ...SAMPLE_CONVERSATION, model: 'gpt-up', messages: [], ...rest })
 }
 
 const items = (...messages: readonly Message[]): Json | undefined => encoded({ messages })['input']

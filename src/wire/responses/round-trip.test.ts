@@ -6,6 +6,7 @@ import fc from 'fast-check'
 
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { AssistantPart, Conversation, Message, Tool, UserPart } from '../../core/request.ts'
+import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { SseReader, writeSse } from '../sse.ts'
 import { decodeEvents, decodeResponse } from './events-decode.ts'
 import { encodeEvents, encodeResponse } from './events-encode.ts'
@@ -324,18 +325,7 @@ test('responses: the choice of a tool survives', () => {
     { type: 'tool' as const, name: 'c' },
     { type: 'allowed' as const, names: ['f', 'c'], required: true },
   ]) {
-    const request: Conversation = {
-      kind: 'chat',
-      model: 'm',
-      stream: false,
-      messages: [{ role: 'user', parts: [{ type: 'text', text: 'x' }] }],
-      tools,
-      toolChoice,
-      parallelToolCalls: false,
-      sampling: {},
-      choices: 1,
-      dropped: [],
-    }
+    const request = { ...SAMPLE_CONVERSATION, tools, toolChoice, parallelToolCalls: false }
     assert.deepEqual(decodeRequest(encodeRequest(request)), request)
   }
 })

@@ -1,0 +1,13 @@
+// The smallest conversation there is: tests say what they need beyond it.
+import type { Conversation } from './request.ts'
+
+export const SAMPLE_CONVERSATION: Conversation = {
+  kind: 'chat',
+  model: 'm',
+  dropped: [],
+  stream: false,
+  messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }] }],
+  tools: [],
+  sampling: {},
+  choices: 1,
+}
