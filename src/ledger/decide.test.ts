@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { NO_COST } from '../catalog/tokens.ts'
-import type { Account, Item, Page } from './books.ts'
+import type { Item, Page } from './books.ts'
 import { decide } from './decide.ts'
 import { packWindow, unpackWindow } from './rates.ts'
+import { SAMPLE_ASK, sampleAccount } from './sample-books.ts'
 
 const NOON = Date.UTC(2026, 10, 15, 12)
 
@@ -26,45 +26,10 @@ test('a clock that is set back slows a key down for a minute, not until the old 
   assert.deepEqual(answers, [false, false, false, true])
 })
 
-const reserve: Item = {
-  kind: 'reserve',
-  holdId: 1,
-  ask: {
-    requestId: 'req_1',
-    keyId: 'key_a',
-    allowVersion: 1,
-    endpoint: 'models',
-    modelAsked: '',
-    worstCase: NO_COST,
-    whenTight: 'cap',
-    estimatedTokens: 0,
-    recounted: true,
-  },
-}
+const reserve: Item = { kind: 'reserve', holdId: 1, ask: SAMPLE_ASK }
 
 function pageAt(now: number, packed: string): Page {
-  const account = (id: string): Account => ({
-    id,
-    status: 'active',
-    expiresAt: null,
-    allowVersion: 1,
-    limit: 0n,
-    topUp: 0n,
-    spent: 0n,
-    held: 0n,
-    overrun: 0n,
-    grantedLimit: 0n,
-    inFlight: 0,
-    rpm: id === 'key_a' ? 2 : null,
-    tpm: null,
-    concurrency: null,
-    period: 'never',
-    timezone: 'UTC',
-    weekStart: 'mon',
-    periodSeq: 1,
-    periodStartsAt: 0,
-    periodEndsAt: null,
-    rateWindow: unpackWindow(id === 'key_a' ? packed : '', now),
-  })
-  return { now, accounts: [account('key_a'), account('frame')], holds: [], usage: [] }
+  const key = sampleAccount({ id: 'key_a', rpm: 2, rateWindow: unpackWindow(packed, now) })
+  const frame = sampleAccount({ id: 'frame' })
+  return { now, accounts: [key, frame], holds: [], usage: [] }
 }

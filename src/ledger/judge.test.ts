@@ -5,47 +5,20 @@ import { describe, test } from 'node:test'
 import { NO_COST, type WorstCase } from '../catalog/tokens.ts'
 import type { Account, PlainAsk } from './books.ts'
 import { judge } from './judge.ts'
-import { unpackWindow } from './rates.ts'
+import { SAMPLE_ASK, sampleAccount } from './sample-books.ts'
 
 const NOW = Date.UTC(2026, 10, 15, 12)
 /** One token costs one nano-dollar, so that amounts and tokens read alike. */
 const PICO = 1000n
 
 function account(changes: Partial<Account>): Account {
-  return {
-    id: 'key_a',
-    status: 'active',
-    expiresAt: null,
-    allowVersion: 1,
-    limit: 100_000n,
-    topUp: 0n,
-    spent: 0n,
-    held: 0n,
-    overrun: 0n,
-    grantedLimit: 0n,
-    inFlight: 0,
-    rpm: null,
-    tpm: null,
-    concurrency: null,
-    period: 'month',
-    timezone: 'UTC',
-    weekStart: 'mon',
-    periodSeq: 1,
-    periodStartsAt: 0,
-    periodEndsAt: NOW + 1,
-    rateWindow: unpackWindow('', NOW),
-    ...changes,
-  }
+  return sampleAccount({ limit: 100_000n, period: 'month', periodEndsAt: NOW + 1, ...changes })
 }
 
 /** Input that costs 1,000 and output of 20,000, of which at least 256 are wanted. */
 function ask(changes: Partial<PlainAsk> = {}, worst: Partial<WorstCase> = {}): PlainAsk {
   return {
-    requestId: 'req_1',
-    keyId: 'key_a',
-    allowVersion: 1,
-    endpoint: 'chat',
-    modelAsked: 'm',
+    ...SAMPLE_ASK,
     worstCase: {
       fixedPicodollars: 1000n * PICO,
       outputTokenPicodollars: PICO,
@@ -54,9 +27,7 @@ function ask(changes: Partial<PlainAsk> = {}, worst: Partial<WorstCase> = {}): P
       outputTokensMinimum: 256,
       ...worst,
     },
-    whenTight: 'cap',
     estimatedTokens: 1000,
-    recounted: true,
     ...changes,
   }
 }

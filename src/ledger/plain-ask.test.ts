@@ -3,20 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { NO_COST } from '../catalog/tokens.ts'
-import type { Ask } from './ledger.ts'
 import { plainAsk } from './plain-ask.ts'
-
-const ask: Ask = {
-  requestId: 'req_1',
-  keyId: 'key_a',
-  allowVersion: 1,
-  endpoint: 'chat',
-  modelAsked: 'm',
-  worstCase: NO_COST,
-  whenTight: 'cap',
-  estimatedTokens: 7,
-  recounted: true,
-}
+import { SAMPLE_ASK as ask } from './sample-books.ts'
 
 test('an ask crosses without the signal of its client', () => {
   assert.deepEqual(plainAsk({ ...ask, signal: AbortSignal.abort() }), ask)

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { NO_COST } from '../catalog/tokens.ts'
 import type { Ask, Balances } from './ledger.ts'
+import { SAMPLE_ASK } from './sample-books.ts'
 import { Waiting, type Answer } from './waiting.ts'
 
 const heldUp: Answer = {
@@ -24,18 +24,7 @@ const abandoned: Answer = { reserved: false, reason: 'abandoned' }
 const unavailable: Answer = { reserved: false, reason: 'unavailable' }
 
 function ask(requestId: string, signal?: AbortSignal): Ask {
-  return {
-    requestId,
-    keyId: 'key_a',
-    allowVersion: 1,
-    endpoint: 'chat',
-    modelAsked: 'm',
-    worstCase: NO_COST,
-    whenTight: 'cap',
-    estimatedTokens: 0,
-    recounted: true,
-    ...(signal && { signal }),
-  }
+  return { ...SAMPLE_ASK, requestId, ...(signal && { signal }) }
 }
 
 /** A queue whose asks are answered from a list, the last answer for ever; it records who asked, and whether first. */

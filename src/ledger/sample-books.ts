@@ -1,0 +1,44 @@
+// An account without a limit of its own and an ask that costs nothing: tests say what they need beyond that.
+import { NO_COST } from '../catalog/tokens.ts'
+import type { Account, PlainAsk } from './books.ts'
+import { unpackWindow } from './rates.ts'
+
+/** A new one each time: decisions change accounts in place. */
+export function sampleAccount(changes: Partial<Account>): Account {
+  return {
+    id: 'key_a',
+    status: 'active',
+    expiresAt: null,
+    allowVersion: 1,
+    limit: null,
+    topUp: 0n,
+    spent: 0n,
+    held: 0n,
+    overrun: 0n,
+    grantedLimit: 0n,
+    inFlight: 0,
+    rpm: null,
+    tpm: null,
+    concurrency: null,
+    period: 'never',
+    timezone: 'UTC',
+    weekStart: 'mon',
+    periodSeq: 1,
+    periodStartsAt: 0,
+    periodEndsAt: null,
+    rateWindow: unpackWindow('', 0),
+    ...changes,
+  }
+}
+
+export const SAMPLE_ASK: PlainAsk = {
+  requestId: 'req_1',
+  keyId: 'key_a',
+  allowVersion: 1,
+  endpoint: 'chat',
+  modelAsked: 'm',
+  worstCase: NO_COST,
+  whenTight: 'cap',
+  estimatedTokens: 0,
+  recounted: true,
+}
