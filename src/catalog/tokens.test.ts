@@ -2,21 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
+import { NO_INPUT as nothing } from '../core/call.ts'
 import type { InputMeasure, OutputLimits } from '../core/call.ts'
 import { UNKNOWN_ABILITIES } from './models.ts'
 import type { Model, Target } from './models.ts'
 import type { Rates } from './prices.ts'
 import { inputBound, recountedBound, worstCase } from './tokens.ts'
 
-const nothing: InputMeasure = {
-  textBytes: 0,
-  jsonBytes: 0,
-  items: 0,
-  images: 0,
-  unbounded: false,
-  tokens: 0,
-  cacheWrites: 'none',
-}
 const THINKS: Model['abilities'] = { ...UNKNOWN_ABILITIES, reasoning: true }
 const oneChoice: OutputLimits = { choices: 1, thinks: false }
 

@@ -58,6 +58,17 @@ export type InputMeasure = {
   readonly cacheWrites: 'none' | 'short' | 'long'
 }
 
+/** Of a request in which there is nothing to read. */
+export const NO_INPUT: InputMeasure = {
+  textBytes: 0,
+  jsonBytes: 0,
+  items: 0,
+  images: 0,
+  unbounded: false,
+  tokens: 0,
+  cacheWrites: 'none',
+}
+
 export type OutputLimits = {
   /** What the client set; unset = the model's default applies. */
   readonly tokensMax?: number

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { FREE, makePrice } from '../catalog/prices.ts'
+import { NO_INPUT } from '../core/call.ts'
 import { NO_USAGE } from '../core/events.ts'
 import type { Usage } from '../core/events.ts'
 import type { Billed } from './bill.ts'
@@ -32,15 +33,7 @@ function billed(usage: Partial<Usage> | undefined, more: Partial<Billed> = {}): 
     meter,
     price: PRICE,
     inputTokensPossible: 1_000,
-    input: {
-      textBytes: 600,
-      jsonBytes: 0,
-      items: 1,
-      images: 0,
-      unbounded: false,
-      tokens: 0,
-      cacheWrites: 'none',
-    },
+    input: { ...NO_INPUT, textBytes: 600, items: 1 },
     inputTokensMax: 900,
     outputTokensMax: 500,
     isCut: false,

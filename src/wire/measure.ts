@@ -2,20 +2,13 @@
 // know must still be counted: as JSON when its bytes bound it, as unbounded when they do not. Who wants to count the
 // words themselves takes the same walk, so that nothing is measured that they do not see (`texts.ts`).
 import type { InputMeasure } from '../core/call.ts'
+import { NO_INPUT } from '../core/call.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isGiven } from '../core/json.ts'
 import type { FieldTable } from './fields.ts'
 
 export class Measure {
-  readonly #sum: { -readonly [Part in keyof InputMeasure]: InputMeasure[Part] } = {
-    textBytes: 0,
-    jsonBytes: 0,
-    items: 0,
-    images: 0,
-    unbounded: false,
-    tokens: 0,
-    cacheWrites: 'none',
-  }
+  readonly #sum: { -readonly [Part in keyof InputMeasure]: InputMeasure[Part] } = { ...NO_INPUT }
   readonly #texts: string[] | undefined
 
   /** `texts`: where everything goes that is counted in bytes and that a tokenizer can read. */

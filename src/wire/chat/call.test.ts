@@ -2,19 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { NO_INPUT } from '../../core/call.ts'
 import type { InputMeasure } from '../../core/call.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { readCall } from './call.ts'
-
-const NOTHING: InputMeasure = {
-  textBytes: 0,
-  jsonBytes: 0,
-  items: 0,
-  images: 0,
-  unbounded: false,
-  tokens: 0,
-  cacheWrites: 'none',
-}
 
 const say = (message: JsonObject): JsonObject => ({ model: 'm', messages: [message] })
 const user = (content: Json): JsonObject => say({ role: 'user', content })
@@ -75,7 +66,7 @@ test('each part of a request counts as what it is', () => {
     ['content that is none', user({ a: 1 }), { items: 1, jsonBytes: 7 }],
   ]
   for (const [what, body, expected] of cases) {
-    assert.deepEqual(readCall(body).input, { ...NOTHING, ...expected }, what)
+    assert.deepEqual(readCall(body).input, { ...NO_INPUT, ...expected }, what)
   }
 })
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { NO_INPUT } from '../../core/call.ts'
 import type { InputMeasure } from '../../core/call.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -15,15 +16,7 @@ const withBlocks = (...blocks: Json[]): JsonObject => ({
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 test('input is measured by what it is', () => {
-  const none: InputMeasure = {
-    textBytes: 0,
-    jsonBytes: 0,
-    items: 1,
-    images: 0,
-    unbounded: false,
-    tokens: 0,
-    cacheWrites: 'none',
-  }
+  const none: InputMeasure = { ...NO_INPUT, items: 1 }
   const tool = { name: 'f', input_schema: { type: 'object' } }
   const call = { type: 'tool_use', id: 'a', name: 'f', input: { x: 'é' } }
   const schema = { type: 'json_schema', schema: { type: 'object' } }

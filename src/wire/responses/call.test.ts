@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { NO_INPUT } from '../../core/call.ts'
 import type { InputMeasure } from '../../core/call.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -10,15 +11,7 @@ import { readCall } from './call.ts'
 const read = (rest: JsonObject) => readCall({ model: 'm', input: 'hi', ...rest })
 const bytes = (value: Json): number => Buffer.byteLength(JSON.stringify(value))
 const user = (...content: Json[]): JsonObject => ({ input: [{ role: 'user', content }] })
-const NOTHING: InputMeasure = {
-  textBytes: 0,
-  jsonBytes: 0,
-  items: 1,
-  images: 0,
-  unbounded: false,
-  tokens: 0,
-  cacheWrites: 'none',
-}
+const NOTHING: InputMeasure = { ...NO_INPUT, items: 1 }
 const TOOL = { type: 'function', name: 'f', parameters: { type: 'object' } }
 const FORMAT = { type: 'json_schema', name: 'n', schema: {} }
 const SCREENSHOT = { type: 'computer_call_output', call_id: 'c', output: {} }
