@@ -9,6 +9,7 @@ import { test } from 'node:test'
 
 import type { Authenticator } from '../access/authenticate.ts'
 import type { Caller } from '../access/caller.ts'
+import { SAMPLE_CALLER } from '../access/sample-caller.ts'
 import type { Clock } from '../core/clock.ts'
 import { systemClock } from '../core/clock.ts'
 import { newSecret } from '../core/secret.ts'
@@ -159,12 +160,8 @@ test('what is no request is told so', async () => {
   await edge.drain(60_000)
 })
 
-/** Whose key is good for everything. */
-const caller: Caller = {
-  ...{ keyId: 'key_one', name: 'one', mode: 'live', status: 'active', expiresAt: null },
-  ...{ secretValidUntil: null, secretHash: null, models: new Set(), allowVersion: 1 },
-  ...{ permissions: new Set(['messages']), whenTight: 'cap' },
-}
+/** Whose key is good for the endpoint that is called here. */
+const caller: Caller = { ...SAMPLE_CALLER, permissions: new Set(['messages']) }
 
 function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
   const authenticator: Authenticator = {
