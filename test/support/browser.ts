@@ -6,8 +6,7 @@ const API = '/admin/api/v1'
 
 export type Answer = {
   readonly status: number
-  // Whatever it is: tests assert on it.
-  // oxlint-disable-next-line no-explicit-any
+  // oxlint-disable-next-line typescript/no-explicit-any -- answers are looked into, not typed
   readonly json: any
   readonly headers: Headers
 }
