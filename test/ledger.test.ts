@@ -23,12 +23,13 @@ for (const [name, open] of [
   ledgerNodesContract(name, open)
 }
 
-type Lockable = Database & { lock(): Promise<() => Promise<void>> }
+type Lockable = Database & { readonly url: string; lock(): Promise<() => Promise<void>> }
 
 async function openSqlite(): Promise<Lockable> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'))
   const url = `sqlite:${join(folder, 'test.db')}`
   return {
+    url,
     store: await openStore(url, options),
     lock: () => lockAccounts(url),
     drop: async () => rmSync(folder, { recursive: true }),
@@ -37,7 +38,7 @@ async function openSqlite(): Promise<Lockable> {
 
 async function openPostgres(): Promise<Lockable> {
   const { url, drop } = await freshDatabase()
-  return { store: await openStore(url, options), lock: () => lockAccounts(url), drop }
+  return { url, store: await openStore(url, options), lock: () => lockAccounts(url), drop }
 }
 
 /** Someone else has what every batch needs; the returned function lets go. */

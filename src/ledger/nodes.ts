@@ -123,7 +123,7 @@ function isDuplicate(error: unknown): boolean {
 }
 
 /** Whether a process with this number runs on this machine. */
-export function isRunning(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

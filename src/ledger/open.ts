@@ -1,6 +1,4 @@
 // Makes a Ledger from an open store: the database under its writer, the spool beside it, and the node it is.
-import { randomBytes } from 'node:crypto'
-
 import { DAY_MS } from '../core/durations.ts'
 import { databaseNow } from '../store/accounts.ts'
 import type { Store } from '../store/open.ts'
@@ -8,7 +6,7 @@ import { readBalances } from './balances.ts'
 import { BookLedger } from './book-ledger.ts'
 import { Keeper } from './keeper.ts'
 import type { Ledger } from './ledger.ts'
-import { isRunning, joinNodes } from './nodes.ts'
+import { joinNodes } from './nodes.ts'
 import { runnerFor } from './runner.ts'
 import { leftovers, Spool } from './spool.ts'
 import { Writer } from './writer.ts'
@@ -40,8 +38,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     join: () => joinNodes(store),
     onFreed: (keyIds) => ledger.freed(keyIds),
   })
-  const spool =
-    spoolFolder === undefined ? undefined : new Spool(spoolFolder, randomBytes(6).toString('hex'))
+  const spool = spoolFolder === undefined ? undefined : new Spool(spoolFolder)
   const ledger = new BookLedger({
     clock,
     writer,
@@ -74,8 +71,13 @@ async function replayLeftovers(
   folder: string,
   alarm: (message: string) => void,
 ): Promise<void> {
-  for (const { settlements, remove, setAside } of leftovers(folder, isRunning)) {
-    if (await ledger.replay(settlements)) remove()
-    else alarm(`a spooled settlement has no hold in the books: it is set aside in ${setAside()}`)
+  for (const { settlements, remove, setAside } of leftovers(folder)) {
+    if (await ledger.replay(settlements)) {
+      remove()
+      continue
+    }
+    const place = setAside()
+    if (place !== undefined)
+      alarm(`a spooled settlement has no hold in the books: it is set aside in ${place}`)
   }
 }

@@ -4,17 +4,17 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 
 import { NO_USAGE } from '../core/events.ts'
 import type { Charge } from './books.ts'
-import { leftovers, Spool } from './spool.ts'
+import { leftovers, Spool, type Leftover } from './spool.ts'
 
 const parent = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
 after(() => rmSync(parent, { recursive: true }))
 
 let folders = 0
 const newFolder = () => join(parent, `${++folders}`)
-const nobodyRuns = () => false
 
 function charge(holdId: number): Charge {
   return {
@@ -41,12 +41,11 @@ function charge(holdId: number): Charge {
 
 test('what was acknowledged is there for the next process, in order and unchanged', async () => {
   const folder = newFolder()
-  const spool = new Spool(folder, 'a')
+  const spool = new Spool(folder)
   const price = { version: 'v1', figures: '{}' }
   await Promise.all([1, 2, 3].map((id) => spool.append({ charge: charge(id), price })))
-  assert.deepEqual(leftovers(folder, nobodyRuns), [], 'not while it is in use')
   await spool.close()
-  const [left] = leftovers(folder, nobodyRuns)
+  const [left] = leftovers(folder)
   assert.deepEqual(
     left?.settlements,
     [1, 2, 3].map((id) => ({ charge: charge(id), price })),
@@ -55,27 +54,63 @@ test('what was acknowledged is there for the next process, in order and unchange
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('the file of a process that still runs is left alone', async () => {
+test('a file has one taker, and one that dies before it is done leaves it to the next', async () => {
   const folder = newFolder()
-  const spool = new Spool(folder, 'a')
+  const spool = new Spool(folder)
   await spool.append({ charge: charge(1), price: undefined })
   await spool.close()
-  const [name = ''] = readdirSync(folder)
-  const others = name.replace(`${process.pid}`, '1')
-  appendFileSync(join(folder, others), readFileSync(join(folder, name)))
-  assert.equal(leftovers(folder, () => true).length, 1)
-  assert.equal(leftovers(folder, nobodyRuns).length, 2)
+  const [one, other] = [leftovers(folder), leftovers(folder)]
+  assert.deepEqual(holdsOf(one), [1])
+  assert.deepEqual(holdsOf(other), [1], 'the first did not remove it')
+})
+
+test('another takes what is listed: then it is theirs', async () => {
+  const folder = newFolder()
+  const spool = new Spool(folder)
+  await spool.append({ charge: charge(1), price: undefined })
+  await spool.close()
+  const [left] = leftovers(folder)
+  for (const taken of leftovers(folder)) taken.remove()
+  assert.equal(left?.setAside(), undefined)
+  left?.remove()
+  assert.deepEqual(readdirSync(folder), [])
+})
+
+test('taken from one that lives and writes on, nothing that it acknowledged is lost', async () => {
+  const folder = newFolder()
+  const spool = new Spool(folder)
+  const ids = Array.from({ length: 40 }, (_, index) => index + 1)
+  const seen = new Set<number>()
+  const take = (): void => {
+    for (const { settlements, remove } of leftovers(folder)) {
+      for (const spooled of settlements) seen.add(spooled.charge.holdId)
+      remove()
+    }
+  }
+  for (const id of ids) {
+    let isKept = false
+    const kept = spool.append({ charge: charge(id), price: undefined }).then(() => (isKept = true))
+    // Sooner or later on its way to the disk.
+    for (let turns = 0; !isKept; turns++) {
+      if (turns === id % 40) take()
+      await turn()
+    }
+    await kept
+  }
+  await spool.close()
+  take()
+  assert.deepEqual([...seen].toSorted(ascending), ids)
 })
 
 test('a line that was cut off spoils neither the one before it nor the one after it', async () => {
   const folder = newFolder()
-  const spool = new Spool(folder, 'a')
+  const spool = new Spool(folder)
   await spool.append({ charge: charge(1), price: undefined })
   const [name = ''] = readdirSync(folder)
   appendFileSync(join(folder, name), '\n{"charge":{"holdId":2,"requ')
   await spool.append({ charge: charge(3), price: undefined })
   await spool.close()
-  const [left] = leftovers(folder, nobodyRuns)
+  const [left] = leftovers(folder)
   assert.deepEqual(
     left?.settlements.map((spooled) => spooled.charge.holdId),
     [1, 3],
@@ -84,7 +119,7 @@ test('a line that was cut off spoils neither the one before it nor the one after
 
 test('once all are in the database the file is empty, and nothing that came since is lost', async () => {
   const folder = newFolder()
-  const spool = new Spool(folder, 'a')
+  const spool = new Spool(folder)
   await spool.append({ charge: charge(1), price: undefined })
   for (let id = 2; id < 200; id++) {
     spool.done()
@@ -102,7 +137,15 @@ test('once all are in the database the file is empty, and nothing that came sinc
 test('a folder that cannot be written is an error, not a loss', async () => {
   const file = newFolder()
   appendFileSync(file, '')
-  const spool = new Spool(join(file, 'spool'), 'a')
+  const spool = new Spool(join(file, 'spool'))
   await assert.rejects(spool.append({ charge: charge(1), price: undefined }))
   await spool.close()
 })
+
+function holdsOf(left: Iterable<Leftover>): readonly number[] {
+  return [...left].flatMap(({ settlements }) => settlements.map(({ charge: { holdId } }) => holdId))
+}
+
+function ascending(one: number, other: number): number {
+  return one - other
+}

@@ -1,6 +1,7 @@
 // Settlements that the database would not take in time, on this node's own disk: written, synced, then acknowledged.
 // Replaying one twice does no harm, because a hold is settled once. Knows nothing of the books.
-import { readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -15,15 +16,15 @@ type Line = {
   readonly reject: (error: unknown) => void
 }
 
-const NAME = /^settlements-(\d+)-\w+\.jsonl$/
+/** Where settlements wait, under a name that no other process has, had or will have. */
+const newPath = (folder: string): string => join(folder, `settlements-${randomUUID()}.jsonl`)
+const NAME = /^settlements-[\w-]+\.jsonl$/
 
-/** Files that a ledger of this process writes, so that they are nobody's leftovers. */
-const inUse = new Set<string>()
+type OpenFile = { readonly path: string; readonly handle: FileHandle }
 
 export class Spool {
   readonly #folder: string
-  readonly #path: string
-  #file: FileHandle | undefined
+  #file: OpenFile | undefined
   #lines: Line[] = []
   /** On the disk and not yet in the database. */
   #waiting = 0
@@ -32,11 +33,8 @@ export class Spool {
   #isWorking = false
   #work: Promise<void> = Promise.resolve()
 
-  /** `suffix` tells apart what several ledgers of one process write, and processes that share a number in turn. */
-  constructor(folder: string, suffix: string) {
+  constructor(folder: string) {
     this.#folder = folder
-    this.#path = join(folder, `settlements-${process.pid}-${suffix}.jsonl`)
-    inUse.add(this.#path)
   }
 
   /** Resolves when it is on the disk. What comes while the disk is busy shares the next sync. */
@@ -55,10 +53,9 @@ export class Spool {
 
   async close(): Promise<void> {
     await this.#work
-    await this.#file?.close()
-    if (this.#file !== undefined && this.#waiting === 0) unlinkSync(this.#path)
+    await this.#file?.handle.close()
+    if (this.#file !== undefined && this.#waiting === 0) rmSync(this.#file.path, { force: true })
     this.#file = undefined
-    inUse.delete(this.#path)
   }
 
   #wake(): void {
@@ -86,44 +83,53 @@ export class Spool {
     }
   }
 
+  /** Whoever takes our file renames it before reading it: what is synced while it has its name will be read. */
   async #sync(text: string): Promise<void> {
-    if (this.#file === undefined) {
-      makeFolder(this.#folder, 0o700)
-      this.#file = await open(this.#path, 'a', 0o600)
-      await syncFolder(this.#folder)
-    }
-    this.#isUsed = true
-    await this.#file.appendFile(text)
-    await this.#file.datasync()
+    do {
+      this.#file ??= await openIn(this.#folder)
+      this.#isUsed = true
+      await this.#file.handle.appendFile(text)
+      await this.#file.handle.datasync()
+    } while (await this.#isTaken(this.#file))
+  }
+
+  async #isTaken({ path, handle }: OpenFile): Promise<boolean> {
+    if (existsSync(path)) return false
+    this.#file = undefined
+    await handle.close()
+    return true
   }
 
   /** What stays behind if this fails is replayed by the next process, which does no harm. */
   async #empty(): Promise<void> {
     this.#isUsed = false
-    await this.#file?.truncate(0).catch(() => {})
+    await this.#file?.handle.truncate(0).catch(() => {})
   }
 }
 
 export type Leftover = {
   readonly settlements: readonly Spooled[]
   remove(): void
-  /** Keeps it out of the way, for a person to look at; returns where. */
-  setAside(): string
+  /** Keeps it out of the way, for a person to look at; returns where, unless another has taken it. */
+  setAside(): string | undefined
 }
 
-/** What processes that are gone could not bring into the database. */
-export function leftovers(folder: string, isRunning: (pid: number) => boolean): Leftover[] {
-  return namesIn(folder)
-    .map((name) => ({ path: join(folder, name), pid: Number(NAME.exec(name)?.[1]) }))
-    .filter(({ path, pid }) => !inUse.has(path) && (pid === process.pid || !isRunning(pid)))
-    .map(({ path }) => ({
-      settlements: readFileSync(path, 'utf8').split('\n').flatMap(fromLine),
-      remove: () => unlinkSync(path),
-      setAside: () => {
-        renameSync(path, `${path}.set-aside`)
-        return `${path}.set-aside`
-      },
-    }))
+/**
+ * What others could not bring into the database, each taken when it is asked for. Nobody asks whether its writer lives:
+ * one that does begins another file.
+ */
+export function* leftovers(folder: string): Generator<Leftover> {
+  for (const name of namesIn(folder)) {
+    // Of several who want it, one gets it; if that one dies before it is done, it has left it to the next.
+    const path = moved(join(folder, name), newPath(folder))
+    const text = path && unlessTaken(() => readFileSync(path, 'utf8'))
+    if (path === undefined || text === undefined) continue
+    yield {
+      settlements: text.split('\n').flatMap(fromLine),
+      remove: () => rmSync(path, { force: true }),
+      setAside: () => moved(path, `${path}.set-aside`),
+    }
+  }
 }
 
 function namesIn(folder: string): readonly string[] {
@@ -132,6 +138,24 @@ function namesIn(folder: string): readonly string[] {
   } catch {
     // Nothing was ever spooled here.
     return []
+  }
+}
+
+/** Where the file is now. */
+function moved(from: string, to: string): string | undefined {
+  return unlessTaken(() => {
+    renameSync(from, to)
+    return to
+  })
+}
+
+/** Undefined when another has taken the file in between. */
+function unlessTaken<Result>(use: () => Result): Result | undefined {
+  try {
+    return use()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
   }
 }
 
@@ -149,6 +173,14 @@ function fromLine(line: string): Spooled[] {
   } catch {
     return []
   }
+}
+
+async function openIn(folder: string): Promise<OpenFile> {
+  makeFolder(folder, 0o700)
+  const path = newPath(folder)
+  const handle = await open(path, 'a', 0o600)
+  await syncFolder(folder)
+  return { path, handle }
 }
 
 /** A file is only there after a crash once its folder is synced too. */

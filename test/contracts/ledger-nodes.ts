@@ -1,6 +1,8 @@
 // The part of the ledger's contract about nodes that die, stop, or lose the database. On books of its own, because
 // impatient nodes take everyone for dead who does not beat as fast as they do.
 import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,11 +24,12 @@ import { ask, Desk, granted, settlement, spend, type Database } from './ledger-d
 
 /** Never beats, and takes nobody for dead. */
 const DEAF = { beatMs: 3_600_000, deadAfterMs: 3_600_000 }
+const REPLAYER = fileURLToPath(new URL('./ledger-replayer.ts', import.meta.url))
 const IMPATIENT = { beatMs: 20, deadAfterMs: 200, sweepMs: 50 }
 
 export function ledgerNodesContract(
   name: string,
-  open: () => Promise<Database & { lock(): Promise<() => Promise<void>> }>,
+  open: () => Promise<Database & { readonly url: string; lock(): Promise<() => Promise<void>> }>,
 ): void {
   describe(`nodes of the ledger on ${name}`, () => {
     const opened = open()
@@ -142,8 +145,8 @@ export function ledgerNodesContract(
       const asked = ask(key, 1000)
       const reserved = granted(await desk.ledger.reserve(asked))
       const charge = toCharge(settlement(asked, reserved, { costNanodollars: 400n }))
-      for (const suffix of ['one', 'again']) {
-        const spool = new Spool(folder, suffix)
+      for (const _ of ['once', 'again']) {
+        const spool = new Spool(folder)
         await spool.append({ charge, price: undefined })
         await spool.close()
       }
@@ -151,6 +154,34 @@ export function ledgerNodesContract(
       assert.equal((await desk.account(key)).spent_nanodollars, 400n)
       assert.deepEqual(readdirSync(folder), [])
       await node.close()
+      rmSync(folder, { recursive: true })
+    })
+
+    it('what several processes replay at once reaches the books once', async (desk) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
+      const key = await desk.key(1_000_000n)
+      for (let file = 0; file < 50; file++) {
+        const spool = new Spool(folder)
+        const asks = [ask(key, 1000), ask(key, 1000)]
+        for (const asked of asks) {
+          const reserved = granted(await desk.ledger.reserve(asked))
+          const charge = toCharge(settlement(asked, reserved, { costNanodollars: 400n }))
+          await spool.append({ charge, price: undefined })
+        }
+        await spool.close()
+      }
+      const { url } = await opened
+      const replayers = [1, 2].map(() => fork(REPLAYER, [url, folder]))
+      const ended = replayers.map((replayer) => once(replayer, 'exit'))
+      await Promise.all(replayers.map((replayer) => once(replayer, 'message')))
+      for (const replayer of replayers) replayer.send('now')
+      assert.deepEqual(await Promise.all(ended), [
+        [0, null],
+        [0, null],
+      ])
+      assert.deepEqual(readdirSync(folder), [])
+      assert.equal((await desk.usage(key)).length, 100)
+      assert.equal((await desk.account(key)).spent_nanodollars, 40_000n)
       rmSync(folder, { recursive: true })
     })
 

@@ -1,0 +1,17 @@
+// Another process beside the test's: when it is told to, it becomes a node of the database of the first argument, which
+// replays the spool of the second.
+import { once } from 'node:events'
+
+import { systemClock } from '../../src/core/clock.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
+import { openStore } from '../../src/store/open.ts'
+
+const [url = '', spoolFolder = ''] = process.argv.slice(2)
+const store = await openStore(url, { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] })
+process.send?.('ready')
+await once(process, 'message')
+const ledger = await openLedger({ store, spoolFolder })
+await ledger.close()
+await store.close()
+process.disconnect?.()
