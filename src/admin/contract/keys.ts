@@ -7,7 +7,16 @@ import { adminError } from './errors.ts'
 import { frame, topUp } from './frame.ts'
 import { keyChange, keyDetail, keyRow, keyWithSecret, newKey } from './key.ts'
 import { route } from './route.ts'
-import { amount, balance, count, keyId, keyParams, moment, reason } from './values.ts'
+import {
+  amount,
+  balance,
+  count,
+  FILTER_LENGTH_MAX,
+  keyId,
+  keyParams,
+  moment,
+  reason,
+} from './values.ts'
 
 /** The chips above the list: each counts the keys, among those not revoked, that somebody should look at. */
 export const KEY_CONCERNS = [
@@ -34,7 +43,7 @@ export const KEY_SORTS = [
 
 export const keyFilters = z.object({
   /** In the name, the id, the owner, or the last characters of the secret. */
-  search: z.string().max(200).optional(),
+  search: z.string().max(FILTER_LENGTH_MAX).optional(),
   /** `current` = all but revoked ones. */
   status: z.enum(['current', 'active', 'paused', 'expired', 'revoked']).optional(),
   concern: z.enum(KEY_CONCERNS).optional(),

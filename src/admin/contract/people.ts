@@ -6,6 +6,8 @@ import { route } from './route.ts'
 import { email, personName, roleName } from './sign-in.ts'
 import { done, moment, withoutNul } from './values.ts'
 
+export const ROLE_NAME_LENGTH_MAX = 60
+
 export const person = z.object({
   id: z.string(),
   email: z.string(),
@@ -38,7 +40,7 @@ export const role = z.object({
 const personParams = z.object({ id: z.string() })
 const roleId = z.string().min(1, 'choose a role').max(100)
 const roleBody = z.strictObject({
-  name: withoutNul(z.string().trim().min(1, 'write a name').max(60)),
+  name: withoutNul(z.string().trim().min(1, 'write a name').max(ROLE_NAME_LENGTH_MAX)),
   permissions: z.array(z.enum(PERMISSIONS)),
 })
 

@@ -8,6 +8,7 @@ import { code, email, newPassword, oldPassword, personName, signedIn } from './s
 import { anyMoment, done, moment, withoutNul } from './values.ts'
 
 export const TOKEN_DAYS_MAX = 366
+export const TOKEN_NAME_LENGTH_MAX = 100
 
 export const profile = signedIn.extend({
   has_password: z.boolean(),
@@ -41,7 +42,7 @@ const proof = z.strictObject({ password: oldPassword })
 const recoveryCodes = z.object({ recovery_codes: z.array(z.string()) })
 
 const newAccessToken = z.strictObject({
-  name: withoutNul(z.string().trim().min(1, 'write what it is for').max(100)),
+  name: withoutNul(z.string().trim().min(1, 'write what it is for').max(TOKEN_NAME_LENGTH_MAX)),
   expires_at: anyMoment,
   permissions: z.array(z.enum(PERMISSIONS)).nullable().default(null),
   /** Needed by everyone who has one: not by whoever comes by single sign-on alone. */

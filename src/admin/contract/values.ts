@@ -24,6 +24,12 @@ export const withoutNul = <Text extends z.ZodType<string>>(text: Text) =>
     'there is a NUL character in it, which cannot be stored: remove it',
   )
 
+/** The longest address that mail can have. */
+export const EMAIL_LENGTH_MAX = 254
+
+/** Of a text that a list is narrowed by: names are shorter, and e-mail addresses as long. */
+export const FILTER_LENGTH_MAX = EMAIL_LENGTH_MAX
+
 export const storable = (lengthMax: number) => withoutNul(z.string().max(lengthMax))
 
 export const period = z.enum(['day', 'week', 'month', 'year', 'never'])

@@ -2,6 +2,7 @@
 import { Autocomplete } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
+import { FILTER_LENGTH_MAX } from '../../../src/admin/contract/values.ts'
 
 type TypedFilterProps = {
   readonly label: string
@@ -30,7 +31,7 @@ export function TypedFilter(props: TypedFilterProps) {
     <Autocomplete
       label={label}
       placeholder={placeholder}
-      maxLength={200}
+      maxLength={FILTER_LENGTH_MAX}
       value={typed}
       data={[...suggestions]}
       limit={suggestedMax}

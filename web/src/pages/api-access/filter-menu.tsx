@@ -3,6 +3,7 @@ import { Button, NativeSelect, Popover, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { SubmitEvent } from 'react'
+import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { modelsQuery } from '../../queries.ts'
 import type { OverviewSearch } from './overview-search.ts'
@@ -87,6 +88,7 @@ function FilterFields({ search }: { readonly search: OverviewSearch }) {
           key={name}
           name={name}
           label={t(`filter.${name}`)}
+          maxLength={FILTER_LENGTH_MAX}
           defaultValue={search[name] ?? ''}
         />
       ))}

@@ -3,6 +3,7 @@ import { Button, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 import type { ReactNode } from 'react'
+import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { CrossIcon, SearchIcon } from '../../parts/icons.tsx'
 import { FilterMenu } from './filter-menu.tsx'
@@ -59,6 +60,7 @@ function SearchField({ value, onChange }: SearchFieldProps) {
       aria-label={t('overview.search')}
       placeholder={t('overview.searchHint')}
       leftSection={<SearchIcon />}
+      maxLength={FILTER_LENGTH_MAX}
       value={typed}
       onChange={({ currentTarget }) => {
         setTyped(currentTarget.value)

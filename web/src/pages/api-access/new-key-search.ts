@@ -1,15 +1,16 @@
 // What a link to the form may fill in beforehand, so that a team can keep its usual settings as a bookmark.
 import { z } from 'zod'
+import { MODELS_MAX, NAME_LENGTH_MAX } from '../../../../src/core/key-limits.ts'
+import { addressText } from '../../address-text.ts'
 
-const text = z.string().max(200).optional().catch(undefined)
-const list = z.array(z.string().max(200)).max(1_000).optional().catch(undefined)
+const list = z.array(z.string().max(NAME_LENGTH_MAX)).max(MODELS_MAX).optional().catch(undefined)
 
 export const newKeySearch = z.object({
   /** A key whose settings are taken over. */
-  from: text,
-  name: text,
-  owner: text,
-  environment: text,
+  from: addressText,
+  name: addressText,
+  owner: addressText,
+  environment: addressText,
   models: list,
   tags: list,
   budget: z.coerce.string().max(20).optional().catch(undefined),

@@ -2,8 +2,7 @@
 import { z } from 'zod'
 import { KEY_SORTS, keyFilters } from '../../../../src/admin/contract/keys.ts'
 import type { KeyQuery } from '../../../../src/admin/contract/keys.ts'
-
-const text = z.string().max(200).optional().catch(undefined)
+import { addressText } from '../../address-text.ts'
 
 /** Columns that may be hidden; the name, the status and the menu always show. */
 export const OPTIONAL_COLUMNS = [
@@ -21,15 +20,15 @@ export type OptionalColumn = (typeof OPTIONAL_COLUMNS)[number]
 const usualColumns: readonly OptionalColumn[] = OPTIONAL_COLUMNS.slice(0, 6)
 
 export const overviewSearch = z.object({
-  search: text,
+  search: addressText,
   status: keyFilters.shape.status.catch(undefined),
   concern: keyFilters.shape.concern.catch(undefined),
   used: keyFilters.shape.used.catch(undefined),
   mode: keyFilters.shape.mode.catch(undefined),
-  owner: text,
-  environment: text,
-  tag: text,
-  model: text,
+  owner: addressText,
+  environment: addressText,
+  tag: addressText,
+  model: addressText,
   sort: z.enum(KEY_SORTS).optional().catch(undefined),
   order: z.enum(['asc', 'desc']).optional().catch(undefined),
   page: z.int().min(1).optional().catch(undefined),

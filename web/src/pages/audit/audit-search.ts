@@ -1,14 +1,15 @@
 // The state of the audit log as it stands in the address.
 import { z } from 'zod'
 import { AUDIT_SOURCES, AUDIT_SUBJECTS } from '../../../../src/admin/contract/audit.ts'
+import { addressText } from '../../address-text.ts'
 import { day, endOfDay, startOfDay } from '../../days.ts'
 
 export const OUTCOMES = ['done', 'refused'] as const
 
 export const auditSearch = z.object({
   subject: z.enum(AUDIT_SUBJECTS).optional().catch(undefined),
-  subject_id: z.string().max(200).optional().catch(undefined),
-  actor: z.string().max(200).optional().catch(undefined),
+  subject_id: addressText,
+  actor: addressText,
   source: z.enum(AUDIT_SOURCES).optional().catch(undefined),
   outcome: z.enum(OUTCOMES).optional().catch(undefined),
   from: day,

@@ -3,6 +3,7 @@ import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { PersonAnswer } from '../../../../src/admin/contract/people.ts'
+import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
 import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
@@ -50,7 +51,7 @@ export function EditPersonDialog({ person, onClose }: EditPersonDialogProps) {
         label={t('people.name')}
         required
         data-autofocus
-        maxLength={100}
+        maxLength={PERSON_NAME_LENGTH_MAX}
         value={name}
         error={problemOf(save.error, 'name')}
         onChange={({ currentTarget }) => setName(currentTarget.value)}

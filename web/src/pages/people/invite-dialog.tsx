@@ -3,6 +3,7 @@ import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
+import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
 import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
@@ -52,7 +53,7 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
       <TextInput
         label={t('people.name')}
         autoComplete="off"
-        maxLength={100}
+        maxLength={PERSON_NAME_LENGTH_MAX}
         value={name}
         error={problem('name')}
         onChange={({ currentTarget }) => setName(currentTarget.value)}

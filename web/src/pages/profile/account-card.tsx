@@ -5,6 +5,7 @@ import type { SubmitEvent } from 'react'
 import type { z } from 'zod'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
 import type { profile as profileAnswer } from '../../../../src/admin/contract/profile.ts'
+import { PERSON_NAME_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
 import { call } from '../../api.ts'
 import { useRoleName } from '../../i18n/use-role-name.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
@@ -51,7 +52,7 @@ export function AccountCard({ profile }: { readonly profile: z.output<typeof pro
         <TextInput
           label={t('link.name')}
           required
-          maxLength={100}
+          maxLength={PERSON_NAME_LENGTH_MAX}
           autoComplete="name"
           value={name}
           error={problemOf(save.error, 'name')}

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { API_PREFIX } from '../../../../src/admin/contract/route.ts'
 import type { Permission } from '../../../../src/admin/contract/permissions.ts'
-import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
+import { profileRoutes, TOKEN_NAME_LENGTH_MAX } from '../../../../src/admin/contract/profile.ts'
 import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
@@ -60,7 +60,7 @@ export function NewTokenDialog({ hasPassword, onClose }: NewTokenDialogProps) {
         label={t('profile.tokenName')}
         required
         data-autofocus
-        maxLength={100}
+        maxLength={TOKEN_NAME_LENGTH_MAX}
         value={name}
         error={problemOf(create.error, 'name')}
         onChange={({ currentTarget }) => setName(currentTarget.value)}

@@ -3,6 +3,7 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
+import { CODE_LENGTH_MAX } from '../../../../src/admin/contract/sign-in.ts'
 import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
@@ -75,7 +76,7 @@ function FirstCode({ uri, onConfirmed, onClose }: FirstCodeProps) {
         data-autofocus
         inputMode="numeric"
         autoComplete="one-time-code"
-        maxLength={40}
+        maxLength={CODE_LENGTH_MAX}
         value={code}
         error={problemOf(confirm.error, 'code')}
         onChange={({ currentTarget }) => setCode(currentTarget.value)}

@@ -1,6 +1,7 @@
 // The state of the requests page as it stands in the address.
 import { z } from 'zod'
 import { keyId } from '../../../../src/admin/contract/values.ts'
+import { addressText } from '../../address-text.ts'
 import { day, endOfDay, startOfDay } from '../../days.ts'
 
 export const OUTCOMES = ['ok', 'failed'] as const
@@ -11,7 +12,7 @@ export const requestsSearch = z.object({
   /** One request, open beside the list. */
   open: requestId.optional().catch(undefined),
   key: keyId.optional().catch(undefined),
-  model: z.string().max(200).optional().catch(undefined),
+  model: addressText,
   outcome: z.enum(OUTCOMES).optional().catch(undefined),
   from: day,
   to: day,

@@ -3,7 +3,7 @@ import { Checkbox, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
 import type { Permission } from '../../../../src/admin/contract/permissions.ts'
-import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
+import { peopleRoutes, ROLE_NAME_LENGTH_MAX } from '../../../../src/admin/contract/people.ts'
 import type { RoleAnswer } from '../../../../src/admin/contract/people.ts'
 import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
@@ -46,7 +46,7 @@ export function RoleDialog({ role, onClose }: RoleDialogProps) {
         label={t('people.name')}
         required
         data-autofocus
-        maxLength={60}
+        maxLength={ROLE_NAME_LENGTH_MAX}
         value={name}
         error={problemOf(save.error, 'name')}
         onChange={({ currentTarget }) => setName(currentTarget.value)}

@@ -3,7 +3,7 @@ import { Button, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { SubmitEvent } from 'react'
-import { signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
+import { CODE_LENGTH_MAX, signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
 import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
@@ -32,6 +32,7 @@ export function CodeStep({ onDone, onBack }: CodeStepProps) {
           label={t(`signIn.code.${kind}`)}
           inputMode={kind === 'app' ? 'numeric' : 'text'}
           autoComplete="one-time-code"
+          maxLength={CODE_LENGTH_MAX}
           autoFocus
           required
         />

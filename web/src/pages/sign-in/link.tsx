@@ -5,7 +5,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { SubmitEvent } from 'react'
-import { PASSWORD_LENGTH_MIN, signInRoutes } from '../../../../src/admin/contract/sign-in.ts'
+import {
+  PASSWORD_LENGTH_MIN,
+  PERSON_NAME_LENGTH_MAX,
+  signInRoutes,
+} from '../../../../src/admin/contract/sign-in.ts'
 import type { LinkKind } from '../../../../src/admin/contract/sign-in.ts'
 import { ApiError, call } from '../../api.ts'
 import { said } from '../../i18n/said.ts'
@@ -125,6 +129,7 @@ function LinkForm({ token, kind, email, name, expires_at: expiresAt }: LinkFormP
             name="name"
             label={t('link.name')}
             autoComplete="name"
+            maxLength={PERSON_NAME_LENGTH_MAX}
             defaultValue={name ?? ''}
             error={errorOf('name')}
             required

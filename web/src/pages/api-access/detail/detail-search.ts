@@ -1,5 +1,6 @@
 // The state of a key's page as it stands in the address.
 import { z } from 'zod'
+import { addressText } from '../../../address-text.ts'
 import { usageFields } from '../../../usage/usage-search.ts'
 
 export const TABS = ['usage', 'requests', 'models', 'settings', 'activity'] as const
@@ -8,7 +9,7 @@ export type Tab = (typeof TABS)[number]
 export const detailSearch = z.object({
   tab: z.enum(TABS).optional().catch(undefined),
   /** Which model the verdict is about. */
-  model: z.string().max(200).optional().catch(undefined),
+  model: addressText,
   ...usageFields,
   outcome: z.enum(['ok', 'failed']).optional().catch(undefined),
 })
