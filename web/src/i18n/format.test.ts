@@ -51,8 +51,9 @@ test('a moment names the zone of the reader', () => {
 })
 
 test('what is compared with other records has its second and its zone', () => {
+  // Zones differ in minutes too: Kathmandu is 5:45 ahead.
   for (const locale of ['en', 'de'])
-    assert.match(formatFor(locale).exactTime('2026-11-15T09:08:07Z'), /:08:07 .*[A-Z]/)
+    assert.match(formatFor(locale).exactTime('2026-11-15T09:08:07Z'), /:\d\d:07 .*[A-Z]/)
 })
 
 test('a reset is told in UTC too, where that differs', () => {
