@@ -70,6 +70,25 @@ describe('people and accounts', () => {
     await signIn('robert@example.com')
   })
 
+  test('whoever signs in lands on the page that was asked for', async () => {
+    await bob.context().clearCookies()
+    const wanted = '/settings/models?search=reasoner&sort=id'
+    await bob.goto(desk.url + wanted)
+    await bob.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await signIn('robert@example.com', 'Models')
+    assert.equal(bob.url(), desk.url + wanted)
+    assert.equal(await bob.getByRole('combobox', { name: 'Search' }).inputValue(), 'reasoner')
+  })
+
+  test('whoever signs in is led to no other site', async () => {
+    for (const next of ['https://evil.example', '//evil.example', '/\\evil.example']) {
+      await bob.context().clearCookies()
+      await bob.goto(`${desk.url}/sign-in?next=${encodeURIComponent(next)}`)
+      await signIn('robert@example.com')
+      assert.equal(bob.url(), `${desk.url}/settings/api-access`, next)
+    }
+  })
+
   test('whoever is removed is gone, and stays on record', async () => {
     await choose(page, 'Bob', 'Remove')
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
@@ -114,10 +133,10 @@ describe('people and accounts', () => {
     await page.getByText('No access tokens').waitFor()
   })
 
-  async function signIn(email: string): Promise<void> {
+  async function signIn(email: string, arrivesAt = 'API access'): Promise<void> {
     await bob.getByLabel('E-mail address').fill(email)
     await bob.getByLabel(/^Password/).fill(administrator.password)
     await bob.getByRole('button', { name: 'Sign in' }).click()
-    await bob.getByRole('heading', { name: 'API access' }).waitFor()
+    await bob.getByRole('heading', { name: arrivesAt }).waitFor()
   }
 })
