@@ -2,7 +2,7 @@
 // like, and that documents say what the code says. What a lint rule can hold is in .oxlintrc.json instead.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { ERROR_CODES, GatewayError } from '../src/core/errors.ts'
@@ -100,6 +100,21 @@ describe('documents', () => {
     const [, list = ''] =
       readFileSync('docs/architecture.md', 'utf8').match(/`(core · [^`]*)`/) ?? []
     assert.deepEqual(list.replaceAll('.ts', '').split(' · '), floors)
+  })
+
+  test('web/README.md lists the folders of the interface, and what it lists is there', () => {
+    const rows = readFileSync('web/README.md', 'utf8').matchAll(/^\| `src\/([\w.]+)(\/?)`/gm)
+    const listed = [...rows].map(([, name = '', slash]) => ({ name, isFolder: slash === '/' }))
+    const found = readdirSync('web/src', { withFileTypes: true })
+    const folders = found.filter((each) => each.isDirectory()).map(({ name }) => name)
+    assert.deepEqual(
+      listed
+        .filter(({ isFolder }) => isFolder)
+        .map(({ name }) => name)
+        .toSorted(),
+      folders.toSorted(),
+    )
+    for (const { name } of listed) assert.ok(existsSync(join('web/src', name)), name)
   })
 
   test('links between documents lead somewhere', () => {
