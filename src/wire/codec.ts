@@ -29,6 +29,13 @@ export interface EdgeCodec {
   encodeResponse(events: readonly CanonicalEvent[], answer: AnswerContext): JsonObject
 }
 
+export type Removals = {
+  /** The members of the body that change; undefined = the member goes. */
+  readonly changes: JsonObject
+  /** What went, by the client's names. */
+  readonly dropped: readonly string[]
+}
+
 /** What an answer says about itself, whatever the provider said. */
 export type AnswerContext = {
   /** The public model name, the one the client sent. */

@@ -11,13 +11,14 @@ import { Measure } from '../measure.ts'
 import { isSound } from '../media.ts'
 import { refuseFields, refuseFileId } from '../refused-fields.ts'
 import { CHAT_FIELDS } from './fields.ts'
+import { hasForeignThoughts, withoutForeignThoughts } from './thoughts.ts'
 import { usableTools } from './usable-tools.ts'
 
 export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
   const stream = streamOf(body)
   refuseFields(body, CHAT_FIELDS)
-  const walk = { measure, needs: new Set<Ability>() }
+  const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
   readMessages(body, walk)
   const { tools, dropped } = usableTools(body)
   readTools(tools, 'tools', walk)
@@ -37,6 +38,9 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
     output: { ...(tokensMax && { tokensMax }), choices, thinks: effort !== 'none' },
     needs: [...walk.needs],
     dropped,
+    ...(walk.hasForeignThoughts && {
+      droppedAtHome: withoutForeignThoughts(body)?.dropped ?? [],
+    }),
     ...(endUser !== undefined && { endUser }),
     ...(metadata && { metadata }),
   }
@@ -45,7 +49,12 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
 /** Part of what each message is framed with; any other word is one that the client chose. */
 const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
 
-type Walk = { readonly measure: Measure; readonly needs: Set<Ability> }
+type Walk = {
+  readonly measure: Measure
+  readonly needs: Set<Ability>
+  /** Whether it holds thoughts that a provider of this format would not know. */
+  hasForeignThoughts: boolean
+}
 
 function readMessages(body: JsonObject, walk: Walk): void {
   const messages = body['messages']
@@ -57,6 +66,7 @@ function readMessage(message: Json, place: string, walk: Walk): void {
   const { measure } = walk
   measure.item()
   if (!isObject(message)) return measure.json(message)
+  walk.hasForeignThoughts ||= hasForeignThoughts(message)
   const isResult = message['role'] === 'tool' || message['role'] === 'function'
   for (const [name, value] of Object.entries(message)) {
     if (name === 'role' && ROLES.has(value)) continue

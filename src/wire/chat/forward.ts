@@ -1,14 +1,17 @@
 // Chat completions on both sides: the client's bytes go to the provider and the provider's come back, but for the
-// model's name, the output limit, the usage that metering needs, and tools that the provider would run by itself.
+// model's name, the output limit, the usage that metering needs, tools that the provider would run by itself, and
+// thoughts that another format has sealed.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject } from '../../core/json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import { findMember, replaceMember, setMembers } from '../json-text.ts'
 import type { JsonAnswer, JsonBody } from '../json.ts'
-import { changeMembers } from '../json.ts'
+import { changeMembers, exactBody } from '../json.ts'
+import { SEAL_MARK } from '../seal.ts'
 import type { SseEvent } from '../sse.ts'
 import { replaceData, writeSse } from '../sse.ts'
 import { DONE, failing, isUsageAsked, KEEP_ALIVE } from './events-encode.ts'
+import { withoutForeignThoughts } from './thoughts.ts'
 import { usableTools } from './usable-tools.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
@@ -17,6 +20,7 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Arra
     ...limitChange(body.value, change.outputTokensMax),
     ...streamChange(body.value),
     ...toolChange(body.value),
+    ...(body.bytes.includes(SEAL_MARK) ? withoutForeignThoughts(exactBody(body))?.changes : {}),
   })
 }
 

@@ -12,6 +12,7 @@ import { MESSAGES_FIELDS } from './fields.ts'
 import { measureInput } from './input.ts'
 import { removalsFrom } from './removals.ts'
 import { searchesMaxOf } from './search.ts'
+import { withoutForeignThoughts } from './thoughts.ts'
 
 export function readCall(body: JsonObject, measure?: Measure): Call {
   if (countOf(body, 'max_tokens', 0) === undefined) {
@@ -45,7 +46,9 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
     }),
     needs: thinkingTokens === undefined ? input.needs : [...input.needs, 'reasoning'],
     dropped,
-    ...(input.hasForeignThoughts && { droppedAtHome: ['messages.content.thinking'] }),
+    ...(input.hasForeignThoughts && {
+      droppedAtHome: withoutForeignThoughts(body)?.dropped ?? [],
+    }),
     ...(searchesMax === 0
       ? {}
       : { search: { searchesMax, dropped: removalsFrom(body, { maySearch: true }).dropped } }),

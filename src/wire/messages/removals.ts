@@ -3,14 +3,8 @@
 // searches of the web may stay, where the hold covers them.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject } from '../../core/json.ts'
+import type { Removals } from '../codec.ts'
 import { isSearch, withSearchLimit } from './search.ts'
-
-export type Removals = {
-  /** The members of the body that change; undefined = the member goes. */
-  readonly changes: JsonObject
-  /** What went, by the client's names. */
-  readonly dropped: readonly string[]
-}
 
 export function removalsFrom(body: JsonObject, { maySearch = false } = {}): Removals {
   const changes: Record<string, Json | undefined> = {}

@@ -1,0 +1,37 @@
+// Thoughts of earlier turns are taken out of a chat request where another format has sealed them, or all of them.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { JsonObject } from '../../core/json.ts'
+import { readJsonBody } from '../json.ts'
+import { packSeal } from '../seal.ts'
+import { readCall } from './call.ts'
+import { forwardRequest } from './forward.ts'
+
+const OWN = { type: 'reasoning.text', text: 'mine', signature: 'c2ln' }
+const FOREIGN = {
+  type: 'reasoning.text',
+  text: 'theirs',
+  signature: packSeal({ format: 'messages', kind: 'signature', value: 'x' }, 'chat'),
+}
+const ASKS = { role: 'user', content: 'tollgate.1. is a word like any other' }
+const said = (more: JsonObject): JsonObject => ({ role: 'assistant', content: 'Hello', ...more })
+
+test('what another format has sealed is left out and named, the rest goes on', () => {
+  const cases: [JsonObject, JsonObject, readonly string[] | undefined][] = [
+    [said({ reasoning_details: [OWN] }), said({ reasoning_details: [OWN] }), undefined],
+    [
+      said({ reasoning_details: [FOREIGN, OWN] }),
+      said({ reasoning_details: [OWN] }),
+      ['messages.reasoning_details'],
+    ],
+    [said({ reasoning_details: [FOREIGN] }), said({}), ['messages.reasoning_details']],
+  ]
+  for (const [message, left, names] of cases) {
+    const body = { model: 'm', messages: [ASKS, message] }
+    const bytes = Buffer.from(JSON.stringify(body))
+    const sent = forwardRequest(readJsonBody(bytes), { model: 'm' })
+    assert.deepEqual(JSON.parse(Buffer.from(sent).toString()), { ...body, messages: [ASKS, left] })
+    assert.deepEqual(readCall(body).droppedAtHome, names)
+  }
+})

@@ -1,0 +1,37 @@
+// What the model thought in the earlier turns of a chat request: the request without the thoughts of other formats, and
+// without any.
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
+import type { Removals } from '../codec.ts'
+import { isPacked } from '../seal.ts'
+
+/** What a provider of another format sealed while it answered for a while (a fallback): nobody here could open it. */
+export function withoutForeignThoughts(body: JsonObject): Removals | undefined {
+  return changing(body, withOwnDetails)
+}
+
+export function hasForeignThoughts({ reasoning_details: details }: JsonObject): boolean {
+  return isArray(details) && details.some(isForeign)
+}
+
+/** `change` gives back the same message where it has nothing to take out. */
+function changing(
+  { messages }: JsonObject,
+  change: (message: JsonObject) => JsonObject,
+): Removals | undefined {
+  if (!isArray(messages)) return undefined
+  const changed = messages.map((message) => (isObject(message) ? change(message) : message))
+  if (changed.every((message, index) => message === messages[index])) return undefined
+  return { changes: { messages: changed }, dropped: ['messages.reasoning_details'] }
+}
+
+function withOwnDetails(message: JsonObject): JsonObject {
+  if (!hasForeignThoughts(message)) return message
+  const { reasoning_details: details, ...rest } = message
+  const own = isArray(details) ? details.filter((detail) => !isForeign(detail)) : []
+  return own.length === 0 ? rest : { ...rest, reasoning_details: own }
+}
+
+function isForeign(detail: Json): boolean {
+  return isObject(detail) && (isPacked(detail['signature']) || isPacked(detail['data']))
+}

@@ -1,0 +1,64 @@
+// Thoughts of earlier turns are taken out where they are foreign, and a budget for thinking with them where
+// the turn that goes on would no longer begin with a thought.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { JsonObject } from '../../core/json.ts'
+import { readJsonBody } from '../json.ts'
+import { packSeal } from '../seal.ts'
+import { readCall } from './call.ts'
+import { forwardRequest } from './forward.ts'
+
+const OWN = { type: 'thinking', thinking: 'mine', signature: 'c2ln' }
+const FOREIGN = {
+  type: 'redacted_thinking',
+  data: packSeal({ format: 'responses', kind: 'encrypted', value: 'x' }, 'messages'),
+}
+const CALL = { type: 'tool_use', id: 't', name: 'f', input: {} }
+const ASKS = { role: 'user', content: 'Hello' }
+const RESULT = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't' }] }
+const BUDGET = { type: 'enabled', budget_tokens: 1024 }
+const answers = (...content: JsonObject[]): JsonObject => ({ role: 'assistant', content })
+
+test('a budget goes where the turn that goes on no longer begins with a thought', () => {
+  const cases: [string, JsonObject[], JsonObject, JsonObject | undefined][] = [
+    ['after a call', [ASKS, answers(FOREIGN, CALL), RESULT], BUDGET, undefined],
+    ['after its first words', [ASKS, answers(FOREIGN, CALL)], BUDGET, undefined],
+    [
+      'after a second call',
+      [ASKS, answers(FOREIGN, CALL), RESULT, answers(OWN, CALL), RESULT],
+      BUDGET,
+      undefined,
+    ],
+    ['thought before', [ASKS, answers(OWN, FOREIGN, CALL), RESULT], BUDGET, BUDGET],
+    [
+      'in the next turn',
+      [ASKS, answers(FOREIGN, CALL), RESULT, answers(OWN), ASKS],
+      BUDGET,
+      BUDGET,
+    ],
+    [
+      'a model that chooses itself',
+      [ASKS, answers(FOREIGN, CALL), RESULT],
+      { type: 'adaptive' },
+      { type: 'adaptive' },
+    ],
+    ['as the client sent it', [ASKS, answers(CALL), RESULT], BUDGET, BUDGET],
+  ]
+  for (const [name, messages, thinking, left] of cases) {
+    const body = { model: 'm', max_tokens: 4096, messages, thinking }
+    const bytes = Buffer.from(JSON.stringify(body))
+    const sent = JSON.parse(
+      Buffer.from(forwardRequest(readJsonBody(bytes), { model: 'm' })).toString(),
+    ) as JsonObject
+    assert.deepEqual(sent['thinking'], left, name)
+    const names = readCall(body).droppedAtHome ?? []
+    assert.equal(names.includes('thinking'), left === undefined, name)
+  }
+})
+
+test('numbers that stand beside a thought keep all of their digits', () => {
+  const body = `{"model":"m","messages":[{"role":"assistant","content":[${JSON.stringify(FOREIGN)},{"type":"tool_use","input":{"id":12345678901234567890}}]}]}`
+  const sent = Buffer.from(forwardRequest(readJsonBody(Buffer.from(body)), { model: 'm' }))
+  assert.match(sent.toString(), /"id":12345678901234567890/)
+})

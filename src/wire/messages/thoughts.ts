@@ -1,0 +1,64 @@
+// What the model thought in the earlier turns of a messages request: the request without the thoughts of other formats.
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
+import type { Removals } from '../codec.ts'
+import { isPacked } from '../seal.ts'
+
+/**
+ * A conversation that another format's provider answered for a while (a fallback) carries that provider's thoughts
+ * under our mark. A provider of this format would refuse the whole request for their signatures.
+ */
+export function withoutForeignThoughts(body: JsonObject): Removals | undefined {
+  return removing(body, isForeignThought)
+}
+
+type IsGone = (block: JsonObject) => boolean
+
+function removing({ messages, thinking }: JsonObject, isGone: IsGone): Removals | undefined {
+  if (!isArray(messages)) return undefined
+  const left = without(messages, isGone)
+  if (left.length === messages.length && left.every((one, at) => one === messages[at])) {
+    return undefined
+  }
+  const dropped = ['messages.content.thinking']
+  const isBudgeted = isObject(thinking) && thinking['type'] === 'enabled'
+  if (!isBudgeted || !goesOnUnthinking(left)) return { changes: { messages: left }, dropped }
+  return { changes: { messages: left, thinking: undefined }, dropped: [...dropped, 'thinking'] }
+}
+
+/** A message that keeps all of its blocks stays the same; one that was nothing but such thoughts leaves no turn behind. */
+function without(messages: readonly Json[], isGone: IsGone): Json[] {
+  return messages.flatMap((message) => {
+    if (!isObject(message) || !isArray(message['content'])) return [message]
+    const content = message['content'].filter((block) => !(isObject(block) && isGone(block)))
+    if (content.length === message['content'].length) return [message]
+    return content.length === 0 ? [] : [{ ...message, content }]
+  })
+}
+
+function isThought({ type }: JsonObject): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
+}
+
+function isForeignThought(block: JsonObject): boolean {
+  return isThought(block) && (isPacked(block['signature']) || isPacked(block['data']))
+}
+
+/**
+ * Whether the model is to go on with a turn of its own, after the results of its calls or from its first words, that does
+ * not begin with a thought. With a budget for thinking that is refused.
+ */
+function goesOnUnthinking(messages: readonly Json[]): boolean {
+  const opening = messages.findLastIndex((message) => isObject(message) && !isOfModelsTurn(message))
+  const [first] = messages.slice(opening + 1)
+  if (!isObject(first)) return false
+  const [block] = isArray(first['content']) ? first['content'] : []
+  return !isObject(block) || !isThought(block)
+}
+
+function isOfModelsTurn({ role, content }: JsonObject): boolean {
+  if (role === 'assistant') return true
+  return (
+    isArray(content) && content.some((block) => isObject(block) && block['type'] === 'tool_result')
+  )
+}
