@@ -54,6 +54,8 @@ export type ErrorDetails = {
   readonly unbilled?: boolean
   /** Only the operator can mend it: credentials, quota, a model that the provider does not know. */
   readonly forOperator?: boolean
+  /** The provider does not know the thoughts that came back to it: somebody else's, or too old. */
+  readonly unknownThoughts?: boolean
   readonly cause?: unknown
 }
 

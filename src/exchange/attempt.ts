@@ -20,6 +20,8 @@ export type Attempts = {
   readonly requestId: string
   readonly log: Log
   readonly prepared: readonly Prepared[]
+  /** The same target without the thoughts of earlier turns; undefined = there are none. */
+  forget(target: Prepared): Prepared | undefined
   readonly retries: RetryBudget
   readonly outputTokensMax: number | undefined
   readonly stream: boolean
@@ -43,9 +45,9 @@ export async function attempt<Ending>(
     if (failure !== undefined && !(retries.take() && (await books.carryOn(failure)))) break
     const tell = prepared.breaker?.begin()
     try {
-      const answer = await send(attempts, prepared)
+      const answer = await ask(attempts, prepared)
       tell?.('accepted')
-      const ending = await use({ ...answer, prepared })
+      const ending = await use(answer)
       tell?.('answered')
       books.noteAttempt('answered')
       return ending
@@ -69,7 +71,23 @@ export function refuseWhileAllRest(prepared: readonly Prepared[]): void {
   if (prepared.every(({ breaker }) => breaker?.resting() !== undefined)) throw allRest(prepared)
 }
 
-async function send(attempts: Attempts, prepared: Prepared): Promise<UpstreamAnswer> {
+/**
+ * Thoughts can be given back only to the account that made them, and a conversation may have been answered by several:
+ * a target that does not know them is asked once more without. What it turned away it does not bill.
+ */
+async function ask(attempts: Attempts, prepared: Prepared): Promise<Answer> {
+  try {
+    return await send(attempts, prepared)
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.details.unknownThoughts !== true) throw thrown
+    const forgetful = attempts.forget(prepared)
+    if (forgetful === undefined) throw thrown
+    attempts.books.noteAttempt(thrown.code)
+    return send(attempts, forgetful)
+  }
+}
+
+async function send(attempts: Attempts, prepared: Prepared): Promise<Answer> {
   const { books } = attempts
   const { closed } = attempts.reply
   closed.throwIfAborted()
@@ -87,7 +105,7 @@ async function send(attempts: Attempts, prepared: Prepared): Promise<UpstreamAns
     closed,
   )
   if (answer.status !== 200) throw await readFailure(answer, upstreamCodecOf(prepared.format))
-  return answer
+  return { ...answer, prepared }
 }
 
 /** What the hold pays for, or less where the target cannot write as much. */

@@ -9,7 +9,7 @@ import type { CanonicalRequest } from '../core/request.ts'
 import type { Routed } from '../routing/route.ts'
 import type { AnswerContext, Codec } from '../wire/codec.ts'
 import type { JsonBody } from '../wire/json.ts'
-import { exactBody, readJsonBody } from '../wire/json.ts'
+import { changeMembers, exactBody, readJsonBody } from '../wire/json.ts'
 import type { Asking } from './asking.ts'
 import type { Recalled, ResponsesState } from './responses-state.ts'
 import { recall, withoutState } from './responses-state.ts'
@@ -105,6 +105,16 @@ export class ClientRequest implements AnswerContext, Routed {
   get canonical(): CanonicalRequest {
     this.#canonical ??= this.codec.decodeRequest(exactBody(this.content))
     return this.#canonical
+  }
+
+  /** The same without what its model thought in earlier turns, which it names; undefined = it holds no thoughts. */
+  withoutThoughts(): ClientRequest | undefined {
+    const { codec, content } = this
+    const removals = codec.withoutThoughts?.(exactBody(content))
+    if (removals === undefined) return undefined
+    const body = readJsonBody(changeMembers(content, removals.changes))
+    const call = withDropped(codec.readCall(body.value), removals.dropped)
+    return new ClientRequest(this.#incoming, { ...this.#kept, body }, { call, clock: this.#clock })
   }
 
   /** Nobody will be sent it any more. */

@@ -20,7 +20,7 @@ import { dryRun } from './dry-run.ts'
 import type { ListingParts } from './models.ts'
 import type { OwnKeyParts } from './own-key.ts'
 import type { Route } from './prepare.ts'
-import { prepare, withoutSearches } from './prepare.ts'
+import { prepare, withoutSearches, withoutThoughts } from './prepare.ts'
 import { Question } from './question.ts'
 import { relay } from './relay.ts'
 import type { Reply } from './reply.ts'
@@ -73,6 +73,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
           requestId,
           log: parts.log,
           prepared: admission.maySearch ? prepared : prepared.map(withoutSearches),
+          forget: (target) => withoutThoughts(request, target),
           retries,
           outputTokensMax: admission.outputTokensMax,
           stream: call.stream,

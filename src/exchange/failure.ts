@@ -6,7 +6,7 @@ import { retryAfterOf } from '../providers/retry-after.ts'
 import { redact } from '../telemetry/log.ts'
 import type { ProviderComplaint, UpstreamCodec } from '../wire/codec.ts'
 import { readJsonAnswer } from '../wire/json.ts'
-import { isForOperator } from '../wire/provider-errors.ts'
+import { isForOperator, refusesThoughts } from '../wire/provider-errors.ts'
 import { readWhole } from './whole.ts'
 
 const ERROR_BYTES_MAX = 1024 * 1024
@@ -30,6 +30,7 @@ export async function readFailure(
       provider: complaint.code === undefined ? { status } : { status, code: complaint.code },
       ...(complaint.param === undefined ? {} : { param: complaint.param }),
       unbilled: true,
+      unknownThoughts: refusesThoughts(complaint),
       cause,
     })
   }

@@ -88,6 +88,14 @@ export function withoutSearches(prepared: Prepared): Prepared {
   return prepared.withoutSearches ?? prepared
 }
 
+/** The same target, told nothing of what the model thought in earlier turns; undefined = it was told nothing. */
+export function withoutThoughts(request: ClientRequest, target: Prepared): Prepared | undefined {
+  const forgetful = request.withoutThoughts()
+  if (forgetful === undefined) return undefined
+  const prepared = tellingLeftOut(forgetful, prepareIn(target.format, forgetful, target))
+  return target.searchesMax > 0 ? prepared : withoutSearches(prepared)
+}
+
 export function nameOf({ provider, model }: Destination): string {
   return targetName(provider.name, model)
 }

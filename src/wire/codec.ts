@@ -24,6 +24,8 @@ export interface EdgeCodec {
   affinityOf(body: JsonObject): string
   /** Reads everything, for translation. Refuses with the field's name what it cannot understand. */
   decodeRequest(body: JsonObject): CanonicalRequest
+  /** Takes out what the model thought in earlier turns; undefined = it is not there, absent = the format has no thoughts. */
+  withoutThoughts?(body: JsonObject): Removals | undefined
   /** A fresh encoder for one answer. */
   encodeEvents(answer: AnswerContext): EventEncoder
   encodeResponse(events: readonly CanonicalEvent[], answer: AnswerContext): JsonObject

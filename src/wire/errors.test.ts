@@ -6,7 +6,7 @@ import { ERROR_CODES, GatewayError } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
 import { newSecret } from '../core/secret.ts'
 import { encodeError } from './errors.ts'
-import { streamError } from './provider-errors.ts'
+import { refusesThoughts, streamError } from './provider-errors.ts'
 
 for (const code of ERROR_CODES) {
   test(`${code} in both envelopes`, () => {
@@ -93,4 +93,20 @@ test('a provider’s own code is passed on with its status', () => {
     param: null,
     code: 'context_length_exceeded',
   })
+})
+
+test('a refusal of thoughts is known by its words', () => {
+  for (const [message, isAboutThoughts] of [
+    ['The encrypted content gAAA...A== could not be verified.', true],
+    ['Could not decrypt the provided encrypted_content.', true],
+    ['messages.1.content.0: Invalid `signature` in `thinking` block', true],
+    ['messages.3.content.0: Invalid `data` in `redacted_thinking` block', true],
+    ['messages.369.content.0.thinking.signature: Field required', true],
+    ['Unable to submit request because Thought signature is not valid.', true],
+    ["'messages.2' : property 'reasoning_content' is unsupported", true],
+    ['Expected `thinking` or `redacted_thinking`, but found `tool_use`.', false],
+    ['max_tokens must be greater than thinking.budget_tokens', false],
+  ] as const) {
+    assert.equal(refusesThoughts({ message }), isAboutThoughts, message)
+  }
 })

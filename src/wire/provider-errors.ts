@@ -84,6 +84,22 @@ export function isForOperator({ code, type }: ProviderComplaint): boolean {
 }
 
 /**
+ * How providers say that they do not know the thoughts that came back to them, or take none: OpenAI and xAI, Anthropic,
+ * Gemini, and strict servers of chat completions. Not all of them have a code for it.
+ */
+const THOUGHTS_REFUSED = [
+  /encrypted[ _]content/i,
+  /invalid `?(?:signature|data)`? in `?(?:redacted_)?thinking/i,
+  /thinking\.signature/,
+  /thought[ _]?signature/i,
+  /reasoning_(?:content|details)/,
+]
+
+export function refusesThoughts({ message = '' }: ProviderComplaint): boolean {
+  return THOUGHTS_REFUSED.some((pattern) => pattern.test(message))
+}
+
+/**
  * The error that an error event of a stream stands for. A request that was turned away is not billed, as long as
  * nothing came of it; one that failed for reasons of the provider's own may be.
  */

@@ -8,6 +8,7 @@ import { encodeEvents, encodeResponse } from './events-encode.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
+import { withoutThoughts } from './thoughts.ts'
 
 export const chatCodec: Codec = {
   format: 'chat',
@@ -15,6 +16,7 @@ export const chatCodec: Codec = {
   readCall,
   affinityOf,
   decodeRequest,
+  withoutThoughts,
   encodeEvents,
   encodeResponse,
   encodeRequest,

@@ -7,6 +7,7 @@ import { readJsonBody } from '../json.ts'
 import { packSeal } from '../seal.ts'
 import { readCall } from './call.ts'
 import { forwardRequest } from './forward.ts'
+import { withoutThoughts } from './thoughts.ts'
 
 const OWN = { type: 'reasoning.text', text: 'mine', signature: 'c2ln' }
 const FOREIGN = {
@@ -34,4 +35,13 @@ test('what another format has sealed is left out and named, the rest goes on', (
     assert.deepEqual(JSON.parse(Buffer.from(sent).toString()), { ...body, messages: [ASKS, left] })
     assert.deepEqual(readCall(body).droppedAtHome, names)
   }
+})
+
+test('all thoughts go, by whatever name', () => {
+  const thoughts = { reasoning: 'a', reasoning_content: 'b', reasoning_details: [OWN, FOREIGN] }
+  assert.deepEqual(withoutThoughts({ messages: [ASKS, said(thoughts)] }), {
+    changes: { messages: [ASKS, said({})] },
+    dropped: ['messages.reasoning_details'],
+  })
+  assert.equal(withoutThoughts({ messages: [ASKS, said({ reasoning: null })] }), undefined)
 })

@@ -1,9 +1,13 @@
 // What the model thought in the earlier turns of a chat request: the request without the thoughts of other formats, and
 // without any.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isArray, isGiven, isObject } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'
 import { isPacked } from '../seal.ts'
+
+export function withoutThoughts(body: JsonObject): Removals | undefined {
+  return changing(body, forgetful)
+}
 
 /** What a provider of another format sealed while it answered for a while (a fallback): nobody here could open it. */
 export function withoutForeignThoughts(body: JsonObject): Removals | undefined {
@@ -23,6 +27,14 @@ function changing(
   const changed = messages.map((message) => (isObject(message) ? change(message) : message))
   if (changed.every((message, index) => message === messages[index])) return undefined
   return { changes: { messages: changed }, dropped: ['messages.reasoning_details'] }
+}
+
+/** The names that compatible servers have for thoughts. */
+const THOUGHTS = ['reasoning_details', 'reasoning_content', 'reasoning']
+
+function forgetful(message: JsonObject): JsonObject {
+  if (!THOUGHTS.some((name) => isGiven(message[name]))) return message
+  return Object.fromEntries(Object.entries(message).filter(([name]) => !THOUGHTS.includes(name)))
 }
 
 function withOwnDetails(message: JsonObject): JsonObject {

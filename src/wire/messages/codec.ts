@@ -8,6 +8,7 @@ import { encodeEvents, encodeResponse } from './events-encode.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
+import { withoutThoughts } from './thoughts.ts'
 
 export const messagesCodec: Codec = {
   format: 'messages',
@@ -15,6 +16,7 @@ export const messagesCodec: Codec = {
   readCall,
   affinityOf,
   decodeRequest,
+  withoutThoughts,
   encodeRequest,
   encodeEvents,
   encodeResponse,

@@ -1,4 +1,4 @@
-// Thoughts of earlier turns are taken out where they are foreign, and a budget for thinking with them where
+// Thoughts of earlier turns are taken out where they are foreign, or all of them; and a budget for thinking with them where
 // the turn that goes on would no longer begin with a thought.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,6 +8,7 @@ import { readJsonBody } from '../json.ts'
 import { packSeal } from '../seal.ts'
 import { readCall } from './call.ts'
 import { forwardRequest } from './forward.ts'
+import { withoutThoughts } from './thoughts.ts'
 
 const OWN = { type: 'thinking', thinking: 'mine', signature: 'c2ln' }
 const FOREIGN = {
@@ -55,6 +56,15 @@ test('a budget goes where the turn that goes on no longer begins with a thought'
     const names = readCall(body).droppedAtHome ?? []
     assert.equal(names.includes('thinking'), left === undefined, name)
   }
+})
+
+test('all thoughts go, and a turn that was nothing else', () => {
+  const messages = [ASKS, answers(OWN), answers(FOREIGN, CALL), RESULT]
+  assert.deepEqual(withoutThoughts({ messages }), {
+    changes: { messages: [ASKS, answers(CALL), RESULT] },
+    dropped: ['messages.content.thinking'],
+  })
+  assert.equal(withoutThoughts({ messages: [ASKS, answers(CALL), RESULT] }), undefined)
 })
 
 test('numbers that stand beside a thought keep all of their digits', () => {

@@ -1,8 +1,13 @@
-// What the model thought in the earlier turns of a messages request: the request without the thoughts of other formats.
+// What the model thought in the earlier turns of a messages request: the request without the thoughts of other formats,
+// and without any.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'
 import { isPacked } from '../seal.ts'
+
+export function withoutThoughts(body: JsonObject): Removals | undefined {
+  return removing(body, isThought)
+}
 
 /**
  * A conversation that another format's provider answered for a while (a fallback) carries that provider's thoughts

@@ -3,6 +3,7 @@ import type { Codec } from '../codec.ts'
 import { decodeErrorBody } from '../provider-errors.ts'
 import { affinityOf } from './affinity.ts'
 import { readCall } from './call.ts'
+import { withoutThoughts } from './encrypted-reasoning.ts'
 import { decodeEvents, decodeResponse } from './events-decode.ts'
 import { encodeEvents, encodeResponse } from './events-encode.ts'
 import { forwardEvents, forwardRequest, forwardResponse } from './forward.ts'
@@ -15,6 +16,7 @@ export const responsesCodec: Codec = {
   readCall,
   affinityOf,
   decodeRequest,
+  withoutThoughts,
   encodeEvents,
   encodeResponse,
   encodeRequest,

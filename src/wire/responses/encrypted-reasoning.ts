@@ -2,6 +2,7 @@
 // encrypted state is missing or another provider's is unknown there, and so are the ids that belong to it.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
+import type { Removals } from '../codec.ts'
 import type { Addressee } from '../known-names.ts'
 import { openAiOf } from '../openai.ts'
 import { unpackSeal } from '../seal.ts'
@@ -21,11 +22,19 @@ export function givesEncryptedReasoning(addressee: Addressee): boolean {
 
 /** The same list when a provider that stores nothing can read all of it. */
 export function readableInput(input: Json | undefined): Json | undefined {
-  if (!isArray(input) || !input.some(isUnreadable)) return input
+  return isArray(input) && input.some(isUnreadable) ? without(input, isUnreadable) : input
+}
+
+export function withoutThoughts({ input }: JsonObject): Removals | undefined {
+  if (!isArray(input) || !input.some(isThought)) return undefined
+  return { changes: { input: without(input, isThought) }, dropped: ['input.reasoning'] }
+}
+
+function without(input: readonly Json[], isGone: (item: Json) => boolean): readonly Json[] {
   const readable: Json[] = []
   let isOrphaned = false
   for (const item of input) {
-    if (isUnreadable(item)) {
+    if (isGone(item)) {
       isOrphaned = true
       continue
     }
@@ -40,10 +49,14 @@ export function readableInput(input: Json | undefined): Json | undefined {
 
 /** Whether a provider that stores nothing would not know this thought. */
 export function isUnreadable(item: Json): boolean {
-  if (!isObject(item) || item['type'] !== 'reasoning') return false
+  if (!isThought(item)) return false
   const encrypted = stringOf(item['encrypted_content'])
   if (encrypted === undefined) return true
   return unpackSeal(encrypted, { format: 'responses', kind: 'encrypted' }).format !== 'responses'
+}
+
+function isThought(item: Json): item is JsonObject {
+  return isObject(item) && item['type'] === 'reasoning'
 }
 
 function isAssistants(item: JsonObject): boolean {
