@@ -2,11 +2,12 @@
 // the changes one by one, a whole answer is their sum, so both say the same.
 import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject } from '../../core/json.ts'
+import { isArray, isObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import type { AnswerContext } from '../codec.ts'
 import { restoreCustomCalls } from '../custom-tools.ts'
 import { packSeal } from '../seal.ts'
+import { knowsOnlyFunctions } from './functions.ts'
 
 /** One change: what a chunk of a stream carries for one choice. */
 export type Change = {
@@ -31,12 +32,11 @@ type ChoiceState = {
 
 export class DeltaEncoder {
   readonly #choices = new Map<number, ChoiceState>()
-  /** A client that offered `functions` knows only the deprecated kind of call. */
   readonly #isLegacy: boolean
   readonly #restore: (event: CanonicalEvent) => readonly CanonicalEvent[]
 
   constructor({ body }: AnswerContext) {
-    this.#isLegacy = isGiven(body['functions']) && !isGiven(body['tools'])
+    this.#isLegacy = knowsOnlyFunctions(body)
     this.#restore = restoreCustomCalls(customToolsOf(body))
   }
 
@@ -129,7 +129,9 @@ export class DeltaEncoder {
     }
   }
 
-  #callDelta(state: ChoiceState, piece: CallPiece): JsonObject {
+  #callDelta(state: ChoiceState, piece: CallPiece): JsonObject | undefined {
+    // Models are asked for one call. One that makes more makes the others again when it has the result of the first.
+    if (this.#isLegacy && state.toolCalls > 1) return undefined
     const input = piece.input ?? ''
     const name = piece.name === undefined ? {} : { name: piece.name }
     const called = state.custom ? { ...name, input } : { ...name, arguments: input }

@@ -2,7 +2,7 @@
 // understand is a 400 that names the field.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isGiven } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
 import type {
   Conversation,
   Effort,
@@ -29,6 +29,7 @@ import {
 import { droppedFields } from '../fields.ts'
 import { unknownMembers } from '../shape.ts'
 import { CHAT_FIELDS } from './fields.ts'
+import { knowsOnlyFunctions } from './functions.ts'
 import { decodeMessages, markOf } from './message-decode.ts'
 import { CHAT_SHAPE } from './shape.ts'
 import { usableTools } from './usable-tools.ts'
@@ -48,7 +49,7 @@ export function decodeRequest(body: JsonObject): Conversation {
   const settings = {
     outputTokensMax: countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1),
     toolChoice: tools.length === 0 ? undefined : decodeToolChoice(body, tools),
-    parallelToolCalls: tools.length === 0 ? undefined : decodeParallel(body),
+    parallelToolCalls: tools.length === 0 ? undefined : decodeParallel(body, dropped),
     outputFormat: optional(body['response_format'], 'response_format', decodeFormat),
     verbosity: optional(body['verbosity'], 'verbosity', expectOneOf(VERBOSITIES)),
     reasoning: optional(body['reasoning_effort'], 'reasoning_effort', decodeReasoning),
@@ -210,9 +211,11 @@ function knownTool(value: unknown, place: string, tools: readonly Tool[]): strin
 }
 
 /** A message of the deprecated kind holds one call at most. */
-function decodeParallel(body: JsonObject): boolean | undefined {
+function decodeParallel(body: JsonObject, dropped: Set<string>): boolean | undefined {
   const asked = optional(body['parallel_tool_calls'], 'parallel_tool_calls', expectBoolean)
-  return asked ?? (isGiven(body['functions']) ? false : undefined)
+  if (!knowsOnlyFunctions(body)) return asked
+  if (asked === true) dropped.add('parallel_tool_calls')
+  return false
 }
 
 function decodeFormat(value: unknown, place: string): OutputFormat | undefined {
