@@ -21,8 +21,8 @@ export type TargetFormat = Exclude<UpstreamFormat, EmbeddingFormat>
 export const FEATURES = {
   choices: { chat: 'n' },
   stop: { chat: 'stop', messages: 'stop_sequences' },
-  stop_beyond_four: { messages: 'stop_sequences' },
-  stop_beyond_five: { messages: 'stop_sequences' },
+  stop_beyond_four: { chat: 'stop', messages: 'stop_sequences' },
+  stop_beyond_five: { chat: 'stop', messages: 'stop_sequences' },
   blank_stop: { chat: 'stop' },
   temperature_above_one: { chat: 'temperature', responses: 'temperature' },
   temperature_while_thinking: { chat: 'temperature', responses: 'temperature' },
