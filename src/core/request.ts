@@ -26,7 +26,6 @@ export type EmbeddingRequest = Asked<'embedding'> & {
   readonly inputs: readonly (string | readonly number[])[]
   readonly dimensions?: number
   readonly encoding: 'float' | 'base64'
-  readonly user?: string
 }
 
 export type Conversation = Asked<'chat'> & {

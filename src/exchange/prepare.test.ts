@@ -50,6 +50,18 @@ describe('of the formats that a provider speaks', () => {
   })
 })
 
+test('what an embedding provider has no place for is named', () => {
+  const request = requestOf('embeddings', { model: 'm', input: 'Hi', user: 'ann' })
+  for (const [formats, dropped] of [
+    [['embeddings'], []],
+    [['gemini_embeddings'], ['user']],
+    [['vertex_embeddings'], ['user']],
+  ] as const) {
+    const [prepared] = prepare(request, [destination(formats)])
+    assert.deepEqual(prepared?.dropped, dropped)
+  }
+})
+
 function preparedFor(
   format: 'chat' | 'messages',
   more: JsonObject,

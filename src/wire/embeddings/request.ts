@@ -7,7 +7,7 @@ import { defined, isArray, stringOf } from '../../core/json.ts'
 import type { CanonicalRequest, EmbeddingRequest } from '../../core/request.ts'
 import { affinityBy } from '../affinity.ts'
 import { countOf, modelOf, streamOf } from '../call-fields.ts'
-import { expectOneOf, expectText, optional } from '../expect.ts'
+import { expectOneOf, optional } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
 import { Measure } from '../measure.ts'
 import { refuseFields } from '../refused-fields.ts'
@@ -55,17 +55,14 @@ export function decodeRequest(body: JsonObject): EmbeddingRequest {
     dropped: droppedFields(body, EMBEDDING_FIELDS),
     inputs: decodeInputs(body['input']),
     encoding: encodingOf(body),
-    ...defined({
-      dimensions: countOf(body, 'dimensions', 1),
-      user: optional(body['user'], 'user', expectText),
-    }),
+    ...defined({ dimensions: countOf(body, 'dimensions', 1) }),
   }
 }
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   if (request.kind !== 'embedding') throw new Error('only texts can be embedded')
-  const { model, inputs: input, dimensions, encoding, user } = request
-  return defined({ model, input, encoding_format: encoding, dimensions, user })
+  const { model, inputs: input, dimensions, encoding } = request
+  return defined({ model, input, encoding_format: encoding, dimensions })
 }
 
 /** How the client wants its vectors; numbers unless it says otherwise. */
