@@ -318,7 +318,7 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     audio: parts.some((part) => part.type === 'audio'),
     image_detail: parts.some((part) => part.type === 'image' && part.detail !== undefined),
     image_url: parts.some((part) => part.type === 'image' && part.source.type === 'url'),
-    single_tool_call: request.parallelToolCalls === false,
+    single_tool_call: request.parallelToolCalls === false && request.tools.length > 0,
     file_url: parts.some((part) => part.type === 'file' && part.source.type === 'url'),
     file_beyond_documents: parts.some(
       (part) => part.type === 'file' && documentFormat(part.source) === undefined,

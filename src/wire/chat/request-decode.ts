@@ -12,6 +12,7 @@ import type {
   ToolChoice,
 } from '../../core/request.ts'
 import { countOf, modelOf, streamOf } from '../call-fields.ts'
+import { asksForTool } from '../choice-among-none.ts'
 import { decodeEndUser } from '../end-user.ts'
 import {
   expectBoolean,
@@ -48,7 +49,7 @@ export function decodeRequest(body: JsonObject): Conversation {
   const tools = decodeTools(body)
   const settings = {
     outputTokensMax: countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1),
-    toolChoice: tools.length === 0 ? undefined : decodeToolChoice(body, tools),
+    toolChoice: decodeToolChoice(body, tools, dropped),
     parallelToolCalls: tools.length === 0 ? undefined : decodeParallel(body, dropped),
     outputFormat: optional(body['response_format'], 'response_format', decodeFormat),
     verbosity: optional(body['verbosity'], 'verbosity', expectOneOf(VERBOSITIES)),
@@ -170,7 +171,16 @@ function decodeInputFormat(value: unknown, place: string): JsonObject {
 
 const CHOICES = ['auto', 'none', 'required'] as const
 
-function decodeToolChoice(body: JsonObject, tools: readonly Tool[]): ToolChoice | undefined {
+function decodeToolChoice(
+  body: JsonObject,
+  tools: readonly Tool[],
+  dropped: Set<string>,
+): ToolChoice | undefined {
+  if (tools.length === 0) {
+    if (asksForTool(body['tool_choice'])) dropped.add('tool_choice')
+    if (asksForTool(body['function_call'])) dropped.add('function_call')
+    return undefined
+  }
   const legacy = body['function_call'] ?? null
   const value = body['tool_choice'] ?? legacy
   if (value === null) return undefined

@@ -3,6 +3,7 @@ import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isObject, typeOf } from '../../core/json.ts'
 import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
+import { asksForTool } from '../choice-among-none.ts'
 import {
   expectBoolean,
   expectList,
@@ -46,7 +47,6 @@ function expectToolName(value: unknown, place: string): string {
   return fitToolName(expectName(value, place), place, TOOL_NAME_CHARACTERS_MAX)
 }
 
-/** A choice among no tools is meaningless, and refused by other providers. */
 export function decodeToolChoice(
   body: JsonObject,
   tools: readonly Tool[],
@@ -55,7 +55,7 @@ export function decodeToolChoice(
   const choice = optional(body['tool_choice'], 'tool_choice', expectObject)
   if (choice === undefined) return {}
   if (tools.length === 0) {
-    dropped.add('tool_choice')
+    if (asksForTool(choice['type'])) dropped.add('tool_choice')
     return {}
   }
   const isSingle = optional(

@@ -45,13 +45,14 @@ export function decodeRequest(body: JsonObject): Conversation {
   if (body['truncation'] === 'disabled') reading.dropped.delete('truncation')
   const include = readInclude(body, reading)
   const text = optional(body['text'], 'text', expectObject) ?? {}
+  const tools = decodeTools(body, reading)
   return defined({
     kind: 'chat' as const,
     model: expectName(body['model'], 'model'),
     stream: optional(body['stream'], 'stream', expectBoolean) ?? false,
     messages: [...decodeInstructions(body), ...decodeInput(body['input'], reading)],
-    tools: decodeTools(body, reading),
-    toolChoice: decodeToolChoice(body, reading),
+    tools,
+    toolChoice: decodeToolChoice(body, tools, reading),
     parallelToolCalls: optional(body['parallel_tool_calls'], 'parallel_tool_calls', expectBoolean),
     outputTokensMax: optional(body['max_output_tokens'], 'max_output_tokens', expectPositive),
     outputFormat: decodeFormat(text),

@@ -4,6 +4,7 @@ import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isGiven, typeOf } from '../../core/json.ts'
 import type { Tool, ToolChoice } from '../../core/request.ts'
+import { asksForTool } from '../choice-among-none.ts'
 import {
   expectBoolean,
   expectList,
@@ -70,10 +71,19 @@ function decodeOne(tool: JsonObject, { place, namespace }: Spot, reading: Readin
 
 const NO_PARAMETERS: JsonObject = { type: 'object', properties: {} }
 
-export function decodeToolChoice(body: JsonObject, reading: Reading): ToolChoice | undefined {
+export function decodeToolChoice(
+  body: JsonObject,
+  tools: readonly Tool[],
+  reading: Reading,
+): ToolChoice | undefined {
   const { toolChoice, dropped } = usableTools(body)
-  if (dropped.includes('tool_choice')) reading.dropped.add('tool_choice')
-  if (!isGiven(toolChoice)) return undefined
+  const choice = isGiven(toolChoice) ? decodeChoice(toolChoice, body, reading) : undefined
+  const isAmongNone = tools.length === 0 && asksForTool(toolChoice)
+  if (isAmongNone || dropped.includes('tool_choice')) reading.dropped.add('tool_choice')
+  return tools.length === 0 ? undefined : choice
+}
+
+function decodeChoice(toolChoice: Json, body: JsonObject, reading: Reading): ToolChoice {
   if (typeof toolChoice === 'string') {
     return { type: expectOneOf(['auto', 'none', 'required'])(toolChoice, 'tool_choice') }
   }

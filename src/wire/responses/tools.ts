@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { searchesWithin } from '../../core/call.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { asksForTool } from '../choice-among-none.ts'
 
 export type UsableTools = {
   readonly tools: readonly Json[]
@@ -26,8 +27,7 @@ export function usableTools(body: JsonObject, { maySearch = false } = {}): Usabl
   const usable = [...tools, ...brought.filter((tool) => !isHosted(tool))]
   const choice = body['tool_choice'] ?? undefined
   const toolChoice = dropped.size === 0 ? choice : usableChoice(choice, usable)
-  // To be told "as you like" about tools that are gone is to be told nothing.
-  if (toolChoice !== choice && choice !== 'auto' && choice !== 'none') dropped.add('tool_choice')
+  if (toolChoice !== choice && asksForTool(choice)) dropped.add('tool_choice')
   return { tools, toolChoice, input, dropped: [...dropped] }
 }
 
