@@ -2,6 +2,7 @@
 // it can be asked beside running servers without stopping them. Reads only; repairs nothing.
 import { sql } from 'kysely'
 
+import { DAY_MS, HOUR_MS } from '../core/durations.ts'
 import { formatUsd } from '../core/money.ts'
 import type { Store } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
@@ -33,7 +34,13 @@ export const OPEN_HOLD = 'quiescent_holds'
 export const VIOLATIONS_MAX = 100
 
 /** Which findings count things rather than money. */
-const COUNTS = new Set(['in_flight', 'closed_twice', OPEN_HOLD, 'rollup_requests'])
+const COUNTS = new Set([
+  'in_flight',
+  'closed_twice',
+  OPEN_HOLD,
+  'rollup_requests',
+  'bucket_requests',
+])
 
 /** All violations, up to a hundred; none = the books balance. */
 export async function verifyLedger(
@@ -101,13 +108,33 @@ WITH stated AS (
 ), charged AS (
   SELECT account_id, period_seq, sum(cost) AS cost, sum(overrun) AS overrun, sum(requests) AS requests
   FROM charges GROUP BY account_id, period_seq
+), spans AS (
+  SELECT 'hour' AS span UNION ALL SELECT 'day'
 ), charged_ever AS (
-  SELECT account_id, sum(cost) AS cost, sum(requests) AS requests FROM charged GROUP BY account_id
+  SELECT account_id, span, sum(cost) AS cost, sum(requests) AS requests
+  FROM charged CROSS JOIN spans GROUP BY account_id, span
 ), rolled_up AS (
-  SELECT key_id AS account_id, sum(cost_nanodollars) AS cost, sum(requests) AS requests
-  FROM rollups WHERE span = 'day' GROUP BY key_id
+  SELECT key_id AS account_id, span, sum(cost_nanodollars) AS cost, sum(requests) AS requests
+  FROM rollups GROUP BY key_id, span
+), key_hours AS (
+  SELECT reserved_at - reserved_at % ${sql.lit(HOUR_MS)} AS starts_at, key_id AS account_id,
+    model_asked AS model, sum(cost_nanodollars) AS cost, count(*) AS requests
+  FROM usage GROUP BY reserved_at - reserved_at % ${sql.lit(HOUR_MS)}, key_id, model_asked
+), hours AS (
+  SELECT starts_at, account_id, model, cost, requests FROM key_hours
+  UNION ALL
+  SELECT starts_at, ${FRAME_ID}, model, sum(cost), sum(requests) FROM key_hours GROUP BY starts_at, model
+), buckets AS (
+  SELECT 'hour' AS span, starts_at, account_id, model, cost, requests FROM hours
+  UNION ALL
+  SELECT 'day', starts_at - starts_at % ${sql.lit(DAY_MS)}, account_id, model, sum(cost), sum(requests)
+  FROM hours GROUP BY starts_at - starts_at % ${sql.lit(DAY_MS)}, account_id, model
 )`
 
+/**
+ * A rollup may say more than the rows behind it that retention has left, never less; and all of an account say as much as
+ * all of its rows, those included that are deleted.
+ */
 const CHECKS = sql`
 SELECT 'held' AS check_name, stated.account_id, stated.period_seq,
   coalesce(held.amount, 0) AS expected_nanodollars, stated.held_nanodollars AS found_nanodollars
@@ -141,13 +168,27 @@ UNION ALL
 SELECT 'closed_twice', holds.key_id, holds.key_period, NULL, holds.id
 FROM holds JOIN usage ON usage.id = holds.id
 UNION ALL
-SELECT 'rollup_cost', rolled_up.account_id, NULL, coalesce(charged_ever.cost, 0), rolled_up.cost
-FROM rolled_up LEFT JOIN charged_ever ON charged_ever.account_id = rolled_up.account_id
-WHERE rolled_up.cost <> coalesce(charged_ever.cost, 0)
+SELECT 'rollup_cost', coalesce(rolled_up.account_id, charged_ever.account_id), NULL,
+  coalesce(charged_ever.cost, 0), coalesce(rolled_up.cost, 0)
+FROM rolled_up FULL JOIN charged_ever
+  ON charged_ever.account_id = rolled_up.account_id AND charged_ever.span = rolled_up.span
+WHERE coalesce(rolled_up.cost, 0) <> coalesce(charged_ever.cost, 0)
 UNION ALL
-SELECT 'rollup_requests', rolled_up.account_id, NULL, coalesce(charged_ever.requests, 0), rolled_up.requests
-FROM rolled_up LEFT JOIN charged_ever ON charged_ever.account_id = rolled_up.account_id
-WHERE rolled_up.requests <> coalesce(charged_ever.requests, 0)`
+SELECT 'rollup_requests', coalesce(rolled_up.account_id, charged_ever.account_id), NULL,
+  coalesce(charged_ever.requests, 0), coalesce(rolled_up.requests, 0)
+FROM rolled_up FULL JOIN charged_ever
+  ON charged_ever.account_id = rolled_up.account_id AND charged_ever.span = rolled_up.span
+WHERE coalesce(rolled_up.requests, 0) <> coalesce(charged_ever.requests, 0)
+UNION ALL
+SELECT 'bucket_cost', buckets.account_id, NULL, buckets.cost, coalesce(rollups.cost_nanodollars, 0)
+FROM buckets LEFT JOIN rollups ON rollups.span = buckets.span AND rollups.starts_at = buckets.starts_at
+  AND rollups.key_id = buckets.account_id AND rollups.model = buckets.model
+WHERE coalesce(rollups.cost_nanodollars, 0) < buckets.cost
+UNION ALL
+SELECT 'bucket_requests', buckets.account_id, NULL, buckets.requests, coalesce(rollups.requests, 0)
+FROM buckets LEFT JOIN rollups ON rollups.span = buckets.span AND rollups.starts_at = buckets.starts_at
+  AND rollups.key_id = buckets.account_id AND rollups.model = buckets.model
+WHERE coalesce(rollups.requests, 0) < buckets.requests`
 
 const QUIESCENT = sql`
 SELECT ${sql.lit(OPEN_HOLD)}, key_id, key_period, NULL, id FROM holds`

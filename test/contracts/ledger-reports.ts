@@ -2,6 +2,8 @@
 // verification that finds what is wrong.
 import assert from 'node:assert/strict'
 
+import { sql, type RawBuilder } from 'kysely'
+
 import { costOf, type Price } from '../../src/catalog/prices.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { NO_USAGE } from '../../src/core/events.ts'
@@ -13,6 +15,7 @@ import { usageReport } from '../../src/ledger/usage-report.ts'
 import { reportUsage } from '../../src/ledger/usage-scan.ts'
 import { findUsage, searchUsage } from '../../src/ledger/usage.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { FRAME_ID } from '../../src/store/tables.ts'
 import { ask, granted, refusal, settlement, spend, USD, type It } from './ledger-desk.ts'
 
 const someone = { reason: 'a test' }
@@ -282,4 +285,56 @@ export function reports(it: It): void {
       found.some(({ check, found: id }) => check === 'quiescent_holds' && id === `${holdId}`),
     )
   })
+  const TOTALS = ['rollup_cost', 'rollup_requests']
+  const BUCKETS = ['bucket_cost', 'bucket_requests']
+  for (const [what, plant, checks] of [
+    [
+      'says too much',
+      alter('requests = requests + 1, cost_nanodollars = cost_nanodollars + 1'),
+      TOTALS,
+    ],
+    [
+      'says too little',
+      alter('requests = requests - 1, cost_nanodollars = cost_nanodollars - 1'),
+      [...TOTALS, ...BUCKETS],
+    ],
+    ['is missing', (which) => sql`DELETE FROM rollups WHERE ${which}`, [...TOTALS, ...BUCKETS]],
+    ['is of another time', alter('starts_at = 0'), BUCKETS],
+    ['is of another model', alter(`model = 'other'`), BUCKETS],
+  ] as readonly Plant[]) {
+    it(`verification finds a rollup that ${what}, whatever retention has deleted`, async (desk) => {
+      const key = await desk.key(null)
+      const old = firstIdAt('req', systemClock.now() - 400 * DAY_MS)
+      await spend(desk.ledger, ask(key, 10, { modelAsked: 'm', requestId: old }))
+      await spend(desk.ledger, ask(key, 10, { modelAsked: key }))
+      await purgeUsage(desk.store, systemClock.now() - 90 * DAY_MS)
+      assert.deepEqual(await verifyLedger(desk.store), [])
+      const rows = await desk.store.db.selectFrom('rollups').selectAll().execute()
+      for (const account of [key, FRAME_ID]) {
+        for (const span of ['hour', 'day']) {
+          await plant(sql`span = ${span} AND key_id = ${account} AND model = ${key}`).execute(
+            desk.store.db,
+          )
+          const found = await verifyLedger(desk.store)
+          await desk.store.db.deleteFrom('rollups').execute()
+          await desk.store.db.insertInto('rollups').values(rows).execute()
+          assert.deepEqual(
+            found.map(({ check, account: of }) => [check, of]),
+            checks.map((check) => [check, account]),
+          )
+        }
+      }
+    })
+  }
+}
+
+/** How to falsify the rollups of a condition, and what is found then. */
+type Plant = readonly [
+  what: string,
+  plant: (which: RawBuilder<unknown>) => RawBuilder<unknown>,
+  checks: readonly string[],
+]
+
+function alter(change: string): Plant[1] {
+  return (which) => sql`UPDATE rollups SET ${sql.raw(change)} WHERE ${which}`
 }
