@@ -14,6 +14,7 @@ import {
   withoutState,
 } from '../src/exchange/responses-state.ts'
 import { seedFrame } from '../src/store/frame.ts'
+import { SAMPLE_FRAME } from '../src/store/sample-frame.ts'
 import { createKey } from '../src/store/key-changes.ts'
 import { openStore, type Store } from '../src/store/open.ts'
 import { deleteResponse, getResponse, putResponses } from '../src/store/responses.ts'
@@ -31,7 +32,7 @@ let strangerId = ''
 before(async () => {
   database = await freshSqlite()
   store = await openStore(database.url, { clock })
-  await seedFrame(store)
+  await seedFrame(store, SAMPLE_FRAME)
   keyId = (await createKey(store, newKey('mine'))).key.id
   strangerId = (await createKey(store, newKey('another'))).key.id
   state = {

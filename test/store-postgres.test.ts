@@ -8,6 +8,7 @@ import { Client } from 'pg'
 import { systemClock } from '../src/core/clock.ts'
 import { readRevision, watchChanges } from '../src/store/changes.ts'
 import { seedFrame, setFrame } from '../src/store/frame.ts'
+import { SAMPLE_FRAME } from '../src/store/sample-frame.ts'
 import { ADVISORY_LOCK } from '../src/store/migrate.ts'
 import { openStore, type PostgresStore } from '../src/store/open.ts'
 import { agreeOnSecret } from '../src/store/secret-mark.ts'
@@ -22,7 +23,7 @@ let store: PostgresStore
 before(async () => {
   database = await freshDatabase()
   store = (await openStore(database.url, options)) as PostgresStore
-  await seedFrame(store)
+  await seedFrame(store, SAMPLE_FRAME)
 })
 after(async () => {
   await store.close()

@@ -14,6 +14,7 @@ import { sqliteRunner } from '../src/ledger/sqlite-runner.ts'
 import { Unavailable } from '../src/ledger/writer.ts'
 import { readRevision } from '../src/store/changes.ts'
 import { readFrame, seedFrame, setFrame } from '../src/store/frame.ts'
+import { SAMPLE_FRAME } from '../src/store/sample-frame.ts'
 import { openStore, type SqliteStore } from '../src/store/open.ts'
 import { refusal } from './support/store.ts'
 
@@ -197,7 +198,7 @@ describe('the thread', () => {
 async function open(file: string): Promise<SqliteStore> {
   const store = await openStore(`sqlite:${join(folder, file)}`, options)
   assert.equal(store.kind, 'sqlite')
-  await seedFrame(store)
+  await seedFrame(store, SAMPLE_FRAME)
   return store as SqliteStore
 }
 

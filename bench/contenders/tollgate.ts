@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../src/core/clock.ts'
 import { BUDGET_MAX } from '../../src/core/money.ts'
 import { seedFrame } from '../../src/store/frame.ts'
+import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
 import { openStore } from '../../src/store/open.ts'
 import { GATEWAY_CORE, start } from '../processes.ts'
@@ -78,7 +79,7 @@ models:
 async function makeKeys(database: string): Promise<Pick<Tollgate, 'secrets' | 'poorSecret'>> {
   const store = await openStore(database, { clock: systemClock })
   try {
-    await seedFrame(store, { limitNanodollars: BUDGET_MAX })
+    await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: BUDGET_MAX })
     const make = async (name: string, limitNanodollars: bigint): Promise<string> => {
       const models = Object.values(MODELS)
       const rpm = 100_000_000

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { systemClock } from '../../src/core/clock.ts'
 import { seedFrame } from '../../src/store/frame.ts'
+import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { openStore } from '../../src/store/open.ts'
 import { BUDGET_MAX } from '../../src/core/money.ts'
 import { tollgateContender } from '../contenders/contender.ts'
@@ -127,7 +128,7 @@ async function makeFull(
 ): Promise<{ readonly filled: Filled; readonly token: string }> {
   const store = await openStore(database, { clock: systemClock })
   try {
-    await seedFrame(store, { limitNanodollars: BUDGET_MAX })
+    await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: BUDGET_MAX })
     return { filled: await fill(store, wanted), token: await makeToken(store) }
   } finally {
     await store.close()

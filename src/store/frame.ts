@@ -23,17 +23,9 @@ export type Frame = AccountView & {
   readonly version: number
 }
 
-/** What a database without a frame gets when nobody says otherwise: 100 USD per month. */
-export const DEFAULT_FRAME: FrameSettings = {
-  limitNanodollars: 100_000_000_000n,
-  period: 'month',
-  timezone: 'UTC',
-  weekStart: 'mon',
-}
-
 /** Gives a new database its frame; one that has a frame keeps it as it is. */
-export async function seedFrame(store: Store, given: Some<FrameSettings> = {}): Promise<void> {
-  const settings = { ...DEFAULT_FRAME, ...checkSettings(given) }
+export async function seedFrame(store: Store, given: FrameSettings): Promise<void> {
+  const settings = checkSettings(given)
   await store.db
     .insertInto('accounts')
     .values({

@@ -6,6 +6,7 @@ import { inspect } from 'node:util'
 import { hashSecret, isWellFormedSecret } from '../../src/core/secret.ts'
 import type { StoreError } from '../../src/store/errors.ts'
 import { seedFrame } from '../../src/store/frame.ts'
+import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import {
   createKey,
   pauseKey,
@@ -36,7 +37,7 @@ export function keysContract(fresh: FreshDatabase): void {
   before(async () => {
     database = await fresh()
     store = await openStore(database.url, { clock })
-    await seedFrame(store)
+    await seedFrame(store, SAMPLE_FRAME)
   })
   after(async () => {
     await store.close()

@@ -8,7 +8,8 @@ import { sql } from 'kysely'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { readRevision, watchChanges } from '../../src/store/changes.ts'
-import { DEFAULT_FRAME, readFrame, seedFrame, setFrame } from '../../src/store/frame.ts'
+import { readFrame, seedFrame, setFrame } from '../../src/store/frame.ts'
+import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import {
   createKey,
   pauseKey,
@@ -41,7 +42,7 @@ export function storeContract(fresh: FreshDatabase): void {
   before(async () => {
     database = await fresh()
     store = await openStore(database.url, options)
-    await seedFrame(store)
+    await seedFrame(store, SAMPLE_FRAME)
   })
   after(async () => {
     await store.close()
@@ -64,7 +65,7 @@ export function storeContract(fresh: FreshDatabase): void {
       const stores = await Promise.all(
         Array.from({ length: 5 }, () => openStore(empty.url, options)),
       )
-      await Promise.all(stores.map((each) => seedFrame(each)))
+      await Promise.all(stores.map((each) => seedFrame(each, SAMPLE_FRAME)))
       const instances = await Promise.all(stores.map((each) => meta(each, 'instance_id')))
       await Promise.all(stores.map((each) => each.close()))
       assert.equal(new Set(instances).size, 1)
@@ -124,7 +125,7 @@ export function storeContract(fresh: FreshDatabase): void {
       await migrate(next.db, next.kind, [...MIGRATIONS, LATER_MINOR])
       await next.close()
       const opened = await openStore(later.url, options)
-      await seedFrame(opened)
+      await seedFrame(opened, SAMPLE_FRAME)
       const { key } = await createKey(opened, newKey('on a later schema'))
       await updateKey(opened, key.id, { rpm: 1, addModels: ['m'] })
       await rotateKey(opened, key.id, { overlapMs: 0 })
@@ -150,7 +151,7 @@ export function storeContract(fresh: FreshDatabase): void {
       const big = 9_007_199_254_740_993n
       await using other = await disposable(fresh)
       const opened = await openStore(other.url, options)
-      await seedFrame(opened)
+      await seedFrame(opened, SAMPLE_FRAME)
       await opened.db.updateTable('accounts').set({ spent_nanodollars: big }).execute()
       const row = await opened.db
         .selectFrom('accounts')
@@ -202,7 +203,7 @@ export function storeContract(fresh: FreshDatabase): void {
         onChange: async (revision) => changed.resolve(revision),
         onError: changed.reject,
       })
-      await setFrame(store, DEFAULT_FRAME)
+      await setFrame(store, SAMPLE_FRAME)
       const committedAt = systemClock.monotonicMs()
       const revision = await changed.promise
       const tookMs = systemClock.monotonicMs() - committedAt
@@ -222,7 +223,7 @@ export function storeContract(fresh: FreshDatabase): void {
         },
         onError: (thrown) => errors.push(thrown),
       })
-      await setFrame(store, DEFAULT_FRAME)
+      await setFrame(store, SAMPLE_FRAME)
       assert.equal(await dealtWith.promise, await readRevision(store))
       await stop()
       assert.deepEqual(errors, [new Error('once')])
@@ -242,7 +243,7 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.equal(await counts(() => pauseKey(store, key.id)), 1)
       assert.equal(await counts(() => rotateKey(store, key.id, { overlapMs: 0 })), 1)
       assert.equal(await counts(() => setFrame(store, { limitNanodollars: 1n })), 1)
-      assert.equal(await counts(() => setFrame(store, DEFAULT_FRAME)), 1)
+      assert.equal(await counts(() => setFrame(store, SAMPLE_FRAME)), 1)
       assert.equal(await counts(() => revokeKey(store, key.id, 'test')), 1)
       assert.equal(await counts(() => pauseKey(store, key.id)), 0)
     })
@@ -250,9 +251,9 @@ export function storeContract(fresh: FreshDatabase): void {
 
   describe('frame and periods', () => {
     test('the frame is seeded once, and allocated sums the budgets of keys not revoked', async () => {
-      await seedFrame(store, { limitNanodollars: 5n, timezone: 'Asia/Tokyo' })
+      await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: 5n, timezone: 'Asia/Tokyo' })
       const before = await readFrame(store)
-      assert.equal(before.limitNanodollars, DEFAULT_FRAME.limitNanodollars)
+      assert.equal(before.limitNanodollars, SAMPLE_FRAME.limitNanodollars)
       assert.equal(before.timezone, 'UTC')
       const budget = 9_000_000_000_000_000n
       const { key } = await createKey(store, newKey('allocated', { limitNanodollars: budget }))
@@ -284,7 +285,7 @@ export function storeContract(fresh: FreshDatabase): void {
         setFrame(store, { timezone: 'x' }),
         refusal('invalid_value', /time zone/),
       )
-      await setFrame(store, DEFAULT_FRAME)
+      await setFrame(store, SAMPLE_FRAME)
     })
 
     test('a period that has ended counts as new', async () => {

@@ -14,6 +14,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { seedFrame } from '../../src/store/frame.ts'
+import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { ask, spend, USD } from '../contracts/ledger-desk.ts'
@@ -27,7 +28,7 @@ test('a node stopped inside a batch delays the others by about a third of a seco
   const marker = join(folder, 'frozen')
   const database = await freshDatabase()
   const store = await openStore(database.url, { clock: systemClock })
-  await seedFrame(store, { limitNanodollars: 1000n * USD })
+  await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: 1000n * USD })
   const [frozenKey = '', ...keys] = await Promise.all(
     ['frozen', 'one', 'other'].map(async (name) => {
       const settings = { name, models: ['m'], limitNanodollars: 100n * USD }

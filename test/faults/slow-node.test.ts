@@ -9,6 +9,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { seedFrame } from '../../src/store/frame.ts'
+import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, spend, USD } from '../contracts/ledger-desk.ts'
@@ -19,7 +20,7 @@ const STALL_MS = 400
 test('a node that stalls inside every batch gets them committed', async (t) => {
   const database = await freshDatabase()
   const store = await openStore(database.url, { clock: systemClock })
-  await seedFrame(store, { limitNanodollars: 1000n * USD })
+  await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: 1000n * USD })
   const settings = { name: 'slow', models: ['m'], limitNanodollars: 100n * USD }
   const { key } = await createKey(store, settings)
   const ledger = await openLedger({ store })

@@ -17,6 +17,7 @@ import { openLedger } from '../../src/ledger/open.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { seedFrame } from '../../src/store/frame.ts'
+import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
@@ -41,7 +42,7 @@ async function killLoop(url: string, count: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-kill-'))
   const options = { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] }
   const store = await openStore(url, options)
-  await seedFrame(store, { limitNanodollars: 40_000n })
+  await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: 40_000n })
   const keys = []
   for (const limitNanodollars of [5000n, 20_000n, null]) {
     const name = `key ${limitNanodollars}`

@@ -26,6 +26,7 @@ import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
 import { findUsage } from '../../src/ledger/usage.ts'
 import { HttpClient } from '../../src/providers/http.ts'
 import { seedFrame } from '../../src/store/frame.ts'
+import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { keyJson } from '../../src/store/key-json.ts'
 import { findKey } from '../../src/store/keys.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
@@ -77,7 +78,7 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
     workerModules: [LEDGER_WORKER_MODULE],
   })
   opened.defer(() => store.close())
-  await seedFrame(store)
+  await seedFrame(store, SAMPLE_FRAME)
   const config = loadConfig({ env: {}, folder, options: {} })
   const http = new HttpClient({})
   opened.defer(() => http.close())

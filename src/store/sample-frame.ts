@@ -1,0 +1,9 @@
+// The frame of a new database, where a test has no wishes of its own.
+import type { FrameSettings } from './frame.ts'
+
+export const SAMPLE_FRAME: FrameSettings = {
+  limitNanodollars: 100_000_000_000n,
+  period: 'month',
+  timezone: 'UTC',
+  weekStart: 'mon',
+}
