@@ -5,6 +5,7 @@ import { NO_USAGE } from '../src/core/events.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Ask, Ledger, Settlement } from '../src/ledger/ledger.ts'
 import { openLedger } from '../src/ledger/open.ts'
+import { SAMPLE_PACE } from '../src/ledger/sample-pace.ts'
 import { LEDGER_WORKER_MODULE } from '../src/ledger/sqlite-runner.ts'
 import { openStore } from '../src/store/open.ts'
 
@@ -29,7 +30,7 @@ const store = await openStore(task.database, {
   clock: systemClock,
   workerModules: [LEDGER_WORKER_MODULE],
 })
-const ledger = await openLedger({ store })
+const ledger = await openLedger({ store, ...SAMPLE_PACE })
 console.log('ready')
 let slowestMs = 0
 const warmUntil = performance.now() + (task.seconds * 1000) / 3

@@ -1,5 +1,4 @@
 // Makes a Ledger from an open store: the database under its writer, the spool beside it, and the node it is.
-import { DAY_MS } from '../core/durations.ts'
 import { databaseNow } from '../store/accounts.ts'
 import type { Store } from '../store/open.ts'
 import { readBalances } from './balances.ts'
@@ -18,18 +17,20 @@ export type LedgerOptions = {
   readonly spoolFolder?: string
   /** Told what a person should know, in one line. */
   readonly alarm?: (message: string) => void
-  readonly beatMs?: number
+  readonly beatMs: number
   /** How long a node must have been seen silent before its holds are charged. */
-  readonly deadAfterMs?: number
+  readonly deadAfterMs: number
+  /** How long usage rows are kept; their sums stay for good. */
+  readonly keepUsageMs: number
   /** How often the node looks for holds of its own that nobody remembers. */
   readonly sweepMs?: number
-  readonly keepUsageMs?: number
 }
 
+const SWEEP_MS = 30_000
+
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { store, spoolFolder, alarm = () => {} } = options
-  const { beatMs = 3000, deadAfterMs = 15_000, sweepMs = 30_000 } = options
-  const { keepUsageMs = 400 * DAY_MS } = options
+  const { store, spoolFolder, alarm = () => {}, sweepMs = SWEEP_MS } = options
+  const { beatMs, deadAfterMs, keepUsageMs } = options
   const { clock } = store
   const runner = runnerFor(store)
   const writer = await Writer.start({

@@ -6,6 +6,7 @@ import { NO_USAGE } from '../../src/core/events.ts'
 import { newId } from '../../src/core/ids.ts'
 import type { Ask, Ledger, Refused, Reserved, Settlement } from '../../src/ledger/ledger.ts'
 import { openLedger, type LedgerOptions } from '../../src/ledger/open.ts'
+import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
@@ -34,7 +35,7 @@ export class Desk {
   async #prepare(options: Partial<LedgerOptions>): Promise<void> {
     await seedFrame(this.store, { ...SAMPLE_FRAME, limitNanodollars: 1_000_000n * USD })
     for (let count = 0; count < 3; count++) {
-      this.nodes.push(await openLedger({ ...options, store: this.store }))
+      this.nodes.push(await openLedger({ ...SAMPLE_PACE, ...options, store: this.store }))
     }
   }
 

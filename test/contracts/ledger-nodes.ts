@@ -15,6 +15,7 @@ import { sql } from 'kysely'
 import { adjustHold, listOrphans } from '../../src/ledger/by-hand.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { runnerFor } from '../../src/ledger/runner.ts'
+import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
 import { Spool } from '../../src/ledger/spool.ts'
 import { toCharge } from '../../src/ledger/usage-row.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
@@ -23,9 +24,9 @@ import { until } from '../support/until.ts'
 import { ask, Desk, granted, settlement, spend, type Database } from './ledger-desk.ts'
 
 /** Never beats, and takes nobody for dead. */
-const DEAF = { beatMs: 3_600_000, deadAfterMs: 3_600_000 }
+const DEAF = { ...SAMPLE_PACE, beatMs: 3_600_000, deadAfterMs: 3_600_000 }
 const REPLAYER = fileURLToPath(new URL('./ledger-replayer.ts', import.meta.url))
-const IMPATIENT = { beatMs: 20, deadAfterMs: 200, sweepMs: 50 }
+const IMPATIENT = { ...SAMPLE_PACE, beatMs: 20, deadAfterMs: 200, sweepMs: 50 }
 
 export function ledgerNodesContract(
   name: string,

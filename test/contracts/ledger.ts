@@ -8,6 +8,7 @@ import { NO_COST } from '../../src/catalog/tokens.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Ask, Ledger, Refused, Reserved } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/open.ts'
+import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { setFrame } from '../../src/store/frame.ts'
 import { pauseKey, revokeKey, updateKey } from '../../src/store/key-changes.ts'
@@ -190,7 +191,7 @@ function basics(it: It): void {
 
   it('refusals are counted', async (desk) => {
     const key = await desk.key(0n)
-    const node = await openLedger({ store: desk.store })
+    const node = await openLedger({ store: desk.store, ...SAMPLE_PACE })
     for (const _ of [1, 2, 3]) node.countRefused(key, 'm')
     await node.close()
     const rows = await desk.store.db

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Ledger } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/open.ts'
+import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
@@ -38,7 +39,7 @@ test('a node stopped inside a batch delays the others by about a third of a seco
   const alarms: string[] = []
   const alarm = (message: string): void => void alarms.push(message)
   const others = await Promise.all(
-    keys.map(() => openLedger({ store, beatMs: 100, deadAfterMs: 1000, alarm })),
+    keys.map(() => openLedger({ store, ...SAMPLE_PACE, beatMs: 100, deadAfterMs: 1000, alarm })),
   )
   const node = fork(NODE, [database.url, frozenKey, marker])
   try {

@@ -6,6 +6,7 @@ import pg from 'pg'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/open.ts'
+import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, settlement } from '../contracts/ledger-desk.ts'
 
@@ -24,7 +25,7 @@ pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
 } as typeof query
 
 const store = await openStore(url, { clock: systemClock })
-const ledger = await openLedger({ store, beatMs: 100, deadAfterMs: 1000 })
+const ledger = await openLedger({ store, ...SAMPLE_PACE, beatMs: 100, deadAfterMs: 1000 })
 process.on('message', () => (isToFreeze = true))
 process.on('disconnect', () => (isOver = true))
 process.send?.('ready')

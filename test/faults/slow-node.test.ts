@@ -7,6 +7,7 @@ import pg from 'pg'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/open.ts'
+import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
@@ -23,7 +24,7 @@ test('a node that stalls inside every batch gets them committed', async (t) => {
   await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: 1000n * USD })
   const settings = { name: 'slow', models: ['m'], limitNanodollars: 100n * USD }
   const { key } = await createKey(store, settings)
-  const ledger = await openLedger({ store })
+  const ledger = await openLedger({ store, ...SAMPLE_PACE })
   const stalled: pg.Client[] = []
   const { query } = pg.Client.prototype
   t.mock.method(pg.Client.prototype, 'query', function (this: pg.Client, ...given: unknown[]) {

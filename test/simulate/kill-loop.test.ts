@@ -14,6 +14,7 @@ import { sql } from 'kysely'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/open.ts'
+import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { seedFrame } from '../../src/store/frame.ts'
@@ -136,7 +137,7 @@ class Crew {
 
 async function compare(store: Store, truthFile: string, spoolFolder: string): Promise<void> {
   // The next start takes over whatever the dead left behind.
-  const ledger = await openLedger({ store, spoolFolder })
+  const ledger = await openLedger({ store, spoolFolder, ...SAMPLE_PACE })
   await ledger.close()
   assert.deepEqual(await verifyLedger(store, { quiescent: true }), [])
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { systemClock } from '../../src/core/clock.ts'
 import { openLedger } from '../../src/ledger/open.ts'
+import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
 import { LEDGER_WORKER_MODULE } from '../../src/ledger/sqlite-runner.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ask, settlement } from '../contracts/ledger-desk.ts'
@@ -20,6 +21,7 @@ const store = await openStore(url, {
 const ledger = await openLedger({
   store,
   spoolFolder,
+  ...SAMPLE_PACE,
   beatMs: 100,
   deadAfterMs: 1000,
   sweepMs: 1000,

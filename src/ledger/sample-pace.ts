@@ -1,0 +1,9 @@
+// How a node does its duties, where a test has no wishes of its own.
+import { DAY_MS } from '../core/durations.ts'
+import type { LedgerOptions } from './open.ts'
+
+export const SAMPLE_PACE: Pick<LedgerOptions, 'beatMs' | 'deadAfterMs' | 'keepUsageMs'> = {
+  beatMs: 3_000,
+  deadAfterMs: 15_000,
+  keepUsageMs: 400 * DAY_MS,
+}
