@@ -3,11 +3,11 @@
 import { GatewayError } from '../core/errors.ts'
 import type { UpstreamAnswer } from '../providers/provider.ts'
 import { retryAfterOf } from '../providers/retry-after.ts'
+import { readWhole } from '../providers/whole.ts'
 import { redact } from '../telemetry/log.ts'
 import type { ProviderComplaint, UpstreamCodec } from '../wire/codec.ts'
 import { readJsonAnswer } from '../wire/json.ts'
 import { isForOperator, refusesThoughts } from '../wire/provider-errors.ts'
-import { readWhole } from './whole.ts'
 
 const ERROR_BYTES_MAX = 1024 * 1024
 /** What a provider says about the request itself. */

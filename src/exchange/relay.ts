@@ -1,6 +1,7 @@
 // Passes a provider's answer on to the client: the same bytes where both speak one format, decoded and encoded where
 // they do not. Returns the end of the answer unsent, because nothing may be completed before it is in the books.
 import { GatewayError } from '../core/errors.ts'
+import { readWhole } from '../providers/whole.ts'
 import type { EventForwarder } from '../wire/codec.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import { exactly } from '../wire/exact-json.ts'
@@ -11,7 +12,6 @@ import type { Answer } from './attempt.ts'
 import type { Books } from './books.ts'
 import type { ClientRequest } from './client-request.ts'
 import type { Reply } from './reply.ts'
-import { readWhole } from './whole.ts'
 
 /** What a whole answer may weigh: a hundred long choices with probabilities stay below it. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024

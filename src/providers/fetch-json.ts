@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { HttpCall, HttpClient } from './http.ts'
+import { readWhole } from './whole.ts'
 
 const BYTES_MAX = 8 * 1024 * 1024
 const TIMEOUTS = { connectMs: 5_000, firstByteMs: 30_000, idleMs: 30_000, totalMs: 60_000 }
@@ -28,14 +29,8 @@ export async function fetchJson(
 
 /** What somebody said beside the answers of models, within a bound. */
 export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > BYTES_MAX) throw failed('its answer is too long')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
+  const bytes = await readWhole(body, BYTES_MAX)
+  return bytes.toString()
 }
 
 export function failed(why: string): GatewayError {

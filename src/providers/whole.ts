@@ -1,5 +1,6 @@
-// Reads a body that must be complete before it can be used, within a bound.
+// Reads a provider's answer that must be complete before it can be used, within a bound.
 import { GatewayError } from '../core/errors.ts'
+import { formatSize } from '../core/units.ts'
 
 export async function readWhole(
   body: AsyncIterable<Uint8Array>,
@@ -12,7 +13,7 @@ export async function readWhole(
     if (bytes > bytesMax) {
       throw new GatewayError(
         'provider_failed',
-        `the provider's answer is larger than ${bytesMax} bytes`,
+        `the provider's answer is too long: more than ${formatSize(bytesMax)}`,
       )
     }
     chunks.push(chunk)
