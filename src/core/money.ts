@@ -43,6 +43,15 @@ export function formatUsd(amount: Nanodollars): string {
   return `${amount < 0n ? '-' : ''}${digits.slice(0, point)}${text}`
 }
 
+/** The lower of two limits; null = no limit. */
+export function tighterLimit(
+  one: Nanodollars | null,
+  other: Nanodollars | null,
+): Nanodollars | null {
+  if (one === null || other === null) return one ?? other
+  return one < other ? one : other
+}
+
 /** The one place where a cost is rounded, and it is rounded up. */
 export function roundUpToNanodollars(amount: Picodollars): Nanodollars {
   if (amount < 0n) throw new RangeError(`a cost cannot be negative: ${amount} pico-USD`)

@@ -1,8 +1,7 @@
 // What the head of an answer tells a client about its limits and about what the gateway did, in its family's words.
 import type { Admission } from '../access/admit.ts'
 import type { Family } from '../core/endpoints.ts'
-import { formatUsd } from '../core/money.ts'
-import type { Nanodollars } from '../core/money.ts'
+import { formatUsd, tighterLimit } from '../core/money.ts'
 import type { Balances, RateBalance, Settled } from '../ledger/ledger.ts'
 import { nameOf } from './prepare.ts'
 import type { Prepared } from './prepare.ts'
@@ -39,7 +38,8 @@ export function setSettledHeaders(
 }
 
 export function setBalanceHeaders(reply: Reply, balances: Balances, told: Told): void {
-  const remaining = least(balances.key.remainingNanodollars, balances.frame.remainingNanodollars)
+  const { key, frame } = balances
+  const remaining = tighterLimit(key.remainingNanodollars, frame.remainingNanodollars)
   if (remaining !== null) reply.setHeader('x-tollgate-budget-remaining', formatUsd(remaining))
   const { family, now } = told
   setRateHeaders(reply, balances.requests, { family, now, what: 'requests' })
@@ -87,11 +87,6 @@ function setRateHeaders(
   const isCountdown = family === 'chat'
   const seconds = Math.max(0, Math.ceil((rate.resetsAt - now) / 1000))
   reply.setHeader(reset, isCountdown ? `${seconds}s` : new Date(rate.resetsAt).toISOString())
-}
-
-function least(one: Nanodollars | null, other: Nanodollars | null): Nanodollars | null {
-  if (one === null || other === null) return one ?? other
-  return one < other ? one : other
 }
 
 const HEADER_CHARACTERS_MAX = 1_000

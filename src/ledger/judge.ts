@@ -1,7 +1,12 @@
 // May this ask be granted, and with how much output? The rules of docs/using.md (Budgets, Limits), for one ask
 // against the accounts as they stand. Pure: judging changes nothing, which is why a dry run asks the very same function.
 import type { WorstCase } from '../catalog/tokens.ts'
-import { PICO_PER_NANO, roundUpToNanodollars, type Nanodollars } from '../core/money.ts'
+import {
+  PICO_PER_NANO,
+  roundUpToNanodollars,
+  tighterLimit,
+  type Nanodollars,
+} from '../core/money.ts'
 import { limitOf, remainingOf } from './account.ts'
 import type { Account, PlainAsk, Refusal } from './books.ts'
 import type { Balances, Shortage } from './ledger.ts'
@@ -40,7 +45,7 @@ export function costAtMost(worst: WorstCase, outputTokens: number): Nanodollars 
 
 /** What a request can cost at most where budgets stand like this: how much it may write depends on what is left. */
 export function costAtMostWith({ key, frame }: Balances, worst: WorstCase): Nanodollars {
-  const left = smallest([key.remainingNanodollars, frame.remainingNanodollars])
+  const left = tighterLimit(key.remainingNanodollars, frame.remainingNanodollars)
   return costAtMost(worst, outputWanted(worst, left))
 }
 
@@ -67,7 +72,8 @@ function judgeRates(ask: PlainAsk, key: Account, now: number): Refusal | undefin
 
 function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
   const worst = ask.worstCase
-  const wanted = outputWanted(worst, smallest([remainingOf(legs.key), remainingOf(legs.frame)]))
+  const left = tighterLimit(remainingOf(legs.key), remainingOf(legs.frame))
+  const wanted = outputWanted(worst, left)
   const grant = (outputTokens: number): Verdict => ({
     reserved: true,
     amountNanodollars: costAtMost(worst, outputTokens),
@@ -116,12 +122,12 @@ function outputWanted(worst: WorstCase, left: Nanodollars | null): number {
 
 /** How many output tokens all legs can pay for after the input: Infinity if they cost nothing, -1 if not even the input fits. */
 function affordable(worst: WorstCase, legs: Legs, holds: 'beside holds' | 'without holds'): number {
-  const rooms = [legs.key, legs.frame].map((account) => {
+  const roomOf = (account: Account): Nanodollars | null => {
     const limit = limitOf(account)
     if (limit === null) return null
     return limit - account.spent - (holds === 'beside holds' ? account.held : 0n)
-  })
-  const room = smallest(rooms)
+  }
+  const room = tighterLimit(roomOf(legs.key), roomOf(legs.frame))
   if (room === null) return Infinity
   const forOutput = room * PICO_PER_NANO - worst.fixedPicodollars
   if (forOutput < 0n) return -1
@@ -158,12 +164,4 @@ function shortage(
     affordableOutputTokens: found.now >= 1 && found.now !== Infinity ? found.now : null,
     resetsAt: account.periodEndsAt,
   }
-}
-
-function smallest(rooms: readonly (Nanodollars | null)[]): Nanodollars | null {
-  let least: Nanodollars | null = null
-  for (const room of rooms) {
-    if (room !== null && (least === null || room < least)) least = room
-  }
-  return least
 }
