@@ -199,6 +199,19 @@ providers:
       { connectMs: 2_000, firstByteMs: 600_000 },
     ])
   })
+
+  test('a slash at the end of an address that others begin with is not meant', () => {
+    const { admin, providers } = load(`
+admin: { public_url: "https://gate.example.com/" }
+providers:
+  local: { kind: openai, base_url: "http://127.0.0.1:8000/v1/" }
+`)
+    const [local] = providers
+    assert.deepEqual(
+      [admin.publicUrl, local?.kind === 'openai' && local.baseUrl],
+      ['https://gate.example.com', 'http://127.0.0.1:8000/v1'],
+    )
+  })
 })
 
 describe('what is wrong', () => {

@@ -18,6 +18,7 @@ import {
   timezone,
   wait,
 } from '../core/units.ts'
+import { withoutEndSlash } from '../core/url-of.ts'
 
 const TOKENS_MAX = 100_000_000
 
@@ -78,7 +79,7 @@ const smtp = z.strictObject({
 const admin = z
   .strictObject({
     listen: listen().default('same'),
-    public_url: httpUrl.optional(),
+    public_url: httpUrl.transform(withoutEndSlash).optional(),
     oidc: oidc.optional(),
     smtp: smtp.optional(),
   })

@@ -1,6 +1,11 @@
-// The address of a listener as people and clients write it.
+// Addresses as people and clients write them.
 
 /** http://HOST:PORT; an IPv6 address stands in brackets. */
 export function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** An address that others begin with: whether it ends with a slash says nothing. */
+export function withoutEndSlash(url: string): string {
+  return url.replace(/\/+$/, '')
 }

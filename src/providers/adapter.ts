@@ -6,6 +6,7 @@ import type { Vendor } from '../catalog/main-models.ts'
 import type { PriceList } from '../catalog/price-data.ts'
 import type { Clock } from '../core/clock.ts'
 import { httpUrl, wait } from '../core/units.ts'
+import { withoutEndSlash } from '../core/url-of.ts'
 import { isForbiddenHost } from './addresses.ts'
 import type { HttpClient } from './http.ts'
 import type { Provider } from './provider.ts'
@@ -70,6 +71,9 @@ export const providerUrl = httpUrl
     const { username = '', search = '', hash = '' } = URL.parse(value) ?? {}
     return username + search + hash === ''
   }, 'must be an address alone, without a user, a query or a fragment')
+
+/** What the addresses of all calls to a provider begin with. */
+export const providerBaseUrl = providerUrl.transform(withoutEndSlash)
 
 const timeout = wait.refine(
   (ms) => ms > 0,

@@ -5,7 +5,7 @@ import type { JsonObject } from '../core/json.ts'
 import { numberOf } from '../core/json.ts'
 import { text } from '../core/units.ts'
 import type { AdapterTools, Named } from './adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'
 import { fetchJson } from './fetch-json.ts'
 import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
@@ -19,7 +19,7 @@ const settings = z
   .strictObject({
     kind: z.literal('anthropic'),
     api_key: apiKeys.optional(),
-    base_url: providerUrl.optional(),
+    base_url: providerBaseUrl.optional(),
     version: text.optional(),
     /** Turned on for everyone; the client's are added. */
     betas: z.array(text).optional(),
@@ -41,7 +41,7 @@ type Settings = Named<z.output<typeof settings>>
 
 function anthropicProvider(settings: Settings, { http, clock }: AdapterTools): Provider {
   const keys = new Keys(settings.apiKeys, clock)
-  const base = (settings.baseUrl ?? ANTHROPIC).replace(/\/$/, '')
+  const base = settings.baseUrl ?? ANTHROPIC
   const headersFor = (key: string | undefined, client: ReadonlyMap<string, string>) => {
     const betas = [...(settings.betas ?? []), client.get('anthropic-beta') ?? '']
     const beta = betas.filter((name) => name !== '').join(',')

@@ -6,7 +6,7 @@ import type { UpstreamFormat } from '../core/endpoints.ts'
 import { text } from '../core/units.ts'
 import { AccessTokens } from './access-tokens.ts'
 import type { AdapterTools, Named } from './adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'
 import { fetchToken } from './fetch-token.ts'
 import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
@@ -21,7 +21,7 @@ const entra = z
     client_id: text,
     client_secret: text,
     /** Other clouds than the public one have their own. */
-    authority: providerUrl.default(AUTHORITY),
+    authority: providerBaseUrl.default(AUTHORITY),
   })
   .transform(({ tenant_id, client_id, client_secret, authority }) => ({
     tenantId: tenant_id,
@@ -33,7 +33,7 @@ const entra = z
 const settings = z
   .strictObject({
     kind: z.literal('azure'),
-    base_url: providerUrl,
+    base_url: providerBaseUrl,
     /** Without it, the version that Azure keeps up to date by itself. */
     api_version: text.optional(),
     api_key: apiKeys.optional(),
@@ -101,7 +101,7 @@ const PATHS: Partial<Record<UpstreamFormat | 'models', string>> = {
 
 /** Under a version of its API a deployment stands in the address; else, and always for responses, in the body. */
 function placeOf({ baseUrl, apiVersion }: Settings) {
-  const resource = baseUrl.replace(/\/+$/, '').replace(/\/openai(\/v1)?$/, '')
+  const resource = baseUrl.replace(/\/openai(\/v1)?$/, '')
   return (what: UpstreamFormat | 'models', deployment?: string): URL => {
     const path = PATHS[what] ?? ''
     if (apiVersion === undefined) return new URL(`${resource}/openai/v1${path}`)
@@ -115,7 +115,7 @@ function entraTokens(
   { tenantId, clientId, clientSecret, authority }: NonNullable<Settings['entra']>,
   { http, clock }: AdapterTools,
 ): AccessTokens {
-  const url = new URL(`${authority.replace(/\/$/, '')}/${tenantId}/oauth2/v2.0/token`)
+  const url = new URL(`${authority}/${tenantId}/oauth2/v2.0/token`)
   const form = {
     grant_type: 'client_credentials',
     client_id: clientId,

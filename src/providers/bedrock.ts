@@ -11,7 +11,7 @@ import { isArray, isObject, stringOf } from '../core/json.ts'
 import { text } from '../core/units.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'
 import { claudeAnswer, converseAnswer } from './bedrock-answer.ts'
 import { takenBetas, untakenBetas } from './claude-betas.ts'
 import { fetchJson } from './fetch-json.ts'
@@ -35,7 +35,7 @@ const settings = z
     session_token: secret.optional(),
     /** Of the credentials file in the home folder, where no other credentials are given. */
     profile: text.default('default'),
-    base_url: providerUrl.optional(),
+    base_url: providerBaseUrl.optional(),
     ...COMMON,
   })
   .transform(({ api_key, access_key_id, secret_access_key, session_token, base_url, ...rest }) => ({
@@ -67,7 +67,7 @@ type Settings = z.output<typeof settings>
 function bedrockProvider(settings: Named<Settings>, { http, clock }: AdapterTools): Provider {
   const keys = new Keys(settings.apiKeys, clock)
   const host = `https://bedrock-runtime.${settings.region}.amazonaws.com`
-  const base = (settings.baseUrl ?? host).replace(/\/$/, '')
+  const base = settings.baseUrl ?? host
   return {
     name: settings.name,
     formatsOf: (model) => (isClaude(model) ? ['messages'] : ['converse']),

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { numberOf } from '../core/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'
 import { fetchJson } from './fetch-json.ts'
 import { namesIn } from './list-models.ts'
 import { Keys } from './keys.ts'
@@ -17,7 +17,7 @@ const settings = z
   .strictObject({
     kind: z.literal('gemini'),
     api_key: apiKeys.optional(),
-    base_url: providerUrl.optional(),
+    base_url: providerBaseUrl.optional(),
     ...COMMON,
   })
   .transform(({ api_key, base_url, ...rest }) => ({ ...rest, apiKeys: api_key, baseUrl: base_url }))
@@ -36,7 +36,7 @@ type Settings = Named<z.output<typeof settings>>
 
 function geminiProvider(settings: Settings, { http, clock }: AdapterTools): Provider {
   const keys = new Keys(settings.apiKeys, clock)
-  const base = (settings.baseUrl ?? GEMINI).replace(/\/$/, '')
+  const base = settings.baseUrl ?? GEMINI
   const headersFor = (key: string | undefined) => ({
     'content-type': 'application/json',
     'x-goog-api-key': key ?? '',

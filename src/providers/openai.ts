@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { oneOf, text } from '../core/units.ts'
 import type { AdapterTools, Named } from './adapter.ts'
-import { apiKeys, COMMON, defineAdapter, missingKey, providerUrl } from './adapter.ts'
+import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'
 import { inOlderWords } from './compatible.ts'
 import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
@@ -18,7 +18,7 @@ const settings = z
     kind: z.literal('openai'),
     api_key: apiKeys.optional(),
     /** Where it is; without it, where the preset is, or OpenAI itself. */
-    base_url: providerUrl.optional(),
+    base_url: providerBaseUrl.optional(),
     preset: oneOf(PRESETS).optional(),
     /** The one format it speaks for conversations; without it, what is known of the place. */
     api: oneOf(['chat', 'responses']).optional(),
@@ -65,9 +65,8 @@ function openAiProvider(settings: Named<Settings>, { http, clock }: AdapterTools
   const formats = formatsOf(settings)
   const keys = new Keys(settings.apiKeys, clock)
   const place = placeOf(settings)
-  const base = place.url.replace(/\/$/, '')
   const urls = new Map(
-    Object.entries(PATHS).map(([format, path]) => [format, new URL(`${base}${path}`)]),
+    Object.entries(PATHS).map(([format, path]) => [format, new URL(`${place.url}${path}`)]),
   )
   const headersByKey = new Map<string | undefined, Record<string, string>>()
   const headersFor = (key: string | undefined): Record<string, string> => {
@@ -113,7 +112,7 @@ function openAiProvider(settings: Named<Settings>, { http, clock }: AdapterTools
     listModels: (signal) =>
       listModels(
         http,
-        { url: new URL(`${base}/models`), headers: headersFor(keys.next()) },
+        { url: new URL(`${place.url}/models`), headers: headersFor(keys.next()) },
         signal,
       ),
   }

@@ -9,7 +9,7 @@ import { text } from '../core/units.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import { AccessTokens } from './access-tokens.ts'
 import type { AdapterTools, Named } from './adapter.ts'
-import { COMMON, defineAdapter, providerUrl } from './adapter.ts'
+import { COMMON, defineAdapter, providerBaseUrl, providerUrl } from './adapter.ts'
 import { takenBetas, untakenBetas } from './claude-betas.ts'
 import { fetchJson } from './fetch-json.ts'
 import { fetchToken } from './fetch-token.ts'
@@ -40,7 +40,7 @@ const settings = z
     project: text,
     location: text,
     credentials,
-    base_url: providerUrl.optional(),
+    base_url: providerBaseUrl.optional(),
     ...COMMON,
   })
   .transform(({ base_url, ...rest }) => ({ ...rest, baseUrl: base_url }))
@@ -108,7 +108,7 @@ function vertexProvider(settings: Named<Settings>, tools: AdapterTools): Provide
 }
 
 function baseOf({ baseUrl, location }: Settings): string {
-  if (baseUrl !== undefined) return baseUrl.replace(/\/$/, '')
+  if (baseUrl !== undefined) return baseUrl
   const host = location === 'global' ? '' : `${location}-`
   return `https://${host}aiplatform.googleapis.com`
 }

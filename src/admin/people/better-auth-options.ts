@@ -7,6 +7,7 @@ import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import { twoFactor } from 'better-auth/plugins/two-factor'
 
 import { newId, type IdPrefix } from '../../core/ids.ts'
+import { withoutEndSlash } from '../../core/url-of.ts'
 import { inTheNameOf, recordChange, type Change } from '../../store/audit.ts'
 import { findPerson, markJoined } from '../../store/people.ts'
 import type { Store } from '../../store/open.ts'
@@ -123,7 +124,7 @@ function singleSignOn(oidc: OidcSettings) {
     config: [
       {
         providerId: OIDC_PROVIDER,
-        discoveryUrl: `${oidc.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+        discoveryUrl: `${withoutEndSlash(oidc.issuer)}/.well-known/openid-configuration`,
         clientId: oidc.clientId,
         clientSecret: oidc.clientSecret,
         scopes: ['openid', 'email', 'profile'],

@@ -41,7 +41,7 @@ export type MadeLink = {
 
 /** The address a link is opened by; its token stands behind the #, which no server is sent. */
 export function linkUrl({ kind, token }: Pick<MadeLink, 'kind' | 'token'>, base: string): string {
-  return `${base.replace(/\/$/, '')}${LINK_PAGES[kind]}#${token}`
+  return `${base}${LINK_PAGES[kind]}#${token}`
 }
 
 /** For the first administrator; undefined once there is anybody. */

@@ -16,7 +16,7 @@ export function SnippetTabs({ models, secret }: SnippetTabsProps) {
   const about = useQuery(aboutQuery)
   const [hasSecret, setHasSecret] = useState(true)
   const values = {
-    baseUrl: (about.data?.base_url ?? location.origin).replace(/\/$/, ''),
+    baseUrl: about.data?.base_url ?? location.origin,
     model: models.find((model) => !model.includes('embedding')) ?? models[0] ?? 'MODEL',
     secret: hasSecret ? secret : undefined,
   }
