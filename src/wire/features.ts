@@ -10,8 +10,10 @@ import { documentFormat } from './converse/documents.ts'
 import { isTextType } from './media.ts'
 import { CACHE_MARKS_MAX, marksIn } from './messages/cache-marks.ts'
 import { claudeOf } from './messages/claude.ts'
+import { isForcedInWords } from './messages/forced-tool.ts'
+import { hindranceOf, thinksAsAsked } from './messages/thinking-encode.ts'
 import { takesSampling } from './sampling.ts'
-import { asksForThinking, isDeafToEffort, thinksAnyway } from './thinking.ts'
+import { isDeafToEffort, thinksAnyway } from './thinking.ts'
 
 /** The formats of conversations: those a client speaks, and those a provider does. */
 export type ChatFormat = Exclude<Format, 'embeddings'>
@@ -89,6 +91,8 @@ export const FEATURES = {
   },
   tool_input_format: { chat: 'tools.custom.format', responses: 'tools.format' },
   thinking_before_forced_tool: { chat: 'reasoning_effort', responses: 'reasoning.effort' },
+  thinking_within_small_limit: { chat: 'reasoning_effort', responses: 'reasoning' },
+  thinking_in_unthinking_turn: { chat: 'reasoning_effort', responses: 'reasoning' },
   thinking_budget: { messages: 'thinking.budget_tokens' },
   thinking_display: { responses: 'reasoning.summary', messages: 'thinking.display' },
   foreign_thinking: {
@@ -175,6 +179,12 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     file_beyond_pdf: refuse('only PDF and text files can be read'),
     forced_tool: drop('Opus and Sonnet from 5.5 on and Fable from 5.1 on are told in words'),
     thinking_before_forced_tool: drop('a model that must call a tool cannot think before'),
+    thinking_within_small_limit: drop(
+      'Claude before 4.6 thinks only within more than 1,024 tokens',
+    ),
+    thinking_in_unthinking_turn: drop(
+      'Claude before 4.6 goes on thinking after a call only where it has thought before it',
+    ),
     tool_input_format: drop('the format is told in the tool’s description instead'),
     foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
     reasoning: drop(PLAIN),
@@ -283,10 +293,12 @@ export function clientName(
 export function featuresOf(request: Conversation, target: Listener): Feature[] {
   const { sampling, messages, reasoning, outputFormat } = request
   const parts = messages.flatMap((message): readonly Part[] => message.parts)
-  const thinks = thinksInMessages(request)
-  const thinker = defined({ model: target.model, nature: target.nature, reasoning })
-  const claude = claudeOf(thinker)
-  const isFree = takesSampling(thinker)
+  const told: Conversation = defined({ ...request, model: target.model, nature: target.nature })
+  const claude = claudeOf(told)
+  const isClaudes = target.format === 'messages'
+  const thinks = isClaudes && thinksAsAsked(told)
+  const hindrance = isClaudes ? hindranceOf(told) : undefined
+  const isFree = takesSampling(told)
   const uses: Record<Feature, boolean> = {
     choices: request.choices > 1,
     stop: sampling.stop !== undefined,
@@ -323,37 +335,29 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     file_beyond_documents: parts.some(
       (part) => part.type === 'file' && documentFormat(part.source) === undefined,
     ),
-    forced_tool: forcesTool(request) && !claude.takesForcedTool,
+    forced_tool: isForcedInWords(told),
     forbidden_tools: request.toolChoice?.type === 'none' && calledTools(request).length > 0,
     strict_tool: request.tools.some((tool) => tool.type === 'function' && tool.strict === true),
     tool_input_format: request.tools.some(
       (tool) => tool.type === 'custom' && tool.inputFormat !== undefined,
     ),
     file_beyond_pdf: parts.some((part) => part.type === 'file' && !isPdfOrText(part)),
-    thinking_before_forced_tool: asksForThinking(request) && !thinks,
+    thinking_before_forced_tool: hindrance === 'forced tool',
+    thinking_within_small_limit: hindrance === 'small limit',
+    thinking_in_unthinking_turn: hindrance === 'unthinking turn',
     thinking_budget: reasoning?.tokensMax !== undefined,
     thinking_display: reasoning?.display !== undefined,
     foreign_thinking: parts.some(
       (part) => part.type === 'thinking' && part.seal?.format !== target.format,
     ),
-    reasoning: isDeafToEffort(thinker, target.format),
-    thinking_off: thinksAnyway(thinker, target.format),
+    reasoning: isDeafToEffort(told, target.format),
+    thinking_off: thinksAnyway(told, target.format),
     schema_name: outputFormat?.type === 'json-schema',
   }
   return (Object.keys(uses) as Feature[]).filter((feature) => uses[feature])
 }
 
 type Part = Message['parts'][number]
-
-/** Thinking at a provider of the messages format: asked for, and not ruled out by a tool call that is forced. */
-export function thinksInMessages(request: Conversation): boolean {
-  return asksForThinking(request) && !forcesTool(request)
-}
-
-export function forcesTool({ toolChoice }: Conversation): boolean {
-  if (toolChoice?.type === 'allowed') return toolChoice.required
-  return toolChoice?.type === 'required' || toolChoice?.type === 'tool'
-}
 
 /** Whether a file can be a document of the messages format: a PDF, or text in whatever clothes. */
 function isPdfOrText({ source }: FilePart): boolean {

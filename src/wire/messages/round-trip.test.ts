@@ -11,6 +11,7 @@ import { lossesOf } from '../features.ts'
 import { readCall } from './call.ts'
 import { decodeRequest } from './request-decode.ts'
 import { encodeRequest } from './request-encode.ts'
+import { hindranceOf } from './thinking-encode.ts'
 
 const maybe = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
   fc.option(value, { nil: undefined })
@@ -142,7 +143,7 @@ const mode = fc.oneof(
   }),
 )
 
-const conversation: fc.Arbitrary<Conversation> = fc
+const conversation = fc
   .record({
     mode,
     messages,
@@ -155,7 +156,7 @@ const conversation: fc.Arbitrary<Conversation> = fc
     serviceTier: maybe(fc.constantFrom('auto', 'default')),
     cache: maybe(fc.constantFrom({}, { ttl: '1h' })),
   })
-  .map(({ mode: chosen, ...rest }) => ({
+  .map(({ mode: chosen, ...rest }): Conversation => ({
     kind: 'chat',
     model: 'm',
     dropped: [],
@@ -164,6 +165,8 @@ const conversation: fc.Arbitrary<Conversation> = fc
     ...defined(rest),
     ...chosen,
   }))
+  // A wish for thinking that cannot be granted is a loss, and tested as one.
+  .filter((request) => hindranceOf(request) === undefined)
 
 test('a request that is written and read again is the same', () => {
   fc.assert(

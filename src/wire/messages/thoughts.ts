@@ -53,7 +53,7 @@ function isForeignThought(block: JsonObject): boolean {
  * Whether the model is to go on with a turn of its own, after the results of its calls or from its first words, that does
  * not begin with a thought. With a budget for thinking that is refused.
  */
-function goesOnUnthinking(messages: readonly Json[]): boolean {
+export function goesOnUnthinking(messages: readonly Json[]): boolean {
   const opening = messages.findLastIndex((message) => isObject(message) && !isOfModelsTurn(message))
   const [first] = messages.slice(opening + 1)
   if (!isObject(first)) return false

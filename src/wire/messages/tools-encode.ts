@@ -3,10 +3,9 @@ import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
 import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
-import { forcesTool } from '../features.ts'
 import { fitToolName } from '../tool-name.ts'
 import { encodeCacheMark } from './cache-marks.ts'
-import { claudeOf } from './claude.ts'
+import { isForcedInWords } from './forced-tool.ts'
 import { adaptSchema } from '../schema-adapt.ts'
 import { TOOL_NAME_CHARACTERS_MAX } from './tool-names.ts'
 
@@ -47,10 +46,6 @@ export function forcingWords(request: Conversation): string | undefined {
   return toolChoice?.type === 'tool'
     ? `Call the tool ${toolChoice.name}.`
     : 'Call at least one tool.'
-}
-
-function isForcedInWords(request: Conversation): boolean {
-  return forcesTool(request) && !claudeOf(request).takesForcedTool
 }
 
 function encodeTool(tool: Tool): JsonObject {
