@@ -39,28 +39,48 @@ export function decodeInput(input: Json | undefined, reading: Reading): Message[
   return turns.messages
 }
 
-/** Collects messages and joins what belongs to one turn of the assistant. */
+/** A message, and the results of the calls in it. */
+type Turn = { readonly message: Message; readonly results: Message[] }
+
+/**
+ * Collects messages and joins what belongs to one turn of the assistant. A user may speak before a call is answered here;
+ * in other formats results stand right behind their calls.
+ */
 class Turns {
-  readonly messages: Message[] = []
-  readonly #callIds = new Set<string>()
-  #turn: AssistantPart[] | undefined
+  readonly #turns: Turn[] = []
+  readonly #callers = new Map<string, Turn>()
+  /** What the assistant has said so far in a turn that is not over. */
+  #open: { readonly turn: Turn; readonly parts: AssistantPart[] } | undefined
+
+  get messages(): Message[] {
+    return this.#turns.flatMap(({ message, results }) => [message, ...results])
+  }
 
   other(message: Message): void {
-    this.#turn = undefined
-    this.messages.push(message)
+    this.#open = undefined
+    this.#turns.push({ message, results: [] })
   }
 
-  assistant(parts: readonly AssistantPart[]): void {
-    for (const part of parts) if (part.type === 'tool-call') this.#callIds.add(part.id)
-    if (this.#turn === undefined) {
-      this.#turn = []
-      this.messages.push({ role: 'assistant', parts: this.#turn })
-    }
-    this.#turn.push(...parts)
+  assistant(added: readonly AssistantPart[]): void {
+    this.#open ??= this.#begin()
+    const { turn, parts } = this.#open
+    for (const part of added) if (part.type === 'tool-call') this.#callers.set(part.id, turn)
+    parts.push(...added)
   }
 
-  hasCalled(id: string): boolean {
-    return this.#callIds.has(id)
+  /** False = nobody has called it. */
+  result(message: Extract<Message, { role: 'tool' }>): boolean {
+    this.#open = undefined
+    const caller = this.#callers.get(message.callId)
+    caller?.results.push(message)
+    return caller !== undefined
+  }
+
+  #begin() {
+    const parts: AssistantPart[] = []
+    const turn: Turn = { message: { role: 'assistant', parts }, results: [] }
+    this.#turns.push(turn)
+    return { turn, parts }
   }
 }
 
@@ -90,13 +110,11 @@ function decodeItem({ item, place }: Placed, turns: Turns, reading: Reading): vo
     case 'function_call_output':
     case 'custom_tool_call_output': {
       const callId = expectName(item['call_id'], `${place}.call_id`)
-      if (!turns.hasCalled(callId)) {
-        throw invalidRequest(
-          `${place}.call_id`,
-          `${place}.call_id is "${callId}", and no tool call before it has that id`,
-        )
-      }
-      return turns.other({ role: 'tool', callId, parts: decodeOutput({ item, place }) })
+      if (turns.result({ role: 'tool', callId, parts: decodeOutput({ item, place }) })) return
+      throw invalidRequest(
+        `${place}.call_id`,
+        `${place}.call_id is "${callId}", and no tool call before it has that id`,
+      )
     }
     case 'reasoning':
       return turns.assistant([decodeReasoning({ item, place })])

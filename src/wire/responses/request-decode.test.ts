@@ -26,6 +26,31 @@ describe('responses: input as messages', () => {
     ])
   })
 
+  test('results stand behind their calls, whatever was said between', () => {
+    const result = (id: string): JsonObject => ({
+      type: 'function_call_output',
+      call_id: id,
+      output: id,
+    })
+    const roles = messages(
+      { role: 'user', content: 'go' },
+      call('a'),
+      call('b'),
+      result('b'),
+      { role: 'user', content: 'wait' },
+      result('a'),
+      call('c'),
+      { role: 'user', content: 'stop' },
+      call('d'),
+      result('d'),
+      result('c'),
+    ).map((message) => (message.role === 'tool' ? message.callId : message.role))
+    assert.deepEqual(roles, [
+      ...['user', 'assistant', 'b', 'a', 'user'],
+      ...['assistant', 'c', 'user', 'assistant', 'd'],
+    ])
+  })
+
   test('what an assistant thought, said and called is one message', () => {
     assert.deepEqual(
       messages(
