@@ -84,13 +84,16 @@ export function isForOperator({ code, type }: ProviderComplaint): boolean {
 }
 
 /**
- * How providers say that they do not know the thoughts that came back to them, or take none: OpenAI and xAI, Anthropic,
+ * How providers say that thoughts came back to them that they do not know, do not take, or not so: OpenAI and xAI, Anthropic,
  * Gemini, and strict servers of chat completions. Not all of them have a code for it.
  */
 const THOUGHTS_REFUSED = [
   /encrypted[ _]content/i,
   /invalid `?(?:signature|data)`? in `?(?:redacted_)?thinking/i,
   /thinking\.signature/,
+  /thinking` blocks .*cannot be modified/,
+  /final block in an assistant message cannot be `thinking/,
+  /required (?:following|'reasoning') item/,
   /thought[ _]?signature/i,
   /reasoning_(?:content|details)/,
 ]
