@@ -7,6 +7,9 @@ import type { JsonObject } from '../core/json.ts'
 import { isGiven } from '../core/json.ts'
 import type { FieldTable } from './fields.ts'
 
+/** Part of what each message is framed with; any other word is one that the client chose. */
+const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
+
 export class Measure {
   readonly #sum: { -readonly [Part in keyof InputMeasure]: InputMeasure[Part] } = { ...NO_INPUT }
   readonly #texts: string[] | undefined
@@ -41,6 +44,10 @@ export class Measure {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     this.#sum.jsonBytes += Buffer.byteLength(text)
     this.#texts?.push(text)
+  }
+
+  role(value: unknown): void {
+    if (!ROLES.has(value)) this.text(value)
   }
 
   /** A field that no table knows may still reach the model: providers put documents and templates there. */

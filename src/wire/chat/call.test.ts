@@ -17,7 +17,7 @@ test('each part of a request counts as what it is', () => {
   const video = { type: 'video_url', video_url: { url: 'https://example.com/film' } }
   const cases: [string, JsonObject, Partial<InputMeasure>][] = [
     ['text is counted in bytes', user('grün'), { items: 1, textBytes: 5 }],
-    ['a list of texts', user([{ type: 'text', text: 'a' }, 'b']), { items: 1, textBytes: 2 }],
+    ['a list of texts', user([{ type: 'text', text: 'a' }, 'b']), { items: 3, textBytes: 2 }],
     [
       'names and thoughts',
       say({ role: 'assistant', name: 'x', reasoning_content: 'yz' }),
@@ -28,7 +28,7 @@ test('each part of a request counts as what it is', () => {
     [
       'a result in parts',
       say({ role: 'tool', content: [{ type: 'text', text: 'ok' }] }),
-      { items: 1, jsonBytes: 2 },
+      { items: 2, jsonBytes: 2 },
     ],
     [
       'a call',
@@ -44,22 +44,22 @@ test('each part of a request counts as what it is', () => {
     [
       'an image',
       user([{ type: 'image_url', image_url: { url: 'data:…' } }]),
-      { items: 1, images: 1 },
+      { items: 2, images: 1 },
     ],
     [
       'a file',
       user([{ type: 'file', file: { file_data: 'data:…' } }]),
-      { items: 1, unbounded: true },
+      { items: 2, unbounded: true },
     ],
     [
       'a file that is sound',
       user([{ type: 'file', file: { file_data: 'data:audio/wav;base64,…' } }]),
-      { items: 1, unbounded: true, audio: true },
+      { items: 2, unbounded: true, audio: true },
     ],
     [
       'a part that nobody knows',
       user([video]),
-      { items: 1, unbounded: true, audio: true, jsonBytes: jsonBytes(video) },
+      { items: 2, unbounded: true, audio: true, jsonBytes: jsonBytes(video) },
     ],
     ['a field that nobody knows', { ...user(''), documents: ['ab'] }, { items: 1, jsonBytes: 6 }],
     ['a message that is none', { model: 'm', messages: ['ab'] }, { items: 1, jsonBytes: 2 }],

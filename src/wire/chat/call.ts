@@ -46,9 +46,6 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   }
 }
 
-/** Part of what each message is framed with; any other word is one that the client chose. */
-const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
-
 type Walk = {
   readonly measure: Measure
   readonly needs: Set<Ability>
@@ -69,8 +66,8 @@ function readMessage(message: Json, place: string, walk: Walk): void {
   walk.hasForeignThoughts ||= hasForeignThoughts(message)
   const isResult = message['role'] === 'tool' || message['role'] === 'function'
   for (const [name, value] of Object.entries(message)) {
-    if (name === 'role' && ROLES.has(value)) continue
-    if (name === 'content') readContent(value, `${place}.content`, { ...walk, isResult })
+    if (name === 'role') measure.role(value)
+    else if (name === 'content') readContent(value, `${place}.content`, { ...walk, isResult })
     else if (name === 'tool_calls' && isArray(value)) readItems(value, measure)
     else if (name === 'audio' && isObject(value)) refuseAudioId(`${place}.audio`)
     else measure.text(value)
@@ -101,6 +98,7 @@ function readContent(content: Json | undefined, place: string, walk: ContentWalk
 }
 
 function readPart(part: Json, place: string, { measure, needs, isResult }: ContentWalk): void {
+  measure.item()
   if (!isObject(part)) return measure.text(part)
   refuseFileIds(part, place)
   readCacheMark(part, place, measure)

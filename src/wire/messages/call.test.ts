@@ -62,7 +62,7 @@ test('input is measured by what it is', () => {
     'a call': [withBlocks(call), { items: 2, jsonBytes: bytes(call) }],
     'a result': [
       withBlocks({ type: 'tool_result', tool_use_id: 'a', content: 'four' }),
-      { items: 2, jsonBytes: 4 },
+      { items: 2, textBytes: 1, jsonBytes: 4 },
     ],
     'a result of blocks': [
       withBlocks({
@@ -73,7 +73,7 @@ test('input is measured by what it is', () => {
           { type: 'image', source: base64 },
         ],
       }),
-      { items: 4, jsonBytes: 4, images: 1, cacheWrites: 'short' },
+      { items: 4, textBytes: 1, jsonBytes: 4, images: 1, cacheWrites: 'short' },
     ],
     'a search result': [
       withBlocks({

@@ -22,9 +22,13 @@ export function measureInput(body: JsonObject, measure: Measure): MeasuredInput 
   readCacheMark(body, '', walk)
   readContent(body['system'], 'system', walk)
   for (const [index, message] of listOf(body['messages']).entries()) {
-    walk.measure.item()
-    if (isObject(message)) readContent(message['content'], `messages[${index}].content`, walk)
-    else walk.measure.json(message)
+    measure.item()
+    if (!isObject(message)) {
+      measure.json(message)
+      continue
+    }
+    measure.role(message['role'])
+    readContent(message['content'], `messages[${index}].content`, walk)
   }
   for (const [index, tool] of listOf(body['tools']).entries()) {
     walk.measure.item()
@@ -84,6 +88,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
     case 'tool_use':
       return measure.json(block)
     case 'tool_result':
+      measure.text(block['tool_use_id'])
       return readToolResult(block['content'], `${place}.content`, walk)
     case 'search_result':
       measure.text(block['source'])

@@ -29,21 +29,21 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
     },
     { textBytes: 2, items: 2 },
   ],
-  ['text parts', user({ type: 'input_text', text: 'abc' }), { textBytes: 3 }],
-  ['images', user({ type: 'input_image', image_url: 'data:…' }), { images: 1 }],
-  ['files', user({ type: 'input_file', file_url: 'https://x' }), { unbounded: true }],
+  ['text parts', user({ type: 'input_text', text: 'abc' }), { items: 2, textBytes: 3 }],
+  ['images', user({ type: 'input_image', image_url: 'data:…' }), { items: 2, images: 1 }],
+  ['files', user({ type: 'input_file', file_url: 'https://x' }), { items: 2, unbounded: true }],
   ['tools', { tools: [TOOL] }, { textBytes: 2, items: 2, jsonBytes: bytes(TOOL) }],
   ['hosted tools not', { tools: [{ type: 'web_search' }] }, { textBytes: 2 }],
   ['schemas', { text: { format: FORMAT } }, { textBytes: 2, jsonBytes: bytes(FORMAT) }],
   [
     'calls',
     { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' }] },
-    { textBytes: 1, jsonBytes: 7 },
+    { textBytes: 2, jsonBytes: 7 },
   ],
   [
     'results',
     { input: [{ type: 'function_call_output', call_id: 'c', output: '12345' }] },
-    { jsonBytes: 5 },
+    { textBytes: 1, jsonBytes: 5 },
   ],
   [
     'encrypted thoughts',
@@ -55,7 +55,7 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
   [
     'cache marks',
     user({ type: 'input_text', text: '', prompt_cache_breakpoint: { ttl: '12h' } }),
-    { cacheWrites: 'long' },
+    { items: 2, cacheWrites: 'long' },
   ],
   ['cache options', { prompt_cache_options: {} }, { textBytes: 2, cacheWrites: 'short' }],
 ]

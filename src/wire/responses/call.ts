@@ -76,15 +76,19 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
   const { measure } = walk
   switch (itemType(item)) {
     case 'message':
+      measure.role(item['role'])
       return readContent(item['content'], `${place}.content`, walk)
     case 'function_call':
+      measure.text(item['call_id'])
       measure.text(item['name'])
       return measure.json(item['arguments'])
     case 'custom_tool_call':
+      measure.text(item['call_id'])
       measure.text(item['name'])
       return measure.json(item['input'])
     case 'function_call_output':
     case 'custom_tool_call_output':
+      measure.text(item['call_id'])
       return readOutput(item['output'], `${place}.output`, walk)
     case 'reasoning':
       walk.hasForeignThoughts ||= isUnreadable(item)
@@ -110,6 +114,7 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
 function readContent(content: Json | undefined, place: string, walk: Walk): void {
   if (!isArray(content)) return walk.measure.text(content)
   for (const [index, part] of content.entries()) {
+    walk.measure.item()
     if (isObject(part)) readPart(part, `${place}[${index}]`, walk)
     else walk.measure.json(part)
   }
@@ -119,6 +124,7 @@ function readContent(content: Json | undefined, place: string, walk: Walk): void
 function readOutput(output: Json | undefined, place: string, walk: Walk): void {
   if (!isArray(output)) return walk.measure.json(output)
   for (const [index, part] of output.entries()) {
+    walk.measure.item()
     if (!isObject(part) || part['type'] === 'input_text') walk.measure.json(part)
     else readPart(part, `${place}[${index}]`, walk)
   }
