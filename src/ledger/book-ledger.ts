@@ -16,6 +16,7 @@ import type {
   Settlement,
 } from './ledger.ts'
 import { plainAsk } from './plain-ask.ts'
+import { assertNanodollars } from './sound-figures.ts'
 import type { Spool, Spooled } from './spool.ts'
 import { toCharge } from './usage-row.ts'
 import { Waiting } from './waiting.ts'
@@ -62,22 +63,25 @@ export class BookLedger implements Ledger {
   }
 
   async trim(holdId: HoldId, amountNanodollars: Nanodollars): Promise<void> {
+    assertNanodollars('hold', amountNanodollars)
     const keyId = this.#open.get(holdId)
     if (keyId === undefined) return
     await this.#change({ kind: 'trim', holdId, keyId, amount: amountNanodollars })
   }
 
   async extend(holdId: HoldId, extraNanodollars: Nanodollars): Promise<boolean> {
+    assertNanodollars('extension', extraNanodollars)
     const keyId = this.#open.get(holdId)
     if (keyId === undefined) return false
     return this.#change({ kind: 'extend', holdId, keyId, extra: extraNanodollars })
   }
 
-  settle(settlement: Settlement): Promise<Settled> {
-    const { holdId } = settlement
+  async settle(settlement: Settlement): Promise<Settled> {
+    const { holdId, price } = settlement
     const known = this.#settled.get(holdId) ?? this.#settledBefore.get(holdId)
     if (known !== undefined) return known
-    const settled = this.#settle(settlement)
+    const charge = toCharge(settlement)
+    const settled = this.#settle({ charge, price: price === null ? undefined : toPriceRow(price) })
     this.#settled.set(holdId, settled)
     if (this.#settled.size >= SETTLED_KEPT) {
       this.#settledBefore = this.#settled
@@ -166,13 +170,11 @@ export class BookLedger implements Ledger {
     }
   }
 
-  async #settle(settlement: Settlement): Promise<Settled> {
-    const charge = toCharge(settlement)
-    const price = settlement.price === null ? undefined : toPriceRow(settlement.price)
+  async #settle(spooled: Spooled): Promise<Settled> {
     try {
-      return await this.#charge({ charge, price }, SETTLE_MS_MAX)
+      return await this.#charge(spooled, SETTLE_MS_MAX)
     } catch (error) {
-      return this.#spool({ charge, price }, error)
+      return this.#spool(spooled, error)
     }
   }
 

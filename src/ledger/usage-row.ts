@@ -4,6 +4,7 @@ import { NO_USAGE } from '../core/events.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { Charge, Hold, UsageRow } from './books.ts'
 import type { Settlement } from './ledger.ts'
+import { assertCount, assertNanodollars } from './sound-figures.ts'
 
 /** What the reservation fixed, whether it is still a hold or already an orphan's row. */
 type Reservation = Pick<
@@ -19,9 +20,13 @@ type Reservation = Pick<
   | 'modelAsked'
 >
 
-/** A settlement in the form of the books. Texts and counts may be what no database stores: that must not fail a charge. */
+/**
+ * A settlement in the form of the books. Texts and times may be what no database stores: that must not fail a charge. What
+ * it charges must be sound.
+ */
 export function toCharge(settlement: Settlement): Charge {
   const { tokens, firstTokenMs } = settlement
+  assertNanodollars('cost', settlement.costNanodollars)
   return {
     holdId: settlement.holdId,
     requestId: settlement.requestId,
@@ -33,18 +38,18 @@ export function toCharge(settlement: Settlement): Charge {
     status: settlement.status,
     errorCode: settlement.errorCode && storable(settlement.errorCode),
     tokens: {
-      inputTokens: count(tokens.inputTokens),
-      cachedTokens: count(tokens.cachedTokens),
-      cacheWriteTokens: count(tokens.cacheWriteTokens),
-      cacheWriteLongTokens: count(tokens.cacheWriteLongTokens),
-      outputTokens: count(tokens.outputTokens),
-      reasoningTokens: count(tokens.reasoningTokens),
+      inputTokens: sound(tokens.inputTokens),
+      cachedTokens: sound(tokens.cachedTokens),
+      cacheWriteTokens: sound(tokens.cacheWriteTokens),
+      cacheWriteLongTokens: sound(tokens.cacheWriteLongTokens),
+      outputTokens: sound(tokens.outputTokens),
+      reasoningTokens: sound(tokens.reasoningTokens),
     },
     costNanodollars: settlement.costNanodollars,
     priceVersion: settlement.price && settlement.price.version,
     estimated: settlement.estimated,
-    latencyMs: count(Math.round(settlement.latencyMs)),
-    firstTokenMs: firstTokenMs === null ? null : count(Math.round(firstTokenMs)),
+    latencyMs: milliseconds(settlement.latencyMs),
+    firstTokenMs: firstTokenMs === null ? null : milliseconds(firstTokenMs),
     endUser: settlement.endUser && storable(settlement.endUser),
     tags: tagsText(settlement.tags),
     attempts: JSON.stringify(settlement.attempts),
@@ -124,8 +129,14 @@ function storable(text: string): string {
   return text.slice(0, TEXT_CHARACTERS_MAX).toWellFormed().replaceAll('\0', '')
 }
 
-function count(value: number): number {
-  return Number.isSafeInteger(value) && value >= 0 ? value : 0
+function sound(tokens: number): number {
+  assertCount('number of tokens', tokens)
+  return tokens
+}
+
+function milliseconds(value: number): number {
+  const whole = Math.round(value)
+  return Number.isSafeInteger(whole) && whole >= 0 ? whole : 0
 }
 
 function tagsText(tags: Settlement['tags']): string {

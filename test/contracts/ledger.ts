@@ -6,6 +6,7 @@ import { after, describe, test } from 'node:test'
 import type { Price } from '../../src/catalog/prices.ts'
 import { NO_COST } from '../../src/catalog/tokens.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { NO_USAGE } from '../../src/core/events.ts'
 import type { Ask, Ledger, Refused, Reserved } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
@@ -437,6 +438,28 @@ function trouble(it: It): void {
     assert.equal(JSON.parse(row?.attempts ?? '')[0].why, odd)
   })
 
+  it('a figure that is none is refused, and the hold stays', async (desk) => {
+    const key = await desk.key(null)
+    await spend(desk.ledger, ask(key, 1000))
+    const asked = ask(key, 10)
+    const reserved = granted(await desk.ledger.reserve(asked))
+    const refuse = (action: Promise<unknown>) => assert.rejects(action, { name: 'AssertionError' })
+    for (const costNanodollars of [-1n, 2n ** 53n, 5 as unknown as bigint]) {
+      await refuse(desk.ledger.settle(settlement(asked, reserved, { costNanodollars })))
+      await refuse(desk.ledger.trim(reserved.holdId, costNanodollars))
+      await refuse(desk.ledger.extend(reserved.holdId, costNanodollars))
+    }
+    for (const name of Object.keys(NO_USAGE)) {
+      for (const wrong of [-1, 0.5, NaN, 2 ** 53]) {
+        const tokens = { ...NO_USAGE, [name]: wrong }
+        await refuse(desk.ledger.settle(settlement(asked, reserved, { tokens })))
+      }
+    }
+    const account = await desk.account(key)
+    assert.deepEqual([account.spent_nanodollars, account.held_nanodollars], [1000n, 10n])
+    await desk.ledger.settle(settlement(asked, reserved))
+  })
+
   it('an item that the database refuses fails alone', async (desk) => {
     const key = await desk.key(null)
     const asks = Array.from({ length: 8 }, () => ask(key, 10))
@@ -447,8 +470,8 @@ function trouble(it: It): void {
       holds.map((hold, index) => {
         const asked = asks[index]
         assert.ok(asked)
-        const costNanodollars = index === 3 ? 2n ** 70n : 5n
-        return desk.ledger.settle(settlement(asked, hold, { costNanodollars }))
+        const status = index === 3 ? 200.5 : 200
+        return desk.ledger.settle(settlement(asked, hold, { costNanodollars: 5n, status }))
       }),
     )
     assert.deepEqual(
