@@ -21,7 +21,7 @@ export type Format = {
   day(day: string): string
   /** In the reader's zone, which it names. */
   dateTime(moment: string): string
-  /** As dateTime, one of many in a row: their zone is the same. */
+  /** An hour as the gateway counts it: in UTC, one of many in a row. */
   hour(moment: string): string
   /** To the second, with the zone: what is compared with other records. */
   exactTime(moment: string): string
@@ -52,7 +52,10 @@ export function formatFor(locale: string): Format {
   })
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
   const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-  const hour = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  const hour = new Intl.DateTimeFormat(locale, {
+    ...{ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit', timeZone: 'UTC' },
+  })
+  const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
   const zone = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
   const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
   const list = new Intl.ListFormat(locale, { type: 'conjunction' })
@@ -69,7 +72,7 @@ export function formatFor(locale: string): Format {
     change: (ratio) => change.format(ratio),
     date: (moment) => date.format(new Date(moment)),
     day: (text) => day.format(new Date(text)),
-    dateTime: (moment) => `${hour.format(new Date(moment))} ${zoneAt(zone, moment)}`,
+    dateTime: (moment) => `${dateTime.format(new Date(moment))} ${zoneAt(zone, moment)}`,
     hour: (moment) => hour.format(new Date(moment)),
     exactTime: (moment) => exactTime.format(new Date(moment)),
     dateTimeIn: (moment, timeZone) => dateTimeIn(locale, moment, timeZone),
