@@ -19,7 +19,7 @@ import { overviewSearch } from './pages/api-access/overview-search.ts'
 import { auditSearch } from './pages/audit/audit-search.ts'
 import { FailedPage } from './pages/failed.tsx'
 import { modelsSearch } from './pages/models/models-search.ts'
-import { NotFoundPage } from './pages/not-found.tsx'
+import { NotFoundPage, NowherePage } from './pages/not-found.tsx'
 import { playgroundSearch } from './pages/playground/playground-search.ts'
 import { requestsSearch } from './pages/requests/requests-search.ts'
 import { Loading } from './parts/loading.tsx'
@@ -44,7 +44,10 @@ declare module '@tanstack/react-router' {
 
 type Context = { readonly queryClient: QueryClient }
 
-const rootRoute = createRootRouteWithContext<Context>()({ component: Outlet })
+const rootRoute = createRootRouteWithContext<Context>()({
+  component: Outlet,
+  notFoundComponent: NowherePage,
+})
 
 const startRoute = createRoute({
   getParentRoute: () => rootRoute,
