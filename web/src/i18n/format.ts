@@ -99,15 +99,19 @@ function dateTimeIn(locale: string, moment: string, timeZone: string): string {
 type Rounding = 'halfExpand' | 'trunc'
 
 /**
- * Cents; below a dollar up to a hundredth of them. Below a cent six decimals, so that a column adds up as one reads it;
+ * Cents; below a dollar also their hundredths, both digits, so that a column stays in line. Below a cent six decimals, so that a column adds up as one reads it;
  * two digits that are not zero where even that shows none.
  */
 function money(locale: string, amount: string, roundingMode: Rounding): string {
   const size = Math.abs(Number(amount))
+  const isWholeCents = /^-?\d+(\.\d{1,2})?0*$/.test(amount)
+  const decimals = size < 1 && !isWholeCents ? 4 : 2
   const digits: Intl.NumberFormatOptions =
     size < 0.000_01 && size !== 0
       ? { maximumSignificantDigits: 2 }
-      : { minimumFractionDigits: 2, maximumFractionDigits: size < 0.01 ? 6 : size < 1 ? 4 : 2 }
+      : size < 0.01
+        ? { minimumFractionDigits: 2, maximumFractionDigits: 6 }
+        : { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
   const style = { style: 'currency', currency: 'USD' } as const
   const format = new Intl.NumberFormat(locale, { ...style, ...digits, roundingMode })
   // A decimal string is formatted exactly; a number would not be above 2^53 nanodollars.
