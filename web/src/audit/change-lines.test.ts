@@ -22,6 +22,16 @@ for (const { change, words, told } of [
     words: english,
     told: 'First day of the week: Monday → Sunday',
   },
+  {
+    change: ['description', null, 'the new one'],
+    words: english,
+    told: 'Description: the new one',
+  },
+  {
+    change: ['description', 'the old one', null],
+    words: english,
+    told: 'Description: the old one → none',
+  },
   { change: ['enabled', true, false], words: english, told: 'Enabled: yes → no' },
   {
     change: ['permissions', ['chat'], ['chat', 'models']],

@@ -41,7 +41,10 @@ function pairOf(
   { after, words }: { readonly after: unknown; readonly words: Words },
 ): Pick<ChangeLine, 'before' | 'after'> {
   if (!Array.isArray(before) || !Array.isArray(after))
-    return { before: wordOf(field, before, words), after: wordOf(field, after, words) }
+    return {
+      before: meansNothing(field, before) ? '' : wordOf(field, before, words),
+      after: wordOf(field, after, words),
+    }
   const word = (item: unknown): string => itemWord(field, item, words)
   const gone = before.filter((item) => !after.includes(item)).map((item) => `−${word(item)}`)
   const come = after.filter((item) => !before.includes(item)).map((item) => `+${word(item)}`)
@@ -66,9 +69,18 @@ function itemWord(field: string, item: unknown, words: Words): string {
     : nameOf(field, String(item), words)
 }
 
+/** No limit and no expiry are something: they can be taken away. */
+function meansNothing(field: string, value: unknown): boolean {
+  return isAbsent(value) && field !== 'budget' && field !== 'expires_at'
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === null || value === undefined || value === ''
+}
+
 function wordOf(field: string, value: unknown, words: Words): string {
   const { t, format } = words
-  if (value === null || value === undefined || value === '') return absenceOf(field, words)
+  if (isAbsent(value)) return absenceOf(field, words)
   if (Array.isArray(value)) {
     if (value.length === 0) return t('changes.nothing')
     return value.map((item) => itemWord(field, item, words)).join(', ')
