@@ -46,7 +46,9 @@ export function DeliveryLog() {
         />
       ) : rows?.length === 0 ? (
         <div className="card">
-          <EmptyState icon={<ListIcon size={22} />} title={t('alerts.nothingSent')} />
+          <EmptyState icon={<ListIcon size={22} />} title={t('alerts.nothingSent')}>
+            {t('alerts.nothingSentAbout')}
+          </EmptyState>
         </div>
       ) : (
         <DataTable

@@ -34,7 +34,10 @@ export function AuditPage() {
         actions={<CsvButton href={csv} name="audit.csv" />}
       />
       <AuditFilters search={search} />
-      <AuditEntries search={search} />
+      <AuditEntries
+        search={search}
+        none={{ title: t('auditPage.none'), about: t('auditPage.noneAbout') }}
+      />
     </>
   )
 }
@@ -85,8 +88,13 @@ function AuditFilters({ search }: SearchProps) {
   )
 }
 
+type AuditEntriesProps = SearchProps & {
+  /** What to say when there is no entry. */
+  readonly none: { readonly title: string; readonly about: string }
+}
+
 /** Also for the record of one thing on its own page. */
-export function AuditEntries({ search }: SearchProps) {
+export function AuditEntries({ search, none }: AuditEntriesProps) {
   const { t } = useTranslation()
   const record = useInfiniteQuery({
     queryKey: ['audit', search],
@@ -109,7 +117,9 @@ export function AuditEntries({ search }: SearchProps) {
     <>
       <div className={`card ${styles['flush']}`}>
         {entries.length === 0 ? (
-          <EmptyState icon={<HistoryIcon size={22} />} title={t('audit.none')} />
+          <EmptyState icon={<HistoryIcon size={22} />} title={none.title}>
+            {none.about}
+          </EmptyState>
         ) : (
           <AuditList entries={entries} withSubject />
         )}

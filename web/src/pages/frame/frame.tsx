@@ -52,7 +52,10 @@ export function FramePage() {
         {may('audit:read') && (
           <section>
             <h2 className={styles['heading']}>{t('framePage.history')}</h2>
-            <AuditEntries search={{ subject: 'frame' }} />
+            <AuditEntries
+              search={{ subject: 'frame' }}
+              none={{ title: t('audit.none'), about: t('audit.noneAbout') }}
+            />
           </section>
         )}
       </Stack>

@@ -48,7 +48,9 @@ export function ActivityTab({ detail }: TabProps) {
       {activity.isSuccess && (
         <div className={`card ${styles['flush']}`}>
           {entries.length === 0 ? (
-            <EmptyState icon={<HistoryIcon size={22} />} title={t('audit.none')} />
+            <EmptyState icon={<HistoryIcon size={22} />} title={t('audit.none')}>
+              {t('audit.noneAbout')}
+            </EmptyState>
           ) : (
             <AuditList entries={entries} />
           )}

@@ -53,7 +53,9 @@ export function RequestsTab({ detail, search, onChange }: TabProps) {
       )}
       {rows?.length === 0 && !requests.hasNextPage ? (
         <div className="card">
-          <EmptyState icon={<ListIcon size={22} />} title={t('requests.none')} />
+          <EmptyState icon={<ListIcon size={22} />} title={t('requests.none')}>
+            {t('requestsPage.noneAbout')}
+          </EmptyState>
         </div>
       ) : (
         !requests.isError && (
