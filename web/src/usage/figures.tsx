@@ -55,7 +55,7 @@ function Chart({ course, asked: { span }, metric, group }: FiguresProps) {
         {t(`usage.course.${group}`, { metric: figure })}
       </h2>
       <UsageChart
-        course={{ ...drawn, series: drawn.series.map((each) => nameOf(each) || figure) }}
+        course={{ ...drawn, series: drawn.series.map(nameOf) }}
         summary={t('usage.summary', { metric: figure, total: sum })}
         isWhole={metric !== 'cost'}
         formatValue={(value) =>

@@ -74,7 +74,7 @@ export function UsageChart(props: UsageChartProps) {
         formatValue={formatValue}
         formatMoment={formatMoment}
       />
-      <Legend series={series} />
+      {isNamed(series) && <Legend series={series} />}
     </figure>
   )
 }
@@ -92,6 +92,11 @@ function Scale({ marks, formatValue }: ScaleProps) {
       ))}
     </div>
   )
+}
+
+/** Without groups there is one series, which is what the whole chart is about. */
+function isNamed(series: readonly string[]): boolean {
+  return series.some((name) => name !== '')
 }
 
 function Legend({ series }: Pick<Course, 'series'>) {
@@ -174,7 +179,7 @@ function Reading({ bucket, series, formatValue, formatMoment }: ReadingProps) {
       </p>
     )
   const parts = bucket.values.flatMap((value, index) =>
-    value === 0 ? [] : [`${series[index]} ${formatValue(value)}`],
+    value === 0 || !isNamed(series) ? [] : [`${series[index]} ${formatValue(value)}`],
   )
   return (
     <p className={styles['reading']} role="status">
