@@ -37,7 +37,8 @@ function KeyBar({ detail }: { readonly detail: KeyDetail }) {
   const facts = (
     <>
       <Resets resetsAt={detail.resets_at} timezone={detail.timezone} />
-      {detail.state !== 'budget_exhausted' && (
+      {/* What spends nothing any more has no pace. */}
+      {detail.status === 'active' && detail.state !== 'budget_exhausted' && (
         <Forecast forecast={detail.forecast} resetsAt={detail.resets_at} />
       )}
       <LastAlert id={detail.id} />

@@ -68,9 +68,10 @@ type ManagerButtonsProps = Pick<DetailHeaderProps, 'detail' | 'onAction'>
 function ManagerButtons({ detail, onAction }: ManagerButtonsProps) {
   const { t } = useTranslation()
   const resume = useResume()
+  const isPaused = detail.status === 'paused'
   return (
     <>
-      {detail.status === 'paused' && (
+      {isPaused && (
         <Button loading={resume.isPending} onClick={() => resume.mutate({ id: detail.id })}>
           {t('action.resume')}
         </Button>
@@ -81,7 +82,12 @@ function ManagerButtons({ detail, onAction }: ManagerButtonsProps) {
       <Button variant="default" leftSection={<RotateIcon />} onClick={() => onAction('rotate')}>
         {t('action.rotate')}
       </Button>
-      <Button component={Link} to={`/settings/api-access/${detail.id}/edit`} data-shortcut="e">
+      <Button
+        component={Link}
+        to={`/settings/api-access/${detail.id}/edit`}
+        variant={isPaused ? 'default' : 'filled'}
+        data-shortcut="e"
+      >
         {t('action.edit')}
       </Button>
     </>
