@@ -128,7 +128,7 @@ export function LimitsCell({ row }: CellProps) {
   const rates = useRateWords()(row)
   const all = row.permissions.length === ENDPOINTS.length
   return (
-    <>
+    <div className={styles['limits']}>
       <ListPopover
         label={
           all
@@ -143,7 +143,7 @@ export function LimitsCell({ row }: CellProps) {
         </ul>
       </ListPopover>
       <span className={`${styles['sub']} ${styles['rates']}`}>{rates ?? t('rates.none')}</span>
-    </>
+    </div>
   )
 }
 

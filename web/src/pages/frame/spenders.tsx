@@ -82,14 +82,14 @@ type ShareProps = { readonly row: KeyRow; readonly frame: FrameAnswer }
 function Share({ row: { name, frame_share: share }, frame }: ShareProps) {
   const { t } = useTranslation()
   const format = useFormat()
-  const words = t('budget.share', { percent: format.percent(share) })
+  const percent = format.percent(share)
   const limit = Number(frame.limit)
   return (
     <div className={styles['share']}>
-      <span>{words}</span>
+      <span>{percent}</span>
       <Meter
         label={t('budget.partOfFrame', { name })}
-        valueText={words}
+        valueText={t('budget.share', { percent })}
         max={limit}
         segments={[{ kind: 'spent', value: share * limit }]}
         tone="calm"

@@ -61,7 +61,7 @@ export function ModelsTab({ detail }: TabProps) {
       id: 'output',
       header: t('modelList.output'),
       align: 'end',
-      cell: ({ model }) => price(model?.price?.output),
+      cell: ({ model }) => (model?.kind === 'embedding' ? '–' : price(model?.price?.output)),
     },
   ]
   return (
