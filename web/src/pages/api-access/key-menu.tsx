@@ -84,7 +84,7 @@ function ManagerItems({ keyInBrief, onAction, isOnOwnPage }: KeyMenuProps) {
       {isLive && (
         <>
           <Menu.Divider />
-          <Menu.Item color="red" onClick={() => onAction('revoke')}>
+          <Menu.Item c="var(--tg-bad)" onClick={() => onAction('revoke')}>
             {t('action.revoke')}
           </Menu.Item>
         </>

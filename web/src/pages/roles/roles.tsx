@@ -139,7 +139,7 @@ function RoleMenu({
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={() => onOpen({ action: 'edit', role })}>{t('action.edit')}</Menu.Item>
-        <Menu.Item color="red" onClick={() => onOpen({ action: 'remove', role })}>
+        <Menu.Item c="var(--tg-bad)" onClick={() => onOpen({ action: 'remove', role })}>
           {t('roles.remove')}
         </Menu.Item>
       </Menu.Dropdown>
