@@ -80,7 +80,7 @@ function Facts({ request }: { readonly request: RequestDetail }) {
 }
 
 function CostLines({ request }: { readonly request: RequestDetail }) {
-  const { t } = useTranslation()
+  const { t, find } = useTranslation()
   const format = useFormat()
   if (request.lines.length === 0) return null
   return (
@@ -96,7 +96,7 @@ function CostLines({ request }: { readonly request: RequestDetail }) {
       <tbody>
         {request.lines.map(({ what, count, price }) => (
           <tr key={what}>
-            <td>{what}</td>
+            <td>{find(`requests.line.${what}`) ?? what}</td>
             <td>{format.number(count)}</td>
             <td>{price}</td>
           </tr>

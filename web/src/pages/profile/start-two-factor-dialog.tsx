@@ -31,7 +31,7 @@ export function StartTwoFactorDialog({ onClose }: StartTwoFactorDialogProps) {
     return <FirstCode uri={begun.uri} onConfirmed={() => setConfirmed(true)} onClose={onClose} />
   return (
     <PasswordDialog
-      title={t('profile.startTwoFactor')}
+      title={t('profile.startTwoFactorTitle')}
       about={t('profile.startAbout')}
       proof={start}
       onClose={onClose}

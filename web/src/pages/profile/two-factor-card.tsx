@@ -60,7 +60,7 @@ function EndTwoFactorDialog({ onClose }: DialogProps) {
   })
   return (
     <PasswordDialog
-      title={t('profile.endTwoFactor')}
+      title={t('profile.endTwoFactorTitle')}
       about={t('profile.endTwoFactorAbout')}
       proof={end}
       isDangerous

@@ -1,5 +1,5 @@
 // Make or change a role of one's own. Nobody can give a right they do not hold, so those cannot be chosen.
-import { Checkbox, Stack, TextInput } from '@mantine/core'
+import { Box, Checkbox, Input, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
 import type { Permission } from '../../../../src/admin/contract/permissions.ts'
@@ -52,7 +52,9 @@ export function RoleDialog({ role, onClose }: RoleDialogProps) {
         onChange={({ currentTarget }) => setName(currentTarget.value)}
       />
       <Stack gap="xs" component="fieldset" bd={0} p={0} m={0}>
-        <legend>{t('roles.permissions')}</legend>
+        <Box component="legend" p={0}>
+          <Input.Label labelElement="div">{t('roles.permissions')}</Input.Label>
+        </Box>
         {PERMISSIONS.map((permission) => (
           <Checkbox
             key={permission}

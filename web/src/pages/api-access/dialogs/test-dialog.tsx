@@ -10,6 +10,7 @@ export function TestDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProps
   return (
     <Dialog onClose={onClose} title={t('testCall.title', { name })}>
       <Stack>
+        <p>{t('testCall.about')}</p>
         <TestCall id={id} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
