@@ -84,6 +84,8 @@ test('whoever asks for a cache is told apart by its lifetime', () => {
     [marked('prompt_cache_breakpoint', '12h'), 'long'],
     [marked('cache_control', '1h'), 'long'],
     [{ ...user(''), tools: [{ type: 'function', cache_control: { type: 'ephemeral' } }] }, 'short'],
+    [say({ role: 'user', content: '', cache_control: { type: 'ephemeral' } }), 'short'],
+    [{ ...user(''), cache_control: { type: 'ephemeral', ttl: '1h' } }, 'long'],
   ]
   for (const [body, expected] of cases) {
     assert.equal(readCall(body).input.cacheWrites, expected, JSON.stringify(body))

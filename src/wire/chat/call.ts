@@ -64,6 +64,7 @@ function readMessage(message: Json, place: string, walk: Walk): void {
   measure.item()
   if (!isObject(message)) return measure.json(message)
   walk.hasForeignThoughts ||= hasForeignThoughts(message)
+  readCacheMark(message, `${place}.`, measure)
   const isResult = message['role'] === 'tool' || message['role'] === 'function'
   for (const [name, value] of Object.entries(message)) {
     if (name === 'role') measure.role(value)
@@ -101,7 +102,7 @@ function readPart(part: Json, place: string, { measure, needs, isResult }: Conte
   measure.item()
   if (!isObject(part)) return measure.text(part)
   refuseFileIds(part, place)
-  readCacheMark(part, place, measure)
+  readCacheMark(part, `${place}.`, measure)
   switch (typeOf(part)) {
     case 'text':
       return isResult ? measure.json(part['text']) : measure.text(part['text'])
@@ -128,15 +129,19 @@ function refuseFileIds(part: JsonObject, place: string): void {
   }
 }
 
-/** Both spellings of a cache mark: the format's own, and the one that clients of other gateways use. */
-function readCacheMark(part: JsonObject, place: string, measure: Measure): void {
+/**
+ * Both spellings of a cache mark: the format's own, and the one that clients of other gateways use, which may stand on
+ * anything. `prefix` is the holder's place with its dot; '' for the body itself.
+ */
+function readCacheMark(holder: JsonObject, prefix: string, measure: Measure): void {
   for (const name of ['prompt_cache_breakpoint', 'cache_control']) {
-    const mark = part[name]
-    if (isObject(mark)) measure.cacheWrite(lifetimeOf(mark['ttl'], `${place}.${name}.ttl`))
+    const mark = holder[name]
+    if (isObject(mark)) measure.cacheWrite(lifetimeOf(mark['ttl'], `${prefix}${name}.ttl`))
   }
 }
 
 function readCaching(body: JsonObject, measure: Measure): void {
+  readCacheMark(body, '', measure)
   const options = body['prompt_cache_options']
   if (isObject(options)) {
     measure.cacheWrite(lifetimeOf(options['ttl'], 'prompt_cache_options.ttl'))
@@ -149,7 +154,7 @@ function readTools(tools: Json | undefined, place: string, { measure, needs }: W
   if (!isArray(tools) || tools.length === 0) return
   needs.add('tools')
   readItems(tools, measure)
-  for (const tool of tools) if (isObject(tool)) readCacheMark(tool, place, measure)
+  for (const tool of tools) if (isObject(tool)) readCacheMark(tool, `${place}.`, measure)
 }
 
 function readFormat(format: Json | undefined, { measure, needs }: Walk): void {

@@ -57,6 +57,19 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
     user({ type: 'input_text', text: '', prompt_cache_breakpoint: { ttl: '12h' } }),
     { items: 2, cacheWrites: 'long' },
   ],
+  [
+    'cache marks of results',
+    {
+      input: [
+        {
+          type: 'function_call_output',
+          call_id: 'c',
+          output: [{ type: 'input_text', text: 'a', prompt_cache_breakpoint: { ttl: '12h' } }],
+        },
+      ],
+    },
+    { items: 2, textBytes: 1, jsonBytes: 72, cacheWrites: 'long' },
+  ],
   ['cache options', { prompt_cache_options: {} }, { textBytes: 2, cacheWrites: 'short' }],
 ]
 for (const [what, body, expected] of MEASURES) {

@@ -125,17 +125,18 @@ function readOutput(output: Json | undefined, place: string, walk: Walk): void {
   if (!isArray(output)) return walk.measure.json(output)
   for (const [index, part] of output.entries()) {
     walk.measure.item()
-    if (!isObject(part) || part['type'] === 'input_text') walk.measure.json(part)
-    else readPart(part, `${place}[${index}]`, walk)
+    if (!isObject(part)) walk.measure.json(part)
+    else if (part['type'] !== 'input_text') readPart(part, `${place}[${index}]`, walk)
+    else {
+      walk.measure.json(part)
+      readCacheMark(part, `${place}[${index}]`, walk.measure)
+    }
   }
 }
 
 function readPart(part: JsonObject, place: string, { measure, needs }: Walk): void {
   if (isGiven(part['file_id'])) refuseFileId(`${place}.file_id`)
-  const mark = part['prompt_cache_breakpoint']
-  if (isObject(mark)) {
-    measure.cacheWrite(lifetimeOf(mark['ttl'], `${place}.prompt_cache_breakpoint.ttl`))
-  }
+  readCacheMark(part, place, measure)
   switch (typeOf(part)) {
     case 'input_text':
     case 'output_text':
@@ -152,6 +153,12 @@ function readPart(part: JsonObject, place: string, { measure, needs }: Walk): vo
       measure.json(part)
       return measure.audio()
   }
+}
+
+function readCacheMark(part: JsonObject, place: string, measure: Measure): void {
+  const mark = part['prompt_cache_breakpoint']
+  if (!isObject(mark)) return
+  measure.cacheWrite(lifetimeOf(mark['ttl'], `${place}.prompt_cache_breakpoint.ttl`))
 }
 
 function readTool(tool: Json, { measure, needs }: Walk): void {
