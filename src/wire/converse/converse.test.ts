@@ -43,6 +43,18 @@ const request: Conversation = {
   ],
 }
 
+test('a result without words says that it has none: with an error that is refused', () => {
+  const messages: Conversation['messages'] = request.messages.map((message) =>
+    message.role === 'tool' ? { ...message, parts: [{ type: 'text', text: ' ' }] } : message,
+  )
+  const { messages: turns } = converseCodec.encodeRequest({ ...request, messages })
+  const content = [{ text: '(no content)' }]
+  assert.deepEqual((turns as JsonObject[]).at(-1), {
+    role: 'user',
+    content: [{ toolResult: { toolUseId: 'call_1', content, status: 'error' } }],
+  })
+})
+
 test('a request with everything', () => {
   assert.deepEqual(converseCodec.encodeRequest(request), {
     system: [{ text: 'Be brief.' }],

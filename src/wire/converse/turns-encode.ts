@@ -38,14 +38,17 @@ function addMessage({ results, blocks }: Turn, message: Message): void {
     case 'assistant':
       blocks.push(...encodeParts(message.parts))
       return
-    case 'tool':
+    case 'tool': {
+      const content = encodeParts(message.parts)
       results.push({
         toolResult: defined({
           toolUseId: callId(message.callId),
-          content: encodeParts(message.parts),
+          // A failure must say something, and some models take no result that does not.
+          content: content.length === 0 ? [{ text: NO_CONTENT }] : content,
           status: message.isError === true ? 'error' : undefined,
         }),
       })
+    }
   }
 }
 
