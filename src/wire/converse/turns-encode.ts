@@ -9,6 +9,7 @@ import type {
   Message,
   ThinkingPart,
 } from '../../core/request.ts'
+import { withUniqueCallIds } from '../call-ids.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { fitIdentifier } from '../identifiers.ts'
 import { JSON_ONLY, lateInstruction } from '../instructions.ts'
@@ -20,7 +21,7 @@ import { documentFormat } from './documents.ts'
 type Part = Message['parts'][number]
 
 export function encodeTurns({ messages, outputFormat }: Conversation) {
-  const { leading, turns } = takeTurns(messages, addMessage)
+  const { leading, turns } = takeTurns(withUniqueCallIds(messages), addMessage)
   const system = leading.flatMap(({ parts }) => encodeParts(parts))
   return {
     system: outputFormat?.type === 'json' ? [...system, { text: JSON_ONLY }] : system,

@@ -10,6 +10,7 @@ import type {
   Message,
   UserPart,
 } from '../../core/request.ts'
+import { withUniqueCallIds } from '../call-ids.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { parseExactly } from '../exact-json.ts'
 import { lateInstruction } from '../instructions.ts'
@@ -27,7 +28,8 @@ export type EncodedTurns = {
   readonly contents: readonly JsonObject[]
 }
 
-export function encodeTurns({ model, messages }: Conversation): EncodedTurns {
+export function encodeTurns({ model, messages: given }: Conversation): EncodedTurns {
+  const messages = withUniqueCallIds(given)
   const calls = callsIn(messages)
   const { leading, turns } = takeTurns<Result>(messages, (turn, message) =>
     addMessage(turn, message, { model, calls }),

@@ -9,6 +9,7 @@ import Anthropic from '@anthropic-ai/sdk'
 
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
+import type { JsonObject } from '../../core/json.ts'
 import type { AnswerContext } from '../codec.ts'
 import { writeSse } from '../sse.ts'
 import { encodeEvents, encodeResponse } from './events-encode.ts'
@@ -256,4 +257,25 @@ test('a failure is the family’s error event and nothing after it', () => {
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"the provider has no room",' +
       '"code":"provider_overloaded"},"request_id":"req_1"}\n\n',
   ])
+})
+
+test('a call whose id the conversation knows already gets another', () => {
+  const call = { type: 'tool_use', id: 'call_0', name: 'f', input: {} }
+  const messages = [
+    { role: 'user', content: 'Go.' },
+    { role: 'assistant', content: [call] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_0' }] },
+  ]
+  const called = (block: number, id: string): CanonicalEvent[] => [
+    { type: 'tool-call-start', ...at(block), id, name: 'f', custom: false },
+    { type: 'tool-call-end', ...at(block) },
+  ]
+  const { content } = encodeResponse(
+    [start, ...called(0, 'call_0'), ...called(1, 'call_1'), ...end],
+    { ...answer, body: { messages } },
+  )
+  assert.deepEqual(
+    (content as JsonObject[]).map(({ id }) => id),
+    ['toolu_new', 'call_1'],
+  )
 })

@@ -8,7 +8,7 @@ import type { AnswerContext } from '../codec.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { packSeal, SEAL_MARK } from '../seal.ts'
 import { encodeStop } from './stop-reason.ts'
-import { longToolNames } from './tool-names.ts'
+import { callIdsIn, longToolNames } from './tool-names.ts'
 import { encodeUsage } from './usage.ts'
 
 export type Frame =
@@ -38,6 +38,7 @@ const UNSEALED = SEAL_MARK
 export class FrameWriter {
   readonly #answer: AnswerContext
   readonly #toolNames: ReadonlyMap<string, string>
+  readonly #callIds: Set<string>
   #usage: Usage = NO_USAGE
   #end: ChoiceEnd = { type: 'choice-end', choice: 0, reason: 'stop' }
   /** The blocks that were started so far, and whether the last one is still open. */
@@ -51,6 +52,7 @@ export class FrameWriter {
   constructor(answer: AnswerContext) {
     this.#answer = answer
     this.#toolNames = longToolNames(answer.body)
+    this.#callIds = callIdsIn(answer.body)
   }
 
   write(event: CanonicalEvent): Frame[] {
@@ -171,11 +173,19 @@ export class FrameWriter {
     this.#customInput = event.custom ? '' : undefined
     return this.#open({
       type: 'tool_use',
-      id: event.id === '' ? this.#answer.newId('toolu') : event.id,
+      id: this.#callId(event.id),
       name: this.#toolNames.get(event.name) ?? event.name,
       input: {},
       caller: { type: 'direct' },
     })
+  }
+
+  /** Some servers number the calls of every answer anew, or not at all. */
+  #callId(given: string): string {
+    const isNew = given !== '' && !this.#callIds.has(given)
+    const id = isNew ? given : this.#answer.newId('toolu')
+    this.#callIds.add(id)
+    return id
   }
 
   #toolInput(text: string): Frame[] {

@@ -30,6 +30,18 @@ export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
   return names
 }
 
+/** The ids of all calls in a conversation so far: clients find results by them alone, so none may come again. */
+export function callIdsIn(body: JsonObject): Set<string> {
+  const ids = new Set<string>()
+  for (const turn of isArray(body['messages']) ? body['messages'] : []) {
+    const content = isObject(turn) ? turn['content'] : undefined
+    for (const block of isArray(content) ? content : []) {
+      if (isObject(block) && typeof block['id'] === 'string') ids.add(block['id'])
+    }
+  }
+  return ids
+}
+
 /** Providers of this format take only letters, digits, - and _ in the ids that other formats made. */
 export function plainCallId(id: string): string {
   return /^[a-zA-Z0-9_-]+$/.test(id) ? id : `toolu_${hashOf(id)}`

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Message } from '../../core/request.ts'
+import { withUniqueCallIds } from '../call-ids.ts'
 import { JSON_ONLY, lateInstruction } from '../instructions.ts'
 import { NO_CONTENT, takeTurns } from '../turns.ts'
 import type { Turn } from '../turns.ts'
@@ -17,7 +18,7 @@ export type EncodedTurns = {
 }
 
 export function encodeTurns(request: Conversation): EncodedTurns {
-  const { leading, turns } = takeTurns(request.messages, addMessage)
+  const { leading, turns } = takeTurns(withUniqueCallIds(request.messages), addMessage)
   const system = leading.flatMap((message) => encodeParts(message.parts))
   if (request.outputFormat?.type === 'json') system.push(textBlock(JSON_ONLY))
   const forcing = forcingWords(request)

@@ -1,0 +1,71 @@
+// Calls that have one id in a conversation are told apart, each with its own result.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { TargetFormat } from './features.ts'
+import { upstreamCodecOf } from './codecs.ts'
+import type { Message, ToolCallPart } from '../core/request.ts'
+import { SAMPLE_CONVERSATION } from '../core/sample-conversation.ts'
+import { withUniqueCallIds } from './call-ids.ts'
+
+const call = (id: string, name: string): ToolCallPart => ({
+  type: 'tool-call',
+  id,
+  name,
+  input: '{}',
+  custom: false,
+})
+const called = (...parts: ToolCallPart[]): Message => ({ role: 'assistant', parts })
+const result = (callId: string, text: string): Message => ({
+  role: 'tool',
+  callId,
+  parts: [{ type: 'text', text }],
+})
+const asks: Message = { role: 'user', parts: [{ type: 'text', text: 'When?' }] }
+
+/** As a server that numbers the calls of every answer anew makes it. */
+const REPEATED: readonly Message[] = [
+  asks,
+  called(call('call_0', 'one'), call('call_1', 'two')),
+  result('call_1', 'of two'),
+  result('call_0', 'of one'),
+  called(call('call_0', 'three')),
+  result('call_0', 'of three'),
+]
+
+test('a call whose id was another’s before gets its own, and so does its result', () => {
+  assert.deepEqual(withUniqueCallIds(REPEATED), [
+    ...REPEATED.slice(0, 4),
+    called(call('call_0_2', 'three')),
+    result('call_0_2', 'of three'),
+  ])
+})
+
+test('an id that is made is no other’s either', () => {
+  const messages = [called(call('a', 'f'), call('a_2', 'f'), call('a', 'f')), result('a', 'x')]
+  assert.deepEqual(withUniqueCallIds(messages), [
+    called(call('a', 'f'), call('a_2', 'f'), call('a_3', 'f')),
+    result('a_3', 'x'),
+  ])
+})
+
+test('ids that are unique stay as they are', () => {
+  const messages = REPEATED.slice(0, 4)
+  assert.equal(withUniqueCallIds(messages), messages)
+})
+
+for (const format of ['messages', 'converse', 'gemini'] as const satisfies TargetFormat[]) {
+  test(`${format}: no two calls have one id, and every result is its call’s`, () => {
+    const { encodeRequest } = upstreamCodecOf(format)
+    const text = JSON.stringify(encodeRequest({ ...SAMPLE_CONVERSATION, messages: REPEATED }))
+    const ids = [...text.matchAll(/"(?:id|toolUseId)":"([^"]+)","name"/g)].map(([, id]) => id)
+    assert.equal(new Set(ids).size, ids.length, text)
+    if (format !== 'gemini') return assert.match(text, /call_0_2"[^}]*of three/)
+    const results = [...text.matchAll(/"functionResponse":\{"name":"(\w+)"[^}]*of (\w+)/g)]
+    assert.deepEqual(
+      results.map(([, name]) => name),
+      results.map(([, , said]) => said),
+      text,
+    )
+  })
+}

@@ -1,0 +1,45 @@
+// The ids of calls, each unique in its conversation. Some servers number the calls of every answer anew; providers of
+// other formats refuse two calls of one id, or mix up their results.
+import type { AssistantPart, Message } from '../core/request.ts'
+
+/** The same list where no id is there twice. A call that has another's is named anew, alike in every turn to come. */
+export function withUniqueCallIds(messages: readonly Message[]): readonly Message[] {
+  const ids = messages.flatMap(callIdsIn)
+  const taken = new Set(ids)
+  return taken.size === ids.length ? messages : renamed(messages, taken)
+}
+
+function callIdsIn(message: Message): readonly string[] {
+  if (message.role !== 'assistant') return []
+  return message.parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : []))
+}
+
+function renamed(messages: readonly Message[], taken: Set<string>): readonly Message[] {
+  /** What the last call of an id is named. Results stand behind their calls, so it is the one that they answer. */
+  const names = new Map<string, string>()
+  const rename = (part: AssistantPart): AssistantPart => {
+    if (part.type !== 'tool-call') return part
+    const id = names.has(part.id) ? freeId(part.id, taken) : part.id
+    names.set(part.id, id)
+    return { ...part, id }
+  }
+  return messages.map((message) => {
+    switch (message.role) {
+      case 'assistant':
+        return { ...message, parts: message.parts.map(rename) }
+      case 'tool':
+        return { ...message, callId: names.get(message.callId) ?? message.callId }
+      case 'system':
+      case 'developer':
+      case 'user':
+        return message
+    }
+  })
+}
+
+function freeId(id: string, taken: Set<string>): string {
+  let number = 2
+  while (taken.has(`${id}_${number}`)) number += 1
+  taken.add(`${id}_${number}`)
+  return `${id}_${number}`
+}
