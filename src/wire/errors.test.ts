@@ -105,6 +105,7 @@ test('a refusal of thoughts is known by its words', () => {
     ['`redacted_thinking` blocks in the latest assistant message cannot be modified.', true],
     ['messages.1: The final block in an assistant message cannot be `thinking`.', true],
     ["Item 'rs_1' of type 'reasoning' was provided without its required following item.", true],
+    ["Item 'msg_1' was provided without its required preceding item of type 'reasoning'", true],
     ['Unable to submit request because Thought signature is not valid.', true],
     ["'messages.2' : property 'reasoning_content' is unsupported", true],
     ['Expected `thinking` or `redacted_thinking`, but found `tool_use`.', false],

@@ -93,7 +93,7 @@ const THOUGHTS_REFUSED = [
   /thinking\.signature/,
   /thinking` blocks .*cannot be modified/,
   /final block in an assistant message cannot be `thinking/,
-  /required (?:following|'reasoning') item/,
+  /required (?:following|preceding|'reasoning') item/,
   /thought[ _]?signature/i,
   /reasoning_(?:content|details)/,
 ]
