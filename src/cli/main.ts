@@ -58,6 +58,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A gateway goes on without its log. Of every other command, whoever reads only the first lines has seen enough.
   if (process.argv[2] !== 'serve') process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
+// What nobody hears is no reason to leave the rest undone.
+process.stderr.on('error', () => {})
 await run(process.argv.slice(2))
 
 async function run(argv: readonly string[]): Promise<void> {

@@ -11,6 +11,7 @@ import { secretOf } from '../config/secret.ts'
 import { warnLeftOut } from '../config/warn-left-out.ts'
 import type { ConfigSource } from '../config/written.ts'
 import { systemClock } from '../core/clock.ts'
+import { ListenError } from '../edge/listen-error.ts'
 import { listKeys } from '../store/keys.ts'
 import type { Store } from '../store/open.ts'
 import { hasPeople } from '../store/people.ts'
@@ -20,7 +21,8 @@ import { common, sourceOf, withStore, type CommonOptions } from './context.ts'
 import { exitCodeOf, FailureError, report } from './failure.ts'
 import { catalogFor } from './models.ts'
 import { printHint } from './output.ts'
-import { isWorker, superviseWorkers } from './workers.ts'
+import { onEndSignal } from './signals.ts'
+import { isWorker, supervisedConfig, superviseWorkers, tellSupervisor } from './workers.ts'
 
 type ServeOptions = CommonOptions & {
   readonly host?: string
@@ -49,7 +51,7 @@ Examples:
 
 async function serve(options: ServeOptions): Promise<void> {
   const source = sourceOf(options)
-  const config = loadConfig(source)
+  const config = isWorker ? await supervisedConfig() : loadConfig(source)
   // One that is missing or too short is refused here, once, and not by every worker in turn.
   secretOf(config)
   const everything = jsonLog(systemClock)
@@ -59,9 +61,8 @@ async function serve(options: ServeOptions): Promise<void> {
     await greet({ config, source }, url)
   }
   if (config.server.workers > 1 && !isWorker) {
-    superviseWorkers(config.server.workers, (url) => {
-      announce(url).catch(report)
-    })
+    const onServing = (url: string): void => void announce(url).catch(report)
+    superviseWorkers({ config, source, onServing })
     return
   }
   for (const flag of V8_FLAGS) setFlagsFromString(flag)
@@ -70,8 +71,9 @@ async function serve(options: ServeOptions): Promise<void> {
   )
   // A start that is under way is finished first: then there is one thing to close, and nothing half made.
   const end = endOnSignal(async () => (await starting).close())
-  const gateway = await starting.catch((error: unknown) => exitWith(listenFailure(config, error)))
-  if (!isWorker) await announce(gateway.url)
+  const gateway = await starting.catch((error: unknown) => exitWith(listenFailure(error)))
+  if (isWorker) tellSupervisor({ type: 'serving', url: gateway.url })
+  else await announce(gateway.url)
 }
 
 const V8_FLAGS = [
@@ -99,8 +101,7 @@ function endOnSignal(close: () => Promise<void>): (code: number) => void {
     if (systemClock.monotonicMs() - askedMs > SAME_SIGNAL_MS) process.exit(1)
     end(0)
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  onEndSignal(onSignal)
   return end
 }
 
@@ -153,23 +154,26 @@ async function makeSetupUrl(store: Store, base: string): Promise<string | undefi
   return token && linkUrl({ kind: 'setup', token }, base)
 }
 
-function listenFailure({ server: { host, port } }: Config, error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  const refuse = (message: string) => new FailureError(message, { cause: error })
-  switch (code) {
+function listenFailure(error: unknown): unknown {
+  if (!(error instanceof ListenError)) return error
+  const { host, port } = error.place
+  const refuse = (message: string) => new FailureError(message, { cause: error.cause })
+  const [portSetting, hostSetting] =
+    error.plane === 'data' ? ['--port', '--host'] : ['admin.listen', 'admin.listen']
+  switch (error.code) {
     case 'EADDRINUSE':
       return refuse(
-        `port ${port} on ${host} is in use: stop what uses it, or choose another with --port`,
+        `port ${port} on ${host} is in use: stop what uses it, or choose another with ${portSetting}`,
       )
     case 'EACCES':
       return refuse(
-        `port ${port} needs more rights than this user has: choose one above 1023 with --port`,
+        `port ${port} needs more rights than this user has: choose one above 1023 with ${portSetting}`,
       )
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return refuse(`${host} is no address of this machine: choose another with --host`)
+      return refuse(`${host} is no address of this machine: choose another with ${hostSetting}`)
     default:
-      return error
+      return error.cause
   }
 }

@@ -17,8 +17,8 @@ test('a change of the file or of a secret is taken over, a wrong one is reported
   const next = watch()
 
   let seen = next()
-  write(`${provider}\nserver: { port: 4321 }`)
-  assert.equal(((await seen) as Config).server.port, 4321)
+  write(`${provider}\nsandbox: false`)
+  assert.equal(((await seen) as Config).sandbox, false)
 
   seen = next()
   write('server: { port: nonsense }')
@@ -32,6 +32,22 @@ test('a change of the file or of a secret is taken over, a wrong one is reported
   seen = next()
   writeFileSync(secret, 'three')
   assert.deepEqual(keysOf(await seen), ['three'])
+})
+
+test('what a server is bound to from its start on stays as it is', async (context) => {
+  const { secret, provider, write, watch } = place(context)
+  writeFileSync(secret, 'one')
+  write(`${provider}\nserver: { port: 4321 }`)
+  const next = watch()
+  const seen = next()
+  write(
+    `${provider}\nsandbox: false\nserver: { port: 5432 }\ndatabase: sqlite:elsewhere/t.db\nledger: { beat: 1500ms }`,
+  )
+  const { sandbox, server, database, dataFolder, ledger } = (await seen) as Config
+  assert.equal(sandbox, false)
+  assert.equal(server.port, 4321)
+  assert.doesNotMatch(`${database} ${dataFolder}`, /elsewhere/)
+  assert.notEqual(ledger.beatMs, 1_500)
 })
 
 test('what changes between reading and watching is not missed', async (context) => {

@@ -1,5 +1,5 @@
 // Reloads the configuration when its file, or a file it took a secret from, changes. A wrong new configuration is
-// reported and changes nothing.
+// reported and changes nothing; what a process is bound to from its start on changes with the next start alone.
 import type { FileState } from './file-state.ts'
 import { fileState } from './file-state.ts'
 import { loadConfig } from './load.ts'
@@ -32,7 +32,7 @@ export function watchConfig({ source, config, onChange, onError }: ConfigWatch):
     if (isSame(now, read) || !isSettled) return
     read = now
     try {
-      const changed = loadConfig(source)
+      const changed = { ...loadConfig(source), ...boundBy(config) }
       refuseLostFile(current, changed)
       refuseLostSecrets(current, changed)
       current = changed
@@ -45,6 +45,12 @@ export function watchConfig({ source, config, onChange, onError }: ConfigWatch):
   const timer = setInterval(look, LOOK_EVERY_MS)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+type Bound = Pick<Config, 'server' | 'admin' | 'database' | 'dataFolder' | 'ledger'>
+
+function boundBy({ server, admin, database, dataFolder, ledger }: Config): Bound {
+  return { server, admin, database, dataFolder, ledger }
 }
 
 /** A file that is gone is being replaced, or was removed by mistake: nobody takes all providers away in this manner. */

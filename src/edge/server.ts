@@ -23,6 +23,7 @@ import { findRoute, HttpArrival, nothingAt, otherMethods } from './arrival.ts'
 import { Body, bodyMsMax, BodyRoom } from './body.ts'
 import type { WebFiles } from './files.ts'
 import { KeepAlive } from './keep-alive.ts'
+import { ListenError } from './listen-error.ts'
 import { HEADER_BYTES_MAX, noRequestOf, writeNoRequest } from './no-request.ts'
 import { HttpReply } from './reply.ts'
 import { logRequest } from './request-log.ts'
@@ -76,11 +77,14 @@ export class Edge {
   }
 
   /** Where it listens from now on: http://HOST:PORT, with the port it was given when it asked for any. */
-  listen({ host, port }: { readonly host: string; readonly port: number }): Promise<string> {
+  listen(place: { readonly host: string; readonly port: number }): Promise<string> {
+    const { host, port } = place
     const { promise, resolve, reject } = Promise.withResolvers<string>()
-    this.#server.once('error', reject)
+    const plane = this.#options.planes.includes('data') ? 'data' : 'admin'
+    const fail = (cause: Error): void => reject(new ListenError({ place, plane }, cause))
+    this.#server.once('error', fail)
     this.#server.listen(port, host, () => {
-      this.#server.off('error', reject)
+      this.#server.off('error', fail)
       const address = this.#server.address() as AddressInfo
       resolve(urlOf({ host, port: address.port }))
     })

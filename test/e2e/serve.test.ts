@@ -177,12 +177,42 @@ describe('several workers on PostgreSQL', () => {
     assert.deepEqual([ended.code, ended.signal], [0, null], ended.stderr)
   })
 
+  test('one that is replaced serves what the others serve, whatever the file has become', async () => {
+    const config = join(folder, 'workers.yaml')
+    const { TOLLGATE_DATABASE: database, ...rest } = env
+    const written = `database: ${JSON.stringify(database)}\nserver: { port: 0, workers: 2 }\n`
+    writeFileSync(config, written)
+    await using server = serve({ ...rest, TOLLGATE_CONFIG: config })
+    const url = await addressOf(server)
+    await server.printed(/"listening"[^]*"listening"/)
+    const secret = await newSecret(env, 'workers')
+    const replaceOne = async (text: string, listening: RegExp): Promise<void> => {
+      writeFileSync(config, text)
+      const [oldest = 0] = await childrenOf(server.pid)
+      process.kill(oldest, 'SIGKILL')
+      await server.printed(listening)
+    }
+    await replaceOne('database: postgres://nobody@127.0.0.1:1/none\n', /("listening"[^]*){3}/)
+    await replaceOne('database: [nonsense\n', /("listening"[^]*){4}/)
+    // As many at once as it takes to reach both.
+    const answers = await Promise.all([1, 2, 3, 4].map(() => modelsFor(url, secret)))
+    for (const answer of answers) assert.deepEqual(answer, [200, ['sandbox-chat']])
+    await server.stop()
+  })
+
   test('what keeps them from serving is said once', async () => {
     await using server = serve(env, '--port', '0')
     const { port } = new URL(await addressOf(server))
     const second = await tollgate(env, 'serve', '--port', port, '--workers', '3')
     assert.equal(second.code, 1)
     assert.match(second.stderr, /^tollgate: port \d+ on 127\.0\.0\.1 is in use: .*\n$/)
+
+    const config = join(folder, 'admin-in-use.yaml')
+    writeFileSync(config, `admin: { listen: "127.0.0.1:${port}" }\n`)
+    const asked = ['serve', '--port', '0', '--workers', '2', '--config', config] as const
+    const third = await tollgate(env, ...asked)
+    assert.equal(third.code, 1)
+    assert.match(third.stderr, /^tollgate: port \d+ on .* is in use: .* with admin\.listen\n$/)
     await server.stop()
   })
 })
@@ -255,6 +285,34 @@ test('a changed configuration is taken over, a wrong one is reported', async () 
   assert.deepEqual(await modelsFor(url, secret), [200, ['mine']])
   await server.stop()
 })
+
+test('nobody who reads its log or its errors is no reason to end', async () => {
+  const argv = [main, 'serve', '--port', '0', '--config', 'port.yaml']
+  writeFileSync(join(folder, 'port.yaml'), `database: "sqlite:${join(folder, 'mute.db')}"\n`)
+  await using server = start(
+    'bash',
+    ['-c', 'exec "$@" 2>/dev/full', 'serve', process.execPath, ...argv],
+    { cwd: folder, env: bareEnv },
+  )
+  const [, url = ''] = await server.printed(/"url":"(http:[^"]+)"/)
+  assert.equal((await fetch(`${url}/readyz`)).status, 200)
+  assert.equal((await server.stop()).code, 0)
+})
+
+test('SIGHUP, where there is no terminal, ends nothing', async () => {
+  const env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'hangup.db')}` }
+  await using server = serve(env, '--port', '0')
+  const url = await addressOf(server)
+  process.kill(server.pid, 'SIGHUP')
+  assert.equal((await fetch(`${url}/readyz`)).status, 200)
+  const ended = await server.stop('SIGTERM')
+  assert.deepEqual([ended.code, ended.signal], [0, null])
+})
+
+async function newSecret(env: NodeJS.ProcessEnv, name: string): Promise<string> {
+  const asked = ['keys', 'create', '--models=sandbox-chat', '--budget=1', '--secret-only']
+  return (await tollgate(env, ...asked, `--name=${name}`)).stdout.trim()
+}
 
 function serve(env: NodeJS.ProcessEnv, ...argv: string[]): Running {
   return start(process.execPath, [main, 'serve', ...argv], {
