@@ -21,14 +21,14 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'only the key is looked at',
     'judge.ts',
-    '[legs.key, legs.frame].map((account) => {',
-    '[legs.key].map((account) => {',
+    'tighterLimit(roomOf(legs.key), roomOf(legs.frame))',
+    'roomOf(legs.key)',
   ),
   mutant(
     'only the frame is looked at',
     'judge.ts',
-    '[legs.key, legs.frame].map((account) => {',
-    '[legs.frame].map((account) => {',
+    'tighterLimit(roomOf(legs.key), roomOf(legs.frame))',
+    'roomOf(legs.frame)',
   ),
   mutant('holds do not count', 'judge.ts', "holds === 'beside holds' ? account.held : 0n", '0n'),
   mutant(
