@@ -112,15 +112,18 @@ function decodeReasoning(
   if (shown !== undefined && display === undefined) dropped.add('thinking.display')
   switch (expectThinking(thinking['type'], 'thinking.type')) {
     case 'adaptive':
-      return defined({ effort, display })
+      // The effort that this format gives it; elsewhere a model may not think at all unless it is told how much.
+      return defined({ effort: effort ?? 'high', display })
     case 'enabled': {
       const tokensMax = expectPositive(thinking['budget_tokens'], 'thinking.budget_tokens')
       return defined({ effort, tokensMax, display })
     }
     case 'between_tools':
-      // Thinking between tool calls only: the least there is short of none.
-      return { effort: effort ?? 'low' }
+      // Other models think before they answer, too: the least there is short of none.
+      dropped.add('thinking.type')
+      return defined({ effort: effort ?? 'low', display })
     case 'disabled':
+      if (effort !== undefined) dropped.add('output_config.effort')
       return { effort: 'none' }
   }
 }

@@ -119,6 +119,8 @@ const reasoning: fc.Arbitrary<Reasoning> = fc.oneof(
       display: maybe(fc.constantFrom('summary', 'omitted')),
       tokensMax: maybe(fc.integer({ min: 1024, max: 4095 })),
     })
+    // Thinking of which nobody says how much is read with the effort that the format gives it.
+    .filter(({ effort, tokensMax }) => effort !== undefined || tokensMax !== undefined)
     .map((settings) => defined(settings)),
 )
 
