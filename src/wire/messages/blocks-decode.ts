@@ -32,7 +32,8 @@ export function decodeToolResultBlock(block: Block, dropped: Set<string>): Media
   const { value, place } = block
   if (typeOf(value) === 'tool_reference') {
     const name = expectName(value['tool_name'], `${place}.tool_name`)
-    return [{ type: 'text', text: `The tool ${shortToolName(name)} can be used now.` }]
+    const text = `The tool ${shortToolName(name)} can be used now.`
+    return [defined({ type: 'text' as const, text, cache: decodeCacheMark(value, place) })]
   }
   return decodeMedia(block, dropped) ?? refuseBlock(block, 'a tool result')
 }
@@ -116,10 +117,20 @@ function decodeDocument(block: Block, dropped: Set<string>): MediaPart[] {
     case 'content':
       // Its blocks are shown one by one, below the document's title.
       if (name !== undefined) lead.unshift({ type: 'text', text: name })
-      return [...lead, ...decodeInnerContent(source, `${place}.source.content`, dropped)]
+      return markLast(
+        [...lead, ...decodeInnerContent(source, `${place}.source.content`, dropped)],
+        cache,
+      )
     default:
       return [...lead, defined({ type: 'file' as const, source: decodeSource(block), name, cache })]
   }
+}
+
+/** A mark covers everything before it, so that of several parts stands on the last. */
+function markLast(parts: MediaPart[], cache: CacheMark | undefined): MediaPart[] {
+  const last = parts.at(-1)
+  if (last === undefined || cache === undefined) return parts
+  return [...parts.slice(0, -1), { ...last, cache }]
 }
 
 function decodeInnerContent(
@@ -139,12 +150,14 @@ function decodeSearchResult({ value, place }: Block, dropped: Set<string>): Text
   noteCitations(value, dropped)
   const title = expectText(value['title'], `${place}.title`)
   const source = expectText(value['source'], `${place}.source`)
-  const texts = expectList(value['content'], `${place}.content`).map((part, index) => {
+  const parts = expectList(value['content'], `${place}.content`).map((part, index) => {
     const at = `${place}.content[${index}]`
-    return decodeText({ value: expectObject(part, at), place: at }, dropped).text
+    return decodeText({ value: expectObject(part, at), place: at }, dropped)
   })
-  const text = [`${title}\n${source}`, ...texts].join('\n\n')
-  return defined({ type: 'text' as const, text, cache: decodeCacheMark(value, place) })
+  const text = [`${title}\n${source}`, ...parts.map((part) => part.text)].join('\n\n')
+  const inner = parts.findLast((part) => part.cache !== undefined)
+  const cache = decodeCacheMark(value, place) ?? inner?.cache
+  return defined({ type: 'text' as const, text, cache })
 }
 
 /** The wish for citations, and citations in earlier answers. */
