@@ -44,7 +44,7 @@ function reasonOf(
 export function decodeStop(delta: JsonObject): Omit<ChoiceEnd, 'type' | 'choice'> {
   const details = isObject(delta['stop_details']) ? delta['stop_details'] : {}
   const stopSequence = stringOf(delta['stop_sequence'])
-  const explanation = stringOf(details['explanation'])
+  const explanation = stringOf(details['explanation']) ?? stringOf(details['category'])
   return {
     reason: FINISH_REASONS.get(stringOf(delta['stop_reason']) ?? '') ?? 'stop',
     ...(stopSequence === undefined ? {} : { stopSequence }),
