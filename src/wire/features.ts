@@ -93,6 +93,7 @@ export const FEATURES = {
   thinking_before_forced_tool: { chat: 'reasoning_effort', responses: 'reasoning.effort' },
   thinking_within_small_limit: { chat: 'reasoning_effort', responses: 'reasoning' },
   thinking_in_unthinking_turn: { chat: 'reasoning_effort', responses: 'reasoning' },
+  effort_beside_budget: { messages: 'output_config.effort' },
   thinking_budget: { messages: 'thinking.budget_tokens' },
   thinking_display: { responses: 'reasoning.summary', messages: 'thinking.display' },
   foreign_thinking: {
@@ -210,6 +211,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
     single_tool_call: drop('a model calls as many tools at once as it likes'),
     strict_tool: drop('no model is bound to the schema of a tool'),
     tool_input_format: drop('the format is told in the tool’s description instead'),
+    effort_beside_budget: drop('a budget for thinking is told instead'),
     foreign_thinking: drop('thoughts can be given back only to the provider that made them'),
     reasoning: drop(PLAIN),
     thinking_off: drop(ANYWAY),
@@ -345,6 +347,7 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     thinking_before_forced_tool: hindrance === 'forced tool',
     thinking_within_small_limit: hindrance === 'small limit',
     thinking_in_unthinking_turn: hindrance === 'unthinking turn',
+    effort_beside_budget: reasoning?.effort !== undefined && reasoning.tokensMax !== undefined,
     thinking_budget: reasoning?.tokensMax !== undefined,
     thinking_display: reasoning?.display !== undefined,
     foreign_thinking: parts.some(

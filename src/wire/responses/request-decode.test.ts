@@ -272,7 +272,7 @@ test('responses: settings', () => {
       verbosity: 'low',
       format: { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true },
     },
-    reasoning: { effort: 'high', summary: 'detailed' },
+    reasoning: { effort: 'high', summary: 'auto' },
     safety_identifier: 'user-1',
     metadata: { a: 'b' },
     prompt_cache_key: 'key',

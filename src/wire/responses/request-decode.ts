@@ -121,6 +121,7 @@ function decodeReasoning(body: JsonObject, reading: Reading): Reasoning | undefi
     if (!READ_OF_REASONING.includes(name) && !isDefault) reading.dropped.add(`reasoning.${name}`)
   }
   const summary = reasoning['summary'] ?? reasoning['generate_summary']
+  if (isGiven(summary) && summary !== 'auto') reading.dropped.add('reasoning.summary')
   return defined({
     effort: optional(reasoning['effort'], 'reasoning.effort', expectOneOf(EFFORTS)),
     display: isGiven(summary) ? ('summary' as const) : undefined,
