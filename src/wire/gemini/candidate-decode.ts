@@ -16,6 +16,8 @@ export class CandidateDecoder {
   #block = -1
   #open: 'text' | 'thinking' | undefined
   #hasCalled = false
+  /** What the piece that is being read says about citations: a text may end before its piece does. */
+  #cited: Json | undefined
   isEnded = false
 
   constructor(choice: number) {
@@ -25,8 +27,9 @@ export class CandidateDecoder {
   add(candidate: JsonObject): readonly CanonicalEvent[] {
     const { content, finishReason, citationMetadata } = candidate
     const parts = isObject(content) && isArray(content['parts']) ? content['parts'] : []
+    this.#cited = citationMetadata
     for (const part of parts) if (isObject(part)) this.#addPart(part)
-    this.#cite(citationMetadata)
+    this.#cite()
     if (typeof finishReason === 'string') this.#end(finishReason, candidate['finishMessage'])
     const events = this.#events
     this.#events = []
@@ -56,9 +59,9 @@ export class CandidateDecoder {
     this.#events.push({ type: `${kind}-delta`, ...this.#place(), text })
   }
 
-  #cite(metadata: Json | undefined): void {
+  #cite(): void {
     if (this.#open !== 'text') return
-    for (const citation of this.#citations.read(metadata)) {
+    for (const citation of this.#citations.read(this.#cited)) {
       this.#events.push({ type: 'text-citation', ...this.#place(), citation })
     }
   }
@@ -104,6 +107,7 @@ export class CandidateDecoder {
 
   #close(): void {
     if (this.#open === undefined) return
+    this.#cite()
     this.#events.push({ type: `${this.#open}-end`, ...this.#place() })
     this.#open = undefined
   }

@@ -40,6 +40,19 @@ test('an address is cited once, where it stands in the text', () => {
   ])
 })
 
+test('a text whose end is signed is cited like any other, and so is one behind it', () => {
+  const parts = [{ text: 'Grüß', thoughtSignature: 'c2ln' }, { text: 'Gott' }]
+  const behind = { startIndex: 6, endIndex: 10, uri: 'https://example.com/b' }
+  const citationMetadata = { citationSources: [...SOURCES, behind] }
+  const spans = citationsOf({ candidates: [{ content: { parts }, citationMetadata }] }).map(
+    ({ block, citation: { url, start, end } }) => [block, url, start, end],
+  )
+  assert.deepEqual(spans, [
+    [0, 'https://example.com/a', 0, 4],
+    [2, 'https://example.com/b', 0, 4],
+  ])
+})
+
 test('what cites no words is no citation', () => {
   const told = { citationMetadata: { citationSources: SOURCES } }
   assert.deepEqual(citationsOf({ candidates: [{ content: { parts: [] }, ...told }] }), [])

@@ -18,7 +18,7 @@ export class Citations {
     this.#said += text
   }
 
-  /** Those that are new and name an address, in characters of the open block. */
+  /** Those of what is said already that are new and name an address, in characters of the open block. */
   read(metadata: Json | undefined): Citation[] {
     if (!isObject(metadata)) return []
     // Vertex AI has another name for the same list.
@@ -27,9 +27,11 @@ export class Citations {
       const { uri, title, startIndex, endIndex } = isObject(source) ? source : {}
       const url = stringOf(uri)
       const span = `${url} ${startIndex} ${endIndex}`
-      if (url === undefined || this.#told.has(span)) return []
+      const startByte = numberOf(startIndex) ?? 0
+      const isSaid = startByte < Buffer.byteLength(this.#said)
+      if (url === undefined || !isSaid || this.#told.has(span)) return []
       this.#told.add(span)
-      const start = this.#characters(numberOf(startIndex) ?? 0)
+      const start = this.#characters(startByte)
       const end = this.#characters(numberOf(endIndex) ?? Infinity)
       return [{ url, title: stringOf(title) ?? '', start, end }]
     })
