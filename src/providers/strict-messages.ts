@@ -52,10 +52,15 @@ function knownMessage(message: Json): Json {
   const entries = Object.entries(message)
   const known = entries.filter(([name]) => isKnownIn(message, name))
   if (known.length === entries.length) return message
-  // A refusal is what the model said: it has no place of its own here.
   const { content, refusal } = message
-  const said = isGiven(content) || !isGiven(refusal) ? {} : { content: refusal }
+  const said = typeof refusal === 'string' ? { content: withRefusal(content, refusal) } : {}
   return { ...Object.fromEntries(known), ...said }
+}
+
+/** A refusal is what the model said: it has no place of its own here. */
+function withRefusal(content: Json | undefined, refusal: string): Json {
+  if (isArray(content)) return [...content, { type: 'text', text: refusal }]
+  return typeof content === 'string' ? content + refusal : refusal
 }
 
 /** The ids of calls that it takes; other models, whose calls a conversation may hold, make others. */

@@ -67,6 +67,22 @@ test('messages say nothing but what it reads', () => {
   assert.deepEqual(unknownIn({ messages }, 'chat'), ['messages.name', 'messages.reasoning_details'])
 })
 
+test('a refusal is said beside whatever else was said', () => {
+  const content = [{ type: 'text', text: 'Well.' }]
+  const messages = [
+    { role: 'assistant', content: '', refusal: 'No.' },
+    { role: 'assistant', content: 'Well. ', refusal: 'No.' },
+    { role: 'assistant', content, refusal: 'No.' },
+  ]
+  assert.deepEqual(sent({ messages }), {
+    messages: [
+      { role: 'assistant', content: 'No.' },
+      { role: 'assistant', content: 'Well. No.' },
+      { role: 'assistant', content: [...content, { type: 'text', text: 'No.' }] },
+    ],
+  })
+})
+
 test('calls that other models made have ids that it takes, and so have their results', () => {
   const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })
   const body = sent({
