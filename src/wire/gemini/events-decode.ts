@@ -40,9 +40,11 @@ class AnswerDecoder {
     }
     const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
     if (usage !== undefined) events.push({ type: 'usage', usage })
-    const blocked = isObject(promptFeedback) ? stringOf(promptFeedback['blockReason']) : undefined
+    const { blockReason, blockReasonMessage } = isObject(promptFeedback) ? promptFeedback : {}
+    const blocked = stringOf(blockReason)
     if (blocked !== undefined && this.#candidates.size === 0) {
-      events.push({ type: 'choice-end', choice: 0, reason: 'refusal', explanation: blocked })
+      const explanation = stringOf(blockReasonMessage) ?? blocked
+      events.push({ type: 'choice-end', choice: 0, reason: 'refusal', explanation })
       this.#isEnded = true
     }
     const all = [...this.#candidates.values()]

@@ -316,6 +316,9 @@ describe('an answer', () => {
       'choice-end refusal PROHIBITED_CONTENT',
       'response-end',
     ])
+    const blockReasonMessage = 'It is harmful.'
+    const explained = read({ promptFeedback: { blockReason: 'OTHER', blockReasonMessage } })
+    assert.equal(spell(explained.at(-2)), 'choice-end refusal It is harmful.')
   })
 
   test('without a reason it is cut', () => {
