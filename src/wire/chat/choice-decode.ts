@@ -110,9 +110,10 @@ export class ChoiceDecoder {
     if (typeof text === 'string' && !(open?.text === text && typeof signature === 'string')) {
       this.#addProse('thinking', text)
     }
-    if (typeof signature !== 'string' || this.#open?.kind !== 'thinking') return
-    this.#open.seal = { format: 'chat', kind: 'signature', value: signature }
-    this.#close()
+    const signed = this.#open?.kind === 'tool-call' ? this.#waiting.at(-1) : this.#open
+    if (typeof signature !== 'string' || signed?.kind !== 'thinking') return
+    signed.seal = { format: 'chat', kind: 'signature', value: signature }
+    if (signed === this.#open) this.#close()
   }
 
   #addSealed(seal: Seal): void {

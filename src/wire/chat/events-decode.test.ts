@@ -146,6 +146,16 @@ test('a tool call is numbered, named and given an id, whatever the provider left
   )
 })
 
+test('thoughts beside a call keep their signature', () => {
+  const detail = { type: 'reasoning.text', text: 'Hm.', signature: 'c2ln' }
+  const ended = decode(
+    delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }),
+    delta({ reasoning_details: [detail] }),
+    '[DONE]',
+  ).find((event) => event.type === 'thinking-end')
+  assert.deepEqual(ended?.seal, { format: 'chat', kind: 'signature', value: 'c2ln' })
+})
+
 test('usage that is half told is no usage', () => {
   const counted = (usage: Json): unknown =>
     decode({ choices: [], usage }).find((event) => event.type === 'usage')?.usage.outputTokens
