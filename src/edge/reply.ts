@@ -79,7 +79,7 @@ export class HttpReply implements Reply {
     headers.push(name, value)
   }
 
-  /** For what is written to the response itself: a client that takes nothing of it is cut all the same. */
+  /** A client that takes nothing is cut, also where others write to the response. One that has left is gone already. */
   watch(): void {
     if (!this.#response.destroyed) this.#place ??= this.#keepAlive.add(this)
   }
@@ -87,8 +87,7 @@ export class HttpReply implements Reply {
   beginStream(voice: StreamVoice): void {
     if (this.#voice === undefined) {
       this.#lastWriteMs = this.#keepAlive.nowMs
-      // A client may have left before its stream begins: nothing would remove it again.
-      if (!this.#response.destroyed) this.#place = this.#keepAlive.add(this)
+      this.watch()
     }
     this.#voice = voice
   }
@@ -134,14 +133,9 @@ export class HttpReply implements Reply {
       this.#sentBytes = sentBytes
       this.#progressMs = nowMs
     }
-    if (nowMs - this.#progressMs >= BLOCKED_MS_MAX) response.destroy()
-    else if (
-      this.#voice !== undefined &&
-      !response.writableEnded &&
-      response.writableLength === 0
-    ) {
-      if (nowMs - this.#lastWriteMs >= silenceMs) this.#writeNow(this.#voice.keepAlive)
-    }
+    if (nowMs - this.#progressMs >= BLOCKED_MS_MAX) return void response.destroy()
+    if (this.#voice === undefined || response.writableEnded || response.writableLength > 0) return
+    if (nowMs - this.#lastWriteMs >= silenceMs) this.#writeNow(this.#voice.keepAlive)
   }
 
   #leave(): void {
@@ -188,7 +182,7 @@ export class HttpReply implements Reply {
   #finish(last: Uint8Array | string): Promise<void> {
     if (this.#response.destroyed) return Promise.reject(new ClientGone())
     this.#response.end(last)
-    if (this.#response.writableLength > 0) this.#place ??= this.#keepAlive.add(this)
+    if (this.#response.writableLength > 0) this.watch()
     return new Promise((resolve) => (this.#onClosed = resolve))
   }
 
