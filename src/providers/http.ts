@@ -68,6 +68,11 @@ export class HttpClient {
       : { ...answer, body: withoutSecrets(answer.body, call.headers) }
   }
 
+  /** Ends every connection. Nobody waits for what may still be running on one. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()))
+  }
+
   #addressOf(url: URL): Address {
     const known = this.#addresses.get(url)
     if (known !== undefined) return known
@@ -84,11 +89,6 @@ export class HttpClient {
     for (const [name, value] of Object.entries(headers)) list.push(name, value)
     this.#headers.set(headers, list)
     return list
-  }
-
-  /** Ends every connection. Nobody waits for what may still be running on one. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()))
   }
 
   #agent(connectTimeoutMs: number): Dispatcher {
