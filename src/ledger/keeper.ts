@@ -8,7 +8,7 @@ import type { Item } from './books.ts'
 import type { HoldId } from './ledger.ts'
 import type { HeldBy } from './nodes.ts'
 import {
-  abandonedHolds,
+  holdsOfDeadNodes,
   beat,
   fence,
   holdsOfNode,
@@ -109,7 +109,7 @@ export class Keeper {
 
   async #chargeOrphans(): Promise<void> {
     for (;;) {
-      const holds = await abandonedHolds(this.#options.store, ORPHANS_PER_ROUND_MAX)
+      const holds = await holdsOfDeadNodes(this.#options.store, ORPHANS_PER_ROUND_MAX)
       await this.#submit(holds, (hold) => ({ kind: 'orphan', ...hold }))
       if (holds.length < ORPHANS_PER_ROUND_MAX) return
     }

@@ -64,7 +64,7 @@ export async function nodesOfDeadProcesses(store: Store): Promise<readonly numbe
 }
 
 /** Open holds that no live node answers for. */
-export async function abandonedHolds(store: Store, limit: number): Promise<readonly HeldBy[]> {
+export async function holdsOfDeadNodes(store: Store, limit: number): Promise<readonly HeldBy[]> {
   const rows = await store.db
     .selectFrom('holds')
     .select(['id', 'key_id'])
