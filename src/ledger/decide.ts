@@ -139,10 +139,10 @@ type Answer = Extract<Outcome, { readonly kind: 'judged' }>['answer']
 /** The answer to an ask whose hold is in the books already: a commit of ours that we did not hear of. */
 function knownGrant(draft: Draft, holdId: number): Answer | undefined {
   const hold = draft.holds.get(holdId)
-  // Another node took us for dead in between and charged the hold: nothing may be dispatched on it.
-  if (hold === undefined && draft.usage.has(holdId))
-    return { reserved: false, reason: 'unavailable' }
-  if (hold === undefined) return undefined
+  if (hold === undefined) {
+    // Another node took us for dead in between and charged the hold: nothing may be dispatched on it.
+    return draft.usage.has(holdId) ? { reserved: false, reason: 'unavailable' } : undefined
+  }
   const { heldNanodollars, outputTokens, capped } = hold
   return { reserved: true, holdId, amountNanodollars: heldNanodollars, outputTokens, capped }
 }

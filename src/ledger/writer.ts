@@ -220,10 +220,9 @@ export class Writer {
       if (outcome === undefined) throw new Error('a batch must answer every item')
       const { item } = entry
       if (entry.price !== undefined) this.#knownPrices.add(entry.price.version)
-      const keyId = keyOf(item)
       if (!entry.isAnswered) {
         entry.isAnswered = true
-        entry.resolve({ outcome, balances: result.balances.get(keyId), now: result.now })
+        entry.resolve({ outcome, balances: result.balances.get(keyOf(item)), now: result.now })
       } else if (item.kind === 'reserve' && outcome.kind === 'judged' && outcome.answer.reserved) {
         // Granted after its requester was told that the ledger does not answer.
         this.#voidLater(item)
