@@ -214,8 +214,6 @@ export type Batch = {
 export type BatchResult =
   | {
       readonly live: true
-      /** The database's clock, taken under the locks. */
-      readonly now: number
       readonly outcomes: readonly Outcome[]
       readonly balances: ReadonlyMap<string, Balances>
     }
@@ -224,6 +222,7 @@ export type BatchResult =
 
 /** What a batch needs to know, read under the locks of its accounts and after them. */
 export type Page = {
+  /** The database's clock, taken under the locks. */
   readonly now: number
   readonly accounts: readonly Account[]
   readonly holds: readonly Hold[]

@@ -47,12 +47,12 @@ test('a result crosses as it was sent', () => {
     ['key_1', balancesOf({ limit: null, remaining: null })],
     ['key_2', balancesOf({ limit: HUGE, remaining: 0n })],
   ])
-  const result: BatchResult = { live: true, now: 1_790_000_000_000, outcomes: OUTCOMES, balances }
+  const result: BatchResult = { live: true, outcomes: OUTCOMES, balances }
   assert.deepEqual(unpackResult(cloned(packResult(result))), result)
 })
 
 test('a result without balances, and one of a node that is taken for dead', () => {
-  const empty: BatchResult = { live: true, now: 1, outcomes: [], balances: new Map() }
+  const empty: BatchResult = { live: true, outcomes: [], balances: new Map() }
   assert.deepEqual(unpackResult(cloned(packResult(empty))), empty)
   assert.deepEqual(unpackResult(cloned(packResult({ live: false }))), { live: false })
 })

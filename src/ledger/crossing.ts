@@ -7,7 +7,7 @@ import type { Balance, Balances, HoldId, RateBalance } from './ledger.ts'
 export type PackedBatch = Omit<Batch, 'items'> & Packed<Item>
 
 export type PackedResult =
-  | (Packed<Outcome> & { readonly now: number; readonly balances: string })
+  | (Packed<Outcome> & { readonly balances: string })
   | { readonly live: false }
 
 /** The frequent kinds as a text; null there stands for the next of the others, which cross as they are. */
@@ -26,14 +26,13 @@ export function unpackBatch(packed: PackedBatch): Batch {
 export function packResult(result: BatchResult): PackedResult {
   if (!result.live) return result
   const balances = packBalances(result.balances)
-  return { now: result.now, balances, ...pack(result.outcomes, packOutcome) }
+  return { balances, ...pack(result.outcomes, packOutcome) }
 }
 
 export function unpackResult(packed: PackedResult): BatchResult {
   if ('live' in packed) return packed
-  const { now, balances } = packed
   const outcomes = unpack(packed, unpackOutcome)
-  return { live: true, now, outcomes, balances: unpackBalances(balances) }
+  return { live: true, outcomes, balances: unpackBalances(packed.balances) }
 }
 
 function pack<Thing>(

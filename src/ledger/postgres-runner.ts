@@ -153,7 +153,7 @@ async function runBatch(client: Client, batch: Batch, begin: string): Promise<Ba
   }
   const { outcomes, balances, writes } = decide(batch, page)
   await atOnce(client, () => [...write(client, writes, batch), client.query('COMMIT')])
-  return { live: true, now: page.now, outcomes, balances }
+  return { live: true, outcomes, balances }
 }
 
 /** Undefined when the node was fenced. Sent without waiting in between: one round trip. */

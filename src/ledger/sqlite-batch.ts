@@ -53,7 +53,7 @@ function runBatch(statements: Statements, batch: Batch): BatchResult {
   write(statements, writes)
   known.remember(page.accounts, writes)
   for (const price of batch.prices) statements.insertPrice.run(price.version, price.figures)
-  return { live: true, now: page.now, outcomes, balances }
+  return { live: true, outcomes, balances }
 }
 
 type Statements = ReturnType<typeof prepare>

@@ -20,7 +20,6 @@ export class Unavailable extends Error {
 export type Done = {
   readonly outcome: Outcome
   readonly balances: Balances | undefined
-  readonly now: number
 }
 
 export type WriterOptions = {
@@ -222,7 +221,7 @@ export class Writer {
       if (entry.price !== undefined) this.#knownPrices.add(entry.price.version)
       if (!entry.isAnswered) {
         entry.isAnswered = true
-        entry.resolve({ outcome, balances: result.balances.get(keyOf(item)), now: result.now })
+        entry.resolve({ outcome, balances: result.balances.get(keyOf(item)) })
       } else if (item.kind === 'reserve' && outcome.kind === 'judged' && outcome.answer.reserved) {
         // Granted after its requester was told that the ledger does not answer.
         this.#voidLater(item)

@@ -78,7 +78,7 @@ export class MemoryBooks {
     const { outcomes, balances, writes } = this.#rules.decide(batch, page)
     this.#apply(writes)
     this.assertBalanced()
-    return { live: true, now: page.now, outcomes, balances }
+    return { live: true, outcomes, balances }
   }
 
   join(): number {
