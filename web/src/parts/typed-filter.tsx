@@ -1,8 +1,7 @@
-// A filter that is typed: it counts a moment after the last letter, and follows the address when that changes by itself.
+// A filter that is typed, with suggestions of what there is.
 import { Autocomplete } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
-import { useEffect, useRef, useState } from 'react'
 import { FILTER_LENGTH_MAX } from '../../../src/admin/contract/values.ts'
+import { useTyped } from './use-typed.ts'
 
 type TypedFilterProps = {
   readonly label: string
@@ -12,21 +11,11 @@ type TypedFilterProps = {
   readonly placeholder?: string
 }
 
-const typingMs = 300
 const suggestedMax = 50
 
 export function TypedFilter(props: TypedFilterProps) {
   const { label, value = '', onChange, suggestions = [], placeholder } = props
-  const [typed, setTyped] = useState(value)
-  const sent = useRef(value)
-  const send = useDebouncedCallback((text: string) => {
-    sent.current = text
-    onChange(text === '' ? undefined : text)
-  }, typingMs)
-  useEffect(() => {
-    if (value !== sent.current) setTyped(value)
-    sent.current = value
-  }, [value])
+  const { typed, type } = useTyped(value, onChange)
   return (
     <Autocomplete
       label={label}
@@ -35,10 +24,7 @@ export function TypedFilter(props: TypedFilterProps) {
       value={typed}
       data={[...suggestions]}
       limit={suggestedMax}
-      onChange={(text) => {
-        setTyped(text)
-        send(text.trim())
-      }}
+      onChange={type}
     />
   )
 }

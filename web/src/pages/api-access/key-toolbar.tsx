@@ -1,11 +1,10 @@
 // Above the list: search, filters, columns. Everything chosen is in the address, and every filter can be taken off again.
 import { Button, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
-import { useEffect, useRef, useState } from 'react'
 import type { ReactNode } from 'react'
 import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { CrossIcon, SearchIcon } from '../../parts/icons.tsx'
+import { useTyped } from '../../parts/use-typed.ts'
 import { FilterMenu } from './filter-menu.tsx'
 import { FILTERS } from './overview-search.ts'
 import type { Filter, OverviewSearch } from './overview-search.ts'
@@ -17,8 +16,6 @@ type KeyToolbarProps = {
   readonly onChange: (change: Partial<OverviewSearch>) => void
   readonly children?: ReactNode
 }
-
-const typingMs = 250
 
 export function KeyToolbar({ search, onChange, children }: KeyToolbarProps) {
   return (
@@ -41,17 +38,7 @@ type SearchFieldProps = {
 
 function SearchField({ value, onChange }: SearchFieldProps) {
   const { t } = useTranslation()
-  const [typed, setTyped] = useState(value)
-  const sent = useRef(value)
-  const send = useDebouncedCallback((text: string) => {
-    sent.current = text
-    onChange({ search: text === '' ? undefined : text })
-  }, typingMs)
-  // The address may change without this field: "Clear filters", or the browser's way back.
-  useEffect(() => {
-    if (value !== sent.current) setTyped(value)
-    sent.current = value
-  }, [value])
+  const { typed, type } = useTyped(value, (search) => onChange({ search }))
   return (
     <TextInput
       className={styles['search']}
@@ -62,10 +49,7 @@ function SearchField({ value, onChange }: SearchFieldProps) {
       leftSection={<SearchIcon />}
       maxLength={FILTER_LENGTH_MAX}
       value={typed}
-      onChange={({ currentTarget }) => {
-        setTyped(currentTarget.value)
-        send(currentTarget.value)
-      }}
+      onChange={({ currentTarget }) => type(currentTarget.value)}
     />
   )
 }
