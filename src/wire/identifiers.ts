@@ -2,6 +2,9 @@
 // same name always becomes the same identifier and still tells users, caches and calls apart.
 import { createHash } from 'node:crypto'
 
+/** What OpenAI takes as the name of a user or of a cache, in both of its formats. */
+export const OPENAI_IDENTIFIER_CHARACTERS_MAX = 64
+
 export function fitIdentifier(name: string, charactersMax: number): string {
   if (name.length <= charactersMax) return name
   return createHash('sha256').update(name).digest('hex').slice(0, charactersMax)

@@ -10,14 +10,10 @@ import type {
   ToolChoice,
 } from '../../core/request.ts'
 import { toldEffort } from '../effort.ts'
-import { fitIdentifier } from '../identifiers.ts'
+import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../identifiers.ts'
 import { takesSampling } from '../sampling.ts'
 import { fitToolName } from '../tool-name.ts'
 import { encodeMessages } from './message-encode.ts'
-
-// What the format's inventor accepts for the names of users and caches.
-const IDENTIFIER_CHARACTERS_MAX = 64
-const TOOL_NAME_CHARACTERS_MAX = 64
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   if (request.kind !== 'chat') throw new Error('only a conversation can be a chat completion')
@@ -37,8 +33,8 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
     response_format: request.outputFormat && encodeFormat(request.outputFormat),
     reasoning_effort: toldEffort(request),
     verbosity: request.verbosity,
-    prompt_cache_key: cacheKey && fitIdentifier(cacheKey, IDENTIFIER_CHARACTERS_MAX),
-    user: endUser && fitIdentifier(endUser, IDENTIFIER_CHARACTERS_MAX),
+    prompt_cache_key: cacheKey && fitIdentifier(cacheKey, OPENAI_IDENTIFIER_CHARACTERS_MAX),
+    user: endUser && fitIdentifier(endUser, OPENAI_IDENTIFIER_CHARACTERS_MAX),
     service_tier: encodeTier(request),
   })
 }
@@ -62,7 +58,7 @@ function encodeSampling(request: Conversation): JsonObject {
 
 function encodeTool(tool: Tool): JsonObject {
   const { description } = tool
-  const name = fitToolName(tool.name, 'tools', TOOL_NAME_CHARACTERS_MAX)
+  const name = fitToolName(tool.name, 'tools')
   if (tool.type === 'function') {
     const { schema: parameters, strict } = tool
     return { type: 'function', function: defined({ name, description, parameters, strict }) }

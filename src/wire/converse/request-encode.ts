@@ -11,8 +11,6 @@ import { calledTools } from './called-tools.ts'
 import { encodeThinking } from './thinking-encode.ts'
 import { encodeTurns } from './turns-encode.ts'
 
-const TOOL_NAME_CHARACTERS_MAX = 64
-
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   if (request.kind !== 'chat') {
     throw new GatewayError('wrong_model_kind', `${request.model} does not make embeddings`)
@@ -60,7 +58,7 @@ function encodeTool(tool: Tool): JsonObject {
   const isCustom = tool.type === 'custom'
   return {
     toolSpec: defined({
-      name: fitToolName(tool.name, 'tools', TOOL_NAME_CHARACTERS_MAX),
+      name: fitToolName(tool.name, 'tools'),
       description: isCustom ? describeCustomTool(tool) : tool.description,
       inputSchema: { json: isCustom ? CUSTOM_TOOL_SCHEMA : { type: 'object', ...tool.schema } },
     }),

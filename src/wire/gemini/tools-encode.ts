@@ -5,8 +5,6 @@ import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
 import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
 import { fitToolName } from '../tool-name.ts'
 
-const TOOL_NAME_CHARACTERS_MAX = 64
-
 /** A list of allowed tools goes only with a forced call, so the others are left out instead. */
 export function encodeTools({ tools, toolChoice }: Conversation): JsonObject[] {
   const allowed = toolChoice?.type === 'allowed' ? toolChoice.names : undefined
@@ -14,7 +12,7 @@ export function encodeTools({ tools, toolChoice }: Conversation): JsonObject[] {
 }
 
 function encodeTool(tool: Tool): JsonObject {
-  const name = fitToolName(tool.name, 'tools', TOOL_NAME_CHARACTERS_MAX)
+  const name = fitToolName(tool.name, 'tools')
   switch (tool.type) {
     case 'function':
       return defined({

@@ -4,18 +4,17 @@ import { createHash } from 'node:crypto'
 
 import type { JsonObject } from '../../core/json.ts'
 import { isArray, isObject } from '../../core/json.ts'
+import { TOOL_NAME_CHARACTERS_MAX } from '../tool-name.ts'
 
 /** In this format itself. */
-export const TOOL_NAME_CHARACTERS_MAX = 128
-
-const NAME_CHARACTERS_MAX = 64
+export const LONG_NAME_CHARACTERS_MAX = 128
 /** 120 bits: nobody will ever see two names with the same one. */
 const HASH_CHARACTERS = 20
 
 /** The same short name for the same long one, in every turn of a conversation. */
 export function shortToolName(name: string): string {
-  if (name.length <= NAME_CHARACTERS_MAX) return name
-  return `${name.slice(0, NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)}_${hashOf(name)}`
+  if (name.length <= TOOL_NAME_CHARACTERS_MAX) return name
+  return `${name.slice(0, TOOL_NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)}_${hashOf(name)}`
 }
 
 /** The names a client gave its tools, found by what they were shortened to. */
@@ -23,7 +22,7 @@ export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const tool of isArray(body['tools']) ? body['tools'] : []) {
     const name = isObject(tool) ? tool['name'] : undefined
-    if (typeof name === 'string' && name.length > NAME_CHARACTERS_MAX) {
+    if (typeof name === 'string' && name.length > TOOL_NAME_CHARACTERS_MAX) {
       names.set(shortToolName(name), name)
     }
   }

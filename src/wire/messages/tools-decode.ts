@@ -16,7 +16,7 @@ import {
 import { fitToolName } from '../tool-name.ts'
 import { decodeCacheMark } from './blocks-decode.ts'
 import { isVendorTool } from './removals.ts'
-import { shortToolName, TOOL_NAME_CHARACTERS_MAX } from './tool-names.ts'
+import { LONG_NAME_CHARACTERS_MAX, shortToolName } from './tool-names.ts'
 
 export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {
   const loaded = loadedTools(body)
@@ -44,7 +44,7 @@ export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {
 }
 
 function expectToolName(value: unknown, place: string): string {
-  return fitToolName(expectName(value, place), place, TOOL_NAME_CHARACTERS_MAX)
+  return fitToolName(expectName(value, place), place, LONG_NAME_CHARACTERS_MAX)
 }
 
 export function decodeToolChoice(

@@ -7,7 +7,7 @@ import { fitToolName } from '../tool-name.ts'
 import { encodeCacheMark } from './cache-marks.ts'
 import { isForcedInWords } from './forced-tool.ts'
 import { adaptSchema } from '../schema-adapt.ts'
-import { TOOL_NAME_CHARACTERS_MAX } from './tool-names.ts'
+import { LONG_NAME_CHARACTERS_MAX } from './tool-names.ts'
 
 /** There is no list of allowed tools here: the others are left out instead. */
 export function encodeTools({ tools, toolChoice }: Conversation): JsonObject[] {
@@ -49,7 +49,7 @@ export function forcingWords(request: Conversation): string | undefined {
 }
 
 function encodeTool(tool: Tool): JsonObject {
-  const name = fitToolName(tool.name, 'tools', TOOL_NAME_CHARACTERS_MAX)
+  const name = fitToolName(tool.name, 'tools', LONG_NAME_CHARACTERS_MAX)
   const cache_control = encodeCacheMark(tool.cache)
   switch (tool.type) {
     case 'function': {

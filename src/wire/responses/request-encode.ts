@@ -10,15 +10,11 @@ import type {
   ToolChoice,
 } from '../../core/request.ts'
 import { isPlain, toldEffort } from '../effort.ts'
-import { fitIdentifier } from '../identifiers.ts'
+import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../identifiers.ts'
 import { takesSampling } from '../sampling.ts'
 import { fitToolName } from '../tool-name.ts'
 import { ENCRYPTED_REASONING, givesEncryptedReasoning } from './encrypted-reasoning.ts'
 import { encodeInput } from './items-encode.ts'
-
-/** What the format's inventor accepts for the names of users and caches. */
-const IDENTIFIER_CHARACTERS_MAX = 64
-const TOOL_NAME_CHARACTERS_MAX = 64
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   if (request.kind !== 'chat') throw new Error('only a conversation can become a response')
@@ -41,8 +37,8 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
     text: encodeText(request),
     reasoning: encodeReasoning(request),
     metadata: request.metadata,
-    safety_identifier: endUser && fitIdentifier(endUser, IDENTIFIER_CHARACTERS_MAX),
-    prompt_cache_key: cacheKey && fitIdentifier(cacheKey, IDENTIFIER_CHARACTERS_MAX),
+    safety_identifier: endUser && fitIdentifier(endUser, OPENAI_IDENTIFIER_CHARACTERS_MAX),
+    prompt_cache_key: cacheKey && fitIdentifier(cacheKey, OPENAI_IDENTIFIER_CHARACTERS_MAX),
     // The other family's word for "no faster lane"; dearer tiers were refused.
     service_tier: request.serviceTier === 'standard_only' ? 'default' : request.serviceTier,
   })
@@ -59,7 +55,7 @@ function encodeInclude(request: Conversation): string[] | undefined {
 
 function encodeTool(tool: Tool): JsonObject {
   const { type, description } = tool
-  const name = fitToolName(tool.name, 'tools', TOOL_NAME_CHARACTERS_MAX)
+  const name = fitToolName(tool.name, 'tools')
   if (tool.type === 'custom') return defined({ type, name, description, format: tool.inputFormat })
   // Left out, strict would mean yes here, and a schema written for another format may not comply.
   return defined({
