@@ -66,56 +66,8 @@ function packAmount(amount: bigint): Amount {
 const RESERVE_LENGTH = 14
 
 function packItem(item: Item): ReserveList | ChargeList | null {
-  if (item.kind === 'reserve') {
-    const { holdId, ask } = item
-    const { worstCase } = ask
-    return [
-      holdId,
-      ask.requestId,
-      ask.keyId,
-      ask.allowVersion,
-      ask.endpoint,
-      ask.modelAsked,
-      ask.whenTight,
-      ask.estimatedTokens,
-      ask.recounted,
-      packAmount(worstCase.fixedPicodollars),
-      packAmount(worstCase.outputTokenPicodollars),
-      worstCase.outputTokens,
-      worstCase.outputTokensFrom,
-      worstCase.outputTokensMinimum,
-    ]
-  }
-  if (item.kind === 'settle') {
-    const { charge } = item
-    const { tokens } = charge
-    return [
-      charge.holdId,
-      charge.requestId,
-      charge.keyId,
-      charge.endpoint,
-      charge.modelAsked,
-      charge.modelServed,
-      charge.provider,
-      charge.status,
-      charge.errorCode,
-      packAmount(charge.costNanodollars),
-      charge.priceVersion,
-      charge.estimated,
-      charge.latencyMs,
-      charge.firstTokenMs,
-      charge.endUser,
-      charge.tags,
-      charge.attempts,
-      tokens.inputTokens,
-      tokens.cachedTokens,
-      tokens.cacheWriteTokens,
-      tokens.cacheWriteLongTokens,
-      tokens.outputTokens,
-      tokens.reasoningTokens,
-    ]
-  }
-  return null
+  if (item.kind === 'reserve') return packReserve(item)
+  return item.kind === 'settle' ? packCharge(item.charge) : null
 }
 
 function unpackItem(list: ReserveList | ChargeList): Item {
@@ -140,6 +92,26 @@ type ReserveList = [
   outputTokensFrom: WorstCase['outputTokensFrom'],
   outputTokensMinimum: number,
 ]
+
+function packReserve({ holdId, ask }: Extract<Item, { readonly kind: 'reserve' }>): ReserveList {
+  const { worstCase } = ask
+  return [
+    holdId,
+    ask.requestId,
+    ask.keyId,
+    ask.allowVersion,
+    ask.endpoint,
+    ask.modelAsked,
+    ask.whenTight,
+    ask.estimatedTokens,
+    ask.recounted,
+    packAmount(worstCase.fixedPicodollars),
+    packAmount(worstCase.outputTokenPicodollars),
+    worstCase.outputTokens,
+    worstCase.outputTokensFrom,
+    worstCase.outputTokensMinimum,
+  ]
+}
 
 /** By place, not by name: objects that are built name by name stay slow for whoever reads them. */
 function unpackReserve(list: ReserveList): Item {
@@ -191,6 +163,35 @@ type ChargeList = [
   outputTokens: number,
   reasoningTokens: number,
 ]
+
+function packCharge(charge: Charge): ChargeList {
+  const { tokens } = charge
+  return [
+    charge.holdId,
+    charge.requestId,
+    charge.keyId,
+    charge.endpoint,
+    charge.modelAsked,
+    charge.modelServed,
+    charge.provider,
+    charge.status,
+    charge.errorCode,
+    packAmount(charge.costNanodollars),
+    charge.priceVersion,
+    charge.estimated,
+    charge.latencyMs,
+    charge.firstTokenMs,
+    charge.endUser,
+    charge.tags,
+    charge.attempts,
+    tokens.inputTokens,
+    tokens.cachedTokens,
+    tokens.cacheWriteTokens,
+    tokens.cacheWriteLongTokens,
+    tokens.outputTokens,
+    tokens.reasoningTokens,
+  ]
+}
 
 function unpackCharge(list: ChargeList): Charge {
   return {
