@@ -33,6 +33,91 @@ export const ACCOUNT_COLUMNS = [
   'rate_window',
 ] as const
 
+export function toAccount(row: Row, now: number): Account {
+  return {
+    id: text(row, 'id'),
+    status: text(row, 'status'),
+    expiresAt: maybe(number, row, 'expires_at'),
+    allowVersion: number(row, 'allow_version'),
+    limit: maybe(money, row, 'limit_nanodollars'),
+    topUp: money(row, 'top_up_nanodollars'),
+    spent: money(row, 'spent_nanodollars'),
+    held: money(row, 'held_nanodollars'),
+    overrun: money(row, 'overrun_nanodollars'),
+    grantedLimit: maybe(money, row, 'granted_limit_nanodollars'),
+    inFlight: number(row, 'in_flight'),
+    rpm: maybe(number, row, 'rpm'),
+    tpm: maybe(number, row, 'tpm'),
+    concurrency: maybe(number, row, 'concurrency'),
+    period: text(row, 'period') as Period,
+    timezone: text(row, 'timezone'),
+    weekStart: text(row, 'week_start') as WeekStart,
+    periodSeq: number(row, 'period_seq'),
+    periodStartsAt: number(row, 'period_starts_at'),
+    periodEndsAt: maybe(number, row, 'period_ends_at'),
+    rateWindow: unpackWindow(text(row, 'rate_window'), now),
+  }
+}
+
+/** What a batch may change of an account. */
+export const ACCOUNT_CHANGE_COLUMNS = [
+  'id',
+  'top_up_nanodollars',
+  'spent_nanodollars',
+  'held_nanodollars',
+  'overrun_nanodollars',
+  'granted_limit_nanodollars',
+  'in_flight',
+  'period_seq',
+  'period_starts_at',
+  'period_ends_at',
+  'rate_window',
+] as const
+
+/** In the order of ACCOUNT_CHANGE_COLUMNS. */
+export function accountValues(account: Account): Value[] {
+  return [
+    account.id,
+    account.topUp,
+    account.spent,
+    account.held,
+    account.overrun,
+    account.grantedLimit,
+    account.inFlight,
+    account.periodSeq,
+    account.periodStartsAt,
+    account.periodEndsAt,
+    packWindow(account.rateWindow),
+  ]
+}
+
+export const PERIOD_COLUMNS = [
+  'account_id',
+  'seq',
+  'starts_at',
+  'ends_at',
+  'limit_nanodollars',
+  'spent_nanodollars',
+  'held_nanodollars',
+  'overrun_nanodollars',
+  'granted_limit_nanodollars',
+] as const
+
+/** In the order of PERIOD_COLUMNS. */
+export function periodValues(period: ClosedPeriod): Value[] {
+  return [
+    period.accountId,
+    period.seq,
+    period.startsAt,
+    period.endsAt,
+    period.limit,
+    period.spent,
+    period.held,
+    period.overrun,
+    period.grantedLimit,
+  ]
+}
+
 export const HOLD_COLUMNS = [
   'id',
   'request_id',
@@ -47,6 +132,41 @@ export const HOLD_COLUMNS = [
   'endpoint',
   'model_asked',
 ] as const
+
+/** In the order of HOLD_COLUMNS. */
+export function holdValues(hold: Hold): Value[] {
+  return [
+    hold.id,
+    hold.requestId,
+    hold.keyId,
+    hold.keyPeriod,
+    hold.framePeriod,
+    hold.heldNanodollars,
+    hold.outputTokens,
+    hold.capped ? 1 : 0,
+    hold.estimatedTokens,
+    hold.at,
+    hold.endpoint,
+    hold.modelAsked,
+  ]
+}
+
+export function toHold(row: Row): Hold {
+  return {
+    id: number(row, 'id'),
+    requestId: text(row, 'request_id'),
+    keyId: text(row, 'key_id'),
+    keyPeriod: number(row, 'key_period'),
+    framePeriod: number(row, 'frame_period'),
+    heldNanodollars: money(row, 'amount_nanodollars'),
+    outputTokens: number(row, 'output_tokens'),
+    capped: number(row, 'capped') === 1,
+    estimatedTokens: number(row, 'estimated_tokens'),
+    at: number(row, 'reserved_at'),
+    endpoint: text(row, 'endpoint') as Endpoint,
+    modelAsked: text(row, 'model_asked'),
+  }
+}
 
 export const USAGE_COLUMNS = [
   'id',
@@ -80,61 +200,39 @@ export const USAGE_COLUMNS = [
   'settled_at',
 ] as const
 
-export const ROLLUP_KEY_COLUMNS = ['span', 'starts_at', 'key_id', 'model'] as const
-export const ROLLUP_SUM_COLUMNS = [
-  'requests',
-  'errors',
-  'refused',
-  'estimated',
-  'input_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-  'output_tokens',
-  'reasoning_tokens',
-  'cost_nanodollars',
-] as const
-
-export function toAccount(row: Row, now: number): Account {
-  return {
-    id: text(row, 'id'),
-    status: text(row, 'status'),
-    expiresAt: maybe(number, row, 'expires_at'),
-    allowVersion: number(row, 'allow_version'),
-    limit: maybe(money, row, 'limit_nanodollars'),
-    topUp: money(row, 'top_up_nanodollars'),
-    spent: money(row, 'spent_nanodollars'),
-    held: money(row, 'held_nanodollars'),
-    overrun: money(row, 'overrun_nanodollars'),
-    grantedLimit: maybe(money, row, 'granted_limit_nanodollars'),
-    inFlight: number(row, 'in_flight'),
-    rpm: maybe(number, row, 'rpm'),
-    tpm: maybe(number, row, 'tpm'),
-    concurrency: maybe(number, row, 'concurrency'),
-    period: text(row, 'period') as Period,
-    timezone: text(row, 'timezone'),
-    weekStart: text(row, 'week_start') as WeekStart,
-    periodSeq: number(row, 'period_seq'),
-    periodStartsAt: number(row, 'period_starts_at'),
-    periodEndsAt: maybe(number, row, 'period_ends_at'),
-    rateWindow: unpackWindow(text(row, 'rate_window'), now),
-  }
-}
-
-export function toHold(row: Row): Hold {
-  return {
-    id: number(row, 'id'),
-    requestId: text(row, 'request_id'),
-    keyId: text(row, 'key_id'),
-    keyPeriod: number(row, 'key_period'),
-    framePeriod: number(row, 'frame_period'),
-    heldNanodollars: money(row, 'amount_nanodollars'),
-    outputTokens: number(row, 'output_tokens'),
-    capped: number(row, 'capped') === 1,
-    estimatedTokens: number(row, 'estimated_tokens'),
-    at: number(row, 'reserved_at'),
-    endpoint: text(row, 'endpoint') as Endpoint,
-    modelAsked: text(row, 'model_asked'),
-  }
+/** In the order of USAGE_COLUMNS. */
+export function usageValues(row: UsageRow): Value[] {
+  return [
+    row.id,
+    row.requestId,
+    row.keyId,
+    row.keyPeriod,
+    row.framePeriod,
+    row.state,
+    row.heldNanodollars,
+    row.costNanodollars,
+    row.priceVersion,
+    row.endpoint,
+    row.modelAsked,
+    row.modelServed,
+    row.provider,
+    row.status,
+    row.errorCode,
+    row.tokens.inputTokens,
+    row.tokens.cachedTokens,
+    row.tokens.cacheWriteTokens,
+    row.tokens.cacheWriteLongTokens,
+    row.tokens.outputTokens,
+    row.tokens.reasoningTokens,
+    row.estimated ? 1 : 0,
+    row.latencyMs,
+    row.firstTokenMs,
+    row.endUser,
+    row.tags,
+    row.attempts,
+    row.at,
+    row.settledAt,
+  ]
 }
 
 export function toUsageRow(row: Row): UsageRow {
@@ -173,117 +271,19 @@ export function toUsageRow(row: Row): UsageRow {
   }
 }
 
-/** What a batch may change of an account. */
-export const ACCOUNT_CHANGE_COLUMNS = [
-  'id',
-  'top_up_nanodollars',
-  'spent_nanodollars',
-  'held_nanodollars',
-  'overrun_nanodollars',
-  'granted_limit_nanodollars',
-  'in_flight',
-  'period_seq',
-  'period_starts_at',
-  'period_ends_at',
-  'rate_window',
+export const ROLLUP_KEY_COLUMNS = ['span', 'starts_at', 'key_id', 'model'] as const
+export const ROLLUP_SUM_COLUMNS = [
+  'requests',
+  'errors',
+  'refused',
+  'estimated',
+  'input_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'cost_nanodollars',
 ] as const
-
-export const PERIOD_COLUMNS = [
-  'account_id',
-  'seq',
-  'starts_at',
-  'ends_at',
-  'limit_nanodollars',
-  'spent_nanodollars',
-  'held_nanodollars',
-  'overrun_nanodollars',
-  'granted_limit_nanodollars',
-] as const
-
-/** In the order of ACCOUNT_CHANGE_COLUMNS. */
-export function accountValues(account: Account): Value[] {
-  return [
-    account.id,
-    account.topUp,
-    account.spent,
-    account.held,
-    account.overrun,
-    account.grantedLimit,
-    account.inFlight,
-    account.periodSeq,
-    account.periodStartsAt,
-    account.periodEndsAt,
-    packWindow(account.rateWindow),
-  ]
-}
-
-/** In the order of PERIOD_COLUMNS. */
-export function periodValues(period: ClosedPeriod): Value[] {
-  return [
-    period.accountId,
-    period.seq,
-    period.startsAt,
-    period.endsAt,
-    period.limit,
-    period.spent,
-    period.held,
-    period.overrun,
-    period.grantedLimit,
-  ]
-}
-
-/** In the order of HOLD_COLUMNS. */
-export function holdValues(hold: Hold): Value[] {
-  return [
-    hold.id,
-    hold.requestId,
-    hold.keyId,
-    hold.keyPeriod,
-    hold.framePeriod,
-    hold.heldNanodollars,
-    hold.outputTokens,
-    hold.capped ? 1 : 0,
-    hold.estimatedTokens,
-    hold.at,
-    hold.endpoint,
-    hold.modelAsked,
-  ]
-}
-
-/** In the order of USAGE_COLUMNS. */
-export function usageValues(row: UsageRow): Value[] {
-  return [
-    row.id,
-    row.requestId,
-    row.keyId,
-    row.keyPeriod,
-    row.framePeriod,
-    row.state,
-    row.heldNanodollars,
-    row.costNanodollars,
-    row.priceVersion,
-    row.endpoint,
-    row.modelAsked,
-    row.modelServed,
-    row.provider,
-    row.status,
-    row.errorCode,
-    row.tokens.inputTokens,
-    row.tokens.cachedTokens,
-    row.tokens.cacheWriteTokens,
-    row.tokens.cacheWriteLongTokens,
-    row.tokens.outputTokens,
-    row.tokens.reasoningTokens,
-    row.estimated ? 1 : 0,
-    row.latencyMs,
-    row.firstTokenMs,
-    row.endUser,
-    row.tags,
-    row.attempts,
-    row.at,
-    row.settledAt,
-  ]
-}
 
 /** In the order of ROLLUP_KEY_COLUMNS, then ROLLUP_SUM_COLUMNS. */
 export function rollupValues(rollup: Rollup): Value[] {
