@@ -178,7 +178,7 @@ const GROUPINGS: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
   key: sql`key_id`,
   model: sql`model`,
   // Of whole numbers, so the rest of the division is dropped.
-  day: sql`starts_at / 86400000 * 86400000`,
+  day: sql`starts_at / ${sql.lit(DAY_MS)} * ${sql.lit(DAY_MS)}`,
   hour: sql`starts_at`,
 }
 
