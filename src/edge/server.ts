@@ -188,11 +188,7 @@ export class Edge {
     const isRead = method === 'GET' || method === 'HEAD'
     if (HEALTH.includes(path)) {
       if (!isRead) throw otherMethods(path, method, ['GET'])
-      const isAlive = path === '/healthz'
-      const reason = isAlive ? undefined : await this.#readiness()
-      const status = { status: isAlive ? 'ok' : 'ready' }
-      const body = reason === undefined ? status : { status: 'not ready', reason }
-      return reply.sendJson(reason === undefined ? 200 : 503, JSON.stringify(body))
+      return path === '/healthz' ? sendHealth(reply, 'ok') : this.#serveReadiness(reply)
     }
     const { admin, planes, web } = this.#options
     if (!planes.includes('admin')) throw nothingAt(path)
@@ -201,8 +197,9 @@ export class Edge {
     if (!isServed) throw nothingAt(path)
   }
 
-  #readiness(): Promise<string | undefined> {
-    return this.#isDraining ? Promise.resolve('draining') : this.#options.readiness()
+  async #serveReadiness(reply: HttpReply): Promise<void> {
+    const reason = this.#isDraining ? 'draining' : await this.#options.readiness()
+    return sendHealth(reply, reason === undefined ? 'ready' : 'not ready', reason)
   }
 
   /** What is not even HTTP gets an answer of the same form, and the connection ends. */
@@ -224,6 +221,10 @@ export class Edge {
 const HEALTH = ['/healthz', '/readyz']
 /** Unknown paths are logged too, but nobody fills the log through them. */
 const PATH_CHARACTERS_LOGGED = 100
+
+function sendHealth(reply: HttpReply, status: string, reason?: string): Promise<void> {
+  return reply.sendJson(reason === undefined ? 200 : 503, JSON.stringify({ status, reason }))
+}
 
 function pathOf({ url = '/' }: IncomingMessage): string {
   const query = url.indexOf('?')
