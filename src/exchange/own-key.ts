@@ -24,8 +24,7 @@ export type OwnKeyParts = {
 }
 
 export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Reply): Promise<void> {
-  const caller = await authenticate(parts.authenticator, asking.credentials)
-  asking.trace.keyId = caller.keyId
+  const caller = await callerOf(parts, asking)
   const key = await parts.describeKey(caller.keyId)
   const balances = await parts.ledger.balances(caller.keyId)
   const blocked = await blockOf(parts, asking, caller)
@@ -80,8 +79,7 @@ export async function showOwnRequest(
   asking: Asking & { readonly id: string },
   reply: Reply,
 ): Promise<void> {
-  const caller = await authenticate(parts.authenticator, asking.credentials)
-  asking.trace.keyId = caller.keyId
+  const caller = await callerOf(parts, asking)
   const row = await parts.findUsage(asking.id)
   if (row === undefined || row.keyId !== caller.keyId) {
     throw new GatewayError(
@@ -91,4 +89,14 @@ export async function showOwnRequest(
   }
   const told = { id: row.requestId, object: 'tollgate.request', ...requestJson(row) }
   await reply.end(JSON.stringify(told))
+}
+
+/** Whatever it may call: asking about itself is no use of the key. */
+async function callerOf(
+  { authenticator }: OwnKeyParts,
+  { credentials, trace }: Asking,
+): Promise<Caller> {
+  const caller = await authenticate(authenticator, credentials)
+  trace.keyId = caller.keyId
+  return caller
 }

@@ -173,8 +173,7 @@ function translate(
   destination: Destination & { readonly format: UpstreamFormat },
 ): Prepared {
   const { codec, call, canonical } = request
-  const { format, provider } = destination
-  const { model, nature } = destination
+  const { format, provider, model, nature } = destination
   const asked = defined({ model, nature })
   const losses =
     canonical.kind === 'chat'
