@@ -90,6 +90,22 @@ export async function pastPeriods(
 }
 
 /**
+ * What every change of an account begins with: it is locked, as by the ledger, and its version goes up, also for what no
+ * request is checked against. Looking a key up again is cheap.
+ */
+export function lockAccount(
+  tx: Transaction<Tables>,
+  id: string,
+): Promise<Selectable<AccountsTable>> {
+  return tx
+    .updateTable('accounts')
+    .set((column) => ({ allow_version: column('allow_version', '+', 1) }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/**
  * The new end of a running period whose rule changes. What is spent stays spent until then, so that no change of the
  * calendar hands out a budget twice. A period that is already over is left to the ledger.
  */

@@ -5,7 +5,7 @@ import { formatUsd, NANO_PER_USD, type Nanodollars } from '../core/money.ts'
 import type { PeriodRule } from '../core/periods.ts'
 import { sentence } from '../core/sentences.ts'
 import { recordChange } from './audit.ts'
-import { movedPeriodEnd, viewAccount, type AccountView } from './accounts.ts'
+import { lockAccount, movedPeriodEnd, viewAccount, type AccountView } from './accounts.ts'
 import { bumpRevision } from './changes.ts'
 import { refuseStale } from './errors.ts'
 import { checkReason, checkSettings, type Some } from './key-settings.ts'
@@ -91,12 +91,7 @@ export async function setFrame(
   const settings = checkSettings(change)
   const reason = given === undefined ? null : checkReason(given)
   await store.db.transaction().execute(async (tx) => {
-    const account = await tx
-      .updateTable('accounts')
-      .set((column) => ({ allow_version: column('allow_version', '+', 1) }))
-      .where('id', '=', FRAME_ID)
-      .returningAll()
-      .executeTakeFirstOrThrow()
+    const account = await lockAccount(tx, FRAME_ID)
     const version = account.allow_version
     refuseStale(ifVersion, { version: version - 1, sentence: sentence('frame_changed') })
     const changed = await tx

@@ -8,7 +8,7 @@ import { newId } from '../core/ids.ts'
 import { OVERLAP_MS_MAX } from '../core/key-limits.ts'
 import { newSecret, type KeyMode } from '../core/secret.ts'
 import { sentence } from '../core/sentences.ts'
-import { movedPeriodEnd } from './accounts.ts'
+import { lockAccount, movedPeriodEnd } from './accounts.ts'
 import { writeAlertRule } from './alert-rules.ts'
 import type { AuditAction } from './audit-actions.ts'
 import { recordChange } from './audit.ts'
@@ -209,7 +209,7 @@ export async function endOverlap(store: Store, idOrName: string): Promise<Key> {
   })
 }
 
-/** What every change has in common. The allowlist's version goes up with all of them: looking a key up again is cheap. */
+/** What every change has in common. */
 async function changeKey(
   store: Store,
   about: About,
@@ -217,12 +217,7 @@ async function changeKey(
 ): Promise<Key> {
   const { id, name } = await findKey(store, about.key)
   return store.db.transaction().execute(async (tx) => {
-    const account = await tx
-      .updateTable('accounts')
-      .set((column) => ({ allow_version: column('allow_version', '+', 1) }))
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirstOrThrow()
+    const account = await lockAccount(tx, id)
     if (account.status === 'revoked') {
       throw new StoreError('wrong_state', sentence('key_revoked', { name }))
     }
