@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 
 import { AlertWatch } from '../../src/admin/alerts/watch.ts'
-import { listDeliveries } from '../../src/store/alerts.ts'
+import { AlertPatrol } from '../../src/store/alert-patrol.ts'
+import { giveAlerts, listDeliveries } from '../../src/store/alerts.ts'
 import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 import { until } from '../support/until.ts'
@@ -46,14 +47,20 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     await desk[Symbol.asyncDispose]()
   })
 
-  /** Spends through a key until so many percent are gone, and lets both nodes see it. */
-  const spendAndLook = async (keyId: string): Promise<void> => {
+  const spend = async (keyId: string): Promise<void> => {
     const { body } = await desk.call('POST', `/keys/${keyId}/test`, { body: {} })
     assert.equal(body['passes'], true)
+  }
+  const lookAll = async (): Promise<void> => {
+    await Promise.all(watches.map((watch) => watch.look()))
+  }
+  /** Lets both nodes see it. */
+  const spendAndLook = async (keyId: string): Promise<void> => {
+    await spend(keyId)
     const balances = await desk.parts.flow.ledger.balances(keyId)
     assert.ok(balances)
     for (const watch of watches) watch.notice(keyId, balances)
-    await Promise.all(watches.map((watch) => watch.look()))
+    await lookAll()
   }
   const deliveries = async (): Promise<Json[]> =>
     (await desk.call('GET', '/alerts/deliveries')).body['deliveries'] as unknown as Json[]
@@ -129,18 +136,79 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
 
     test('of several thresholds that are passed at once only the highest is told', async () => {
       const id = await newKey('jumping')
-      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
-      for (const watch of watches) await watch.look()
       const count = received.length
+      for (let calls = 0; calls < 3; calls++) await spend(id)
       await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1, 2, 3, 1] } })
-      await desk.call('POST', `/keys/${id}/test`, { body: {} })
-      await desk.call('POST', `/keys/${id}/test`, { body: {} })
-      await spendAndLook(id)
+      await lookAll()
       assert.equal(received.length, count + 1)
       assert.equal((JSON.parse(received.at(-1)?.body ?? '') as Json)['threshold'], 3)
       // The page of the key says "last alert" of the first.
       const given = (await alertsOf(id)).map((alert) => alert['threshold'])
       assert.deepEqual(given, [3, 2, 1])
+    })
+
+    test('what no node saw settled is found all the same, and told once', async () => {
+      const id = await newKey('unseen')
+      await spend(id)
+      const { headers } = await desk.call('GET', `/keys/${id}`)
+      const count = received.length
+      await desk.call('PATCH', `/keys/${id}`, {
+        body: { budget: '0.000015' },
+        headers: { 'if-match': String(headers.get('etag')) },
+      })
+      await lookAll()
+      await lookAll()
+      assert.equal(received.length, count + 1)
+      assert.deepEqual(
+        (await alertsOf(id)).map((alert) => alert['threshold']),
+        [80, 50],
+      )
+    })
+
+    test('a part of the accounts at a time, all of them are looked over again and again', async () => {
+      // With nobody beside who looks as well.
+      await using alone = await openAdminDesk(fresh)
+      const account = (id: string, spent: bigint) => ({
+        ...{ id, limit_nanodollars: 1_000n, spent_nanodollars: spent, period_ends_at: null },
+        ...{ period: 'never' as const, timezone: 'UTC', week_start: 'mon' as const },
+      })
+      const { db } = alone.store
+      const accounts = [account('a', 500n), account('b', 490n), account('c', 0n), account('d', 10n)]
+      const ended = { ...account('e', 900n), period_ends_at: 1 }
+      const unlimited = { ...account('f', 900n), limit_nanodollars: null }
+      const rows = [...accounts, ended, unlimited, account('g', 2_000n)]
+      await db.insertInto('accounts').values(rows).execute()
+      await db.insertInto('alert_rules').values({ account_id: 'd', thresholds: '[1]' }).execute()
+      const count = rows.length + 1 // the frame
+      for (const accountsPerLook of [1, 2, 3, count, 100]) {
+        const patrol = new AlertPatrol(alone.store, accountsPerLook)
+        for (const round of ['first', 'second']) {
+          const found: string[] = []
+          for (
+            let looked = 0;
+            looked <= count - (count % accountsPerLook);
+            looked += accountsPerLook
+          )
+            found.push(...(await patrol.look()))
+          assert.deepEqual(found, ['a', 'd', 'g'], `${accountsPerLook} at a time, ${round} round`)
+        }
+      }
+      await giveAlerts(alone.store, ['a', 'd'])
+      assert.deepEqual(await new AlertPatrol(alone.store).look(), ['g'])
+    })
+
+    test('who stops gives what was noticed', async () => {
+      const { store, log, alerts: sender } = desk.parts
+      const watch = new AlertWatch({ store, log, sender })
+      const id = await newKey('noticed last')
+      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      await watch.look()
+      await spend(id)
+      const balances = await desk.parts.flow.ledger.balances(id)
+      assert.ok(balances)
+      watch.notice(id, balances)
+      await watch.stop()
+      assert.equal((await alertsOf(id)).length, 1)
     })
 
     test('a new period gives them anew', async () => {

@@ -1,9 +1,11 @@
 // Notices when an account has reached a part of its budget or a key is about to expire, and sees to it that alerts are
-// given and delivered. A request does no more for it than leave its balances behind; everything else happens on a timer.
+// given and delivered. A request does no more for it than leave its balances behind; everything else happens on a timer,
+// which also finds what was reached without a request.
 import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
 import { messageOf } from '../../core/message-of.ts'
 import { FRAME_ID } from '../../store/tables.ts'
 import type { Balance, Balances, Ledger } from '../../ledger/ledger.ts'
+import { AlertPatrol } from '../../store/alert-patrol.ts'
 import { percentSpent, reached, readAlertRules, type AlertRules } from '../../store/alert-rules.ts'
 import { findDestination } from '../../store/alert-destinations.ts'
 import {
@@ -34,6 +36,7 @@ export type WatchParts = {
 export class AlertWatch {
   readonly #parts: WatchParts
   readonly #timer: NodeJS.Timeout
+  readonly #patrol: AlertPatrol
   /** Accounts that have reached something since the last look. */
   readonly #noticed = new Set<string>()
   /** The highest threshold that each account was noticed at, in the period that ends then. */
@@ -49,6 +52,7 @@ export class AlertWatch {
 
   constructor(parts: WatchParts) {
     this.#parts = parts
+    this.#patrol = new AlertPatrol(parts.store)
     this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS)
     this.#timer.unref()
   }
@@ -81,6 +85,8 @@ export class AlertWatch {
     clearInterval(this.#timer)
     this.#isStopped = true
     await this.#looking
+    // If the database does not take it now, the next process finds it.
+    await this.#give().catch(() => {})
   }
 
   /** Gives what was noticed and delivers what is due. One at a time: an outage must not pile up looks. */
@@ -118,6 +124,7 @@ export class AlertWatch {
   async #look(): Promise<void> {
     const { store } = this.#parts
     this.#rules = await readAlertRules(store)
+    for (const id of await this.#patrol.look()) this.#noticed.add(id)
     await this.#give()
     await giveReminders(store)
     const due = await dueDeliveries(store)

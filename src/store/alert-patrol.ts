@@ -1,0 +1,83 @@
+// Looks over all accounts again and again, a part of them at a time, for who has reached a threshold that no alert was
+// given at. Most settlements are noticed when they happen; this finds the rest: what a dead node held, what came late from
+// the spool, a limit that was lowered, a process that ended before it gave what it had noticed.
+import { sql } from 'kysely'
+
+import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
+import { limitWithTopUp } from './accounts.ts'
+import { percentSpent, reached, readThresholds } from './alert-rules.ts'
+import type { Store } from './open.ts'
+
+/** A few milliseconds of the database each time, and with a look every two seconds a hundred thousand in 100 s. */
+const ACCOUNTS_PER_LOOK = 2_000
+const LOWEST_PERCENT = Math.min(...USUAL_THRESHOLDS)
+
+export class AlertPatrol {
+  readonly #store: Store
+  readonly #accountsPerLook: number
+  /** The last account that was looked at; '' before the first. */
+  #last = ''
+
+  constructor(store: Store, accountsPerLook = ACCOUNTS_PER_LOOK) {
+    this.#store = store
+    this.#accountsPerLook = accountsPerLook
+  }
+
+  /** Who of the next few accounts has reached more than was given. */
+  async look(): Promise<readonly string[]> {
+    const after = this.#last
+    const last = await this.#lastOfPart(after)
+    const found = await this.#ungiven(after, last)
+    this.#last = last ?? ''
+    return found
+  }
+
+  /** Undefined when fewer are left. */
+  async #lastOfPart(after: string): Promise<string | undefined> {
+    const row = await this.#store.db
+      .selectFrom('accounts')
+      .select('id')
+      .where('id', '>', after)
+      .orderBy('id')
+      .offset(this.#accountsPerLook - 1)
+      .limit(1)
+      .executeTakeFirst()
+    return row?.id
+  }
+
+  async #ungiven(after: string, last: string | undefined): Promise<readonly string[]> {
+    const { db, clock } = this.#store
+    const part = db
+      .selectFrom('accounts')
+      .leftJoin('alert_rules', 'alert_rules.account_id', 'accounts.id')
+      .select(['id', 'thresholds', 'spent_nanodollars', 'limit_nanodollars', 'top_up_nanodollars'])
+      .select(({ selectFrom }) =>
+        selectFrom('alerts')
+          .select(({ fn }) => fn.max('threshold').as('highest'))
+          .whereRef('alerts.account_id', '=', 'accounts.id')
+          .whereRef('alerts.period_seq', '=', 'accounts.period_seq')
+          .as('given'),
+      )
+      .where('id', '>', after)
+      .where('limit_nanodollars', 'is not', null)
+      .where('spent_nanodollars', '>', 0n)
+      .where(sql<boolean>`(period_ends_at IS NULL OR period_ends_at > ${clock.now()})`)
+      .where(MAY_HAVE_REACHED)
+      .orderBy('id')
+    const rows = await (last === undefined ? part : part.where('id', '<=', last)).execute()
+    return rows
+      .filter((row) => {
+        const limit = limitWithTopUp({
+          limitNanodollars: row.limit_nanodollars ?? 0n,
+          topUpNanodollars: row.top_up_nanodollars,
+        })
+        const percent = percentSpent(row.spent_nanodollars, limit)
+        return (reached(readThresholds(row.thresholds), percent).at(-1) ?? 0) > (row.given ?? 0)
+      })
+      .map(({ id }) => id)
+  }
+}
+
+/** Lets few through who have not, and misses nobody who has, rounded percent and all. */
+const MAY_HAVE_REACHED = sql<boolean>`(thresholds IS NOT NULL OR spent_nanodollars >=
+  (limit_nanodollars + top_up_nanodollars) / 100 * ${sql.lit(LOWEST_PERCENT - 1)})`
