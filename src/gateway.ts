@@ -29,7 +29,7 @@ import { Edge } from './edge/server.ts'
 import type { Parts } from './exchange/exchange.ts'
 import { openResponses } from './exchange/open-responses.ts'
 import { Running } from './exchange/running.ts'
-import { openLedger } from './ledger/open.ts'
+import { openLedger, type NodeLedger } from './ledger/open.ts'
 import { LEDGER_WORKER_MODULE } from './ledger/sqlite-runner.ts'
 import { findUsage } from './ledger/usage.ts'
 import { HttpClient } from './providers/http.ts'
@@ -131,7 +131,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     openAdminPlane({ config, parts, store, supply, mailer, alerts: sender }, url),
   )
   opened.defer(() => admin.close())
-  const { edges, url } = await listen({ parts, store, admin }, { config, log })
+  const { edges, url } = await listen({ parts, store, ledger, admin }, { config, log })
   return { url, close: closing(edges, opened.move(), { config, log }) }
 }
 
@@ -179,9 +179,16 @@ async function openAdminPlane(
   }
 }
 
+type ListenParts = {
+  readonly parts: Parts
+  readonly store: Store
+  readonly ledger: NodeLedger
+  readonly admin: AdminServer
+}
+
 /** One listener for both planes, or one for each when `admin.listen` says so. */
 async function listen(
-  { parts, store, admin }: { parts: Parts; store: Store; admin: AdminServer },
+  { parts, store, ledger, admin }: ListenParts,
   { config, log }: { readonly config: Config; readonly log: Log },
 ): Promise<{ readonly edges: readonly Edge[]; readonly url: string }> {
   const { server } = config
@@ -191,7 +198,7 @@ async function listen(
     admin,
     bodyBytesMax: server.bodyBytesMax,
     web: webFiles(WEB),
-    readiness: () => readiness(store),
+    readiness: () => readiness(store, ledger),
   }
   const elsewhere = config.admin.listen
   const edge = new Edge({ ...common, planes: elsewhere === 'same' ? ['data', 'admin'] : ['data'] })
@@ -246,10 +253,10 @@ function closing(
 }
 
 /** A database that says nothing is as far away as one that is not there, and whoever asks does not wait for long. */
-async function readiness(store: Store): Promise<string | undefined> {
+async function readiness(store: Store, ledger: NodeLedger): Promise<string | undefined> {
   const silent = timeout(READY_MS_MAX, 'the database does not answer', { ref: false })
   const reached = readRevision(store).then(
-    () => undefined,
+    () => (ledger.canWrite() ? undefined : 'the database cannot be written'),
     () => 'the database cannot be reached',
   )
   return Promise.race([reached, silent])

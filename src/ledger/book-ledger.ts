@@ -28,6 +28,8 @@ export type BookLedgerParts = {
   readonly readBalances: (keyId: string) => Promise<Balances | undefined>
   /** Where settlements go that the database does not take; without one they fail. */
   readonly spool: Spool | undefined
+  /** Whether the database took the node's last beat. */
+  readonly isBeating: () => boolean
   /** Ends the node's own duties; nothing of theirs is submitted afterwards. */
   readonly stopKeeping: () => Promise<void>
   /** Leaves the list of live nodes and the database. */
@@ -115,6 +117,11 @@ export class BookLedger implements Ledger {
     await this.#parts.writer.close()
     await this.#parts.spool?.close()
     await this.#parts.leave()
+  }
+
+  /** False while the database did not take the last that this node wrote: then nobody can be let through. */
+  canWrite(): boolean {
+    return this.#parts.isBeating() && !this.#parts.writer.isFailing
   }
 
   /** Brings settlements of processes that are gone into the books; false when one of them had no hold there. */

@@ -46,6 +46,7 @@ export class Keeper {
   #timer: NodeJS.Timeout | undefined
   #round: Promise<void> = Promise.resolve()
   #isFailing = false
+  #isBeating = true
   /** Holds of ours that nobody knew at the last sweep. */
   #suspects: ReadonlySet<HoldId> = new Set()
 
@@ -54,6 +55,11 @@ export class Keeper {
     this.#watch = new Watch(options.deadAfterMs)
     this.#patrol = new Patrol(options.store)
     this.#sweptAt = options.store.clock.monotonicMs()
+  }
+
+  /** Whether the database took the last beat. */
+  get isBeating(): boolean {
+    return this.#isBeating
   }
 
   /** Takes over what dead processes of this machine left behind, then goes on in the background. */
@@ -89,8 +95,8 @@ export class Keeper {
   }
 
   async #doDuties(): Promise<void> {
-    const { store, writer, ledger } = this.#options
-    const beats = await beat(store, writer.nodeId)
+    const { store, ledger } = this.#options
+    const beats = await this.#beat()
     const dead = this.#watch.look(store.clock.monotonicMs(), beats)
     for (const nodeId of dead) await this.#fence(nodeId)
     await this.#chargeOrphans()
@@ -100,6 +106,18 @@ export class Keeper {
     await this.#sweep()
     await this.#purge()
     await this.#verify()
+  }
+
+  async #beat(): ReturnType<typeof beat> {
+    const { store, writer } = this.#options
+    try {
+      const beats = await beat(store, writer.nodeId)
+      this.#isBeating = true
+      return beats
+    } catch (error) {
+      this.#isBeating = false
+      throw error
+    }
   }
 
   async #fence(nodeId: number): Promise<void> {

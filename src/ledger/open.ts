@@ -28,7 +28,10 @@ export type LedgerOptions = {
 
 const SWEEP_MS = 30_000
 
-export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+/** That of one node, which can tell how it fares. */
+export type NodeLedger = Ledger & Pick<BookLedger, 'canWrite'>
+
+export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
   const { store, spoolFolder, alarm = () => {}, sweepMs = SWEEP_MS } = options
   const { beatMs, deadAfterMs, keepUsageMs } = options
   const { clock } = store
@@ -45,6 +48,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     writer,
     spool,
     readBalances: async (keyId) => readBalances(store.db, keyId, await databaseNow(store)),
+    isBeating: () => keeper.isBeating,
     stopKeeping: () => keeper.stop(),
     leave: async () => {
       await keeper.leave()

@@ -72,6 +72,7 @@ export class Writer {
   #urgent: Entry[] = []
   #sent: readonly Entry[] = []
   #isBusy = false
+  #isFailing = false
   #isClosed = false
   #idle: (() => void) | undefined
 
@@ -88,6 +89,11 @@ export class Writer {
 
   get nodeId(): number {
     return this.#nodeId
+  }
+
+  /** Whether the database did not take the last batch, which is tried again until it does. */
+  get isFailing(): boolean {
+    return this.#isFailing
   }
 
   /** Names a hold that does not exist yet. */
@@ -144,6 +150,7 @@ export class Writer {
       this.#sent = entries
       const isAnswered = await this.#commit(entries)
       this.#sent = []
+      this.#isFailing = !isAnswered
       failures = isAnswered ? 0 : failures + 1
       if (!isAnswered) await pause(Math.min(RETRY_MS.first * 2 ** (failures - 1), RETRY_MS.max))
     }

@@ -1,13 +1,18 @@
-// A gateway whose SQLite database is lost or does not answer.
+// A gateway whose database is lost, does not answer or takes no changes.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+
+import pg from 'pg'
 
 import { startGateway } from '../support/gateway.ts'
+import { freshDatabase } from '../support/postgres.ts'
 import { streamSandbox } from '../support/sandbox.ts'
+import { until } from '../support/until.ts'
 
 const folders: string[] = []
 after(() => {
@@ -47,6 +52,35 @@ test('a SQLite that another process keeps locked makes the gateway not ready, so
   other.exec('ROLLBACK')
   other.close()
   await (await waiting).text()
+})
+
+test('a PostgreSQL that only lets itself be read makes the gateway not ready, until it takes changes again', async () => {
+  const database = await freshDatabase()
+  await using gateway = await startGateway({
+    database: database.url,
+    config: 'ledger: { beat: 0.2s, dead_after: 1s }',
+  })
+  const state = async (): Promise<unknown> => (await fetch(`${gateway.url}/readyz`)).json()
+  const name = new URL(database.url).pathname.slice(1)
+  const change = async (setting: string): Promise<void> => {
+    const options = '-c default_transaction_read_only=off'
+    const client = new pg.Client({ connectionString: database.url, options })
+    await client.connect()
+    await client.query(`alter database ${name} ${setting}`)
+    await client.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()',
+      [name],
+    )
+    await client.end()
+  }
+  assert.deepEqual(await state(), { status: 'ready' })
+  await change('set default_transaction_read_only = on')
+  const reason = 'the database cannot be written'
+  await until(async () => isDeepStrictEqual(await state(), { status: 'not ready', reason }))
+  await change('reset default_transaction_read_only')
+  await until(async () => isDeepStrictEqual(await state(), { status: 'ready' }))
+  await gateway.stop()
+  await database.drop()
 })
 
 function freshFolder(): string {

@@ -12,6 +12,7 @@ import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { streamSandbox } from '../support/sandbox.ts'
 import { addsUp, askStory, askTogether, startStoryProvider, untilServed } from '../support/story.ts'
+import { until } from '../support/until.ts'
 
 const folders: string[] = []
 after(() => {
@@ -39,8 +40,12 @@ describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
       assert.match(text, /"code":"ledger_unavailable"/)
       assert.equal((await askStory(gateway.url, story, false))?.code, 'ledger_unavailable')
       assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200)
+      const ready = await fetch(`${gateway.url}/readyz`)
+      assert.equal(ready.status, 503)
+      assert.match(await ready.text(), /the database cannot be written/)
       disk.free()
       await untilServed(gateway.url, story)
+      await until(async () => (await fetch(`${gateway.url}/readyz`)).ok)
     } finally {
       isOver = true
       await Promise.all(clients)
