@@ -63,6 +63,8 @@ export type GatewayOptions = {
 }
 
 const READY_MS_MAX = 2_000
+/** An alert on its way takes less; whatever takes longer waits for a database that says nothing, and is safe without. */
+const CLOSE_MS_MAX = 20_000
 const WEB = fileURLToPath(new URL('../web/dist', import.meta.url))
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -124,8 +126,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     authenticator: { clock, messagesBearer, findBySecretHash, forget },
     catalog: () => supply.catalog,
     route: supply.route.bind(supply),
-    describeKey: async (keyId) => keyJson(await findKey(store, keyId)),
-    findUsage: (requestId) => findUsage(store, requestId),
+    describeKey: async (keyId) => keyJson(await outlast(clock, () => findKey(store, keyId))),
+    findUsage: (requestId) => outlast(clock, () => findUsage(store, requestId)),
   }
   const admin = onDemand(() =>
     openAdminPlane({ config, parts, store, supply, mailer, alerts: sender }, url),
@@ -246,7 +248,7 @@ function closing(
   return async () => {
     log.info('draining')
     await Promise.all(edges.map((edge) => edge.drain(config.server.drainMs)))
-    await opened.disposeAsync()
+    await Promise.race([opened.disposeAsync(), timeout(CLOSE_MS_MAX)])
     log.info('stopped')
     log.flush()
   }

@@ -1,5 +1,6 @@
 // The responses state on a real store, and the clearing away of what nobody may ask for any more.
 import type { Store } from '../store/open.ts'
+import { outlast } from '../store/outlast.ts'
 import { deleteResponse, getResponse, purgeResponses, putResponses } from '../store/responses.ts'
 import type { Log } from '../telemetry/log.ts'
 import { describeError } from '../telemetry/log.ts'
@@ -30,7 +31,7 @@ export function openResponses(options: ResponsesOptions): ResponsesState & Dispo
     settings,
     shelf: {
       put: (responses) => putResponses(store, responses),
-      get: (name) => getResponse(store, name),
+      get: (name) => outlast(store.clock, () => getResponse(store, name)),
       delete: (name) => deleteResponse(store, name),
     },
     [Symbol.dispose]: () => clearInterval(timer),

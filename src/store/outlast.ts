@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import type { Clock } from '../core/clock.ts'
 import { OUTAGE_MS_MAX } from '../core/durations.ts'
+import { StoreError } from './errors.ts'
 import { isOutage } from './outage.ts'
 import { ThreadLost } from './sqlite-thread.ts'
 
@@ -13,12 +14,25 @@ export async function outlast<Value>(clock: Clock, read: () => Promise<Value>): 
   const deadlineMs = clock.monotonicMs() + OUTAGE_MS_MAX
   for (;;) {
     try {
-      return await read()
+      return await answerWithin(deadlineMs - clock.monotonicMs(), read())
     } catch (thrown) {
       // A thread that is lost does not come back: this process ends.
       const isPassing = isOutage(thrown) && !(thrown instanceof ThreadLost)
       if (!isPassing || clock.monotonicMs() >= deadlineMs) throw thrown
     }
     await pause(PAUSE_MS)
+  }
+}
+
+/** A database that says nothing is as far away as one that is not there. */
+async function answerWithin<Value>(timeoutMs: number, answer: Promise<Value>): Promise<Value> {
+  const { promise: silence, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    reject(new StoreError('unreachable', 'the database does not answer'))
+  }, timeoutMs)
+  try {
+    return await Promise.race([answer, silence])
+  } finally {
+    clearTimeout(timer)
   }
 }
