@@ -17,6 +17,7 @@ import { describePlace, sqlitePath } from './place.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { SqliteThread } from './sqlite-thread.ts'
 import type { Tables } from './tables.ts'
+import { watchPlace } from './watch-place.ts'
 
 type Common = {
   /** In whose name changes are recorded. */
@@ -49,7 +50,10 @@ export type StoreOptions = {
   readonly purpose?: Purpose
   /** Modules whose `handlers` the SQLite thread loads (WorkerHandlers); PostgreSQL has no such thread. */
   readonly workerModules?: readonly URL[]
-  /** The SQLite thread has ended, and this process will not reach its database again; PostgreSQL is connected to anew. */
+  /**
+   * The SQLite thread has ended, or its file is not the database any more: this process will not reach its database again.
+   * PostgreSQL is connected to anew.
+   */
   readonly onLost?: (why: Error) => void
 }
 
@@ -89,13 +93,17 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
       dialect: sqliteDialect(thread),
       plugins: [new IntegerPlugin()],
     })
+    const stopWatching = watchPlace(file, (why) => thread.lose(why))
     const store: SqliteStore = {
       kind: 'sqlite',
       author: options.author ?? NOBODY,
       db,
       clock: options.clock,
       inWorker: (name, argument) => thread.inWorker(name, argument),
-      close: () => db.destroy(),
+      close: () => {
+        stopWatching()
+        return db.destroy()
+      },
     }
     return await ready(store, { place: file, purpose })
   } catch (error) {

@@ -120,6 +120,12 @@ export class SqliteThread {
     await this.#worker.terminate()
   }
 
+  /** The file that it has open is not the database any more. */
+  lose(why: string): void {
+    this.#fail(why)
+    void this.#worker.terminate()
+  }
+
   #ask(request: WorkerRequest, turn: Turn | null): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const question: Question = { request, turn, resolve, reject }

@@ -1,6 +1,6 @@
 // A gateway whose database is lost, does not answer or takes no changes.
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,6 +33,17 @@ test('a lost SQLite thread: the running answer ends whole and is spooled, then e
   assert.match(await answer.text(), /data: \[DONE\]\n\n$/)
   assert.equal((await gateway.ended).code, 1)
   assert.equal(readdirSync(join(folder, 'spool')).length, 1)
+})
+
+test('a SQLite file that is replaced under a running server is lost for it: it ends, to begin anew with the other', async () => {
+  const folder = freshFolder()
+  await using gateway = await startGateway({ folder })
+  const file = join(folder, 'tollgate.db')
+  copyFileSync(file, `${file}.copy`)
+  renameSync(`${file}.copy`, file)
+  const lost = await gateway.logged('database_lost')
+  assert.match(JSON.stringify(lost['cause']), /another file/)
+  assert.equal((await gateway.ended).code, 1)
 })
 
 test('a SQLite that another process keeps locked makes the gateway not ready, soon', async () => {
