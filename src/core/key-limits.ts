@@ -2,6 +2,7 @@
 // that refuses, and for the forms that say so beforehand.
 import { DAY_MS } from './durations.ts'
 
+/** Of what lists are sorted by and searched for, too: an index of PostgreSQL takes at most 2,704 bytes of a row. */
 export const NAME_LENGTH_MAX = 200
 export const TEXT_LENGTH_MAX = 2_000
 export const MODELS_MAX = 1_000

@@ -61,9 +61,9 @@ const CHECKS: {
   readonly [Name in keyof KeySettings]: (value: KeySettings[Name]) => KeySettings[Name]
 } = {
   name: checkName,
-  environment: (text) => optionalText('environment', text && label(text)),
-  owner: (text) => optionalText('owner', text && label(text)),
-  description: (text) => optionalText('description', text),
+  environment: (text) => optionalLabel('environment', text),
+  owner: (text) => optionalLabel('owner', text),
+  description: optionalDescription,
   tags: (tags) => list('tags', tags.map(label), TAGS_MAX),
   models: (models) => list('models', models, MODELS_MAX).toSorted(),
   permissions: checkPermissions,
@@ -131,10 +131,13 @@ function optionalCount(field: string, count: number | null): number | null {
   throw invalid(field, sentence('key_rate', { field, most: RATE_MAX }))
 }
 
-function optionalText(field: string, text: string | null): string | null {
+function optionalLabel(field: string, text: string | null): string | null {
+  return text === null ? null : atMost(field, label(text), NAME_LENGTH_MAX) || null
+}
+
+function optionalDescription(text: string | null): string | null {
   if (text === null) return null
-  const cleaned = visible(storable(text)).trim()
-  return cleaned === '' ? null : atMost(field, cleaned, TEXT_LENGTH_MAX)
+  return atMost('description', visible(storable(text)).trim(), TEXT_LENGTH_MAX) || null
 }
 
 function list(field: string, texts: readonly string[], lengthMax: number): readonly string[] {

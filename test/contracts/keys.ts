@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { inspect } from 'node:util'
 
+import { NAME_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../src/core/key-limits.ts'
 import { hashSecret, isWellFormedSecret } from '../../src/core/secret.ts'
 import type { StoreError } from '../../src/store/errors.ts'
 import { seedFrame } from '../../src/store/frame.ts'
@@ -107,6 +108,21 @@ export function keysContract(fresh: FreshDatabase): void {
       assert.deepEqual({ ...key, ...given, ...ordered }, key)
       assert.equal(keyJson(key).budget, null)
       assert.equal(keyJson(key).remaining, null)
+    })
+
+    test('texts are kept at their longest, and in letters that take the most room', async () => {
+      const letters = (count: number) =>
+        Array.from({ length: count }, (_, n) =>
+          String.fromCodePoint(0x4e00 + ((n * 7_919) % 20_000)),
+        )
+      const name = letters(NAME_LENGTH_MAX).join('')
+      const given = {
+        ...{ owner: name, environment: name, description: letters(TEXT_LENGTH_MAX).join('') },
+        ...{ tags: [name], models: [name] },
+      }
+      const { key } = await createKey(store, newKey(name, given))
+      assert.deepEqual({ ...key, ...given }, key)
+      await updateKey(store, key.id, { owner: [...name].toReversed().join('') })
     })
 
     test('a key is found by id and by live name, and all are listed in order', async () => {
@@ -393,6 +409,9 @@ const WRONG: readonly (readonly [string, Partial<KeySettings>, RegExp])[] = [
   ['name', { name: ' \n' }, /needs a name/],
   ['name', { name: 'x'.repeat(201) }, /at most 200/],
   ['name', { name: 'key_01k7m0000000000000000000ab' }, /look like the id/],
+  ['owner', { owner: 'x'.repeat(201) }, /at most 200/],
+  ['environment', { environment: 'x'.repeat(201) }, /at most 200/],
+  ['description', { description: 'x'.repeat(2_001) }, /at most 2000/],
   ['budget', { limitNanodollars: -1n }, /between 0 and 9000000 USD/],
   ['budget', { limitNanodollars: 9_000_000_000_000_001n }, /between 0 and 9000000 USD/],
   ['timezone', { timezone: 'Mars/Olympus' }, /"Mars\/Olympus" is no time zone/],

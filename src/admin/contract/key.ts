@@ -33,16 +33,15 @@ export type KeyState = z.output<typeof keyState>
 
 const rate = z.int().min(1).max(RATE_MAX).nullable()
 const label = storable(NAME_LENGTH_MAX)
-const text = storable(TEXT_LENGTH_MAX).nullable()
 
 const settings = {
   name: label.refine(
     (name) => name.trim() !== '',
     'a key needs a name that says which application and environment it is for',
   ),
-  environment: text,
-  owner: text,
-  description: text,
+  environment: label.nullable(),
+  owner: label.nullable(),
+  description: storable(TEXT_LENGTH_MAX).nullable(),
   tags: z.array(label).max(TAGS_MAX),
   models: z.array(label).max(MODELS_MAX),
   permissions: z.array(z.enum(ENDPOINTS)),
@@ -91,8 +90,8 @@ const shown = {
   old_secret: z
     .object({ masked: z.string(), valid_until: moment, last_used_at: moment.nullable() })
     .nullable(),
-  environment: settings.environment,
-  owner: settings.owner,
+  environment: z.string().nullable(),
+  owner: z.string().nullable(),
   tags: settings.tags,
   permissions: settings.permissions,
   budget: settings.budget,

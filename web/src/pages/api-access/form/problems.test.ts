@@ -18,7 +18,8 @@ test('a good form has no problem', () => assert.deepEqual(problemsOf(good, words
 const count = 'Write a whole number from 1 to 1,000,000,000, or nothing for no limit.'
 for (const [field, value, problem] of [
   ['name', 'x'.repeat(5_000), 'At most 200 characters: this has 5,000.'],
-  ['owner', 'x'.repeat(2_001), 'At most 2,000 characters: this has 2,001.'],
+  ['owner', 'x'.repeat(201), 'At most 200 characters: this has 201.'],
+  ['description', 'x'.repeat(2_001), 'At most 2,000 characters: this has 2,001.'],
   ['tags', ['x'.repeat(201)], 'At most 200 characters: this has 201.'],
   ['tags', Array.from({ length: 51 }, String), 'At most 50 tags.'],
   ['rpm', '1.5', count],

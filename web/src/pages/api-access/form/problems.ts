@@ -26,8 +26,8 @@ export function problemsOf(values: KeyFormValues, words: FormWords, now: number)
   const { t } = words
   const checks: Readonly<Partial<Record<Field, string | false | undefined>>> = {
     name: nameProblem(values.name, words),
-    owner: lengthProblem([values.owner], TEXT_LENGTH_MAX, words),
-    environment: lengthProblem([values.environment], TEXT_LENGTH_MAX, words),
+    owner: lengthProblem([values.owner], NAME_LENGTH_MAX, words),
+    environment: lengthProblem([values.environment], NAME_LENGTH_MAX, words),
     description: lengthProblem([values.description], TEXT_LENGTH_MAX, words),
     tags: tagsProblem(values.tags, words),
     models: values.models.length === 0 && t('keyForm.problem.models'),
