@@ -3,6 +3,7 @@ import { describe } from 'node:test'
 
 import { keysContract } from './contracts/keys.ts'
 import { storeContract } from './contracts/store.ts'
+import { upgradesContract } from './contracts/upgrades.ts'
 import { freshDatabase } from './support/postgres.ts'
 import { freshSqlite } from './support/store.ts'
 
@@ -11,5 +12,6 @@ for (const [name, fresh] of [
   ['PostgreSQL', freshDatabase],
 ] as const) {
   describe(`store on ${name}`, () => storeContract(fresh))
+  describe(`earlier schemas on ${name}`, () => upgradesContract(fresh))
   describe(`keys on ${name}`, () => keysContract(fresh))
 }

@@ -2,6 +2,7 @@
 // search of the overview has something to find, and something to pass over.
 import { ENDPOINTS } from '../../src/core/endpoints.ts'
 import { hashSecret, maskSecret, newSecret } from '../../src/core/secret.ts'
+import { searchedColumns } from '../../src/store/fold.ts'
 import type { Store } from '../../src/store/open.ts'
 import { MODELS } from '../contenders/tollgate.ts'
 
@@ -97,11 +98,14 @@ function filledKey(
       ...{ period_seq: 1, period_starts_at: startsAt, period_ends_at: null },
     },
     key: {
-      ...{ id, name: `${PURPOSES[index % PURPOSES.length]} ${index}`, description: null },
+      ...{ id, description: null },
+      ...searchedColumns({
+        name: `${PURPOSES[index % PURPOSES.length]} ${index}`,
+        owner: index % 10 === 6 ? null : `person${(index * 7) % OWNERS}@example.com`,
+        tags: [`team-${index % TEAMS}`],
+      }),
       ...{ mode: isTest ? ('test' as const) : ('live' as const) },
       environment: ENVIRONMENTS[index % ENVIRONMENTS.length] ?? null,
-      owner: index % 10 === 6 ? null : `person${(index * 7) % OWNERS}@example.com`,
-      tags: JSON.stringify([`team-${index % TEAMS}`]),
       ...{ permissions: JSON.stringify(ENDPOINTS), when_tight: 'cap' as const },
       model_count: modelsOf(index).length,
       ...{ created_at: startsAt, last_used_at: index % 30 === 7 ? null : endsAt - index * 1_000 },

@@ -15,6 +15,7 @@ import { recordChange } from './audit.ts'
 import { bumpRevision } from './changes.ts'
 import { refuseStale, StoreError } from './errors.ts'
 import { nextReminder, storedReminders } from './expiry-reminders.ts'
+import { searchedColumns } from './fold.ts'
 import { keyJson } from './key-json.ts'
 import { addModels, addSecret, changeModels, newestUsedAt } from './key-rows.ts'
 import { checkReason, checkSettings, type KeySettings, type Some } from './key-settings.ts'
@@ -66,16 +67,15 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
           week_start: settings.weekStart ?? ofFrame('week_start', 'mon'),
         })
         .execute()
+      const { name, owner = null, tags = [] } = settings
       await tx
         .insertInto('keys')
         .values({
           id,
-          name: settings.name,
           mode,
+          ...searchedColumns({ name, owner, tags }),
           environment: settings.environment ?? null,
-          owner: settings.owner ?? null,
           description: settings.description ?? null,
-          tags: JSON.stringify(settings.tags ?? []),
           model_count: settings.models.length,
           permissions: JSON.stringify(settings.permissions ?? ENDPOINTS),
           when_tight: settings.whenTight ?? 'cap',
@@ -110,6 +110,7 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
       async (tx, account, key) => {
         const kept = (settings.tags ?? key.tags).filter((tag) => !removeTags.includes(tag))
         const { tags } = checkSettings({ tags: [...kept, ...addTags] })
+        const { name = key.name, owner = key.owner } = settings
         const accountColumns = {
           expires_at: settings.expiresAt,
           limit_nanodollars: settings.limitNanodollars,
@@ -122,11 +123,9 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
           ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
         }
         const keyColumns = {
-          name: settings.name,
+          ...searchedColumns({ name, owner, tags }),
           environment: settings.environment,
-          owner: settings.owner,
           description: settings.description,
-          tags: JSON.stringify(tags),
           permissions: settings.permissions && JSON.stringify(settings.permissions),
           when_tight: settings.whenTight,
           expiry_reminders: settings.expiryReminders && storedReminders(settings.expiryReminders),

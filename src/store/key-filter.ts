@@ -3,6 +3,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 
 import { DAY_MS } from '../core/durations.ts'
+import { fold } from './fold.ts'
 import { ID_SHAPE } from './key-settings.ts'
 import { FRAME_ID } from './tables.ts'
 
@@ -61,7 +62,9 @@ export function conditionsOf(filter: KeyFilter, now: number): readonly Condition
   if (environment !== undefined) conditions.push({ keys: sql`keys.environment = ${environment}` })
   if (mode !== undefined) conditions.push({ keys: sql`keys.mode = ${mode}` })
   // Tags are a JSON list of texts, so a whole text stands between quotes.
-  if (tag !== undefined) conditions.push({ keys: contains(sql`keys.tags`, JSON.stringify(tag)) })
+  if (tag !== undefined) {
+    conditions.push({ keys: contains(sql`keys.folded_tags`, JSON.stringify(tag)) })
+  }
   if (model !== undefined) conditions.push(mayCall(model))
   const { ids } = filter
   if (ids !== undefined) conditions.push(byId((id) => sql`${id} IN (${sql.join([...ids])})`))
@@ -107,7 +110,7 @@ function isFound(search: string, masks: readonly string[]): Condition {
   const text = search.trim()
   // No name looks like one.
   if (ID_SHAPE.test(text)) return byId((id) => sql`${id} = ${text}`)
-  const found = [contains(sql`keys.name`, text), contains(sql`keys.owner`, text)]
+  const found = [contains(sql`keys.folded_text`, text)]
   if (masks.length > 0) {
     found.push(
       sql`keys.id IN (SELECT key_id FROM secrets WHERE masked IN (${sql.join([...masks])}))`,
@@ -116,9 +119,9 @@ function isFound(search: string, masks: readonly string[]): Condition {
   return { keys: sql`${sql.join(found, sql` OR `)}` }
 }
 
-function contains(column: RawBuilder<unknown>, text: string): Test {
-  const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
-  return sql`lower(${column}) LIKE ${pattern} ESCAPE '\\'`
+function contains(folded: RawBuilder<unknown>, text: string): Test {
+  const pattern = `%${fold(text).replaceAll(/[\\%_]/g, '\\$&')}%`
+  return sql`${folded} LIKE ${pattern} ESCAPE '\\'`
 }
 
 function byId(test: (id: RawBuilder<string>) => Test): Condition {

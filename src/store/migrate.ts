@@ -125,7 +125,8 @@ async function run(
   kind: DatabaseKind,
   statement: Statement,
 ): Promise<void> {
-  if (typeof statement === 'string') await sql.raw(inWordsOf(kind, statement)).execute(tx)
+  if (typeof statement === 'function') await statement(tx)
+  else if (typeof statement === 'string') await sql.raw(inWordsOf(kind, statement)).execute(tx)
   else if (statement.only === kind) await sql.raw(statement.sql).execute(tx)
 }
 

@@ -1,9 +1,13 @@
 // The schema, as the ordered list of steps that made it. Append only: a step that was released never changes.
 // Within a major version steps only add (tables, indexes, columns with a default), so that the previous release still
 // runs beside the new one; anything else begins a new major version.
+import type { Transaction } from 'kysely'
+
 import { ADMIN_STATEMENTS } from './admin-migration.ts'
 import { OVERVIEW_STATEMENTS } from './overview-migration.ts'
 import { PEOPLE_STATEMENTS } from './people-migration.ts'
+import { SEARCH_STATEMENTS } from './search-migration.ts'
+import type { Tables } from './tables.ts'
 
 export type Migration = {
   readonly major: number
@@ -13,8 +17,11 @@ export type Migration = {
 
 export type DatabaseKind = 'sqlite' | 'postgres'
 
-/** Written once, in SQLite's types; migrate.ts says them in PostgreSQL's. */
-export type Statement = string | { readonly only: DatabaseKind; readonly sql: string }
+/** Written once, in SQLite's types; migrate.ts says them in PostgreSQL's. A function fills what SQL cannot. */
+export type Statement =
+  | string
+  | { readonly only: DatabaseKind; readonly sql: string }
+  | ((tx: Transaction<Tables>) => Promise<void>)
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -245,4 +252,5 @@ export const MIGRATIONS: readonly Migration[] = [
       'ALTER TABLE person_links ADD COLUMN permissions TEXT',
     ],
   },
+  { major: 1, minor: 9, statements: SEARCH_STATEMENTS },
 ]

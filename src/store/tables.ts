@@ -110,6 +110,9 @@ export type KeysTable = {
   version: Generated<number>
   /** Of the allowlist, to sort by. */
   model_count: Generated<number>
+  /** Name and owner, a line each, and the tags, as a search compares them (fold.ts). */
+  folded_text: string
+  folded_tags: string
   /** JSON: on which days before its expiry the key is spoken of; NULL = on the usual ones. */
   expiry_reminders: string | null
   /** When the next of them is due; NULL = none is. */

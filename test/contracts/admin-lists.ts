@@ -12,6 +12,8 @@ import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
 const DAY_MS = 86_400_000
+/** Some that a database does not know both cases of, and some that mean something to a pattern. */
+const ODD_LETTERS = { owner: 'Özgür İnan, Νίκος ({[?*.\\^$|+-]})', tags: ['Äpfel & "Birnen"'] }
 
 export function adminListsContract(fresh: FreshDatabase): void {
   let desk: AdminDesk
@@ -30,7 +32,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
     const keys = [
       { name: 'alpha', budget: '10', owner: 'ann', environment: 'production', tags: ['web'] },
       { name: 'beta', budget: null, owner: 'bob', models: ['sandbox-chat', 'sandbox-reasoner'] },
-      { name: 'gamma', budget: '0.00002', expires_at: soon, mode: 'test' },
+      { name: 'gamma', budget: '0.00002', expires_at: soon, mode: 'test', ...ODD_LETTERS },
       { name: 'delta', budget: '7' },
     ]
     for (const key of keys) {
@@ -106,6 +108,28 @@ export function adminListsContract(fresh: FreshDatabase): void {
         const { names, page } = await listed(`sort=name&order=asc&${query}`)
         assert.deepEqual(names, expected)
         assert.equal(page['total'], expected.length)
+      })
+
+    for (const [asked, isFound] of [
+      [{ search: 'ÖZGÜR' }, true],
+      [{ search: 'özgür i' }, true],
+      [{ search: 'İNAN' }, true],
+      [{ search: 'o\u0308zgu\u0308r' }, true],
+      [{ search: 'ΝΊΚΟΣ' }, true],
+      [{ search: 'νίκοσ' }, true],
+      [{ search: '({[?*.\\^$|+-]})' }, true],
+      [{ search: '?zgür' }, false],
+      [{ search: '*zgür' }, false],
+      [{ search: '.zgür' }, false],
+      [{ search: '[ö]zgür' }, false],
+      [{ search: '^özgür' }, false],
+      [{ tag: 'Äpfel & "Birnen"' }, true],
+      [{ tag: 'äPFEL & "birnen"' }, true],
+      [{ tag: 'Äpfel' }, false],
+    ] as const)
+      test(`${JSON.stringify(asked)} finds ${isFound ? 'what is written so' : 'nothing'}`, async () => {
+        const { names } = await listed(String(new URLSearchParams(asked)))
+        assert.deepEqual(names, isFound ? ['gamma'] : [])
       })
 
     test('the end of a secret finds its key, and so does the id', async () => {

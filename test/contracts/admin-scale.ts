@@ -12,6 +12,7 @@ import { KeyList } from '../../src/admin/key-list.ts'
 import { firstIdAt } from '../../src/core/ids.ts'
 import { BUDGET_MAX, parseUsd } from '../../src/core/money.ts'
 import { usageReport, type UsageGroup } from '../../src/ledger/usage-report.ts'
+import { searchedColumns } from '../../src/store/fold.ts'
 import { readFrame } from '../../src/store/frame.ts'
 import {
   countMatching,
@@ -262,10 +263,14 @@ async function insertMany({ db, clock }: Store): Promise<void> {
           : { period: 'never' as const, period_ends_at: null }),
       },
       key: {
-        ...{ id, name: `many ${index}`, environment: null, description: null },
+        ...{ id, environment: null, description: null },
+        ...searchedColumns({
+          name: `many ${index}`,
+          owner: index % 3 === 0 ? null : `owner ${index % 5}`,
+          tags: index % 6 === 0 ? ['web'] : [],
+        }),
         ...{ mode: isTest ? ('test' as const) : ('live' as const), model_count: 1 },
-        ...{ owner: index % 3 === 0 ? null : `owner ${index % 5}`, permissions: '[]' },
-        ...{ tags: index % 6 === 0 ? '["web"]' : '[]', when_tight: 'cap' as const },
+        ...{ permissions: '[]', when_tight: 'cap' as const },
         created_at: now - 100 * DAY_MS,
         last_used_at: index % 8 === 0 ? null : now - index * 3 * HOUR_MS,
         revoked_at: isRevoked ? now : null,

@@ -1,0 +1,39 @@
+// What searches for keys read, as the migration that made it; migrations.ts says which.
+import { sql, type Transaction } from 'kysely'
+
+import { searchedColumns } from './fold.ts'
+import type { Statement } from './migrations.ts'
+import type { Tables } from './tables.ts'
+
+export const SEARCH_STATEMENTS: readonly Statement[] = [
+  "ALTER TABLE keys ADD COLUMN folded_text TEXT NOT NULL DEFAULT ''",
+  "ALTER TABLE keys ADD COLUMN folded_tags TEXT NOT NULL DEFAULT ''",
+  foldKeys,
+  'DROP INDEX keys_by_name',
+  'CREATE INDEX keys_by_name ON keys (name, id, folded_text)',
+]
+
+const KEYS_AT_ONCE = 1_000
+
+async function foldKeys(tx: Transaction<Tables>): Promise<void> {
+  for (let last = ''; ;) {
+    const keys = await tx
+      .selectFrom('keys')
+      .select(['id', 'name', 'owner', 'tags'])
+      .where('id', '>', last)
+      .orderBy('id')
+      .limit(KEYS_AT_ONCE)
+      .execute()
+    if (keys.length === 0) return
+    const rows = keys.map(({ tags, ...key }) => {
+      const { folded_text, folded_tags } = searchedColumns({ ...key, tags: JSON.parse(tags) })
+      return sql`(${key.id}, ${folded_text}, ${folded_tags})`
+    })
+    // In one statement: a hundred thousand take seconds so, and minutes one by one.
+    await sql`
+      WITH folded (id, text, tags) AS (VALUES ${sql.join(rows)})
+      UPDATE keys SET folded_text = folded.text, folded_tags = folded.tags
+      FROM folded WHERE keys.id = folded.id`.execute(tx)
+    last = keys.at(-1)?.id ?? ''
+  }
+}
