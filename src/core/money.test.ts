@@ -38,6 +38,13 @@ test('costs round up, once', () => {
 test('prices per million tokens', () => {
   assert.equal(pricePerMillion(1), 1_000_000n)
   assert.equal(pricePerMillion(0.075), 75_000n)
+  for (const usd of [0.1, 0.07, 1.1, 4.35, 0.000001, 999_999.999999]) {
+    assert.equal(pricePerMillion(usd), BigInt(usd.toFixed(6).replace('.', '')), String(usd))
+  }
+  assert.equal(pricePerMillion(1 / 3), 333_334n, 'what is finer rounds up, as costs do')
+  assert.equal(pricePerMillion(0.08333333333333334), 83_334n)
+  assert.equal(pricePerMillion(0.0000001), 1n, 'and is never free')
+  assert.throws(() => pricePerMillion(-0.0000001), RangeError)
   assert.throws(() => pricePerMillion(-1), RangeError)
   assert.throws(() => pricePerMillion(Number.NaN), RangeError)
 })

@@ -58,10 +58,14 @@ export function roundUpToNanodollars(amount: Picodollars): Nanodollars {
   return (amount + PICO_PER_NANO - 1n) / PICO_PER_NANO
 }
 
-/** USD per million tokens, as people write prices, to pico-USD per token: both are the same number times 10^6. */
+/**
+ * USD per million tokens, as people write prices, to pico-USD per token: both are the same number times 10^6. A price
+ * that is finer, such as a third, is rounded up: a hold covers what the provider will bill.
+ */
 export function pricePerMillion(usd: number): Picodollars {
-  const price = Math.round(usd * 1_000_000)
-  if (!Number.isSafeInteger(price) || price < 0) {
+  const nearest = Math.round(usd * 1_000_000)
+  const price = nearest / 1_000_000 < usd ? nearest + 1 : nearest
+  if (!Number.isSafeInteger(price) || usd < 0) {
     throw new RangeError(`${usd} is not a price in USD per million tokens`)
   }
   return BigInt(price)
