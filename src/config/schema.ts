@@ -32,7 +32,7 @@ const database = text
   })
   .refine(
     (url) => isPlace(url),
-    'must look like postgres://USER@HOST:PORT/NAME: write what is special in a password as %40 for @, %2F for /',
+    'must look like postgres://USER@HOST:PORT/NAME: write what is special in it as %40 for @, %2F for /, %3F for ?',
   )
 
 const server = z

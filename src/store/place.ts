@@ -10,7 +10,7 @@ export function describePlace(url: string): string {
 }
 
 export function isPlace(url: string): boolean {
-  return sqlitePath(url) !== undefined || parsed(url) !== undefined
+  return sqlitePath(url) !== undefined || readPostgres(url) !== undefined
 }
 
 /** The file of a SQLite database, as it was written. */
@@ -25,26 +25,28 @@ export type PostgresPlace = {
 }
 
 export function postgresPlace(url: string): PostgresPlace {
-  const place = parsed(url)
-  if (place === undefined) {
-    const message = 'the database must look like postgres://USER@HOST:PORT/NAME'
-    throw new StoreError('invalid_url', message)
-  }
-  // What stands behind the ? wins, as it does for the driver.
-  const given = place.searchParams
-  const port = given.get('port') ?? place.port
-  const host = given.get('host') ?? plain(place.hostname || 'localhost')
-  return {
-    host: port === '' ? host : `${host}:${port}`,
-    database: plain(place.pathname.slice(1)),
-    user: given.get('user') ?? plain(place.username),
-  }
+  const place = readPostgres(url)
+  if (place !== undefined) return place
+  const message = 'the database must look like postgres://USER@HOST:PORT/NAME'
+  throw new StoreError('invalid_url', message)
 }
 
-function parsed(url: string): URL | undefined {
-  const place = URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'))
-  // A password with a plain / in it would be taken for the name of the database, and told.
-  return place === null || place.pathname.includes('@') ? undefined : place
+function readPostgres(url: string): PostgresPlace | undefined {
+  const address = URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'))
+  if (address === null) return undefined
+  const { pathname, search, hash, searchParams: given } = address
+  // A plain /, ? or # in a password ends the host too early: the @ that follows it shows it.
+  if (`${pathname}${search}${hash}`.includes('@')) return undefined
+  // What stands behind the ? wins, as it does for the driver.
+  const port = given.get('port') || address.port
+  const host = given.get('host') || plain(address.hostname || 'localhost')
+  const place = {
+    host: port === '' ? host : `${host}:${port}`,
+    database: plain(pathname.slice(1)),
+    user: given.get('user') || plain(address.username),
+  }
+  // What is set anywhere but behind the ? may be a password.
+  return Object.values(place).some((told) => told.includes('=')) ? undefined : place
 }
 
 /** The driver takes a % that begins nothing for itself. */
