@@ -53,7 +53,10 @@ async function check(options: CommonOptions): Promise<Report> {
   const database = await checkDatabase(config)
   return {
     file: config.path,
-    problems: [...config.unreadable, ...database.problems],
+    problems: [
+      ...config.unreadable.map(({ path, message }) => ({ path, message })),
+      ...database.problems,
+    ],
     config,
     models: catalogFor(config).list(),
     notes: [...leftOut, ...database.notes],

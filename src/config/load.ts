@@ -16,7 +16,7 @@ import type { Path, Problem } from './problems.ts'
 import { file } from './schema.ts'
 import type { FileSettings, ModelSettings } from './schema.ts'
 import { databasePlace, readWritten, withOrigins } from './written.ts'
-import type { ConfigSource, Written } from './written.ts'
+import type { ConfigSource, LostSetting, Written } from './written.ts'
 
 export type Config = Omit<FileSettings, 'providers' | 'models'> & {
   /** The file it was read from; null = there is none. */
@@ -33,7 +33,7 @@ export type Config = Omit<FileSettings, 'providers' | 'models'> & {
   /** Providers that are configured and cannot be used, with the reason. */
   readonly leftOut: ReadonlyMap<string, string>
   /** Of those, what stands in files that could not be read: a mistake, or a vault that is late. */
-  readonly unreadable: readonly Problem[]
+  readonly unreadable: readonly LostSetting[]
   /** Null = the main models of each provider. */
   readonly models: readonly ModelEntry[] | null
 }
@@ -55,7 +55,7 @@ export function loadConfig(source: ConfigSource): Config {
     frameIsWritten: document['frame'] !== undefined,
     secret: readSecret(source),
     ...splitProviders(data.providers ?? {}, written),
-    unreadable: written.unreadable.map(({ path, message }) => ({ path, message })),
+    unreadable: written.unreadable,
     models:
       data.models === undefined
         ? null

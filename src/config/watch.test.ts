@@ -77,6 +77,36 @@ test('a secret may come late, and may be away for a moment', async (context) => 
   assert.deepEqual(keysOf(await seen), ['two'])
 })
 
+test('a provider may be added before its secret is there', async (context) => {
+  const { secret, provider, write, watch } = place(context)
+  write('sandbox: true')
+  const next = watch()
+
+  let seen = next()
+  write(`${provider}\nsandbox: false`)
+  const config = (await seen) as Config
+  assert.equal(config.sandbox, false)
+  assert.match(config.leftOut.get('a') ?? '', /cannot be read \(ENOENT\)/)
+
+  seen = next()
+  writeFileSync(secret, 'one')
+  assert.deepEqual(keysOf(await seen), ['one'])
+})
+
+test('what a refused configuration waits for is looked at, too', async (context) => {
+  const { secret, write, watch } = place(context)
+  write('')
+  const next = watch()
+
+  let seen = next()
+  write(`frame: { timezone: "file:${secret}" }`)
+  assert.match(((await seen) as Error).message, /frame\.timezone .* cannot be read \(ENOENT\)/)
+
+  seen = next()
+  writeFileSync(secret, 'Europe/Berlin')
+  assert.equal(((await seen) as Config).frame.timezone, 'Europe/Berlin')
+})
+
 test('a file may be written beside a server that has none, and is not taken away by its loss', async (context) => {
   const { path, secret, provider, write, watch } = place(context)
   writeFileSync(secret, 'one')

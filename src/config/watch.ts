@@ -5,6 +5,7 @@ import { fileState } from './file-state.ts'
 import { loadConfig } from './load.ts'
 import type { Config } from './load.ts'
 import { ConfigError } from './problems.ts'
+import { readWritten } from './written.ts'
 import type { ConfigSource } from './written.ts'
 
 /** Looking at dates sees every way of replacing a file: editors, the links of container platforms, vaults. */
@@ -32,12 +33,13 @@ export function watchConfig({ source, config, onChange, onError }: ConfigWatch):
     if (isSame(now, read) || !isSettled) return
     read = now
     try {
+      // Also of one that is refused: what it lacks may come later.
+      read = readWritten(source).files
       const changed = { ...loadConfig(source), ...boundBy(config) }
       refuseLostFile(current, changed)
       refuseLostSecrets(current, changed)
-      current = changed
-      read = changed.files
       onChange(changed)
+      current = changed
     } catch (error) {
       onError(error)
     }
@@ -62,8 +64,8 @@ function refuseLostFile(before: Config, { path }: Config): void {
 
 /** A secret that cannot be read at the moment is being replaced, and the one that is known still serves. */
 function refuseLostSecrets(before: Config, { path, unreadable }: Config): void {
-  const known = new Set(before.unreadable.map((problem) => problem.path))
-  const lost = unreadable.filter((problem) => !known.has(problem.path))
+  const served = new Set(before.providers.map(({ name }) => name))
+  const lost = unreadable.filter(({ provider }) => served.has(provider))
   if (lost.length > 0) throw new ConfigError(path, lost)
 }
 
