@@ -372,6 +372,16 @@ describe('what is wrong', () => {
       'sandbox: true\nsandbox: false',
       ['line 2 is not valid YAML: Map keys must be unique'],
     ],
+    [
+      'a secret that YAML takes for an alias',
+      'sandbox: true\nproviders: { a: { kind: openai, api_key: *hunter2 } }',
+      ['line 2 is not valid YAML: a text that begins with * needs quotes'],
+    ],
+    [
+      'an alias of what it stands in',
+      'providers: &all { a: *all }',
+      ['line 1 is not valid YAML: a text that begins with * needs quotes'],
+    ],
     ['a single value', 'hello', ['line 1 must begin a section']],
     [
       'several at once, of all kinds',

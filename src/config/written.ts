@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-import { parseDocument, type Document } from 'yaml'
+import { LineCounter, parseDocument, visit, type Document } from 'yaml'
 
 import { isObject } from '../core/json.ts'
 import { expand } from './expand.ts'
@@ -119,12 +119,17 @@ function readYaml(path: string): Sections {
     const message = `cannot be read (${code}): check --config or TOLLGATE_CONFIG`
     return { sections: {}, problems: [{ path, message }] }
   }
-  const document = parseDocument(text)
-  const problems = document.errors.map(({ message, linePos }) => ({
+  const lineCounter = new LineCounter()
+  // Its warnings would show what was written, secrets too.
+  const document = parseDocument(text, { lineCounter, logLevel: 'error' })
+  const mistakes = document.errors.map(({ message, linePos }) => ({
     path: `line ${linePos?.[0].line ?? 1}`,
     message: `is not valid YAML: ${message.split('\n')[0]?.replace(/ at line \d+.*$/, '') ?? ''}`,
   }))
-  const value = valueOf(document)
+  const misled = misledAliases(document, lineCounter)
+  const problems = [...mistakes, ...misled]
+  // Of a document with mistakes, what there is; such an alias leaves no value at all.
+  const value: unknown = misled.length > 0 ? null : document.toJS()
   if (problems.length === 0 && value !== null && !isObject(value)) {
     const message = 'must begin a section such as `server:`, not hold a single value'
     return { sections: {}, problems: [{ path: 'line 1', message }] }
@@ -134,14 +139,19 @@ function readYaml(path: string): Sections {
   return { sections: Object.fromEntries(sections), problems }
 }
 
-/** Of a document with mistakes, what there is; some, such as an alias of nothing, leave no value at all. */
-function valueOf(document: Document): unknown {
-  try {
-    return document.toJS()
-  } catch (error) {
-    if (document.errors.length === 0) throw error
-    return null
-  }
+/** Those of nothing, or of what they stand in. A secret that begins with * is one, too: its name is told to nobody. */
+function misledAliases(document: Document, lines: LineCounter): readonly Problem[] {
+  const problems: Problem[] = []
+  visit(document, {
+    Alias: (_, alias, around) => {
+      const meant = alias.resolve(document)
+      if (meant !== undefined && !around.includes(meant)) return
+      const { line } = lines.linePos(alias.range?.[0] ?? 0)
+      const message = 'is not valid YAML: a text that begins with * needs quotes'
+      problems.push({ path: `line ${line}`, message })
+    },
+  })
+  return problems
 }
 
 const SERVER_VARIABLES = {
