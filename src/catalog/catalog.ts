@@ -165,10 +165,13 @@ function resolveTarget(
   }
   const prefer = <Fact>(written: Fact | undefined, found: Fact | undefined): Fact | undefined =>
     isOwn ? (written ?? found) : (found ?? written)
-  const price = prefer(entry.price ?? priceLike(context, entry, new Set()), known.price)
+  const like = priceLike(context, entry, new Set())
+  if (isOwn && entry.priceLike !== undefined && like === undefined) {
+    return `${name} is to cost what ${entry.priceLike} costs, which has no price: set price, or another price_like, for ${entry.id}`
+  }
+  const price = prefer(entry.price ?? like, known.price)
   if (price === undefined) {
-    const like = entry.priceLike === undefined ? '' : `, nor for ${entry.priceLike}`
-    return `${name} has no price in the price data${like}: set price or price_like for ${entry.id}, or price: free`
+    return `${name} has no price in the price data: set price or price_like for ${entry.id}, or price: free`
   }
   const window = prefer(entry.context, known.context)
   if (window === undefined)
@@ -217,12 +220,9 @@ function priceLike(context: Context, entry: ModelEntry, seen: Set<string>): Pric
   seen.add(name)
   const other = context.entries.get(name)
   if (other !== undefined) {
+    if (other.priceLike !== undefined) return priceLike(context, other, seen)
     const [first] = other.targets
-    return (
-      other.price ??
-      priceLike(context, other, seen) ??
-      (first === undefined ? undefined : context.knownOf(first).price)
-    )
+    return other.price ?? (first === undefined ? undefined : context.knownOf(first).price)
   }
   const slash = name.indexOf('/')
   if (slash < 0) return undefined
