@@ -42,6 +42,67 @@ test('draining waits for the handler of a client that has gone', async () => {
   await drained
 })
 
+test('draining does not wait for a request that never becomes one', async () => {
+  const edge = edgeWith(
+    { serve: () => Promise.resolve(true) },
+    jsonLog(systemClock, () => {}),
+  )
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const client = connect(Number(port), '127.0.0.1')
+  client.on('error', () => {})
+  client.write('GET /healthz HTTP/1.1\r\nhost: a\r\n\r\nGET /healthz HT')
+  // The first answer shows that what follows it has arrived.
+  await once(client, 'data')
+  await edge.drain(3_600_000)
+  client.destroy()
+})
+
+test('what follows a request and is none does not get into its answer', async () => {
+  const called = Promise.withResolvers<void>()
+  const work = Promise.withResolvers<boolean>()
+  const serve: WebFiles['serve'] = (_path, _message, response) => {
+    response.writeHead(200).write('the beginning')
+    called.resolve()
+    return work.promise
+  }
+  const edge = edgeWith(
+    { serve },
+    jsonLog(systemClock, () => {}),
+  )
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const client = connect(Number(port), '127.0.0.1')
+  client.on('error', () => {})
+  let text = ''
+  client.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  await called.promise
+  client.write('\0 garbage \r\n\r\n')
+  await once(client, 'close')
+  assert.equal(text.match(/HTTP\/1\.1/g)?.length, 1)
+  work.resolve(true)
+  await edge.drain(60_000)
+})
+
+test('an address with its scheme and host is that path here', async () => {
+  const paths: string[] = []
+  const serve: WebFiles['serve'] = (path, _message, response) => {
+    paths.push(path)
+    response.end()
+    return Promise.resolve(true)
+  }
+  const edge = edgeWith(
+    { serve },
+    jsonLog(systemClock, () => {}),
+  )
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const client = connect(Number(port), '127.0.0.1')
+  client.write('GET http://a.example/page?b=c HTTP/1.1\r\nhost: a.example\r\n\r\n')
+  await once(client, 'data')
+  client.destroy()
+  await edge.drain(60_000)
+  assert.deepEqual(paths, ['/page'])
+})
+
 for (const moment of ['before', 'while'] as const)
   test(`a client that leaves ${moment} a page's file is sent is logged as such`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-edge-'))

@@ -49,6 +49,8 @@ const SETTINGS = {
 }
 /** How long the last error event of a cut stream may take to go out. */
 const LAST_WORDS_MS = 5_000
+/** How long the end of the last answer may take to go out. */
+const GOODBYE_MS = 1_000
 
 export class Edge {
   readonly #options: EdgeOptions
@@ -57,6 +59,8 @@ export class Edge {
   readonly #keepAlive: KeepAlive
   /** How many requests are being served. Handlers outlive their sockets: a client that has gone is still to be settled. */
   #serving = 0
+  /** Connections over which something is being answered. */
+  readonly #answering = new Set<Duplex>()
   #isDraining = false
   /** Called when the last one is served. */
   #drained: (() => void) | undefined
@@ -100,16 +104,18 @@ export class Edge {
     const late = setTimeout(() => running.cutAll(draining()), timeoutMs)
     // A client that does not even take its last bytes is not waited for.
     const last = setTimeout(() => this.#server.closeAllConnections(), timeoutMs + LAST_WORDS_MS)
-    await closed
     if (this.#serving > 0) await new Promise<void>((resolve) => (this.#drained = resolve))
-    clearTimeout(late)
-    clearTimeout(last)
+    // Who has not asked for anything yet, or goes on sending what nobody reads, is not waited for.
+    const rest = setTimeout(() => this.#server.closeAllConnections(), GOODBYE_MS)
+    await closed
+    for (const timer of [late, last, rest]) clearTimeout(timer)
     this.#keepAlive.stop()
   }
 
   /** One request: one answer, and one log line. Never rejects. */
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#serving += 1
+    this.#answering.add(message.socket)
     const { parts, log } = this.#options
     const startedMs = parts.clock.monotonicMs()
     // On the way out nobody is to send another request over a connection that is about to end.
@@ -147,6 +153,7 @@ export class Edge {
       if (!HEALTH.includes(path) || reply.status >= 400) {
         logRequest(log, trace, { method: message.method, status: reply.status, durationMs, error })
       }
+      this.#answering.delete(message.socket)
       this.#served()
     }
   }
@@ -206,6 +213,8 @@ export class Edge {
   #refuse(socket: Duplex, problem: NodeJS.ErrnoException): void {
     // Who is gone asks for nothing; what it asked for before is logged by itself.
     if (problem.code === 'ECONNRESET') return void socket.destroy()
+    // Written now, it would stand in the middle of that answer, or in its place.
+    if (this.#answering.has(socket)) return void socket.destroy()
     const requestId = newId('req', this.#options.parts.clock)
     const refusal = noRequestOf(problem.code)
     this.#options.log.info('request', {
@@ -227,6 +236,8 @@ function sendHealth(reply: HttpReply, status: string, reason?: string): Promise<
 }
 
 function pathOf({ url = '/' }: IncomingMessage): string {
+  // A client that takes this for its proxy names the whole address, and must be answered.
+  if (url.startsWith('http')) return URL.parse(url)?.pathname ?? url
   const query = url.indexOf('?')
   return query < 0 ? url : url.slice(0, query)
 }
