@@ -1,5 +1,7 @@
 // What there is to call at present: the catalogue and the providers behind it. Made anew when the configuration or a
 // price changes; requests under way keep what they began with.
+import { isDeepStrictEqual } from 'node:util'
+
 import type { Caller } from './access/caller.ts'
 import { SANDBOX, TIMEOUTS } from './catalog/catalog.ts'
 import { targetName } from './catalog/models.ts'
@@ -27,7 +29,7 @@ export class Supply {
   #config: Config
   #catalog: Catalog
   #providers: ReadonlyMap<string, Provider>
-  /** By target and by model. They outlive a reload: a target that fails goes on failing under a new configuration. */
+  /** By target and by model. They outlive a reload: a target that fails goes on failing, unless it became another. */
   readonly #breakers = new Map<string, Breaker>()
   readonly #retries = new Map<string, RetryBudget>()
   /** The destinations of models with one target, where every conversation goes the same way. */
@@ -55,10 +57,21 @@ export class Supply {
     const catalog = this.#makeCatalog(config)
     const providers = makeProviders(config, this.#tools)
     // All of it or nothing: what cannot be made leaves the old one whole.
+    this.#forgetChanged(config)
     this.#config = config
     this.#catalog = catalog
     this.#providers = providers
     this.#onlyOrders = new WeakMap()
+  }
+
+  /** Another address or key may well answer: what failed before was somebody else. */
+  #forgetChanged({ providers }: Config): void {
+    for (const before of this.#config.providers) {
+      const now = providers.find(({ name }) => name === before.name)
+      if (isDeepStrictEqual(before, now)) continue
+      for (const target of this.#breakers.keys())
+        if (target.startsWith(targetName(before.name, ''))) this.#breakers.delete(target)
+    }
   }
 
   /** Where this caller's request may go, in order. */

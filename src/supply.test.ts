@@ -1,0 +1,50 @@
+// What a reload leaves of what is known about targets: all of it for those that stay as they are, and nothing for those
+// that became others.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { SAMPLE_CALLER } from './access/sample-caller.ts'
+import { loadConfig } from './config/load.ts'
+import type { Config } from './config/load.ts'
+import { systemClock } from './core/clock.ts'
+import { HttpClient } from './providers/http.ts'
+import { Supply } from './supply.ts'
+
+test('a target that rests is asked again once its address has changed, and rests on else', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-supply-'))
+  const http = new HttpClient({})
+  const configWith = (moved: string): Config => {
+    const models = ['moved', 'stays'].map(
+      (name) => `${name}: { targets: [${name}/m], price: free, context: 1000, max_output: 100 }`,
+    )
+    writeFileSync(
+      join(folder, 'tollgate.yaml'),
+      `providers:
+  moved: { kind: openai, base_url: "${moved}", api: chat }
+  stays: { kind: openai, base_url: "http://127.0.0.1:1/v1", api: chat }
+models: { ${models.join(', ')} }`,
+    )
+    return loadConfig({ env: {}, folder })
+  }
+  const supply = new Supply(configWith('http://127.0.0.1:2/v1'), { http, clock: systemClock })
+  context.after(async () => {
+    supply.stop()
+    await http.close()
+    rmSync(folder, { recursive: true })
+  })
+  const rests = (provider: string): boolean =>
+    supply.restsUntil({ provider, model: 'm' }) !== undefined
+
+  for (const name of ['moved', 'stays']) {
+    const model = supply.catalog.get(name)
+    assert.ok(model)
+    const [destination] = supply.route(SAMPLE_CALLER, model, { affinity: '' }).destinations
+    destination?.breaker?.begin()({ failed: 'busy', retryAfterSeconds: 300 })
+    assert.ok(rests(name))
+  }
+  supply.replace(configWith('http://127.0.0.1:3/v1'))
+  assert.deepEqual([rests('moved'), rests('stays')], [false, true])
+})
