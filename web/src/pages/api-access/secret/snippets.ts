@@ -96,6 +96,7 @@ for (const block of message.content) if (block.type === 'text') console.log(bloc
   'claude-code': ({ baseUrl, model, secret }) => `export ANTHROPIC_BASE_URL=${baseUrl}
 export ANTHROPIC_API_KEY=${secret ?? `"$${variable}"`}
 export ANTHROPIC_MODEL=${model}
+export ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}
 claude`,
 
   codex: ({ baseUrl, model, secret }) => `# ~/.codex/config.toml
