@@ -95,12 +95,14 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
   addRoutes(app, options)
   await app.ready()
   return {
-    handle: (message, response, requestId) => {
+    handle: async (message, response, requestId) => {
+      // Who left while this was loaded is heard of no more.
+      if (response.closed) return
       names.set(message, requestId)
       const { promise, resolve } = Promise.withResolvers<void>()
       response.once('close', resolve)
       app.routing(message, response)
-      return promise
+      await promise
     },
     close: () => app.close(),
   }
