@@ -78,9 +78,12 @@ const OURS = [
 const TOO_LARGE = ['request_too_large', '413']
 const REQUEST = ['invalid_request_error', 'invalid_prompt', 'content_filter', '400', '422']
 
+/** Anthropic calls an account without credit an invalid request, and has no code for it. */
+const OUT_OF_CREDIT = /^Your credit balance is too low\b/
+
 /** Whether a complaint is about our account with the provider, not about the request. */
-export function isForOperator({ code, type }: ProviderComplaint): boolean {
-  return OURS.includes(code ?? '') || OURS.includes(type ?? '')
+export function isForOperator({ code, type, message }: ProviderComplaint): boolean {
+  return OURS.includes(code ?? '') || OURS.includes(type ?? '') || OUT_OF_CREDIT.test(message ?? '')
 }
 
 /**
