@@ -104,3 +104,17 @@ test('a key that may not be used says why', async () => {
   const valid = { ...caller, expiresAt: NOW + 1, secretValidUntil: NOW + 1 }
   assert.equal(await authenticate(door(valid), chat(`Bearer ${secret}`)), valid)
 })
+
+test('whose key it is stands in the log, also where the key may not be used', async () => {
+  for (const change of [
+    {},
+    { status: 'revoked' },
+    { status: 'paused' },
+    { expiresAt: NOW },
+  ] as const) {
+    const trace: { keyId?: string } = {}
+    const at = door({ ...caller, ...change })
+    await authenticate(at, chat(`Bearer ${secret}`), trace).catch(() => {})
+    assert.equal(trace.keyId, caller.keyId, JSON.stringify(change))
+  }
+})

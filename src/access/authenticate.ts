@@ -25,6 +25,7 @@ export type Credentials = {
 export async function authenticate(
   authenticator: Authenticator,
   credentials: Credentials,
+  trace: { keyId?: string } = {},
 ): Promise<Caller> {
   const secret = secretOf(credentials, authenticator.messagesBearer())
   // The checksum refuses typing errors and guesses before anything is looked up.
@@ -33,6 +34,8 @@ export async function authenticate(
   const now = authenticator.clock.now()
   const isOver = (caller?.secretValidUntil ?? Infinity) <= now
   if (caller === undefined || isOver) throw unknownKey()
+  // Whoever asks why a key was refused looks for its id in the log.
+  trace.keyId = caller.keyId
   assertUsable(caller, now)
   return caller
 }

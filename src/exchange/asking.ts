@@ -27,8 +27,7 @@ export async function identify(
   parts: IdentifyParts,
   { endpoint, credentials, trace }: Asking,
 ): Promise<Caller> {
-  const caller = await authenticate(parts.authenticator, credentials)
-  trace.keyId = caller.keyId
+  const caller = await authenticate(parts.authenticator, credentials, trace)
   parts.lastUse.note(caller)
   permitEndpoint(caller, endpoint)
   return caller

@@ -92,11 +92,6 @@ export async function showOwnRequest(
 }
 
 /** Whatever it may call: asking about itself is no use of the key. */
-async function callerOf(
-  { authenticator }: OwnKeyParts,
-  { credentials, trace }: Asking,
-): Promise<Caller> {
-  const caller = await authenticate(authenticator, credentials)
-  trace.keyId = caller.keyId
-  return caller
+function callerOf({ authenticator }: OwnKeyParts, { credentials, trace }: Asking): Promise<Caller> {
+  return authenticate(authenticator, credentials, trace)
 }
