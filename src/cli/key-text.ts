@@ -34,13 +34,14 @@ export function keyTable(keys: readonly Key[], frame: Frame, now: number): strin
 
 export function keyBlock(key: Key, now: number, old?: OldSecret): string {
   const overlap =
-    old &&
-    `${old.masked} works until ${moment(old.validUntil, now)}, last used ${whenUsed(old, now)}`
+    old === undefined || key.status === 'revoked'
+      ? null
+      : `${old.masked} works until ${moment(old.validUntil, now)}, last used ${whenUsed(old, now)}`
   return [
     bold(key.name),
     block([
       ...identityPairs(key, now),
-      ...optional('old secret', overlap ?? null),
+      ...optional('old secret', overlap),
       ...accountPairs(key, now),
       ...limitPairs(key),
     ]),
