@@ -86,6 +86,18 @@ describe('entries', () => {
     assert.deepEqual([complete.available, complete.reason], [true, null])
   })
 
+  test('nobody is told to set a price that would hold for targets that have one', () => {
+    const known = ['anthropic/claude-sonnet-4-5-20250929']
+    for (const model of [
+      only(entry({ id: 'claude', targets: known, fallbacks: ['local/llama'] })),
+      only(entry({ id: 'claude', targets: [...known, 'local/llama'] })),
+    ])
+      assert.equal(
+        model.reason,
+        'local/llama has no price in the price data, and a price set for claude would replace those of its other targets: give llama an entry of its own, with price or price_like',
+      )
+  })
+
   test('an embedding model needs no output limit', () => {
     const house = { id: 'house', targets: ['local/bge'], kind: 'embedding', context: 512 } as const
     assert.equal(only(entry({ ...house, price: FREE })).available, true)

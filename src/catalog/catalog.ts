@@ -171,7 +171,11 @@ function resolveTarget(
   }
   const price = prefer(entry.price ?? like, known.price)
   if (price === undefined) {
-    return `${name} has no price in the price data: set price or price_like for ${entry.id}, or price: free`
+    const without = `${name} has no price in the price data`
+    const isKnown = (each: TargetEntry) => knownOfOwn(context, entry, each).price !== undefined
+    return entry.targets.some(isKnown)
+      ? `${without}, and a price set for ${entry.id} would replace those of its other targets: give ${target.model} an entry of its own, with price or price_like`
+      : `${without}: set price or price_like for ${entry.id}, or price: free`
   }
   const window = prefer(entry.context, known.context)
   if (window === undefined)
