@@ -41,7 +41,11 @@ export async function attempt<Ending>(
   let refused = 0
   retries.earn()
   for (const prepared of attempts.prepared) {
-    if (prepared.breaker?.resting() !== undefined) continue
+    const rest = prepared.breaker?.resting()
+    if (rest !== undefined) {
+      if (rest.refusal !== undefined) refused += 1
+      continue
+    }
     if (failure !== undefined && !(retries.take() && (await books.carryOn(failure)))) break
     const tell = prepared.breaker?.begin()
     try {
@@ -126,10 +130,11 @@ function isElsewhere(thrown: unknown): thrown is GatewayError {
 /** What a failure says about the target; nothing when the client left or the gateway itself was at fault. */
 function outcomeOf(thrown: unknown): Outcome | undefined {
   if (isElsewhere(thrown)) {
-    const { retryAfterSeconds } = thrown.details
+    const { retryAfterSeconds, forOperator } = thrown.details
     return {
       failed: thrown.code,
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      ...(forOperator === true ? { refusal: describeError(thrown.cause) } : {}),
     }
   }
   // Whoever judges a request is there.
@@ -148,8 +153,21 @@ function logFailure({ log, requestId }: Attempts, prepared: Prepared, error: Gat
 }
 
 function allRest(prepared: readonly Prepared[]): GatewayError {
-  const rests = prepared.flatMap(({ breaker }) => breaker?.resting() ?? [])
-  const [soonest] = rests.toSorted((one, other) => one.forMs - other.forMs)
+  const rests = prepared.flatMap((target) => {
+    const rest = target.breaker?.resting()
+    return rest === undefined ? [] : { ...rest, target: nameOf(target) }
+  })
+  // Who turns this gateway away does so after the rest, too.
+  const returning = rests.filter(({ refusal }) => refusal === undefined)
+  if (rests.length > 0 && returning.length === 0) {
+    return new GatewayError('provider_failed', 'the provider refused to serve this gateway', {
+      shouldRetry: false,
+      unbilled: true,
+      forOperator: true,
+      cause: rests.map(({ target, refusal }) => `${target} rests after ${refusal}`).join(', '),
+    })
+  }
+  const [soonest] = returning.toSorted((one, other) => one.forMs - other.forMs)
   const seconds = Math.max(1, Math.ceil((soonest?.forMs ?? 0) / 1000))
   return new GatewayError(
     soonest?.reason === 'provider_rate_limited' ? 'provider_rate_limited' : 'provider_overloaded',

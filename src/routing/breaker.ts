@@ -15,14 +15,21 @@ const ASKED_REST_MS_MAX = 600_000
 
 /** accepted = the answer has begun; answered = it is complete. */
 export type Outcome = 'accepted' | 'answered' | Failure
-type Failure = { readonly failed: string; readonly retryAfterSeconds?: number }
+type Failure = {
+  readonly failed: string
+  readonly retryAfterSeconds?: number
+  /** How the provider turned the gateway's own account away, for the log: no rest mends that. */
+  readonly refusal?: string
+}
 
 type Rest = {
   readonly untilMs: number
-  readonly reason: string
+  readonly why: Why
   /** The provider itself said for how long: then the first answer that begins shows that it is over. */
   readonly asked: boolean
 }
+
+type Why = { readonly reason: string; readonly refusal?: string }
 
 export class Breaker {
   readonly #clock: Clock
@@ -41,10 +48,10 @@ export class Breaker {
   }
 
   /** Why the target gets no request now, and for how long; undefined = it may be sent one. */
-  resting(): { readonly reason: string; readonly forMs: number } | undefined {
+  resting(): (Why & { readonly forMs: number }) | undefined {
     if (this.#rest === undefined) return undefined
     const forMs = this.#rest.untilMs - this.#clock.monotonicMs()
-    return forMs > 0 ? { reason: this.#rest.reason, forMs } : undefined
+    return forMs > 0 ? { ...this.#rest.why, forMs } : undefined
   }
 
   /** Whether another target is better asked first, where there is one. */
@@ -73,16 +80,17 @@ export class Breaker {
     this.#failuresLeft = Math.max(0, this.#failuresLeft - MADE_UP_PER_ANSWER)
   }
 
-  #fail({ failed: reason, retryAfterSeconds }: Failure): void {
+  #fail({ failed: reason, retryAfterSeconds, refusal }: Failure): void {
+    const why = { reason, ...(refusal === undefined ? {} : { refusal }) }
     this.#failuresInARow += 1
     this.#failuresLeft += 1
     const isProbe = this.#rest !== undefined
     if (isProbe) this.#restMs = Math.min(this.#restMs * 2, REST_MS_MAX)
     if (retryAfterSeconds !== undefined) {
       const ms = Math.min(retryAfterSeconds * 1000, ASKED_REST_MS_MAX)
-      this.#restAs({ untilMs: this.#in(ms), reason, asked: true })
+      this.#restAs({ untilMs: this.#in(ms), why, asked: true })
     } else if (isProbe || this.#failuresInARow >= FAILURES_MAX) {
-      this.#restAs({ untilMs: this.#in(this.#restMs), reason, asked: false })
+      this.#restAs({ untilMs: this.#in(this.#restMs), why, asked: false })
     } else if (this.#failuresLeft >= FAILURES_MAX) {
       this.#failuresLeft = 0
       this.#shakyUntilMs = this.#in(SHAKY_MS)
