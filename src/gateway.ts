@@ -102,7 +102,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const directory = new KeyDirectory((hash) => outlast(clock, () => loadCaller(store, hash)))
   const lastUse = new LastUse(clock, (used) => recordUse(store, used))
   opened.defer(() => lastUse.stop())
-  const supply = new Supply(config, { http, clock })
+  const supply = new Supply(config, { http, clock, log })
   opened.defer(() => supply.stop())
   const { bodyBytesMax } = config.server
   const settings = () => ({ ...supply.config.responses, bodyBytesMax })

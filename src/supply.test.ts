@@ -29,7 +29,8 @@ models: { ${models.join(', ')} }`,
     )
     return loadConfig({ env: {}, folder })
   }
-  const supply = new Supply(configWith('http://127.0.0.1:2/v1'), { http, clock: systemClock })
+  const log = { error: () => {} }
+  const supply = new Supply(configWith('http://127.0.0.1:2/v1'), { http, clock: systemClock, log })
   context.after(async () => {
     supply.stop()
     await http.close()

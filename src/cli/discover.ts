@@ -44,7 +44,9 @@ function settingsOf(config: Config, name: string): Named<ProviderSettings> {
 async function ask(settings: Named<ProviderSettings>): Promise<readonly string[]> {
   const http = new HttpClient(process.env)
   try {
-    const provider = makeProvider(settings, { http, clock: systemClock })
+    // Whoever asks is told what fails.
+    const log = { error: () => {} }
+    const provider = makeProvider(settings, { http, clock: systemClock, log })
     const list = provider.listModels?.(new AbortController().signal)
     if (list !== undefined) return await list
   } catch (error) {

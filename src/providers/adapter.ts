@@ -7,6 +7,7 @@ import type { PriceList } from '../catalog/price-data.ts'
 import type { Clock } from '../core/clock.ts'
 import { httpUrl, wait } from '../core/units.ts'
 import { withoutEndSlash } from '../core/url-of.ts'
+import type { Log } from '../telemetry/log.ts'
 import { isForbiddenHost } from './addresses.ts'
 import type { HttpClient } from './http.ts'
 import type { Provider } from './provider.ts'
@@ -34,7 +35,11 @@ export type Adapter<Kind extends string, Schema extends z.ZodType> = {
 
 export type Missing = { readonly setting: string; readonly is: 'absent' | 'empty' }
 export type Named<Settings> = Settings & { readonly name: string }
-export type AdapterTools = { readonly http: HttpClient; readonly clock: Clock }
+export type AdapterTools = {
+  readonly http: HttpClient
+  readonly clock: Clock
+  readonly log: Pick<Log, 'error'>
+}
 
 /** Lets the compiler find the types of one kind. */
 export function defineAdapter<const Kind extends string, Schema extends z.ZodType>(

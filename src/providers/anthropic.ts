@@ -39,8 +39,9 @@ export const anthropic = defineAdapter({
 
 type Settings = Named<z.output<typeof settings>>
 
-function anthropicProvider(settings: Settings, { http, clock }: AdapterTools): Provider {
-  const keys = new Keys(settings.apiKeys, clock)
+function anthropicProvider(settings: Settings, tools: AdapterTools): Provider {
+  const { http } = tools
+  const keys = new Keys(settings, tools)
   const base = settings.baseUrl ?? ANTHROPIC
   const headersFor = (key: string | undefined, client: ReadonlyMap<string, string>) => {
     const betas = [...(settings.betas ?? []), client.get('anthropic-beta') ?? '']

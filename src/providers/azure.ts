@@ -63,8 +63,8 @@ type Settings = Named<z.output<typeof settings>>
 type Headers = Readonly<Record<string, string>>
 
 function azureProvider(settings: Settings, tools: AdapterTools): Provider {
-  const { http, clock } = tools
-  const keys = new Keys(settings.apiKeys, clock)
+  const { http } = tools
+  const keys = new Keys(settings, tools)
   const tokens = settings.entra === undefined ? undefined : entraTokens(settings.entra, tools)
   const place = placeOf(settings)
   const type = { 'content-type': 'application/json' }

@@ -64,8 +64,9 @@ export const bedrock = defineAdapter({
 
 type Settings = z.output<typeof settings>
 
-function bedrockProvider(settings: Named<Settings>, { http, clock }: AdapterTools): Provider {
-  const keys = new Keys(settings.apiKeys, clock)
+function bedrockProvider(settings: Named<Settings>, tools: AdapterTools): Provider {
+  const { http } = tools
+  const keys = new Keys(settings, tools)
   const host = `https://bedrock-runtime.${settings.region}.amazonaws.com`
   const base = settings.baseUrl ?? host
   return {

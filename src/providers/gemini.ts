@@ -34,8 +34,9 @@ export const gemini = defineAdapter({
 
 type Settings = Named<z.output<typeof settings>>
 
-function geminiProvider(settings: Settings, { http, clock }: AdapterTools): Provider {
-  const keys = new Keys(settings.apiKeys, clock)
+function geminiProvider(settings: Settings, tools: AdapterTools): Provider {
+  const { http } = tools
+  const keys = new Keys(settings, tools)
   const base = settings.baseUrl ?? GEMINI
   const headersFor = (key: string | undefined) => ({
     'content-type': 'application/json',

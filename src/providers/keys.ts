@@ -1,27 +1,39 @@
 // Several keys of one provider: requests take turns among them, and a key that the provider turns away is left alone for
 // a while and the request sent with the next one. Nothing was worked on, so nothing is paid twice.
 import type { Clock } from '../core/clock.ts'
+import type { Log } from '../telemetry/log.ts'
 import { discard } from './discard.ts'
 import type { UpstreamAnswer } from './provider.ts'
 import { retryAfterOf } from './retry-after.ts'
 
-/** Too many requests with this key, or it is not valid. */
-const TURNED_AWAY = [401, 403, 429]
+/** The key is not valid, or has no right to this. */
+const REFUSED = [401, 403]
+/** The same, or too many requests with this key. */
+const TURNED_AWAY = [...REFUSED, 429]
 /** Where the provider does not say for how long. */
 const REST_MS = 10_000
 const REST_MS_MAX = 600_000
 
 type Send = (key: string | undefined) => Promise<UpstreamAnswer>
 
+type KeySettings = { readonly name: string; readonly apiKeys?: readonly string[] | undefined }
+type KeyTools = { readonly clock: Clock; readonly log: Pick<Log, 'error'> }
+
 export class Keys {
   readonly #keys: readonly string[]
+  readonly #provider: string
   readonly #clock: Clock
+  readonly #log: Pick<Log, 'error'>
   readonly #restsUntilMs = new Map<string, number>()
+  /** Those that the operator was told of, until they are good again. */
+  readonly #refused = new Set<string>()
   #turn = 0
 
-  constructor(keys: readonly string[] | undefined, clock: Clock) {
-    this.#keys = keys ?? []
+  constructor({ name, apiKeys = [] }: KeySettings, { clock, log }: KeyTools) {
+    this.#provider = name
+    this.#keys = apiKeys
     this.#clock = clock
+    this.#log = log
   }
 
   /** The key whose turn it is; undefined for a provider that asks for none. */
@@ -36,14 +48,19 @@ export class Keys {
 
   async #sendInTurn(send: Send): Promise<UpstreamAnswer> {
     const [first, ...others] = this.#inTurn()
-    let answer = await send(first)
+    const sendWith = async (key: string | undefined): Promise<UpstreamAnswer> => {
+      const answer = await send(key)
+      if (key !== undefined) this.#note(key, answer)
+      return answer
+    }
+    let answer = await sendWith(first)
     let used = first
     for (const key of others) {
       if (used === undefined || !TURNED_AWAY.includes(answer.status)) return answer
       this.#rest(used, answer)
       if (this.#isResting(key)) return answer
       await discard(answer)
-      answer = await send(key)
+      answer = await sendWith(key)
       used = key
     }
     return answer
@@ -63,6 +80,19 @@ export class Keys {
 
   #isResting(key: string): boolean {
     return (this.#restsUntilMs.get(key) ?? 0) > this.#clock.monotonicMs()
+  }
+
+  /** Others answer in its place, so nothing else would tell anybody that it is of no use. */
+  #note(key: string, { status }: UpstreamAnswer): void {
+    if (!TURNED_AWAY.includes(status)) this.#refused.delete(key)
+    if (!REFUSED.includes(status) || this.#refused.has(key)) return
+    this.#refused.add(key)
+    this.#log.error('provider_key_refused', {
+      provider: this.#provider,
+      position: this.#keys.indexOf(key) + 1,
+      ends_with: key.slice(-4),
+      status,
+    })
   }
 
   #rest(key: string, { headers }: UpstreamAnswer): void {

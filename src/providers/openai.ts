@@ -61,9 +61,10 @@ const PATHS: Partial<Record<UpstreamFormat, string>> = {
   embeddings: '/embeddings',
 }
 
-function openAiProvider(settings: Named<Settings>, { http, clock }: AdapterTools): Provider {
+function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provider {
+  const { http } = tools
   const formats = formatsOf(settings)
-  const keys = new Keys(settings.apiKeys, clock)
+  const keys = new Keys(settings, tools)
   const place = placeOf(settings)
   const urls = new Map(
     Object.entries(PATHS).map(([format, path]) => [format, new URL(`${place.url}${path}`)]),

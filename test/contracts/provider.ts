@@ -232,7 +232,10 @@ export function fixture(name: string): string {
 
 function make(section: JsonObject, http: HttpClient): Provider {
   const settings = providerSettings.parse(section)
-  return makeProvider({ ...settings, name: 'tested' }, { http, clock: systemClock })
+  return makeProvider(
+    { ...settings, name: 'tested' },
+    { http, clock: systemClock, log: { error: () => {} } },
+  )
 }
 
 function bodyOf(format: UpstreamFormat, model: string, stream: boolean): JsonObject {

@@ -82,7 +82,7 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
   const config = loadConfig({ env: {}, folder, options: {} })
   const http = new HttpClient({})
   opened.defer(() => http.close())
-  const supply = new Supply(config, { http, clock })
+  const supply = new Supply(config, { http, clock, log: quiet })
   opened.defer(() => supply.stop())
   const used = new Set<string>()
   const flow = await flowOf(opened, { store, supply, folder, used })
