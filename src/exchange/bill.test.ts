@@ -73,6 +73,7 @@ test('a missing or impossible usage is replaced by what was received', () => {
   })) {
     const bill = billOf(billed(usage))
     assert.ok(bill.estimated, what)
+    assert.equal(bill.impossible, usage !== undefined, what)
     assert.ok(bill.usage.outputTokens >= 100, `${what}: the output received is charged`)
     assert.ok(bill.usage.inputTokens > 0, `${what}: the input is charged`)
     assert.ok(bill.cost > 0n, what)

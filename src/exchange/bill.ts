@@ -19,6 +19,8 @@ export type Bill = {
   readonly surcharge: Cost
   /** The provider's count was missing or impossible. */
   readonly estimated: boolean
+  /** It was there, and nobody can have read or written so much, or so little. */
+  readonly impossible: boolean
 }
 
 export type Billed = {
@@ -45,21 +47,20 @@ export const NOTHING: Bill = {
   cost: 0n,
   surcharge: NO_SURCHARGE,
   estimated: false,
+  impossible: false,
 }
 
 export function billOf(billed: Billed): Bill {
   const { meter, price, held } = billed
-  const { usage } = meter
-  if (meter.isComplete && meter.isCounted && usage !== undefined && isPossible(usage, billed)) {
-    const { lines, nanodollars: cost } = costOf(usage, price)
-    return { usage, lines, cost, surcharge: surchargeOf(usage, price), estimated: false }
-  }
-  const likely = estimate(billed)
-  const { lines, nanodollars: cost } = costOf(likely, price)
-  const surcharge = surchargeOf(likely, price)
-  return cost + surcharge.nanodollars <= held
-    ? { usage: likely, lines, cost, surcharge, estimated: true }
-    : { usage: likely, lines, cost: held, surcharge: NO_SURCHARGE, estimated: true }
+  const told = meter.isComplete && meter.isCounted ? meter.usage : undefined
+  const isBelieved = told !== undefined && isPossible(told, billed)
+  const usage = isBelieved ? told : estimate(billed)
+  const { lines, nanodollars: cost } = costOf(usage, price)
+  const surcharge = surchargeOf(usage, price)
+  const impossible = told !== undefined && !isBelieved
+  return isBelieved || cost + surcharge.nanodollars <= held
+    ? { usage, lines, cost, surcharge, estimated: !isBelieved, impossible }
+    : { usage, lines, cost: held, surcharge: NO_SURCHARGE, estimated: true, impossible }
 }
 
 /** What a request can still cost once the provider has told what it read; undefined until then. */

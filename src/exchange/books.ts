@@ -129,6 +129,7 @@ export class Books {
       return undefined
     }
     const bill = this.#target === undefined ? NOTHING : this.#bill(this.#target, failure)
+    if (bill.impossible) this.#reportImpossible()
     this.#addSurcharge(bill)
     const settlement = this.#settlement(bill, failure)
     trace.inputTokens = bill.usage.inputTokens
@@ -189,6 +190,18 @@ export class Books {
     const times = nanodollars === 0n ? 1 : 1 + Number(overrunNanodollars) / Number(nanodollars)
     const { basis } = admission
     this.#parts.raisedBounds.raise(targetOf(target), { basis, from: this.#raisedBy, times })
+  }
+
+  /** The cost is estimated, so whoever wrote a wrong limit into the configuration would pay more than the books say. */
+  #reportImpossible(): void {
+    this.#parts.log.error('usage_impossible', {
+      request_id: this.#entry.requestId,
+      target: this.#target && nameOf(this.#target),
+      told_input_tokens: this.#meter.usage?.inputTokens,
+      told_output_tokens: this.#meter.usage?.outputTokens,
+      message:
+        'the provider counted what the context window and the output limit do not allow, so the cost is estimated: check `context` and `max_output` of the model',
+    })
   }
 
   #bill(target: Prepared, failure: unknown): Bill {

@@ -45,6 +45,23 @@ models: { greedy: { targets: [local/m], ${FACTS} } }
   })
 })
 
+test('a count that cannot be is estimated, and somebody is told', async () => {
+  await using provider = await startProvider(answering({ prompt_tokens: 5_000_000 }))
+  await using gateway = await startGateway({
+    config: `
+providers: { local: { kind: openai, base_url: "${provider.url}/v1" } }
+models: { odd: { targets: [local/m], ${FACTS} } }
+`,
+  })
+  const secret = await gateway.key('app', 'odd', '--budget', '1')
+  const body = { model: 'odd', max_tokens: 10, messages: [{ role: 'user', content: 'Well?' }] }
+  const answer = await post(gateway, { path: '/v1/chat/completions', secret, body })
+  assert.equal(answer.status, 200)
+  const { level, target, told_input_tokens, message } = await gateway.logged('usage_impossible')
+  assert.deepEqual([level, target, told_input_tokens], ['error', 'local/m', 5_000_000])
+  assert.match(String(message), /check `context` and `max_output`/)
+})
+
 test('a recount that was too low makes nobody pay more whose bytes fit', async () => {
   await using provider = await startProvider(answering({ prompt_tokens: 30_000 }))
   await using gateway = await startGateway({
