@@ -4,7 +4,8 @@ import { after, test } from 'node:test'
 
 import { Tokenizer } from './tokenizer.ts'
 
-const tokenizer = new Tokenizer()
+// A machine that does much else may take long to start the thread.
+const tokenizer = new Tokenizer({ countMsMax: 120_000 })
 after(() => tokenizer.close())
 
 test('texts are counted, special tokens as text', async () => {
@@ -24,6 +25,12 @@ test('several counts at once each get their own', async () => {
 
 test('what is larger than any context window is not counted', async () => {
   assert.equal(await tokenizer.count(['x'.repeat(8_000_001)]), undefined)
+})
+
+test('what takes too long is left uncounted', async () => {
+  const hasty = new Tokenizer({ countMsMax: 0 })
+  assert.equal(await hasty.count(['hello world']), undefined)
+  await hasty.close()
 })
 
 test('a thread that breaks leaves its count open, and the next count gets a new one', async () => {

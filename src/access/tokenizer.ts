@@ -10,9 +10,14 @@ const WAITING_MAX = 64
 const COUNT_MS_MAX = 5_000
 
 export class Tokenizer {
+  readonly #countMsMax: number
   #worker: Worker | undefined
   #lastId = 0
   readonly #waiting = new Map<number, (tokens: number | undefined) => void>()
+
+  constructor({ countMsMax = COUNT_MS_MAX } = {}) {
+    this.#countMsMax = countMsMax
+  }
 
   /** How many tokens these texts are; undefined when that cannot be told in time. */
   async count(texts: readonly string[]): Promise<number | undefined> {
@@ -24,7 +29,7 @@ export class Tokenizer {
     this.#waiting.set(id, resolve)
     worker.postMessage({ id, texts } satisfies CountRequest)
     // One text that takes too long holds up all others: the thread is given up, and the next count gets a new one.
-    const timer = setTimeout(() => this.#lose(worker), COUNT_MS_MAX)
+    const timer = setTimeout(() => this.#lose(worker), this.#countMsMax)
     timer.unref()
     try {
       return await promise
