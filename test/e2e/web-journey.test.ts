@@ -193,6 +193,15 @@ describe('from the first start to a revoked key', () => {
     await picture(page, 'journey-9-activity')
   })
 
+  test('the list says that every key is revoked, and shows them', async () => {
+    await page.getByRole('link', { name: 'API access' }).first().click()
+    await page.getByRole('heading', { name: 'Every key is revoked' }).waitFor()
+    await picture(page, 'journey-10-all-revoked')
+    await page.getByRole('button', { name: 'Show revoked keys' }).click()
+    await page.locator('tbody th a').first().click()
+    await page.getByRole('tab', { name: 'Activity' }).click()
+  })
+
   test('signing out ends it, and meanwhile the page asks for nothing', async () => {
     // The page of a key renews itself every few seconds: an hour goes by before the gateway answers.
     await page.clock.install()

@@ -151,7 +151,7 @@ function KeyList({ search, keys, onChange, onAction }: KeyListProps) {
         </KeyToolbar>
         <BulkBar selection={selection} />
         {page?.total === 0 ? (
-          <NoMatch search={search} onClear={() => onChange(noFilters)} />
+          <NoMatch search={search} onChange={onChange} />
         ) : (
           <KeyTable
             rows={page?.keys}
@@ -226,25 +226,46 @@ function NoKeys() {
   )
 }
 
-type NoMatchProps = { readonly search: OverviewSearch; readonly onClear: () => void }
+type NoMatchProps = Pick<KeyListProps, 'search' | 'onChange'>
 
-function NoMatch({ search, onClear }: NoMatchProps) {
+function NoMatch({ search, onChange }: NoMatchProps) {
   const { t } = useTranslation()
-  const names = FILTERS.filter((filter) => search[filter] !== undefined).map((filter) =>
-    t(`filter.${filter}`),
-  )
+  const filters = FILTERS.filter((filter) => search[filter] !== undefined)
+  if (filters.length === 0) return <AllRevoked onShow={() => onChange({ status: 'revoked' })} />
   return (
     <div className="card">
       <EmptyState
         icon={<SearchIcon size={22} />}
         title={t('overview.noMatch')}
         actions={
-          <Button variant="default" onClick={onClear}>
+          <Button variant="default" onClick={() => onChange(noFilters)}>
             {t('overview.clearFilters')}
           </Button>
         }
       >
-        {t('overview.noMatchAbout', { filters: names.join(', ') })}
+        {t('overview.noMatchAbout', {
+          filters: filters.map((filter) => t(`filter.${filter}`)).join(', '),
+        })}
+      </EmptyState>
+    </div>
+  )
+}
+
+/** The list leaves them out unless they are asked for. */
+function AllRevoked({ onShow }: { readonly onShow: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <div className="card">
+      <EmptyState
+        icon={<KeyIcon size={22} />}
+        title={t('overview.allRevoked')}
+        actions={
+          <Button variant="default" onClick={onShow}>
+            {t('overview.showRevoked')}
+          </Button>
+        }
+      >
+        {t('overview.allRevokedAbout')}
       </EmptyState>
     </div>
   )
