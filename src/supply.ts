@@ -64,16 +64,6 @@ export class Supply {
     this.#onlyOrders = new WeakMap()
   }
 
-  /** Another address or key may well answer: what failed before was somebody else. */
-  #forgetChanged({ providers }: Config): void {
-    for (const before of this.#config.providers) {
-      const now = providers.find(({ name }) => name === before.name)
-      if (isDeepStrictEqual(before, now)) continue
-      for (const target of this.#breakers.keys())
-        if (target.startsWith(targetName(before.name, ''))) this.#breakers.delete(target)
-    }
-  }
-
   /** Where this caller's request may go, in order. */
   route(caller: Caller, model: Model, request: Routed): Route {
     const retries = entryOf(this.#retries, model.id, () => new RetryBudget())
@@ -90,6 +80,16 @@ export class Supply {
 
   stop(): void {
     clearInterval(this.#timer)
+  }
+
+  /** Another address or key may well answer: what failed before was somebody else. */
+  #forgetChanged({ providers }: Config): void {
+    for (const before of this.#config.providers) {
+      const now = providers.find(({ name }) => name === before.name)
+      if (isDeepStrictEqual(before, now)) continue
+      for (const target of this.#breakers.keys())
+        if (target.startsWith(targetName(before.name, ''))) this.#breakers.delete(target)
+    }
   }
 
   #refresh(): void {
