@@ -12,6 +12,7 @@ import type {
   UsageRow,
   Writes,
 } from '../../src/ledger/books.ts'
+import { sampleAccount } from '../../src/ledger/sample-books.ts'
 import type { Beat } from '../../src/ledger/watch.ts'
 import { FRAME_ID } from '../../src/store/tables.ts'
 import type { Rules } from './rules.ts'
@@ -45,26 +46,7 @@ export class MemoryBooks {
   /** Like an account that was just created: its first period begins with its first use. */
   openAccount(id: string, limit: bigint | null, more: Partial<StoredAccount> = {}): void {
     this.accounts.set(id, {
-      id,
-      status: 'active',
-      expiresAt: null,
-      allowVersion: 1,
-      limit,
-      topUp: 0n,
-      spent: 0n,
-      held: 0n,
-      overrun: 0n,
-      grantedLimit: 0n,
-      inFlight: 0,
-      rpm: null,
-      tpm: null,
-      concurrency: null,
-      period: 'day',
-      timezone: 'UTC',
-      weekStart: 'mon',
-      periodSeq: 0,
-      periodStartsAt: 0,
-      periodEndsAt: 0,
+      ...sampleAccount({ id, limit, period: 'day', periodSeq: 0, periodEndsAt: 0 }),
       rateWindow: '',
       ...more,
     })
