@@ -69,6 +69,8 @@ function endFile(fileRun: FileRun, data: EventData.TestComplete): void {
   const seconds = (data.details.duration_ms / 1000).toFixed(1)
   const verdict = failures.length === 0 ? 'ok  ' : 'FAIL'
   console.log(`${verdict} ${name}: ${passed} passed, ${failures.length} failed, ${seconds} s`)
+  // At once and in short: the end of a long run's output is not always kept.
+  for (const failure of failures) console.log(`     ${failure.name}\n       ${firstLine(failure)}`)
 }
 
 /** False for whoever failed only because a test inside it failed, which was counted already. */
@@ -82,6 +84,10 @@ function withOutput(file: string, { failures, output }: FileRun): Outcome['failu
   if (last === undefined || output.trim() === '') return failures
   const detail = `${last.detail}\n\nprinted by ${relative('', file)}:\n${output}`
   return [...failures.slice(0, -1), { ...last, detail }]
+}
+
+function firstLine({ detail }: { readonly detail: string }): string {
+  return detail.split('\n', 1)[0] ?? ''
 }
 
 function describe(error: Error | undefined): string {

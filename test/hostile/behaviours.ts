@@ -49,9 +49,9 @@ export const BEHAVIOURS = {
 
   resets: (socket) => void socket.resetAndDestroy(),
   closes: (socket) => void socket.end(),
-  // Longer than a stream may be silent before it says that it is still there.
+  // Longer than a stream may be silent before it says that it is still there, also where clocks are late.
   'resets-after-silence': async (socket) => {
-    await pause(17_000)
+    await pause(20_000)
     socket.resetAndDestroy()
   },
   'resets-midway': async (socket) => {

@@ -37,9 +37,9 @@ const BEFORE_CONTENT = {
 type Failing = keyof typeof BEFORE_CONTENT
 const FAILING = Object.keys(BEFORE_CONTENT) as readonly Failing[]
 
-const REQUESTS = 10_000
+/** `REQUESTS=10000 node --test FILE` is the long version. */
+const REQUESTS = Number(process.env['REQUESTS'] ?? 2_000)
 const AT_A_TIME = 32
-const IMPATIENT = 'timeouts: { first_byte: 500ms, idle: 500ms }'
 
 /** Ended in the reverse order, however far the beginning came. */
 const opened = new AsyncDisposableStack()
@@ -230,16 +230,22 @@ test('another try is advised as long as one target might answer it', async () =>
 })
 
 test('a target that fails five times in a row rests, and is probed', async () => {
-  for (let time = 0; time < 5; time++) {
-    assert.equal((await stage.ask('alone-says-500')).status, 502)
-  }
-  const refused = await stage.ask('alone-says-500')
-  assert.deepEqual([refused.status, refused.errorCode], [503, 'provider_overloaded'])
-  assert.equal(refused.headers.get('retry-after'), '1')
-  assert.equal(upstream.asked('says-500-alone'), 5)
+  let asked = 0
+  // On a slow machine a rest may be over before the next request comes, which is a probe then.
+  const refused = await until(async () => {
+    const answer = await stage.ask('alone-says-500')
+    if (answer.status === 503) return answer
+    assert.equal(answer.status, 502)
+    asked += 1
+    return undefined
+  })
+  assert.equal(refused.errorCode, 'provider_overloaded')
+  assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+  assert.ok(asked >= 5)
+  assert.equal(upstream.asked('says-500-alone'), asked)
   await until(async () => {
     await stage.ask('alone-says-500')
-    return upstream.asked('says-500-alone') > 5
+    return upstream.asked('says-500-alone') > asked
   })
 })
 
@@ -272,11 +278,18 @@ test('what may be paid twice must fit into the budget, or nobody is asked twice'
 
 /** A target that fails beside one that answers, equal in weight. */
 function pair(failing: string): string {
-  return `targets: [{ to: ${placeOf(failing)}, ${IMPATIENT} }, hostile/answers]`
+  return `targets: [${targetOf(failing)}, hostile/answers]`
 }
 
 function fallback(failing: string, mark = ''): string {
-  return `targets: [{ to: ${placeOf(failing)}${mark}, ${IMPATIENT} }], fallbacks: [hostile/answers${mark}]`
+  return `targets: [${targetOf(failing, mark)}], fallbacks: [hostile/answers${mark}]`
+}
+
+/** Patience ends soon only with who never answers, so that who answers late on a slow machine is not taken for that. */
+function targetOf(failing: string, mark = ''): string {
+  const place = `${placeOf(failing)}${mark}`
+  const isSilent = failing.startsWith('hangs')
+  return isSilent ? `{ to: ${place}, timeouts: { first_byte: 500ms, idle: 500ms } }` : place
 }
 
 function placeOf(failing: string): string {
