@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { setTimeout as timeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 
 import { alertSender } from './admin/alerts/sender.ts'
 import { AlertWatch } from './admin/alerts/watch.ts'
@@ -230,9 +231,15 @@ function watchSettings({ config, source, log }: GatewayOptions, supply: Supply):
   return watchConfig({
     source,
     config,
-    onChange: (changed) => {
+    onChange: (changed, waiting) => {
+      const { frame } = supply.config
       supply.replace(changed)
       log.info('configuration_reloaded')
+      if (waiting.length > 0) log.warn('restart_needed', { sections: waiting.join(', ') })
+      if (!isDeepStrictEqual(frame, changed.frame)) {
+        const reason = 'the file only seeds a new database: `tollgate frame set` changes the frame'
+        log.warn('frame_unchanged', { reason })
+      }
       warnLeftOut(log, changed, supply.catalog)
     },
     onError: (thrown) => log.error('configuration_refused', { cause: messageOf(thrown) }),

@@ -1,5 +1,7 @@
 // Reloads the configuration when its file, or a file it took a secret from, changes. A wrong new configuration is
 // reported and changes nothing; what a process is bound to from its start on changes with the next start alone.
+import { isDeepStrictEqual } from 'node:util'
+
 import type { FileState } from './file-state.ts'
 import { fileState } from './file-state.ts'
 import { loadConfig } from './load.ts'
@@ -14,7 +16,8 @@ const LOOK_EVERY_MS = 500
 export type ConfigWatch = {
   readonly source: ConfigSource
   readonly config: Config
-  readonly onChange: (config: Config) => void
+  /** `waiting`: sections of the file that are not as they were at the start, and count from the next one on. */
+  readonly onChange: (config: Config, waiting: readonly string[]) => void
   /** The new configuration cannot be used, and the old one stays. */
   readonly onError: (error: unknown) => void
 }
@@ -35,10 +38,11 @@ export function watchConfig({ source, config, onChange, onError }: ConfigWatch):
     try {
       // Also of one that is refused: what it lacks may come later.
       read = readWritten(source).files
-      const changed = { ...loadConfig(source), ...boundBy(config) }
+      const written = loadConfig(source)
+      const changed = { ...written, ...boundBy(config), dataFolder: config.dataFolder }
       refuseLostFile(current, changed)
       refuseLostSecrets(current, changed)
-      onChange(changed)
+      onChange(changed, waitingIn(written, config))
       current = changed
     } catch (error) {
       onError(error)
@@ -49,10 +53,16 @@ export function watchConfig({ source, config, onChange, onError }: ConfigWatch):
   return () => clearInterval(timer)
 }
 
-type Bound = Pick<Config, 'server' | 'admin' | 'database' | 'dataFolder' | 'ledger'>
+type Bound = Pick<Config, 'server' | 'admin' | 'database' | 'ledger'>
 
-function boundBy({ server, admin, database, dataFolder, ledger }: Config): Bound {
-  return { server, admin, database, dataFolder, ledger }
+function boundBy({ server, admin, database, ledger }: Config): Bound {
+  return { server, admin, database, ledger }
+}
+
+function waitingIn(written: Bound, started: Config): readonly string[] {
+  return Object.entries(boundBy(started))
+    .filter(([section, value]) => !isDeepStrictEqual(value, written[section as keyof Bound]))
+    .map(([section]) => section)
 }
 
 /** A file that is gone is being replaced, or was removed by mistake: nobody takes all providers away in this manner. */

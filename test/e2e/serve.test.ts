@@ -286,6 +286,25 @@ test('a changed configuration is taken over, a wrong one is reported', async () 
   await server.stop()
 })
 
+test('what a changed configuration cannot do to a running server is said', async () => {
+  const config = join(folder, 'bound.yaml')
+  const env = { TOLLGATE_CONFIG: config }
+  const served = `database: "sqlite:${join(folder, 'bound.db')}"\n`
+  writeFileSync(config, served)
+  await using server = serve(env, '--port', '0')
+  await addressOf(server)
+  writeFileSync(config, `${served}sandbox: false\n`)
+  await server.printed(/"configuration_reloaded"/)
+  writeFileSync(
+    config,
+    `${served}frame: { budget: 200 }\nserver: { drain: 1s }\nledger: { beat: 2s }`,
+  )
+  await server.printed(/"level":"warn","event":"restart_needed","sections":"server, ledger"/)
+  await server.printed(/"level":"warn","event":"frame_unchanged","reason":".*`tollgate frame set`/)
+  const { stdout } = await server.stop()
+  assert.equal(stdout.match(/restart_needed|frame_unchanged/g)?.length, 2)
+})
+
 test('nobody who reads its log or its errors is no reason to end', async () => {
   const argv = [main, 'serve', '--port', '0', '--config', 'port.yaml']
   writeFileSync(join(folder, 'port.yaml'), `database: "sqlite:${join(folder, 'mute.db')}"\n`)
