@@ -1,9 +1,11 @@
 // Where the secret comes from: the environment, or on SQLite a file of its own that nobody else can read.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 
 import { secretOf } from './secret.ts'
 
@@ -26,11 +28,25 @@ describe('secretOf', () => {
 
   test('SQLite gets one of its own, once, for nobody else to read', () => {
     const dataFolder = join(folder, 'data')
-    const config = { secret: null, database: 'sqlite:x', dataFolder }
+    const config = sqliteIn(dataFolder)
     const made = secretOf(config)
     assert.equal(Buffer.from(made, 'base64').length, 32)
     assert.equal(statSync(join(dataFolder, 'secret')).mode & 0o777, 0o600)
     assert.equal(secretOf(config), made)
+  })
+
+  test('a full disk leaves none behind, and the next start makes it', async () => {
+    const dataFolder = mkdtempSync(join(folder, 'full-'))
+    await assert.rejects(elsewhere(dataFolder, 'ulimit -f 0'), /secret cannot be used \(EFBIG\)/)
+    assert.deepEqual(readdirSync(dataFolder), [])
+    assert.equal(secretOf(sqliteIn(dataFolder)).length, 44)
+  })
+
+  test('of several that start at once, one makes it and the others read it', async () => {
+    const dataFolder = mkdtempSync(join(folder, 'race-'))
+    const started = await Promise.all([1, 2, 3, 4].map(() => elsewhere(dataFolder)))
+    assert.deepEqual([...new Set(started)], [secretOf(sqliteIn(dataFolder))])
+    assert.deepEqual(readdirSync(dataFolder), ['secret'])
   })
 
   test('PostgreSQL needs one', () => {
@@ -41,7 +57,20 @@ describe('secretOf', () => {
   test('an empty file protects nothing', () => {
     const dataFolder = mkdtempSync(join(folder, 'empty-'))
     writeFileSync(join(dataFolder, 'secret'), '\n')
-    const config = { secret: null, database: 'sqlite:x', dataFolder }
-    assert.throws(() => secretOf(config), /secret cannot be used \(is empty\)/)
+    assert.throws(() => secretOf(sqliteIn(dataFolder)), /secret cannot be used \(is empty\)/)
   })
 })
+
+function sqliteIn(dataFolder: string) {
+  return { secret: null, database: 'sqlite:x', dataFolder }
+}
+
+/** What another process gets, after a command of its shell. */
+async function elsewhere(dataFolder: string, command = ':'): Promise<string> {
+  const module = JSON.stringify(new URL('secret.ts', import.meta.url))
+  const program = `import { secretOf } from ${module}
+    process.stdout.write(secretOf(${JSON.stringify(sqliteIn(dataFolder))}))`
+  const script = `${command}; exec "$0" --input-type=module --eval "$1"`
+  const { stdout } = await promisify(execFile)('bash', ['-c', script, process.execPath, program])
+  return stdout
+}

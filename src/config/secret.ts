@@ -1,8 +1,8 @@
 // The secret that seals sessions and stored responses: what the environment says; on SQLite, where one process serves,
 // else a file beside the database, made on first use.
-import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 import { makeFolder } from '../store/make-folder.ts'
 import type { Config } from './load.ts'
@@ -39,16 +39,20 @@ function readSecret(path: string): string {
   return makeSecret(path)
 }
 
+/** A link makes it appear whole, or not at all when the disk is full; of two that start at once, only one can make it. */
 function makeSecret(path: string): string {
   const secret = randomBytes(BYTES).toString('base64')
+  const draft = `${path}.${randomUUID()}`
   try {
-    makeFolder(join(path, '..'))
-    // Exclusively: of two that start at once, one makes the secret and the other reads it.
-    writeFileSync(path, `${secret}\n`, { mode: 0o600, flag: 'wx' })
+    makeFolder(dirname(path))
+    writeFileSync(draft, `${secret}\n`, { mode: 0o600, flush: true })
+    linkSync(draft, path)
     return secret
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return readSecret(path)
     throw unusable(path, codeOf(error))
+  } finally {
+    rmSync(draft, { force: true })
   }
 }
 
