@@ -85,7 +85,8 @@ function buildWeb(target) {
 export async function ensureCompiled() {
   if (!isWritable(cache)) return
   const sources = filesBelow(path.join(root, 'src')).filter((file) => /(?<!\.test)\.ts$/.test(file))
-  await onceFor(sources, 'compiled', () => {
+  // Each version of Node reads only what it compiled itself.
+  await onceFor(sources, `compiled-${process.version}`, () => {
     // Modules are linked, and so compiled, before the first one runs; and the first one ends the process.
     const imports = [
       'data:text/javascript,process.exit()',
@@ -96,7 +97,7 @@ export async function ensureCompiled() {
   })
 }
 
-/** Does `work` unless it was done for these very files, by this very Node. */
+/** Does `work` unless it was done for these very files. */
 async function onceFor(files, name, work) {
   const stamp = stampOf(name)
   const digest = digestOf(files)
@@ -114,7 +115,7 @@ function stampOf(name) {
 }
 
 function digestOf(files) {
-  const hash = createHash('sha256').update(process.version)
+  const hash = createHash('sha256')
   for (const file of files)
     hash.update(path.relative(root, file)).update('\0').update(fs.readFileSync(file)).update('\0')
   return hash.digest('hex')

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { start } from '../support/process.ts'
+import { run, start } from '../support/process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-checkout-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -15,6 +15,15 @@ test('a second start prepares nothing', async () => {
   const said = await serveOnce({ TOLLGATE_OFFLINE: '1' })
   assert.doesNotMatch(said, /^tollgate: /m)
   assert.equal(statSync('web/dist/index.html').mtimeMs, page.mtimeMs)
+})
+
+test('an interface that one Node built serves every other', async () => {
+  await serveOnce({})
+  const version = `Object.defineProperty(process, 'version', { value: 'v99.0.0' })`
+  const program = `import { ensureWeb } from './scripts/checkout.mjs'; await ensureWeb()`
+  const flags = ['--import', `data:text/javascript,${version}`, '--input-type=module', '--eval']
+  const ended = await run(process.execPath, [...flags, program])
+  assert.deepEqual([ended.code, ended.stderr], [0, ''])
 })
 
 async function serveOnce(more: NodeJS.ProcessEnv): Promise<string> {
