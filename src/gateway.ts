@@ -169,7 +169,7 @@ async function openAdminPlane(
     version: version(),
     secret: secretOf(config),
     baseUrl: () => (config.admin.listen === 'same' ? publicUrl : url),
-    restsUntil: supply.restsUntil.bind(supply),
+    standingOf: supply.standingOf.bind(supply),
     secretPrefix: () => supply.config.keys.prefix,
     messagesBearer: () => supply.config.auth.messagesBearer,
   })

@@ -36,16 +36,18 @@ models: { ${models.join(', ')} }`,
     await http.close()
     rmSync(folder, { recursive: true })
   })
-  const rests = (provider: string): boolean =>
-    supply.restsUntil({ provider, model: 'm' }) !== undefined
 
+  const standings = (): string[] =>
+    ['moved', 'stays'].map((provider) => supply.standingOf({ provider, model: 'm' }).name)
+
+  assert.deepEqual(standings(), ['uncalled', 'uncalled'])
   for (const name of ['moved', 'stays']) {
     const model = supply.catalog.get(name)
     assert.ok(model)
     const [destination] = supply.route(SAMPLE_CALLER, model, { affinity: '' }).destinations
     destination?.breaker?.begin()({ failed: 'busy', retryAfterSeconds: 300 })
-    assert.ok(rests(name))
   }
+  assert.deepEqual(standings(), ['resting', 'resting'])
   supply.replace(configWith('http://127.0.0.1:3/v1'))
-  assert.deepEqual([rests('moved'), rests('stays')], [false, true])
+  assert.deepEqual(standings(), ['uncalled', 'resting'])
 })

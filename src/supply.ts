@@ -16,6 +16,7 @@ import type { Provider } from './providers/provider.ts'
 import { SANDBOX_MODELS } from './providers/sandbox/models.ts'
 import { sandboxProvider } from './providers/sandbox/provider.ts'
 import { Breaker } from './routing/breaker.ts'
+import type { Standing } from './routing/breaker.ts'
 import { RetryBudget } from './routing/retry-budget.ts'
 import { route } from './routing/route.ts'
 import type { Choice, Routed } from './routing/route.ts'
@@ -72,10 +73,11 @@ export class Supply {
     return { destinations: shakyLast(this.#destinationsOf(model, request)), retries }
   }
 
-  /** Until when a target gets no requests, after failures; undefined = it gets them. */
-  restsUntil({ provider, model }: { provider: string; model: string }): number | undefined {
-    const rest = this.#breakers.get(targetName(provider, model))?.resting()
-    return rest && this.#tools.clock.now() + rest.forMs
+  /** How a target fares, as far as this process knows. */
+  standingOf({ provider, model }: { provider: string; model: string }): Standing {
+    // The sandbox is a part of this process and has no breaker.
+    if (provider === SANDBOX) return { name: 'answering' }
+    return this.#breakers.get(targetName(provider, model))?.standing() ?? { name: 'uncalled' }
   }
 
   stop(): void {

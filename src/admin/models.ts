@@ -21,19 +21,24 @@ function answerOf(parts: AdminParts, model: Model, key_count: number): ModelAnsw
   const targetOf =
     (role: 'target' | 'fallback') =>
     ({ provider, model: name, weight }: Target) => {
-      const rests_until = iso(parts.restsUntil({ provider, model: name }) ?? null)
-      return { provider, model: name, weight, role, rests_until }
+      const standing = parts.standingOf({ provider, model: name })
+      const until = standing.name === 'resting' ? parts.clock.now() + standing.forMs : null
+      const fare = { standing: standing.name, rests_until: iso(until) }
+      return { provider, model: name, weight, role, ...fare }
     }
   const targets = [
     ...model.targets.map(targetOf('target')),
     ...model.fallbacks.map(targetOf('fallback')),
   ]
-  const health = model.available ? healthOf(targets) : 'unavailable'
+  const health = model.available ? healthOf(targets.map(({ standing }) => standing)) : 'unavailable'
   return { ...modelJson(model), abilities: { ...model.abilities }, targets, health, key_count }
 }
 
-function healthOf(targets: ModelAnswer['targets']): ModelAnswer['health'] {
-  const resting = targets.filter(({ rests_until }) => rests_until !== null).length
-  if (resting === 0) return 'up'
-  return resting === targets.length ? 'down' : 'degraded'
+type Named = ModelAnswer['targets'][number]['standing']
+
+export function healthOf(standings: readonly Named[]): ModelAnswer['health'] {
+  const bad = standings.filter((standing) => standing === 'failing' || standing === 'resting')
+  if (bad.length === 0) return standings.includes('answering') ? 'answering' : 'uncalled'
+  if (bad.length < standings.length) return 'degraded'
+  return bad.includes('failing') ? 'failing' : 'resting'
 }

@@ -2,6 +2,7 @@
 import type { Catalog } from '../catalog/models.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Parts } from '../exchange/exchange.ts'
+import type { Standing } from '../routing/breaker.ts'
 import { inTheNameOf, type Author } from '../store/audit.ts'
 import type { Store } from '../store/open.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -26,8 +27,8 @@ export type AdminParts = {
   /** Where programs reach the data plane. */
   baseUrl(): string
   catalog(): Catalog
-  /** Until when a target gets no requests, as this node sees it; undefined = it gets them. */
-  restsUntil(target: { readonly provider: string; readonly model: string }): number | undefined
+  /** How a target fares, as far as this process knows. */
+  standingOf(target: { readonly provider: string; readonly model: string }): Standing
   /** The first part of secrets. */
   secretPrefix(): string
   messagesBearer(): boolean

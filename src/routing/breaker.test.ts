@@ -103,6 +103,22 @@ test('requests that began before the rest neither end nor lengthen it', () => {
   assert.equal(breaker.resting()?.forMs, 500)
 })
 
+test('it tells what is known: nothing before the first outcome, then the last one', () => {
+  assert.equal(breaker.standing().name, 'uncalled')
+  const tell = breaker.begin()
+  assert.equal(breaker.standing().name, 'uncalled', 'no outcome says anything yet')
+  tell(failed)
+  assert.equal(breaker.standing().name, 'failing')
+  breaker.begin()('answered')
+  assert.equal(breaker.standing().name, 'answering')
+  fail(5)
+  assert.equal(breaker.standing().name, 'resting')
+  clock.at += 1_000
+  assert.equal(breaker.standing().name, 'failing', 'a rest that is over mends nothing by itself')
+  breaker.begin()('answered')
+  assert.equal(breaker.standing().name, 'answering')
+})
+
 test('a provider that says for how long is taken at its word at once, within reason', () => {
   const limited = { failed: 'provider_rate_limited', retryAfterSeconds: 7 }
   breaker.begin()(limited)

@@ -22,6 +22,11 @@ type Failure = {
   readonly refusal?: string
 }
 
+/** What the calls so far say of a target. Failing = the last one failed, which is no reason to rest yet, or no longer. */
+export type Standing =
+  | { readonly name: 'uncalled' | 'answering' | 'failing' }
+  | { readonly name: 'resting'; readonly forMs: number }
+
 type Rest = {
   readonly untilMs: number
   readonly why: Why
@@ -33,6 +38,7 @@ type Why = { readonly reason: string; readonly refusal?: string }
 
 export class Breaker {
   readonly #clock: Clock
+  #hasAnswered = false
   #failuresInARow = 0
   /** Failures that answers have not made up for. */
   #failuresLeft = 0
@@ -52,6 +58,13 @@ export class Breaker {
     if (this.#rest === undefined) return undefined
     const forMs = this.#rest.untilMs - this.#clock.monotonicMs()
     return forMs > 0 ? { ...this.#rest.why, forMs } : undefined
+  }
+
+  standing(): Standing {
+    const rest = this.resting()
+    if (rest !== undefined) return { name: 'resting', forMs: rest.forMs }
+    if (this.#failuresInARow > 0) return { name: 'failing' }
+    return { name: this.#hasAnswered ? 'answering' : 'uncalled' }
   }
 
   /** Whether another target is better asked first, where there is one. */
@@ -76,6 +89,7 @@ export class Breaker {
     if (this.#rest !== undefined) this.#era += 1
     this.#rest = undefined
     this.#restMs = REST_MS_FIRST
+    this.#hasAnswered = true
     this.#failuresInARow = 0
     this.#failuresLeft = Math.max(0, this.#failuresLeft - MADE_UP_PER_ANSWER)
   }

@@ -225,7 +225,12 @@ export function adminListsContract(fresh: FreshDatabase): void {
       const models = body['models'] as unknown as { id: string }[]
       assert.partialDeepStrictEqual(
         models.find(({ id }) => id === 'sandbox-chat'),
-        { provider: 'sandbox', health: 'up', key_count: 3, price: { input: '1', output: '2' } },
+        {
+          provider: 'sandbox',
+          health: 'answering',
+          key_count: 3,
+          price: { input: '1', output: '2' },
+        },
       )
     })
   })

@@ -95,7 +95,7 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
     publicUrl: 'https://tollgate.example.com',
     baseUrl: () => 'https://tollgate.example.com',
     catalog: () => supply.catalog,
-    restsUntil: () => undefined,
+    standingOf: supply.standingOf.bind(supply),
     secretPrefix: () => 'tg',
     messagesBearer: () => false,
   }

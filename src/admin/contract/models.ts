@@ -5,12 +5,16 @@ import { ABILITIES } from '../../core/endpoints.ts'
 import { route } from './route.ts'
 import { amount, moment } from './values.ts'
 
+const standing = z.enum(['uncalled', 'answering', 'failing', 'resting'])
+
 const target = z.object({
   provider: z.string(),
   model: z.string(),
   weight: z.int(),
   role: z.enum(['target', 'fallback']),
-  /** Resting after failures until then; null = it is called. As this node sees it. */
+  /** What its calls so far say of it, as known to the process that answers: others keep their own count. */
+  standing,
+  /** Null = it gets requests. */
   rests_until: moment.nullable(),
 })
 
@@ -36,7 +40,8 @@ export const model = z.object({
   available: z.boolean(),
   /** Why it is not available, or what is left out of it. */
   reason: z.string().nullable(),
-  health: z.enum(['up', 'degraded', 'down', 'unavailable']),
+  /** What its targets have in common; degraded = some of them fail or rest, others do not. */
+  health: z.enum([...standing.options, 'degraded', 'unavailable']),
   /** Keys, not revoked, that may call it: `GET /keys?model=` lists them. */
   key_count: z.int(),
 })

@@ -1,13 +1,17 @@
-// How a model fares: icon and word, with the reason for those who ask.
+// How a model fares, with the reason for those who ask, and how each of its targets does: icon and word.
 import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
+import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
-import { BanIcon, CheckIcon, WarningIcon } from '../../parts/icons.tsx'
+import { BanIcon, CheckIcon, ClockIcon, InfoIcon, WarningIcon } from '../../parts/icons.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
+import styles from './models.module.css'
 
 const looks = {
-  up: { tone: 'good', icon: CheckIcon },
+  uncalled: { tone: 'neutral', icon: InfoIcon },
+  answering: { tone: 'good', icon: CheckIcon },
+  failing: { tone: 'bad', icon: WarningIcon },
+  resting: { tone: 'bad', icon: ClockIcon },
   degraded: { tone: 'warn', icon: WarningIcon },
-  down: { tone: 'bad', icon: WarningIcon },
   unavailable: { tone: 'neutral', icon: BanIcon },
 } as const
 
@@ -21,5 +25,23 @@ export function HealthBadge({ model: { health, reason } }: { readonly model: Mod
       word={t(`health.${health}.word`)}
       explanation={reason ?? t(`health.${health}.why`)}
     />
+  )
+}
+
+type TargetBadgeProps = { readonly target: ModelAnswer['targets'][number] }
+
+export function TargetBadge({ target: { standing, rests_until: until } }: TargetBadgeProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { tone, icon: Icon } = looks[standing]
+  return (
+    <>
+      <StatusBadge tone={tone} icon={<Icon size={13} />} word={t(`health.${standing}.word`)} />
+      {until !== null && (
+        <div className={styles['sub']}>
+          {t('modelsPage.until', { moment: format.dateTime(until) })}
+        </div>
+      )}
+    </>
   )
 }

@@ -8,7 +8,7 @@ import { useTranslation } from '../../i18n/use-translation.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { BanIcon, CheckIcon, InfoIcon } from '../../parts/icons.tsx'
 import { Notice } from '../../parts/notice.tsx'
-import { HealthBadge } from './health-badge.tsx'
+import { HealthBadge, TargetBadge } from './health-badge.tsx'
 import styles from './models.module.css'
 
 type ModelDrawerProps = { readonly model: ModelAnswer; readonly onClose: () => void }
@@ -62,22 +62,25 @@ function Targets({ model }: ModelProps) {
           </tr>
         </thead>
         <tbody>
-          {model.targets.map(({ provider, model: name, role, weight, rests_until: until }) => (
-            <tr key={`${provider}/${name}/${role}`}>
+          {model.targets.map((target) => (
+            <tr key={`${target.provider}/${target.model}/${target.role}`}>
               <td className="break">
-                {provider}
-                <div className={styles['sub']}>{name}</div>
+                {target.provider}
+                <div className={styles['sub']}>{target.model}</div>
               </td>
-              <td>{role === 'fallback' ? t('modelsPage.fallback') : format.number(weight)}</td>
               <td>
-                {until
-                  ? t('modelsPage.resting', { moment: format.dateTime(until) })
-                  : t('modelsPage.called')}
+                {target.role === 'fallback'
+                  ? t('modelsPage.fallback')
+                  : format.number(target.weight)}
+              </td>
+              <td>
+                <TargetBadge target={target} />
               </td>
             </tr>
           ))}
         </tbody>
       </table>
+      <p className={styles['sub']}>{t('modelsPage.knownHere')}</p>
     </section>
   )
 }

@@ -21,7 +21,7 @@ const model = (id: string, provider: string, kind: ModelAnswer['kind'] = 'chat')
   },
   available: true,
   reason: null,
-  health: 'up',
+  health: 'answering',
   key_count: 0,
 })
 

@@ -1,0 +1,19 @@
+// A model is called no better than its targets are known to be.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { healthOf } from './models.ts'
+
+test('a model fares as its targets do, and is degraded where only some of them fail', () => {
+  for (const [standings, health] of [
+    [['uncalled'], 'uncalled'],
+    [['uncalled', 'uncalled'], 'uncalled'],
+    [['answering', 'uncalled'], 'answering'],
+    [['failing'], 'failing'],
+    [['failing', 'resting'], 'failing'],
+    [['resting', 'resting'], 'resting'],
+    [['answering', 'resting'], 'degraded'],
+    [['failing', 'uncalled'], 'degraded'],
+  ] as const)
+    assert.equal(healthOf(standings), health, standings.join(', '))
+})
