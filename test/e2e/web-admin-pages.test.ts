@@ -163,7 +163,7 @@ describe('the pages beside the keys', () => {
 
   test('where refused calls are is said where they are missed', async () => {
     await open('/settings/requests?outcome=failed')
-    await page.getByText('Calls that were refused are counted in Usage').waitFor()
+    await page.getByText('Calls that a budget or a rate limit stopped are counted in Usage').waitFor()
   })
 
   test('a destination without an address is asked for it', async () => {
