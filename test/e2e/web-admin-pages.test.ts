@@ -163,7 +163,9 @@ describe('the pages beside the keys', () => {
 
   test('where refused calls are is said where they are missed', async () => {
     await open('/settings/requests?outcome=failed')
-    await page.getByText('Calls that a budget or a rate limit stopped are counted in Usage').waitFor()
+    await page
+      .getByText('Calls that a budget or a rate limit stopped are counted in Usage')
+      .waitFor()
   })
 
   test('a destination without an address is asked for it', async () => {
@@ -178,7 +180,7 @@ describe('the pages beside the keys', () => {
     await open('/settings/playground')
     await page.getByRole('combobox', { name: 'Key' }).click()
     await page.getByRole('option', { name: nasty }).click()
-    await page.getByText('A call would pass now').waitFor()
+    await page.getByText('A small call would pass now').waitFor()
     await page.getByLabel('Longest answer').fill('0')
     await page.getByLabel('Message', { exact: true }).fill('Say hello.')
     await page.getByRole('button', { name: 'Send' }).click()

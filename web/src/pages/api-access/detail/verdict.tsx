@@ -69,13 +69,23 @@ function VerdictWords({ verdict, detail }: VerdictWordsProps) {
         </small>
       </Notice>
     )
+  const left = leastLeft(verdict)
   return (
     <Notice tone="good" title={t('verdict.passes')}>
       {verdict.worst_case !== null &&
         t('verdict.worstCase', { amount: format.money(verdict.worst_case) })}{' '}
+      {left !== undefined && t('verdict.left', { amount: format.moneyLeft(left) })}{' '}
       {verdict.target !== null && t('verdict.target', { target: verdict.target })}
     </Notice>
   )
+}
+
+/** Of the key's budget or of the frame's, whichever has less. */
+function leastLeft({ key, frame }: VerdictAnswer): string | undefined {
+  const [least] = [key.remaining, frame.remaining]
+    .filter((left) => left !== null)
+    .toSorted((one, other) => Number(one) - Number(other))
+  return least
 }
 
 /** What lifts the limit that blocks. */
