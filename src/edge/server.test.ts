@@ -182,6 +182,29 @@ test('an address with a NUL character reaches nobody', async () => {
   await edge.drain(60_000)
 })
 
+test('a head that others may read in another way is refused, in the words of its family', async () => {
+  const edge = edgeWith(
+    { serve: () => assert.fail() },
+    jsonLog(systemClock, () => {}),
+  )
+  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+  const chunked = 'transfer-encoding: gzip, chunked'
+  for (const [head, told] of [
+    ['GET /v1/models HTTP/1.1\r\nhost: a\r\nhost: b', /only one header/],
+    ['GET /v1/models HTTP/1.1\r\nhost: a\r\nhost: a', /only one header/],
+    ['GET /healthz HTTP/1.0\r\nhost: a\r\nhost: b', /only one header/],
+    [`POST /v1/messages HTTP/1.1\r\nhost: a\r\n${chunked}`, /"type":"error".*transfer coding/],
+    [`POST /v1/responses HTTP/1.1\r\nhost: a\r\n${chunked}`, /^\{"error".*transfer coding/],
+  ] as const) {
+    const client = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+    client.write(`${head}\r\nconnection: close\r\n\r\n`)
+    const [status, body = ''] = (await Array.fromAsync(client)).join('').split('\r\n\r\n')
+    assert.match(status ?? '', /^HTTP\/1\.1 400 /, head)
+    assert.match(body, told)
+  }
+  await edge.drain(60_000)
+})
+
 test('a body that trickles is told to come again, in the words of its family, and cut', async () => {
   // A second of the test is two and a half minutes.
   const clock = { ...systemClock, monotonicMs: () => performance.now() * 150 }

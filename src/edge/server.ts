@@ -43,6 +43,8 @@ export type EdgeOptions = {
 const SETTINGS = {
   // Refused here, so that the answer has a form and an id.
   requireHostHeader: false,
+  // Node would take the first of several and say nothing, where a proxy in front may have taken the last.
+  joinDuplicateHeaders: true,
   maxHeaderSize: HEADER_BYTES_MAX,
   headersTimeout: 15_000,
   keepAliveTimeout: 75_000,
@@ -245,6 +247,13 @@ function pathOf({ url = '/' }: IncomingMessage): string {
 function refuseOddHead({ url = '/', headers, httpVersion }: IncomingMessage): void {
   if (headers.host === undefined && httpVersion === '1.1') {
     throw new GatewayError('invalid_request', 'HTTP/1.1 asks for the header "Host"')
+  }
+  if (headers.host?.includes(', ') === true) {
+    throw new GatewayError('invalid_request', 'there may be only one header "Host"')
+  }
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    throw new GatewayError('invalid_request', 'send the body in no transfer coding but "chunked"')
   }
   // PostgreSQL does not even look for it, and nothing is named so.
   if (url.includes('%00')) {
