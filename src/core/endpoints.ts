@@ -25,6 +25,9 @@ export const EMBEDDING_FORMATS: readonly UpstreamFormat[] = [
   'gemini_embeddings',
   'vertex_embeddings',
 ] satisfies readonly EmbeddingFormat[]
+/** The formats of conversations: those a client speaks, and those a provider does. */
+export type ChatFormat = Exclude<Format, EmbeddingFormat>
+export type TargetFormat = Exclude<UpstreamFormat, EmbeddingFormat>
 
 export type ModelKind = 'chat' | 'embedding'
 

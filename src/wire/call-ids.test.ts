@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import type { TargetFormat } from './features.ts'
-import { upstreamCodecOf } from './codecs.ts'
+import type { TargetFormat } from '../core/endpoints.ts'
 import type { Message, ToolCallPart } from '../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../core/sample-conversation.ts'
 import { withUniqueCallIds } from './call-ids.ts'
+import { upstreamCodecOf } from './codecs.ts'
 
 const call = (id: string, name: string): ToolCallPart => ({
   type: 'tool-call',

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
+import type { TargetFormat } from '../core/endpoints.ts'
 import type { Conversation, Effort, Nature } from '../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../core/sample-conversation.ts'
 import { encodeRequest as encodeChat } from './chat/request-encode.ts'
-import type { TargetFormat } from './features.ts'
 import { lossesOf } from './features.ts'
 import { encodeRequest as encodeResponse } from './responses/request-encode.ts'
 

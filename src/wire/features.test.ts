@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
+import type { ChatFormat, TargetFormat } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { CHAT_FIELDS } from './chat/fields.ts'
 import { codecOf, upstreamCodecOf } from './codecs.ts'
-import type { ChatFormat, Listener, TargetFormat } from './features.ts'
+import type { Listener } from './features.ts'
 import { lossesOf } from './features.ts'
 import type { FieldTable } from './fields.ts'
 import { MESSAGES_FIELDS } from './messages/fields.ts'

@@ -1,7 +1,7 @@
 // What one format can say and another cannot. One row a feature, with its name in each format that has it, and for
 // each format the features it lacks and what happens then. Nothing is lost in translation that is not in this table;
 // `docs/translation.md` is held against it.
-import type { EmbeddingFormat, Format, UpstreamFormat } from '../core/endpoints.ts'
+import type { ChatFormat, Format, TargetFormat, UpstreamFormat } from '../core/endpoints.ts'
 import { unsupportedParameter } from '../core/errors.ts'
 import { defined } from '../core/json.ts'
 import type { Conversation, FilePart, Message, Nature } from '../core/request.ts'
@@ -14,10 +14,6 @@ import { isForcedInWords } from './messages/forced-tool.ts'
 import { hindranceOf, thinksAsAsked } from './messages/thinking-encode.ts'
 import { takesSampling } from './sampling.ts'
 import { isDeafToEffort, thinksAnyway } from './thinking.ts'
-
-/** The formats of conversations: those a client speaks, and those a provider does. */
-export type ChatFormat = Exclude<Format, 'embeddings'>
-export type TargetFormat = Exclude<UpstreamFormat, EmbeddingFormat>
 
 /** The client's name for each feature, in the formats that have it. */
 export const FEATURES = {
@@ -265,17 +261,17 @@ export function lossesOf(request: Conversation, client: ChatFormat, target: List
   const dropped = new Set(request.dropped)
   for (const feature of featuresOf(request, target)) {
     const loss = LOSSES[target.format][feature]
+    if (loss === undefined) continue
     const names: Partial<Record<ChatFormat, string>> = FEATURES[feature]
-    const name = names[client] ?? feature
-    // What the client's format has no word for was added in decoding: it never said it.
-    if (loss?.rule === 'drop' && names[client] === undefined) continue
-    if (loss?.rule === 'refuse') {
+    const name = names[client]
+    if (loss.rule === 'refuse') {
       throw unsupportedParameter(
-        name,
-        `${name} cannot be used with the model ${request.model}: ${loss.why} in the format its provider speaks`,
+        name ?? feature,
+        `${name ?? feature} cannot be used with the model ${request.model}: ${loss.why} in the format its provider speaks`,
       )
     }
-    if (loss?.rule === 'drop') dropped.add(name)
+    // What the client's format has no word for was added in decoding: it never said it.
+    if (name !== undefined) dropped.add(name)
   }
   return [...dropped]
 }

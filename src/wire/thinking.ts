@@ -1,8 +1,8 @@
 // What becomes of a wish about thinking: whether the model that is asked can be told to think, and can be kept from it.
+import type { TargetFormat } from '../core/endpoints.ts'
 import { canBeKeptFromThinking, canBeToldEffort } from './converse/thinking-encode.ts'
 import type { Thinker } from './effort.ts'
 import { effortOf, isPlain, toldEffort } from './effort.ts'
-import type { TargetFormat } from './features.ts'
 import { geminiOf } from './gemini/thinking-encode.ts'
 import { claudeOf } from './messages/claude.ts'
 
