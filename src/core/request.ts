@@ -39,7 +39,7 @@ export type Conversation = Asked<'chat'> & {
   readonly parallelToolCalls?: boolean
   readonly outputTokensMax?: number
   readonly outputFormat?: OutputFormat
-  readonly verbosity?: 'low' | 'medium' | 'high'
+  readonly verbosity?: (typeof VERBOSITIES)[number]
   readonly reasoning?: Reasoning
   readonly sampling: Sampling
   /** How many answers; 1 unless the client asked for more. */
@@ -167,7 +167,11 @@ export type OutputFormat =
       readonly strict?: boolean
     }
 
-export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+export const VERBOSITIES = ['low', 'medium', 'high'] as const
+
+/** From the least to the most. */
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+export type Effort = (typeof EFFORTS)[number]
 
 export type Reasoning = {
   readonly effort?: Effort

@@ -1,7 +1,8 @@
 // The fields that every format's `readCall` reads alike, with the same refusals: model, stream, output limit, labels.
 import { invalidRequest } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
-import { isGiven, isObject } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import { expectBoolean, expectCount, expectPositive, optional } from './expect.ts'
 
 export function modelOf(body: JsonObject): string {
   const model = body['model']
@@ -10,17 +11,12 @@ export function modelOf(body: JsonObject): string {
 }
 
 export function streamOf(body: JsonObject): boolean {
-  const stream = body['stream'] ?? false
-  if (typeof stream === 'boolean') return stream
-  throw invalidRequest('stream', 'stream must be true or false')
+  return optional(body['stream'], 'stream', expectBoolean) ?? false
 }
 
 /** A count the client may leave out: an output limit, a number of answers. */
 export function countOf(body: JsonObject, name: string, min: 0 | 1): number | undefined {
-  const count = body[name]
-  if (!isGiven(count)) return undefined
-  if (typeof count === 'number' && Number.isSafeInteger(count) && count >= min) return count
-  throw invalidRequest(name, `${name} must be a whole number of at least ${min}`)
+  return optional(body[name], name, min === 0 ? expectCount : expectPositive)
 }
 
 // The bounds both SDK families document; what is beyond them is the provider's to refuse and not worth recording.

@@ -1,12 +1,11 @@
 // How much a model is told to think, in formats that say it by a word: the nearest one that the model takes. A word that
 // it does not take is a refused request, so of models that nobody knows as little as possible is assumed.
 import type { Conversation, Effort, Reasoning } from '../core/request.ts'
+import { EFFORTS } from '../core/request.ts'
 import type { Addressee } from './known-names.ts'
 import { knownNames } from './known-names.ts'
 import { openAiOf } from './openai.ts'
 
-/** From the least to the most. */
-const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 /** What every server takes that takes any. */
 const COMMON: readonly Effort[] = ['low', 'medium', 'high']
 /** What is taken by models of others than OpenAI, where it is not that. */

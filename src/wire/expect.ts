@@ -1,5 +1,6 @@
 // A client's JSON, read strictly: each function gives the value in its type or throws the 400 that names its place
-// (`messages[2].content[0].text`). For translation only: in the same format the provider judges.
+// (`messages[2].content[0].text`). For what the gateway itself must understand: in the same format the provider judges
+// the rest.
 import { invalidRequest } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'
@@ -36,18 +37,22 @@ export function expectNumber(value: unknown, place: string): number {
 }
 
 export function expectInteger(value: unknown, place: string): number {
-  if (Number.isSafeInteger(value)) return value as number
+  if (isWhole(value)) return value
   throw invalidRequest(place, `${place} must be a whole number`)
 }
 
 export function expectCount(value: unknown, place: string): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
+  if (isWhole(value) && value >= 0) return value
   throw invalidRequest(place, `${place} must be a whole number of at least 0`)
 }
 
 export function expectPositive(value: unknown, place: string): number {
-  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number
+  if (isWhole(value) && value > 0) return value
   throw invalidRequest(place, `${place} must be a whole number of at least 1`)
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value)
 }
 
 export function expectObject(value: unknown, place: string): JsonObject {
@@ -65,13 +70,13 @@ export function expectTexts(value: unknown, place: string): readonly string[] {
 }
 
 /** An object whose values are all of one kind: labels, biases. */
-export function expectMap<Value>(
-  value: unknown,
-  place: string,
-  expect: Expect<Value>,
-): Readonly<Record<string, Value>> {
-  const entries = Object.entries(expectObject(value, place))
-  return Object.fromEntries(entries.map(([name, each]) => [name, expect(each, `${place}.${name}`)]))
+export function expectMap<Value>(expect: Expect<Value>): Expect<Readonly<Record<string, Value>>> {
+  return (value, place) => {
+    const entries = Object.entries(expectObject(value, place))
+    return Object.fromEntries(
+      entries.map(([name, each]) => [name, expect(each, `${place}.${name}`)]),
+    )
+  }
 }
 
 /** One word of a closed list. */

@@ -5,12 +5,13 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type {
   Conversation,
-  Effort,
   OutputFormat,
+  Reasoning,
   Sampling,
   Tool,
   ToolChoice,
 } from '../../core/request.ts'
+import { EFFORTS, VERBOSITIES } from '../../core/request.ts'
 import { countOf, modelOf, streamOf } from '../call-fields.ts'
 import { asksForTool } from '../choice-among-none.ts'
 import { decodeEndUser } from '../end-user.ts'
@@ -35,8 +36,6 @@ import { decodeMessages, markOf } from './message-decode.ts'
 import { CHAT_SHAPE } from './shape.ts'
 import { usableTools } from './usable-tools.ts'
 
-const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
-const VERBOSITIES = ['low', 'medium', 'high'] as const
 const LOGPROBS_MAX = 20
 
 export function decodeRequest(body: JsonObject): Conversation {
@@ -55,7 +54,7 @@ export function decodeRequest(body: JsonObject): Conversation {
     verbosity: optional(body['verbosity'], 'verbosity', expectOneOf(VERBOSITIES)),
     reasoning: optional(body['reasoning_effort'], 'reasoning_effort', decodeReasoning),
     endUser: decodeEndUser(body, dropped),
-    metadata: optional(body['metadata'], 'metadata', decodeMetadata),
+    metadata: optional(body['metadata'], 'metadata', expectMap(expectText)),
     cacheKey: optional(body['prompt_cache_key'], 'prompt_cache_key', expectText),
     serviceTier: optional(body['service_tier'], 'service_tier', expectText),
   }
@@ -80,21 +79,13 @@ function decodeSampling(body: JsonObject): Sampling {
     frequencyPenalty: number('frequency_penalty'),
     presencePenalty: number('presence_penalty'),
     seed: optional(body['seed'], 'seed', expectInteger),
-    logitBias: optional(body['logit_bias'], 'logit_bias', decodeBiases),
+    logitBias: optional(body['logit_bias'], 'logit_bias', expectMap(expectNumber)),
     stop: optional(body['stop'], 'stop', decodeStop),
     logprobs: decodeLogprobs(body),
   })
 }
 
-function decodeBiases(value: unknown, place: string): Readonly<Record<string, number>> {
-  return expectMap(value, place, expectNumber)
-}
-
-function decodeMetadata(value: unknown, place: string): Readonly<Record<string, string>> {
-  return expectMap(value, place, expectText)
-}
-
-function decodeReasoning(value: unknown, place: string): { readonly effort: Effort } {
+function decodeReasoning(value: unknown, place: string): Reasoning {
   return { effort: expectOneOf(EFFORTS)(value, place) }
 }
 

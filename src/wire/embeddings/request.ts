@@ -86,10 +86,10 @@ function decodeInputs(input: Json | undefined): readonly Input[] {
 
 function expectInput(value: Json, place: string): Input {
   if (typeof value === 'string' && value !== '') return value
-  if (isArray(value) && value.length > 0 && value.every(isToken)) return value as readonly number[]
+  if (isArray(value) && value.length > 0 && value.every(isToken)) return value
   throw invalidRequest(place, `${place} must be a text or a list of token numbers, and not empty`)
 }
 
-function isToken(value: Json): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0
+function isToken(value: Json): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

@@ -4,9 +4,8 @@ import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined, isGiven, typeOf } from '../../core/json.ts'
 import type { Conversation, Effort, OutputFormat, Reasoning } from '../../core/request.ts'
+import { countOf, modelOf, streamOf } from '../call-fields.ts'
 import {
-  expectBoolean,
-  expectName,
   expectNumber,
   expectObject,
   expectOneOf,
@@ -39,8 +38,8 @@ export function decodeRequest(whole: JsonObject): Conversation {
   const config = optional(body['output_config'], 'output_config', expectObject) ?? {}
   const conversation = defined({
     kind: 'chat' as const,
-    model: expectName(body['model'], 'model'),
-    stream: optional(body['stream'], 'stream', expectBoolean) ?? false,
+    model: modelOf(body),
+    stream: streamOf(body),
     messages: decodeMessages(body, dropped),
     tools,
     ...decodeToolChoice(body, tools, dropped),
@@ -58,14 +57,14 @@ export function decodeRequest(whole: JsonObject): Conversation {
   return { ...conversation, dropped: [...dropped] }
 }
 
-function decodeOutputLimit({ max_tokens }: JsonObject): number | undefined {
-  if (max_tokens === 0) {
+function decodeOutputLimit(body: JsonObject): number | undefined {
+  if (body['max_tokens'] === 0) {
     throw unsupportedParameter(
       'max_tokens',
       'max_tokens 0 only warms a cache, which the provider of this model does not offer: ask for at least 1',
     )
   }
-  return optional(max_tokens, 'max_tokens', expectPositive)
+  return countOf(body, 'max_tokens', 1)
 }
 
 function decodeSampling(body: JsonObject): Conversation['sampling'] {
@@ -92,10 +91,10 @@ function decodeOutputFormat(body: JsonObject, config: JsonObject): OutputFormat 
 }
 
 const expectEffort = expectOneOf<Effort>(['low', 'medium', 'high', 'xhigh', 'max'])
-const DISPLAYS = new Map([
+const DISPLAYS = new Map<string, Reasoning['display']>([
   ['summarized', 'summary'],
   ['omitted', 'omitted'],
-] as const)
+])
 const expectThinking = expectOneOf(['enabled', 'adaptive', 'between_tools', 'disabled'])
 
 function decodeReasoning(
@@ -107,7 +106,7 @@ function decodeReasoning(
   const thinking = optional(body['thinking'], 'thinking', expectObject)
   if (thinking === undefined) return effort && { effort }
   const shown = optional(thinking['display'], 'thinking.display', expectText)
-  const display = DISPLAYS.get(shown as 'summarized' | 'omitted')
+  const display = DISPLAYS.get(shown ?? '')
   // Clients are ahead of every list: there are more ways to show thoughts than these, and none that anybody depends on.
   if (shown !== undefined && display === undefined) dropped.add('thinking.display')
   switch (expectThinking(thinking['type'], 'thinking.type')) {

@@ -8,8 +8,6 @@ import { openAiOf } from '../openai.ts'
 import { unpackSeal } from '../seal.ts'
 import { itemType } from './item-type.ts'
 
-export const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
-
 /**
  * The inventor of the format refuses to be asked by models that do not reason. All of those have names that are known,
  * but for deployments, whose names may hide anything: not asked, a model only forgets its earlier thoughts.

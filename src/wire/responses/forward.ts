@@ -9,13 +9,10 @@ import { changeMembers } from '../json.ts'
 import { parseEvent } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
 import { sseEvent, writeSse } from '../sse.ts'
-import {
-  ENCRYPTED_REASONING,
-  givesEncryptedReasoning,
-  readableInput,
-} from './encrypted-reasoning.ts'
+import { givesEncryptedReasoning, readableInput } from './encrypted-reasoning.ts'
 import { DONE, KEEP_ALIVE, numberedEvent } from './events-encode.ts'
 import { failureSteps } from './failure-steps.ts'
+import { ENCRYPTED_REASONING } from './include.ts'
 import { responseObjects } from './response-object.ts'
 import { usableTools } from './tools.ts'
 

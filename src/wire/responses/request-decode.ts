@@ -10,6 +10,8 @@ import type {
   Reasoning,
   Sampling,
 } from '../../core/request.ts'
+import { EFFORTS, VERBOSITIES } from '../../core/request.ts'
+import { countOf, modelOf, streamOf } from '../call-fields.ts'
 import { decodeEndUser } from '../end-user.ts'
 import {
   expectBoolean,
@@ -19,7 +21,6 @@ import {
   expectNumber,
   expectObject,
   expectOneOf,
-  expectPositive,
   expectText,
   expectTexts,
   optional,
@@ -27,6 +28,7 @@ import {
 import { droppedFields } from '../fields.ts'
 import { unknownMembers } from '../shape.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
+import { ENCRYPTED_REASONING, LOGPROBS } from './include.ts'
 import type { Reading } from './items-decode.ts'
 import { decodeInput } from './items-decode.ts'
 import { RESPONSES_SHAPE } from './shape.ts'
@@ -48,30 +50,28 @@ export function decodeRequest(body: JsonObject): Conversation {
   const tools = decodeTools(body, reading)
   return defined({
     kind: 'chat' as const,
-    model: expectName(body['model'], 'model'),
-    stream: optional(body['stream'], 'stream', expectBoolean) ?? false,
+    model: modelOf(body),
+    stream: streamOf(body),
     messages: [...decodeInstructions(body), ...decodeInput(body['input'], reading)],
     tools,
     toolChoice: decodeToolChoice(body, tools, reading),
     parallelToolCalls: optional(body['parallel_tool_calls'], 'parallel_tool_calls', expectBoolean),
-    outputTokensMax: optional(body['max_output_tokens'], 'max_output_tokens', expectPositive),
+    outputTokensMax: countOf(body, 'max_output_tokens', 1),
     outputFormat: decodeFormat(text),
     verbosity: optional(text['verbosity'], 'text.verbosity', expectOneOf(VERBOSITIES)),
     reasoning: decodeReasoning(body, reading),
     sampling: decodeSampling(body, include),
     choices: 1,
     endUser: decodeEndUser(body, reading.dropped),
-    metadata: optional(body['metadata'], 'metadata', expectLabels),
+    metadata: optional(body['metadata'], 'metadata', expectMap(expectText)),
     cacheKey: optional(body['prompt_cache_key'], 'prompt_cache_key', expectText),
     serviceTier: optional(body['service_tier'], 'service_tier', expectText),
     dropped: [...reading.dropped],
   })
 }
 
-const VERBOSITIES = ['low', 'medium', 'high'] as const
-const LOGPROBS = 'message.output_text.logprobs'
 /** What is told in any case, or belongs to it. */
-const INCLUDED = [LOGPROBS, 'reasoning.encrypted_content']
+const INCLUDED = [LOGPROBS, ENCRYPTED_REASONING]
 
 function readInclude(body: JsonObject, reading: Reading): readonly string[] {
   const include = optional(body['include'], 'include', expectTexts) ?? []
@@ -110,7 +110,6 @@ function decodeFormat(text: JsonObject): OutputFormat | undefined {
   }
 }
 
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 const READ_OF_REASONING = ['effort', 'summary', 'generate_summary']
 
 function decodeReasoning(body: JsonObject, reading: Reading): Reasoning | undefined {
@@ -137,8 +136,4 @@ function decodeSampling(body: JsonObject, include: readonly string[]): Sampling 
     frequencyPenalty: optional(body['frequency_penalty'], 'frequency_penalty', expectNumber),
     logprobs: include.includes(LOGPROBS) || alternatives > 0 ? alternatives : undefined,
   })
-}
-
-function expectLabels(value: unknown, place: string): Readonly<Record<string, string>> {
-  return expectMap(value, place, expectText)
 }

@@ -13,7 +13,8 @@ import { isPlain, toldEffort } from '../effort.ts'
 import { fitIdentifier, OPENAI_IDENTIFIER_CHARACTERS_MAX } from '../identifiers.ts'
 import { takesSampling } from '../sampling.ts'
 import { fitToolName } from '../tool-name.ts'
-import { ENCRYPTED_REASONING, givesEncryptedReasoning } from './encrypted-reasoning.ts'
+import { givesEncryptedReasoning } from './encrypted-reasoning.ts'
+import { ENCRYPTED_REASONING, LOGPROBS } from './include.ts'
 import { encodeInput } from './items-encode.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
@@ -48,7 +49,7 @@ function encodeInclude(request: Conversation): string[] | undefined {
   const { sampling } = request
   const include = [
     ...(givesEncryptedReasoning(request) ? [ENCRYPTED_REASONING] : []),
-    ...(sampling.logprobs === undefined ? [] : ['message.output_text.logprobs']),
+    ...(sampling.logprobs === undefined ? [] : [LOGPROBS]),
   ]
   return include.length === 0 ? undefined : include
 }
