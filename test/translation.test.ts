@@ -36,15 +36,7 @@ describe('docs/translation.md', () => {
   test('lists the fields that only their own format has', () => {
     const rows = Object.entries(TABLES).flatMap(([format, table]) =>
       Object.entries(table).flatMap(([name, fate]) =>
-        typeof fate === 'string'
-          ? []
-          : [
-              [
-                format,
-                code(name),
-                ...('drop' in fate ? ['dropped', fate.drop] : ['refused', fate.refuse]),
-              ],
-            ],
+        typeof fate === 'string' ? [] : [[format, code(name), fate.drop]],
       ),
     )
     assert.deepEqual(tableUnder('Fields of one format'), rows)
@@ -78,12 +70,8 @@ describe('docs/translation.md', () => {
     const hidden = sources()
       .filter(({ text }) => /dropped\.(?:add|push)\(\s*[^'`\s]/.test(text))
       .map(({ path }) => path)
-    // The two tables above, and the list of fields that the messages format takes out.
-    assert.deepEqual(hidden, [
-      'src/wire/features.ts',
-      'src/wire/fields.ts',
-      'src/wire/messages/removals.ts',
-    ])
+    // The table of losses, and the list of fields that the messages format takes out.
+    assert.deepEqual(hidden, ['src/wire/features.ts', 'src/wire/messages/removals.ts'])
   })
 
   test('what it says is taken out of every request is taken out', () => {
@@ -125,7 +113,6 @@ describe('docs/translation.md', () => {
       'src/wire/responses/call.ts': ['`item_reference`'],
       'src/wire/responses/items-decode.ts': ['`input[].type`'],
       'src/wire/features.ts': [],
-      'src/wire/fields.ts': [],
     }
     for (const { path, text } of sources()) {
       for (const [, name] of text.matchAll(/unsupportedParameter\(\s*('[^']*'|[\w.]+)/g)) {

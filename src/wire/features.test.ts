@@ -101,8 +101,6 @@ const FORMATS: Record<ChatFormat, { readonly table: FieldTable; readonly example
       [{ image: {} }],
       [{ access_programs: [] }],
       [{ moderation: { model: 'm' } }],
-      [{ conversation: 'c' }],
-      [{ prompt: { id: 'p' } }],
       [{ unheard_of: 1 }],
     ],
   },

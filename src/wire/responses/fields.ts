@@ -1,4 +1,5 @@
-// Every top-level field of a responses request and its fate in translation.
+// Every top-level field of a responses request and its fate in translation. Fields that no request may carry at all are
+// in `wire/refused-fields.ts`.
 import type { FieldTable } from '../fields.ts'
 
 export const RESPONSES_FIELDS: FieldTable = {
@@ -38,6 +39,4 @@ export const RESPONSES_FIELDS: FieldTable = {
   access_programs: { drop: 'there is no such setting' },
   moderation: { drop: 'there is no such setting' },
   background: 'ignore',
-  conversation: { refuse: 'it names something in a provider account that all keys share' },
-  prompt: { refuse: 'it names something in a provider account that all keys share' },
 }

@@ -359,8 +359,6 @@ const REFUSED: readonly [param: string, body: JsonObject][] = [
   ['text.format.schema', { text: { format: { type: 'json_schema', name: 'n' } } }],
   ['reasoning.effort', { reasoning: { effort: 'enormous' } }],
   ['metadata.a', { metadata: { a: 1 } }],
-  ['conversation', { conversation: 'conv_1' }],
-  ['prompt', { prompt: { id: 'pmpt_1' } }],
 ]
 for (const [param, body] of REFUSED) {
   test(`responses: refused at ${param}: ${JSON.stringify(body)}`, () => {
