@@ -6,7 +6,7 @@ import { retryAfterOf } from '../providers/retry-after.ts'
 import { readWhole } from '../providers/whole.ts'
 import { redact } from '../telemetry/log.ts'
 import type { ProviderComplaint, UpstreamCodec } from '../wire/codec.ts'
-import { readJsonAnswer } from '../wire/json.ts'
+import { readJsonAnswer } from '../wire/answer-json.ts'
 import { isForOperator, refusesThoughts } from '../wire/provider-errors.ts'
 
 const ERROR_BYTES_MAX = 1024 * 1024

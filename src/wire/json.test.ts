@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 
 import { GatewayError } from '../core/errors.ts'
-import type { Json, JsonObject } from '../core/json.ts'
-import { changeMembers, readJsonAnswer, readJsonBody } from './json.ts'
+import type { JsonObject } from '../core/json.ts'
+import { changeMembers, readJsonBody } from './json.ts'
 
 const read = (text: string) => readJsonBody(Buffer.from(text))
 
@@ -88,26 +88,6 @@ test('what is not JSON is told without a word of it', () => {
         error instanceof GatewayError &&
         /^the body is not valid JSON: \w/.test(error.message) &&
         !/private|prompt/.test(error.message),
-      text,
-    )
-  }
-})
-
-test('a provider’s answer may have any number of values', () => {
-  const data = Array.from({ length: 2_000_000 }, (_, index) => index % 7)
-  const body = readJsonAnswer(Buffer.from(JSON.stringify({ data, model: 'a' })))
-  assert.equal((body.value['data'] as Json[]).length, data.length)
-})
-
-test('what is not JSON is the provider’s failure, and none of it is told', () => {
-  for (const text of ['', 'my private answer', '[1]', '{"a":']) {
-    assert.throws(
-      () => readJsonAnswer(Buffer.from(text)),
-      (error) =>
-        error instanceof GatewayError &&
-        error.code === 'provider_failed' &&
-        error.cause === undefined &&
-        !error.message.includes('private'),
       text,
     )
   }

@@ -14,9 +14,6 @@ export type JsonBody = {
   readonly members: ReadonlyMap<string, Member>
 }
 
-/** A provider's whole answer: as it came, and what it says. */
-export type JsonAnswer = { readonly text: string; readonly value: JsonObject }
-
 /** Byte positions: of the opening quote of the name, of the value, and after the value. */
 type Member = { readonly start: number; readonly valueStart: number; readonly end: number }
 
@@ -31,18 +28,6 @@ export function readJsonBody(bytes: Buffer): JsonBody {
   const value = parse(bytes)
   if (!isObject(value)) throw malformed('the body must be a JSON object')
   return { bytes, value, members }
-}
-
-/** Reads a provider's answer, which must be a JSON object of any size: anything else is the provider's failure. */
-export function readJsonAnswer(bytes: Buffer): JsonAnswer {
-  const text = bytes.toString('utf8')
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) return { text, value }
-  } catch {
-    // The parser's message quotes the answer, which nobody but the client may read.
-  }
-  throw new GatewayError('provider_failed', 'the provider answered with something that is not JSON')
 }
 
 /** What the body says, to the last digit. */

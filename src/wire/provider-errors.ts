@@ -5,18 +5,6 @@ import type { JsonObject } from '../core/json.ts'
 import { isObject, stringOf } from '../core/json.ts'
 import { redact } from '../telemetry/log.ts'
 import type { ProviderComplaint } from './codec.ts'
-import type { SseEvent } from './sse.ts'
-
-/** The JSON of one event of a stream. */
-export function parseEvent(event: SseEvent): JsonObject {
-  try {
-    const value: unknown = JSON.parse(event.data)
-    if (isObject(value)) return value
-  } catch {
-    // The parser's message quotes the answer, which nobody but the client may read.
-  }
-  throw new GatewayError('provider_failed', 'the provider sent an event that is no JSON object')
-}
 
 /**
  * The complaint in the body of a failed request, in the formats of the chat family. Others than their inventor leave out

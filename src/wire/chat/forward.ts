@@ -3,9 +3,10 @@
 // thoughts that another format has sealed.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject } from '../../core/json.ts'
+import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import { findMember, replaceMember, setMembers } from '../json-text.ts'
-import type { JsonAnswer, JsonBody } from '../json.ts'
+import type { JsonBody } from '../json.ts'
 import { changeMembers, exactBody } from '../json.ts'
 import { SEAL_MARK } from '../seal.ts'
 import type { SseEvent } from '../sse.ts'

@@ -6,8 +6,9 @@ import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
+import { parseEvent } from '../answer-json.ts'
 import { countIn, readable } from '../counts.ts'
-import { decodeComplaint, parseEvent, streamError } from '../provider-errors.ts'
+import { decodeComplaint, streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {

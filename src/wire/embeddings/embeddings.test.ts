@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { GatewayError } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { AnswerContext } from '../codec.ts'
-import { readJsonAnswer } from '../json.ts'
+import { readJsonAnswer } from '../answer-json.ts'
 import { embeddingsCodec } from './codec.ts'
 import { decodeVector, encodeVector } from './vector.ts'
 

@@ -1,7 +1,8 @@
 // Messages in, messages out: bytes go on as they came, but for the model's name, the output limit, what is taken out of
 // every request, and thoughts that providers of this format would not recognise.
+import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
-import type { JsonAnswer, JsonBody } from '../json.ts'
+import type { JsonBody } from '../json.ts'
 import { changeMembers, exactBody } from '../json.ts'
 import { findMember, replaceMember, setMembers } from '../json-text.ts'
 import { SEAL_MARK } from '../seal.ts'

@@ -1,0 +1,28 @@
+// What a provider sends, as JSON: a whole answer, or one event of a stream. It must be an object, of any size; anything
+// else is the provider's failure.
+import { GatewayError } from '../core/errors.ts'
+import type { JsonObject } from '../core/json.ts'
+import { isObject } from '../core/json.ts'
+import type { SseEvent } from './sse.ts'
+
+/** A whole answer: as it came, and what it says. */
+export type JsonAnswer = { readonly text: string; readonly value: JsonObject }
+
+export function readJsonAnswer(bytes: Buffer): JsonAnswer {
+  const text = bytes.toString('utf8')
+  return { text, value: parse(text, 'the provider answered with something that is not JSON') }
+}
+
+export function parseEvent({ data }: SseEvent): JsonObject {
+  return parse(data, 'the provider sent an event that is no JSON object')
+}
+
+function parse(text: string, failure: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch {
+    // The parser's message quotes the answer, which nobody but the client may read.
+  }
+  throw new GatewayError('provider_failed', failure)
+}
