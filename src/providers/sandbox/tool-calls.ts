@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { invalidRequest } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
+import { forcesTool } from '../../wire/tool-choice.ts'
 import { readHints } from './hints.ts'
 import { instanceOf } from './schema-instance.ts'
 import type { Script } from './script.ts'
@@ -23,14 +24,9 @@ export function chooseCalls(
   turn: Turn,
   script: Script,
 ): readonly ToolCall[] {
-  const tools = allowedTools(request)
+  const tools = callableTools(request)
   const wanted = wantedTools(tools, turn, script)
-  const { toolChoice } = request
-  const forced =
-    toolChoice?.type === 'required' ||
-    toolChoice?.type === 'tool' ||
-    (toolChoice?.type === 'allowed' && toolChoice.required)
-  const chosen = wanted.length === 0 && forced ? tools.slice(0, 1) : wanted
+  const chosen = wanted.length === 0 && forcesTool(request) ? tools.slice(0, 1) : wanted
   const callsMax = request.parallelToolCalls === false ? 1 : CALLS_MAX
   return chosen.slice(0, callsMax).map((tool, index) => {
     const input = inputFor(tool, turn, script)
@@ -41,7 +37,7 @@ export function chooseCalls(
   })
 }
 
-function allowedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
+function callableTools({ tools, toolChoice }: Conversation): readonly Tool[] {
   switch (toolChoice?.type) {
     case 'none':
       return []

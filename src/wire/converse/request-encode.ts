@@ -6,6 +6,7 @@ import { defined } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation, Tool, ToolChoice } from '../../core/request.ts'
 import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
 import { adaptSchema } from '../schema-adapt.ts'
+import { allowedTools } from '../tool-choice.ts'
 import { fitToolName } from '../tool-name.ts'
 import { calledTools } from './called-tools.ts'
 import { encodeThinking } from './thinking-encode.ts'
@@ -43,10 +44,9 @@ function encodeOutputConfig({ outputFormat }: Conversation): JsonObject | undefi
 
 /** There is no list of allowed tools here, and no way to forbid a call: the others are left out instead. */
 function encodeToolConfig(request: Conversation): JsonObject | undefined {
-  const { tools, toolChoice } = request
+  const { toolChoice } = request
   const called = calledTools(request)
-  const allowed = toolChoice?.type === 'allowed' ? toolChoice.names : undefined
-  const offered = tools.filter(({ name }) => allowed?.includes(name) ?? true)
+  const offered = allowedTools(request)
   if (toolChoice?.type === 'none' && called.length === 0) return undefined
   // Calls of earlier turns are refused where no tools are offered beside them.
   const told = offered.length > 0 ? offered : called

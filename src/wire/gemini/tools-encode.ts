@@ -3,12 +3,12 @@ import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
 import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
+import { allowedTools } from '../tool-choice.ts'
 import { fitToolName } from '../tool-name.ts'
 
 /** A list of allowed tools goes only with a forced call, so the others are left out instead. */
-export function encodeTools({ tools, toolChoice }: Conversation): JsonObject[] {
-  const allowed = toolChoice?.type === 'allowed' ? toolChoice.names : undefined
-  return tools.filter(({ name }) => allowed?.includes(name) ?? true).map(encodeTool)
+export function encodeTools(request: Conversation): JsonObject[] {
+  return allowedTools(request).map(encodeTool)
 }
 
 function encodeTool(tool: Tool): JsonObject {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
 import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
+import { allowedTools } from '../tool-choice.ts'
 import { fitToolName } from '../tool-name.ts'
 import { encodeCacheMark } from './cache-marks.ts'
 import { isForcedInWords } from './forced-tool.ts'
@@ -10,9 +11,8 @@ import { adaptSchema } from '../schema-adapt.ts'
 import { LONG_NAME_CHARACTERS_MAX } from './tool-names.ts'
 
 /** There is no list of allowed tools here: the others are left out instead. */
-export function encodeTools({ tools, toolChoice }: Conversation): JsonObject[] {
-  const allowed = toolChoice?.type === 'allowed' ? toolChoice.names : undefined
-  return tools.filter(({ name }) => allowed?.includes(name) ?? true).map(encodeTool)
+export function encodeTools(request: Conversation): JsonObject[] {
+  return allowedTools(request).map(encodeTool)
 }
 
 /** Only for a request that has tools: a choice among none is refused. */
