@@ -1,6 +1,13 @@
 // The ids of calls, each unique in its conversation. Some servers number the calls of every answer anew; providers of
 // other formats refuse two calls of one id, or mix up their results.
+import { randomUUID } from 'node:crypto'
+
 import type { AssistantPart, Message } from '../core/request.ts'
+
+/** For a call that its provider gave none. */
+export function newCallId(): string {
+  return `call_${randomUUID().replaceAll('-', '')}`
+}
 
 /** The same list where no id is there twice. A call that has another's is named anew, alike in every turn to come. */
 export function withUniqueCallIds(messages: readonly Message[]): readonly Message[] {

@@ -1,13 +1,12 @@
 // One choice of a chat completions answer as canonical blocks. Text, refusal and thoughts are streamed as they come.
 // Pieces of several tool calls may interleave on the wire and canonical blocks may not, so the first call is streamed
 // and whatever comes beside it waits until the choice ends.
-import { randomUUID } from 'node:crypto'
-
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, numberOf, stringOf, typeOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
+import { newCallId } from '../call-ids.ts'
 import { decodeLogprobs } from '../logprobs.ts'
 
 type Prose = { readonly kind: 'text' | 'refusal' | 'thinking'; text: string; seal?: Seal }
@@ -48,7 +47,7 @@ export class ChoiceDecoder {
     this.#close()
     for (const block of this.#waiting) {
       this.#start(block)
-      if (block.text !== '') this.#delta(block.text)
+      this.#delta(block.text)
       this.#close()
     }
     this.#events.push({
@@ -143,8 +142,9 @@ export class ChoiceDecoder {
 
   #addCall(piece: JsonObject): void {
     const call = this.#callOf(piece)
-    const called = isObject(piece['custom']) ? piece['custom'] : piece['function']
-    if (isObject(piece['custom'])) call.custom = true
+    const { custom } = piece
+    const called = isObject(custom) ? custom : piece['function']
+    call.custom ||= isObject(custom)
     const { name, arguments: input, input: free } = isObject(called) ? called : {}
     call.id ||= stringOf(piece['id']) ?? ''
     call.name ||= stringOf(name) ?? ''
@@ -153,9 +153,8 @@ export class ChoiceDecoder {
     call.text += text
     if (this.#open?.kind === 'tool-call' || call.name === '') return
     this.#waiting = this.#waiting.filter((each) => each !== call)
-    const before = call.text
     this.#start(call)
-    this.#delta(before)
+    this.#delta(call.text)
   }
 
   /** Which call a piece belongs to. Some providers number none, others give every call the number 0. */
@@ -184,7 +183,7 @@ export class ChoiceDecoder {
     if (name === '') {
       throw new GatewayError('provider_failed', 'the provider called a tool without naming it')
     }
-    const id = block.id === '' ? `call_${randomUUID().replaceAll('-', '')}` : block.id
+    const id = block.id === '' ? newCallId() : block.id
     this.#events.push({ type: 'tool-call-start', ...place, id, name, custom })
   }
 

@@ -10,10 +10,9 @@ import type {
   ThinkingPart,
 } from '../../core/request.ts'
 import { withUniqueCallIds } from '../call-ids.ts'
-import { wrapCustomInput } from '../custom-tools.ts'
 import { fitIdentifier } from '../identifiers.ts'
 import { JSON_ONLY, lateInstruction } from '../instructions.ts'
-import { toolInputObject } from '../tool-input.ts'
+import { callInput } from '../tool-input.ts'
 import { NO_CONTENT, takeTurns } from '../turns.ts'
 import type { Turn } from '../turns.ts'
 import { documentFormat } from './documents.ts'
@@ -75,15 +74,7 @@ function encodePart(part: Part, index: number): JsonObject[] {
     case 'thinking':
       return encodeThinking(part)
     case 'tool-call':
-      return [
-        {
-          toolUse: {
-            toolUseId: callId(part.id),
-            name: part.name,
-            input: part.custom ? wrapCustomInput(part.input) : toolInputObject(part.input),
-          },
-        },
-      ]
+      return [{ toolUse: { toolUseId: callId(part.id), name: part.name, input: callInput(part) } }]
     case 'audio':
       return []
   }

@@ -1,12 +1,11 @@
 // One candidate of a generateContent answer as canonical blocks. Parts are whole but for texts, which come in pieces;
 // signatures become seals of empty thoughts, so that clients of every format carry them back.
-import { randomUUID } from 'node:crypto'
-
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
+import { newCallId } from '../call-ids.ts'
 import { Citations } from './citations.ts'
 
 export class CandidateDecoder {
@@ -81,7 +80,7 @@ export class CandidateDecoder {
       {
         type: 'tool-call-start',
         ...this.#nextPlace(),
-        id: stringOf(id) ?? `call_${randomUUID().replaceAll('-', '')}`,
+        id: stringOf(id) ?? newCallId(),
         name: stringOf(name) ?? '',
         custom: false,
       },

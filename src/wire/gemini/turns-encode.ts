@@ -11,10 +11,9 @@ import type {
   UserPart,
 } from '../../core/request.ts'
 import { withUniqueCallIds } from '../call-ids.ts'
-import { wrapCustomInput } from '../custom-tools.ts'
 import { parseExactly } from '../exact-json.ts'
 import { lateInstruction } from '../instructions.ts'
-import { toolInputObject } from '../tool-input.ts'
+import { callInput } from '../tool-input.ts'
 import { NO_CONTENT, takeTurns } from '../turns.ts'
 import type { Turn } from '../turns.ts'
 import { generationOf } from './generation.ts'
@@ -141,10 +140,9 @@ function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObjec
         else signature = part.seal.value
         break
       case 'tool-call': {
-        const args = part.custom ? wrapCustomInput(part.input) : toolInputObject(part.input)
         const thoughtSignature = signature ?? (isSigned ? undefined : UNSIGNED)
         encoded.push({
-          functionCall: { name: part.name, args },
+          functionCall: { name: part.name, args: callInput(part) },
           ...(thoughtSignature === undefined ? {} : { thoughtSignature }),
         })
         signature = undefined

@@ -8,10 +8,9 @@ import type {
   ThinkingPart,
   ToolCallPart,
 } from '../../core/request.ts'
-import { wrapCustomInput } from '../custom-tools.ts'
 import { isTextType } from '../media.ts'
+import { callInput } from '../tool-input.ts'
 import { encodeCacheMark } from './cache-marks.ts'
-import { toolInputObject } from '../tool-input.ts'
 import { plainCallId } from './tool-names.ts'
 
 type Part = Message['parts'][number]
@@ -84,12 +83,12 @@ function encodeThinking({ text, seal }: ThinkingPart): JsonObject | undefined {
     : { type: 'thinking', thinking: text, signature: seal.value }
 }
 
-function encodeToolCall({ id, name, input, custom, cache }: ToolCallPart): JsonObject {
+function encodeToolCall(call: ToolCallPart): JsonObject {
   return defined({
     type: 'tool_use',
-    id: plainCallId(id),
-    name,
-    input: custom ? wrapCustomInput(input) : toolInputObject(input),
-    cache_control: encodeCacheMark(cache),
+    id: plainCallId(call.id),
+    name: call.name,
+    input: callInput(call),
+    cache_control: encodeCacheMark(call.cache),
   })
 }
