@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { typeOf } from '../../core/json.ts'
 import type { Shape } from '../shape.ts'
 import { shapesOf } from '../shape.ts'
+import { isHosted } from './usable-tools.ts'
 
 const MARKS: Shape = {
   prompt_cache_breakpoint: { mode: 'known', ttl: 'known' },
@@ -61,7 +62,7 @@ const NAMED: Shape = { name: 'known' }
 export const CHAT_SHAPE: Shape = {
   messages: messageShape,
   // Tools that the provider would run are named as a whole.
-  tools: (tool) => (['', 'function', 'custom'].includes(typeOf(tool)) ? TOOL : undefined),
+  tools: (tool) => (isHosted(tool) ? undefined : TOOL),
   functions: FUNCTION,
   tool_choice: {
     type: 'known',

@@ -22,6 +22,6 @@ export function usableTools(body: JsonObject): UsableTools {
   return { tools, hasChoice, dropped }
 }
 
-function isHosted(tool: Json): tool is JsonObject {
+export function isHosted(tool: Json): tool is JsonObject {
   return isObject(tool) && !['', 'function', 'custom'].includes(typeOf(tool))
 }
