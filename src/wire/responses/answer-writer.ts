@@ -19,7 +19,7 @@ export class AnswerWriter {
   readonly #restore: (event: CanonicalEvent) => readonly CanonicalEvent[]
   readonly #respond: (state: ResponseState, output: readonly JsonObject[]) => JsonObject
   readonly #output: JsonObject[] = []
-  #open: { readonly id: string; readonly item: OpenItem } | undefined
+  #open: OpenItem | undefined
   #steps: Step[] = []
   #reason: FinishReason = 'stop'
   #usage: Usage | undefined
@@ -68,13 +68,11 @@ export class AnswerWriter {
         return this.#grow(this.#message().addRefusal(event.text))
       case 'refusal-end':
         return this.#grow(this.#message().endRefusal())
-      case 'thinking-start': {
-        const id = this.#answer.newId('rs')
-        return this.#start(id, new ReasoningItem(id))
-      }
+      case 'thinking-start':
+        return this.#start(new ReasoningItem(this.#answer.newId('rs')))
       case 'thinking-delta':
       case 'thinking-end': {
-        const item = this.#open?.item
+        const item = this.#open
         if (!(item instanceof ReasoningItem)) return
         return this.#grow(
           event.type === 'thinking-end' ? item.end(event.seal) : item.add(event.text),
@@ -84,11 +82,11 @@ export class AnswerWriter {
         const { custom } = event
         const id = this.#answer.newId(custom ? 'ctc' : 'fc')
         const tool = { ...this.#names.own(event.name), custom }
-        return this.#start(id, new CallItem(id, event.id, tool))
+        return this.#start(new CallItem(id, event.id, tool))
       }
       case 'tool-call-delta':
       case 'tool-call-end': {
-        const item = this.#open?.item
+        const item = this.#open
         if (!(item instanceof CallItem)) return
         return this.#grow(event.type === 'tool-call-end' ? item.end() : item.add(event.text))
       }
@@ -116,17 +114,15 @@ export class AnswerWriter {
 
   /** Adjacent texts and refusals are parts of one message, as the format's own models write them. */
   #message(): MessageItem {
-    const open = this.#open?.item
-    if (open instanceof MessageItem) return open
-    const id = this.#answer.newId('msg')
-    const item = new MessageItem(id)
-    this.#start(id, item)
+    if (this.#open instanceof MessageItem) return this.#open
+    const item = new MessageItem(this.#answer.newId('msg'))
+    this.#start(item)
     return item
   }
 
-  #start(id: string, item: OpenItem): void {
+  #start(item: OpenItem): void {
     this.#finish('completed')
-    this.#open = { id, item }
+    this.#open = item
     this.#steps.push({
       type: 'response.output_item.added',
       output_index: this.#output.length,
@@ -143,7 +139,7 @@ export class AnswerWriter {
   /** An item is done when the next one starts or the answer ends: only then is it known whether it was cut. */
   #finish(status: ItemStatus): void {
     if (this.#open === undefined) return
-    const item = this.#open.item.json(status)
+    const item = this.#open.json(status)
     this.#open = undefined
     this.#steps.push({ type: 'response.output_item.done', output_index: this.#output.length, item })
     this.#output.push(item)

@@ -8,27 +8,28 @@ import type { OwnTool } from './tools.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-/** Where an event belongs; the writer adds what is missing. */
+/** An event of the stream; the writer adds which item it belongs to. */
 export type Step = { readonly type: string } & JsonObject
 
 export interface OpenItem {
+  readonly id: string
   json(status: ItemStatus): JsonObject
 }
 
 export class MessageItem implements OpenItem {
-  readonly #id: string
+  readonly id: string
   readonly #content: JsonObject[] = []
   #text = ''
   #logprobs: Json[] = []
   #annotations: JsonObject[] = []
 
   constructor(id: string) {
-    this.#id = id
+    this.id = id
   }
 
   json(status: ItemStatus): JsonObject {
     return {
-      id: this.#id,
+      id: this.id,
       type: 'message',
       status,
       role: 'assistant',
@@ -115,18 +116,18 @@ export class MessageItem implements OpenItem {
 
 /** Thoughts are told as a summary: OpenAI and Open Responses name the events of raw thoughts differently. */
 export class ReasoningItem implements OpenItem {
-  readonly #id: string
+  readonly id: string
   #text = ''
   #encrypted: string | undefined
 
   constructor(id: string) {
-    this.#id = id
+    this.id = id
   }
 
   json(status: ItemStatus): JsonObject {
     const summary = this.#text === '' ? [] : [{ type: 'summary_text', text: this.#text }]
     return {
-      id: this.#id,
+      id: this.id,
       type: 'reasoning',
       status,
       summary,
@@ -161,13 +162,13 @@ export class ReasoningItem implements OpenItem {
 }
 
 export class CallItem implements OpenItem {
-  readonly #id: string
+  readonly id: string
   readonly #callId: string
   readonly #tool: OwnTool
   #input = ''
 
   constructor(id: string, callId: string, tool: OwnTool) {
-    this.#id = id
+    this.id = id
     this.#callId = callId
     this.#tool = tool
   }
@@ -175,7 +176,7 @@ export class CallItem implements OpenItem {
   json(status: ItemStatus): JsonObject {
     const { name, namespace, custom } = this.#tool
     return {
-      id: this.#id,
+      id: this.id,
       type: custom ? 'custom_tool_call' : 'function_call',
       status,
       call_id: this.#callId,
