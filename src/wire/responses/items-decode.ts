@@ -110,7 +110,8 @@ function decodeItem({ item, place }: Placed, turns: Turns, reading: Reading): vo
     case 'function_call_output':
     case 'custom_tool_call_output': {
       const callId = expectName(item['call_id'], `${place}.call_id`)
-      if (turns.result({ role: 'tool', callId, parts: decodeOutput({ item, place }) })) return
+      const parts = partsOf(item['output'], `${place}.output`).map(decodeOutputPart)
+      if (turns.result({ role: 'tool', callId, parts })) return
       throw invalidRequest(
         `${place}.call_id`,
         `${place}.call_id is "${callId}", and no tool call before it has that id`,
@@ -134,7 +135,7 @@ const ROLES = ['user', 'assistant', 'system', 'developer'] as const
 function decodeMessage({ item, place }: Placed, turns: Turns, reading: Reading): void {
   const role = expectOneOf(ROLES)(item['role'], `${place}.role`)
   if (isGiven(item['phase'])) reading.dropped.add('input.phase')
-  const parts = contentOf({ item, place })
+  const parts = partsOf(item['content'], `${place}.content`)
   switch (role) {
     case 'user':
       return turns.other({ role, parts: parts.map(decodeUserPart) })
@@ -146,23 +147,12 @@ function decodeMessage({ item, place }: Placed, turns: Turns, reading: Reading):
   }
 }
 
-function contentOf({ item, place }: Placed): PlacedPart[] {
-  const content = item['content']
-  if (typeof content === 'string') {
-    return [{ part: { type: 'input_text', text: content }, place: `${place}.content` }]
-  }
-  return expectList(content, `${place}.content`).map((part, index) => {
-    const at = `${place}.content[${index}]`
+/** A text stands for the one part that it would be. */
+function partsOf(content: Json | undefined, place: string): PlacedPart[] {
+  if (typeof content === 'string') return [{ part: { type: 'input_text', text: content }, place }]
+  return expectList(content, place).map((part, index) => {
+    const at = `${place}[${index}]`
     return { part: expectObject(part, at), place: at }
-  })
-}
-
-function decodeOutput({ item, place }: Placed): ReturnType<typeof decodeOutputPart>[] {
-  const output = item['output']
-  if (typeof output === 'string') return [{ type: 'text', text: output }]
-  return expectList(output, `${place}.output`).map((part, index) => {
-    const at = `${place}.output[${index}]`
-    return decodeOutputPart({ part: expectObject(part, at), place: at })
   })
 }
 
