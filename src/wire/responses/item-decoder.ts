@@ -2,7 +2,8 @@
 // tells whatever the pieces did not, so a provider that leaves out deltas loses nothing.
 import type { CanonicalEvent, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf, stringOf, typeOf } from '../../core/json.ts'
+import { defined, isArray, isObject, numberOf, stringOf, typeOf } from '../../core/json.ts'
+import type { Seal } from '../../core/request.ts'
 import { decodeLogprobs } from '../logprobs.ts'
 import { BETWEEN_THOUGHTS } from './items-decode.ts'
 
@@ -169,20 +170,25 @@ class ReasoningDecoder implements ItemDecoder {
   end(item: JsonObject): CanonicalEvent[] {
     const whole = thoughtsOf(item[this.#source ?? 'summary']) || thoughtsOf(item['content'])
     const events = this.#tell(remainder(whole, this.#text))
+    const seal = this.#sealOf(item)
+    if (seal !== undefined) events.push(...this.#open())
+    // A thought of which nothing is shown and nothing can be given back is no block.
+    if (this.#block === undefined) return events
+    return [
+      ...events,
+      { type: 'thinking-end', choice: 0, block: this.#block, ...(seal && { seal }) },
+    ]
+  }
+
+  #sealOf(item: JsonObject): Seal | undefined {
     const value = stringOf(item['encrypted_content'])
-    const id = this.#id ?? stringOf(item['id'])
-    if (value === undefined) {
-      if (this.#block === undefined) return []
-      return [...events, { type: 'thinking-end', choice: 0, block: this.#block }]
-    }
-    events.push(...this.#open())
-    const seal = {
+    if (value === undefined) return undefined
+    return defined({
       format: 'responses' as const,
       kind: 'encrypted' as const,
       value,
-      ...(id === undefined ? {} : { id }),
-    }
-    return [...events, { type: 'thinking-end', choice: 0, block: this.#block ?? 0, seal }]
+      id: this.#id ?? stringOf(item['id']),
+    })
   }
 
   #tell(text: string): CanonicalEvent[] {
@@ -192,7 +198,6 @@ class ReasoningDecoder implements ItemDecoder {
     return [...events, { type: 'thinking-delta', choice: 0, block: this.#block ?? 0, text }]
   }
 
-  /** A thought of which nothing is shown and nothing can be given back is no block. */
   #open(): CanonicalEvent[] {
     if (this.#block !== undefined) return []
     this.#block = this.#nextBlock()
