@@ -64,7 +64,7 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
       // Our own end mark follows the last response; not every provider sends one.
       if (event.data === DONE.data) return ''
       if (event.data !== '') sequence++
-      const type = event.event === '' ? typeOf(event) : event.event
+      const type = event.event === '' ? unnamedType(event) : event.event
       if (!LIFECYCLE.has(type)) return event.raw
       const data = parseEvent(event)
       const response = {
@@ -98,6 +98,6 @@ function ours({ model, body }: AnswerContext, id: string): JsonObject {
 }
 
 /** A provider that leaves out the event line still names the event in its data. */
-function typeOf(event: SseEvent): string {
+function unnamedType(event: SseEvent): string {
   return event.data === '' ? '' : (stringOf(parseEvent(event)['type']) ?? '')
 }

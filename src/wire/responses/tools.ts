@@ -38,7 +38,7 @@ export function searchesMaxOf({ tools, max_tool_calls: calls }: JsonObject): num
 
 /** The search whose price is known; its preview is billed otherwise, by model and by how much it reads. */
 function isSearch(tool: Json): boolean {
-  return typeOf(tool) === 'web_search' || typeOf(tool) === 'web_search_2025_08_26'
+  return toolType(tool) === 'web_search' || toolType(tool) === 'web_search_2025_08_26'
 }
 
 /** The same input when no item brings a hosted tool along, and all tools that items bring. */
@@ -75,26 +75,26 @@ const CLIENT_TOOLS: ReadonlySet<string> = new Set([
 
 function isHosted(tool: Json): boolean {
   if (!isObject(tool)) return false
-  if (typeOf(tool) !== 'shell') return !CLIENT_TOOLS.has(typeOf(tool))
+  if (toolType(tool) !== 'shell') return !CLIENT_TOOLS.has(toolType(tool))
   const { environment } = tool
   return !(isObject(environment) && environment['type'] === 'local')
 }
 
-function typeOf(tool: Json): string {
+function toolType(tool: Json): string {
   return (isObject(tool) ? stringOf(tool['type']) : undefined) ?? 'unknown'
 }
 
 function nameOf(tool: Json): string {
-  return `tools.${typeOf(tool)}`
+  return `tools.${toolType(tool)}`
 }
 
 function usableChoice(choice: Json | undefined, usable: readonly Json[]): Json | undefined {
   if (usable.length === 0) return undefined
   if (!isObject(choice)) return choice
-  const types = new Set(['function', 'custom', 'namespace', ...usable.map(typeOf)])
-  if (typeOf(choice) !== 'allowed_tools') return types.has(typeOf(choice)) ? choice : undefined
+  const types = new Set(['function', 'custom', 'namespace', ...usable.map(toolType)])
+  if (toolType(choice) !== 'allowed_tools') return types.has(toolType(choice)) ? choice : undefined
   const allowed = isArray(choice['tools']) ? choice['tools'] : []
-  const left = allowed.filter((tool) => types.has(typeOf(tool)))
+  const left = allowed.filter((tool) => types.has(toolType(tool)))
   if (left.length === allowed.length) return choice
   return left.length === 0 ? undefined : { ...choice, tools: left }
 }
@@ -138,7 +138,7 @@ export function toolNames(body: JsonObject): ToolNames {
     for (const inner of isArray(tool['tools']) ? tool['tools'] : []) {
       const name = isObject(inner) ? stringOf(inner['name']) : undefined
       if (name === undefined) continue
-      own.set(flat(name, namespace), { name, namespace, custom: typeOf(inner) === 'custom' })
+      own.set(flat(name, namespace), { name, namespace, custom: toolType(inner) === 'custom' })
     }
   }
   return {
