@@ -77,7 +77,7 @@ export class FrameWriter {
       case 'thinking-delta':
         if (event.text === '') return []
         return [
-          ...this.#open({ type: 'thinking', thinking: '', signature: '' }),
+          ...this.#openThinking(),
           this.#delta({ type: 'thinking_delta', thinking: event.text }),
         ]
       case 'thinking-end':
@@ -152,20 +152,19 @@ export class FrameWriter {
     return [...this.#openText(), this.#delta({ type: 'citations_delta', citation })]
   }
 
+  #openThinking(): Frame[] {
+    return this.#open({ type: 'thinking', thinking: '', signature: '' })
+  }
+
   #endThinking(seal: Seal | undefined): Frame[] {
+    if (!this.#isOpen && (seal === undefined || seal.value === '')) return []
     const signature = seal === undefined ? UNSEALED : packSeal(seal, 'messages')
-    if (!this.#isOpen) {
-      if (seal === undefined || seal.value === '') return []
-      const isSigned = seal.format === 'messages' && seal.kind === 'signature'
-      if (!isSigned) {
-        return [...this.#open({ type: 'redacted_thinking', data: signature }), ...this.#close()]
-      }
-    }
-    return [
-      ...this.#open({ type: 'thinking', thinking: '', signature: '' }),
-      this.#delta({ type: 'signature_delta', signature }),
-      ...this.#close(),
-    ]
+    const isSigned = seal?.format === 'messages' && seal.kind === 'signature'
+    const block =
+      this.#isOpen || isSigned
+        ? [...this.#openThinking(), this.#delta({ type: 'signature_delta', signature })]
+        : this.#open({ type: 'redacted_thinking', data: signature })
+    return [...block, ...this.#close()]
   }
 
   #startToolCall(event: Extract<CanonicalEvent, { type: 'tool-call-start' }>): Frame[] {
