@@ -7,18 +7,19 @@ import type { Removals } from '../codec.ts'
 import { isSearch, withSearchLimit } from './search.ts'
 
 export function removalsFrom(body: JsonObject, { maySearch = false } = {}): Removals {
-  const changes: Record<string, Json | undefined> = {}
-  const dropped: string[] = []
+  const removals: Growing = { changes: {}, dropped: [] }
   for (const name of ['compaction', 'diagnostics']) {
     if (!isGiven(body[name])) continue
-    changes[name] = undefined
-    dropped.push(name)
+    removals.changes[name] = undefined
+    removals.dropped.push(name)
   }
   const isHosted = maySearch ? (tool: Json) => runsThere(tool) && !isSearch(tool) : runsThere
-  removeTools(body, isHosted, { changes, dropped })
-  removeCompactingEdits(body, changes, dropped)
-  return { changes, dropped }
+  removeTools(body, isHosted, removals)
+  removeCompactingEdits(body, removals)
+  return removals
 }
+
+type Growing = { readonly changes: Record<string, Json | undefined>; readonly dropped: string[] }
 
 /** Whether the model knows this tool's schema by its type, and the client runs it. */
 export function isVendorTool(tool: JsonObject): boolean {
@@ -36,7 +37,7 @@ function runsThere(tool: Json): boolean {
 function removeTools(
   { tools, tool_choice: choice }: JsonObject,
   isHosted: (tool: Json) => boolean,
-  { changes, dropped }: { changes: Record<string, Json | undefined>; dropped: string[] },
+  { changes, dropped }: Growing,
 ): void {
   if (!isArray(tools) || !tools.some(runsThere)) return
   const hosted = tools.filter(isHosted).filter(isObject)
@@ -59,11 +60,9 @@ function withoutDeferral(tool: Json): Json {
 }
 
 function removeCompactingEdits(
-  body: JsonObject,
-  changes: Record<string, Json | undefined>,
-  dropped: string[],
+  { context_management: management }: JsonObject,
+  { changes, dropped }: Growing,
 ): void {
-  const management = body['context_management']
   if (!isObject(management) || !isArray(management['edits'])) return
   const isCompacting = (edit: Json): boolean =>
     isObject(edit) && typeof edit['type'] === 'string' && edit['type'].startsWith('compact')
