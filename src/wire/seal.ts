@@ -1,6 +1,7 @@
 // Seals across formats. A seal means something only to the format that made it, so a client of another format carries
 // it as one opaque text that says where it belongs; given back, it is opened again.
-import type { Format, UpstreamFormat } from '../core/endpoints.ts'
+import type { Format, TargetFormat } from '../core/endpoints.ts'
+import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import type { Seal } from '../core/request.ts'
 
@@ -13,7 +14,7 @@ export function packSeal(seal: Seal, format: Format): string {
   return SEAL_MARK + Buffer.from(JSON.stringify(seal)).toString('base64url')
 }
 
-/** The seal behind a text from a client of `format`. `home` is what an unmarked text is there. */
+/** The seal behind a text that a client gives back; `home`: what an unmarked text is in the client's format. */
 export function unpackSeal(text: string, home: Omit<Seal, 'value'>): Seal {
   if (!isPacked(text)) return { ...home, value: text }
   try {
@@ -39,14 +40,14 @@ const FORMATS: readonly unknown[] = [
   'messages',
   'gemini',
   'converse',
-] satisfies UpstreamFormat[]
+] satisfies TargetFormat[]
 
-function isSeal(value: object): value is Seal {
-  const { format, kind, value: text, id } = value as Record<string, unknown>
+function isSeal(given: JsonObject): given is Seal {
+  const { format, kind, value, id } = given
   return (
     FORMATS.includes(format) &&
     KINDS.includes(kind) &&
-    typeof text === 'string' &&
+    typeof value === 'string' &&
     (id === undefined || typeof id === 'string')
   )
 }

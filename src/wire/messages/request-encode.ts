@@ -1,5 +1,5 @@
-// A canonical request in the messages format, for a provider. What this format cannot say is simply not written:
-// `features.ts` has told the client. Which models accept which of it is the provider adapter's knowledge.
+// A canonical request in the messages format, for a provider. What this format cannot say, or the model does not take
+// (`claude.ts`), is simply not written: `features.ts` has told the client.
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
