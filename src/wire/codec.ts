@@ -67,6 +67,7 @@ export interface EventEncoder {
 /** The half a provider sees. */
 export interface UpstreamCodec {
   readonly format: UpstreamFormat
+  /** Given only what the format is for, a conversation or texts to embed: routing sees to it. */
   encodeRequest(request: CanonicalRequest): JsonObject
   /** A fresh decoder for one answer. Throws a GatewayError when the provider reports one in the stream. */
   decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[]

@@ -1,5 +1,7 @@
 // A canonical request as a chat completions provider is asked. Writes what the format can say; what it cannot is
 // listed in `features.ts` and was named or refused before.
+import assert from 'node:assert/strict'
+
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type {
@@ -16,7 +18,7 @@ import { fitToolName } from '../tool-name.ts'
 import { encodeMessages } from './message-encode.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
-  if (request.kind !== 'chat') throw new Error('only a conversation can be a chat completion')
+  assert(request.kind === 'chat')
   const { tools, toolChoice, cacheKey, endUser } = request
   return defined({
     model: request.model,

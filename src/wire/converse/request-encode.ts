@@ -1,6 +1,7 @@
 // A canonical request as Converse takes it. The model stands in the address, and whether to stream does, too. What this
 // format cannot say is simply not written: `features.ts` has told the client.
-import { GatewayError } from '../../core/errors.ts'
+import assert from 'node:assert/strict'
+
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation, Tool, ToolChoice } from '../../core/request.ts'
@@ -13,9 +14,7 @@ import { encodeThinking } from './thinking-encode.ts'
 import { encodeTurns } from './turns-encode.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
-  if (request.kind !== 'chat') {
-    throw new GatewayError('wrong_model_kind', `${request.model} does not make embeddings`)
-  }
+  assert(request.kind === 'chat')
   const { system, messages } = encodeTurns(request)
   const { temperature, topP, stop } = request.sampling
   return defined({

@@ -1,5 +1,7 @@
 // An embeddings request, both ways, and what admission must know of it. The limits are the format's own: they hold for
 // every provider, so they are checked before anything is held.
+import assert from 'node:assert/strict'
+
 import type { Call } from '../../core/call.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -60,7 +62,7 @@ export function decodeRequest(body: JsonObject): EmbeddingRequest {
 }
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
-  if (request.kind !== 'embedding') throw new Error('only texts can be embedded')
+  assert(request.kind === 'embedding')
   const { model, inputs: input, dimensions, encoding } = request
   return defined({ model, input, encoding_format: encoding, dimensions })
 }

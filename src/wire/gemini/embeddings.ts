@@ -1,4 +1,6 @@
 // Embeddings as batchEmbedContents takes and gives them: one request a text, one vector a request.
+import assert from 'node:assert/strict'
+
 import { GatewayError, unsupportedParameter } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
@@ -21,7 +23,7 @@ export function encodeEmbeddings(request: CanonicalRequest): JsonObject {
 
 /** What is to be embedded; Google's tokens are not those that clients know numbers of. */
 export function textsOf(request: CanonicalRequest) {
-  if (request.kind !== 'embedding') throw new Error('only texts can be embedded')
+  assert(request.kind === 'embedding')
   const { model, inputs, dimensions: outputDimensionality } = request
   const texts = inputs.map((input) => {
     if (typeof input === 'string') return input

@@ -1,6 +1,7 @@
 // A canonical request as generateContent takes it. The model stands in the address, and whether to stream does, too.
 // What this format cannot say is simply not written: `features.ts` has told the client.
-import { GatewayError } from '../../core/errors.ts'
+import assert from 'node:assert/strict'
+
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { CanonicalRequest, Conversation } from '../../core/request.ts'
@@ -10,9 +11,7 @@ import { encodeToolConfig, encodeTools } from './tools-encode.ts'
 import { encodeTurns } from './turns-encode.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
-  if (request.kind !== 'chat') {
-    throw new GatewayError('wrong_model_kind', `${request.model} does not make embeddings`)
-  }
+  assert(request.kind === 'chat')
   const { system, contents } = encodeTurns(request)
   const tools = encodeTools(request)
   return defined({

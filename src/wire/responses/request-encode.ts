@@ -1,5 +1,7 @@
 // A canonical request as a responses provider is asked. Writes what the format can say; what it cannot is listed in
 // `features.ts` and was named or refused before. The provider keeps nothing: its account is shared by all keys.
+import assert from 'node:assert/strict'
+
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type {
@@ -18,7 +20,7 @@ import { ENCRYPTED_REASONING, LOGPROBS } from './include.ts'
 import { encodeInput } from './items-encode.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
-  if (request.kind !== 'chat') throw new Error('only a conversation can become a response')
+  assert(request.kind === 'chat')
   const { tools, toolChoice, cacheKey, endUser } = request
   const sampling = takesSampling(request) ? request.sampling : {}
   const hasTools = tools.length > 0
