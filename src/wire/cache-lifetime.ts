@@ -1,7 +1,9 @@
 // How long a provider is asked to keep a prompt, in the two classes that have prices: below an hour, and from an hour
 // on. A lifetime outside the list would be paid at a price that nobody knows.
 import { unsupportedParameter } from '../core/errors.ts'
-import { stringOf } from '../core/json.ts'
+import type { JsonObject } from '../core/json.ts'
+import { isObject, stringOf } from '../core/json.ts'
+import type { Measure } from './measure.ts'
 
 export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
   switch (stringOf(ttl ?? '5m') ?? '') {
@@ -17,5 +19,16 @@ export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
         place,
         `${place} must be a lifetime that has a price, as 5m, 30m, 1h or 12h`,
       )
+  }
+}
+
+/** What the chat family says about the whole prompt; marks stand on its parts. */
+export function readCacheSettings(body: JsonObject, measure: Measure): void {
+  const { prompt_cache_options: options, prompt_cache_retention: retention } = body
+  if (isObject(options)) {
+    measure.cacheWrite(lifetimeOf(options['ttl'], 'prompt_cache_options.ttl'))
+  }
+  if ((retention ?? 'in_memory') !== 'in_memory') {
+    measure.cacheWrite(lifetimeOf(retention, 'prompt_cache_retention'))
   }
 }

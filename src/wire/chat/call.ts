@@ -5,7 +5,7 @@ import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, stringOf, typeOf } from '../../core/json.ts'
-import { lifetimeOf } from '../cache-lifetime.ts'
+import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
 import { isSound } from '../media.ts'
@@ -24,7 +24,8 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   readTools(tools, 'tools', walk)
   readTools(body['functions'], 'functions', walk)
   readFormat(body['response_format'], walk)
-  readCaching(body, measure)
+  readCacheMark(body, '', measure)
+  readCacheSettings(body, measure)
   measure.unknownFields(body, CHAT_FIELDS)
   const tokensMax = countOf(body, 'max_completion_tokens', 1) ?? countOf(body, 'max_tokens', 1)
   const choices = countOf(body, 'n', 1) ?? 1
@@ -138,16 +139,6 @@ function readCacheMark(holder: JsonObject, prefix: string, measure: Measure): vo
     const mark = holder[name]
     if (isObject(mark)) measure.cacheWrite(lifetimeOf(mark['ttl'], `${prefix}${name}.ttl`))
   }
-}
-
-function readCaching(body: JsonObject, measure: Measure): void {
-  readCacheMark(body, '', measure)
-  const options = body['prompt_cache_options']
-  if (isObject(options)) {
-    measure.cacheWrite(lifetimeOf(options['ttl'], 'prompt_cache_options.ttl'))
-  }
-  const retention = body['prompt_cache_retention'] ?? 'in_memory'
-  if (retention !== 'in_memory') measure.cacheWrite(lifetimeOf(retention, 'prompt_cache_retention'))
 }
 
 function readTools(tools: Json | undefined, place: string, { measure, needs }: Walk): void {

@@ -5,7 +5,7 @@ import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isGiven, isObject, stringOf, typeOf } from '../../core/json.ts'
-import { lifetimeOf } from '../cache-lifetime.ts'
+import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
 import { isSound } from '../media.ts'
@@ -169,16 +169,11 @@ function readTool(tool: Json, { measure, needs }: Walk): void {
 
 function readSettings(body: JsonObject, { measure, needs }: Walk): void {
   refuseWithin(body)
-  const { text, prompt_cache_options: caching, prompt_cache_retention: retention, store } = body
+  readCacheSettings(body, measure)
+  const { text, store } = body
   const format = isObject(text) ? text['format'] : undefined
   measure.json(format)
   if (isObject(format) && format['type'] === 'json_schema') needs.add('structured_output')
-  if (isObject(caching)) {
-    measure.cacheWrite(lifetimeOf(caching['ttl'], 'prompt_cache_options.ttl'))
-  }
-  if ((retention ?? 'in_memory') !== 'in_memory') {
-    measure.cacheWrite(lifetimeOf(retention, 'prompt_cache_retention'))
-  }
   if (isGiven(store) && typeof store !== 'boolean') {
     throw invalidRequest('store', 'store must be true or false')
   }
