@@ -24,27 +24,18 @@ export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {
   for (const [index, value] of (optional(body['tools'], 'tools', expectList) ?? []).entries()) {
     const place = `tools[${index}]`
     const tool = expectObject(value, place)
-    const name = expectToolName(tool['name'], `${place}.name`)
+    const at = `${place}.name`
+    const name = fitToolName(expectName(tool['name'], at), at, LONG_NAME_CHARACTERS_MAX)
+    const short = shortToolName(name)
     if (isVendorTool(tool)) dropped.add(`tools.${String(tool['type'])}`)
     else if (tool['defer_loading'] === true && !loaded.has(name)) {
       // It waits for a search that other providers do not have, and nothing in this conversation has loaded it.
       dropped.add('tools.defer_loading')
-    } else {
-      const short = shortToolName(name)
-      if (tools.has(short)) {
-        throw invalidRequest(
-          `${place}.name`,
-          `${place}.name ${name} is another tool's name already`,
-        )
-      }
-      tools.set(short, decodeTool(tool, place, dropped))
-    }
+    } else if (tools.has(short)) {
+      throw invalidRequest(at, `${at} ${name} is another tool's name already`)
+    } else tools.set(short, { name: short, ...decodeTool(tool, place, dropped) })
   }
   return [...tools.values()]
-}
-
-function expectToolName(value: unknown, place: string): string {
-  return fitToolName(expectName(value, place), place, LONG_NAME_CHARACTERS_MAX)
 }
 
 export function decodeToolChoice(
@@ -90,13 +81,12 @@ function choiceOf(choice: JsonObject, tools: readonly Tool[]): ToolChoice {
 /** Settings of a tool that no other format has. */
 export const OWN_SETTINGS = ['input_examples', 'allowed_callers']
 
-function decodeTool(tool: JsonObject, place: string, dropped: Set<string>): Tool {
+function decodeTool(tool: JsonObject, place: string, dropped: Set<string>) {
   for (const name of OWN_SETTINGS) {
     if (tool[name] !== undefined) dropped.add(`tools.${name}`)
   }
   return defined({
     type: 'function' as const,
-    name: shortToolName(expectToolName(tool['name'], `${place}.name`)),
     description: optional(tool['description'], `${place}.description`, expectText),
     schema: expectObject(tool['input_schema'], `${place}.input_schema`),
     strict: optional(tool['strict'], `${place}.strict`, expectBoolean),
