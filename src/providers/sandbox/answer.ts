@@ -54,22 +54,16 @@ function stopAt(
 /** The beginning of a block that has at most so many tokens; the block itself when all of it has. */
 function shortened(block: Block, tokensMax: number): Block | undefined {
   if (tokensOfBlock(block) <= tokensMax) return block
-  switch (block.type) {
-    case 'text':
-      return tokensMax === 0
-        ? undefined
-        : { type: 'text', text: firstTokens(block.text, tokensMax) }
-    case 'thinking': {
-      // A thought that was not finished is not sealed.
-      const { isShown } = block
-      if (tokensMax === 0) return undefined
-      return { type: 'thinking', text: firstTokens(block.text, tokensMax), isShown }
-    }
-    case 'tool-call': {
-      const left = tokensMax - tokensOf(block.name)
-      return left < 0 ? undefined : { ...block, input: firstTokens(block.input, left) }
-    }
+  if (block.type === 'tool-call') {
+    const left = tokensMax - tokensOf(block.name)
+    return left < 0 ? undefined : { ...block, input: firstTokens(block.input, left) }
   }
+  if (tokensMax === 0) return undefined
+  const text = firstTokens(block.text, tokensMax)
+  // A thought that was not finished is not sealed.
+  return block.type === 'text'
+    ? { type: 'text', text }
+    : { type: 'thinking', text, isShown: block.isShown }
 }
 
 export function tokensOfBlock(block: Block): number {

@@ -32,10 +32,11 @@ export function sandboxProvider(clock: Clock = systemClock): Provider {
     countInput,
     async send(request, signal) {
       signal.throwIfAborted()
-      const { family } = codecOf(request.format as Format)
+      // It speaks no format that clients do not.
+      const codec = codecOf(request.format as Format)
       const refused = (error: GatewayError) =>
-        jsonAnswer(error.status, encodeError(family, error, newId('req', clock)))
-      const performance = prepared(request, clock)
+        jsonAnswer(error.status, encodeError(codec.family, error, newId('req', clock)))
+      const performance = prepared(request, codec, clock)
       if (performance instanceof GatewayError) return refused(performance)
       const pace = paceOf(request.timeouts, signal)
       const failure = earlyFailure(performance, request.stream)
@@ -68,8 +69,11 @@ type Performance = {
 }
 
 /** Everything that is decided before the first byte, or why the request is refused. */
-function prepared(upstream: UpstreamRequest, clock: Clock): Performance | GatewayError {
-  const codec = codecOf(upstream.format as Format)
+function prepared(
+  upstream: UpstreamRequest,
+  codec: EdgeCodec,
+  clock: Clock,
+): Performance | GatewayError {
   const seconds = () => Math.floor(clock.now() / 1000)
   try {
     const { value: body } = readJsonBody(Buffer.from(upstream.body))

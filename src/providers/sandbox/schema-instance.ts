@@ -261,8 +261,8 @@ const REPEATS_MAX = 32
 function* arraysFor(schema: JsonObject, place: Place): Generator<Json> {
   const least = count(schema['minItems'], 0)
   const most = Math.min(count(schema['maxItems'], Infinity), ITEMS_MAX)
-  const contained = isSchema(schema['contains']) ? count(schema['minContains'], 1) : 0
-  const usual = Math.min(Math.max(least, contained, itemSchemas(schema).leading.length, 1), most)
+  const { leading } = itemSchemas(schema)
+  const usual = Math.min(Math.max(least, containedMin(schema), leading.length, 1), most)
   const lengths = new Set([usual, least])
   for (let more = 1; more <= 8 && usual + more <= most; more++) lengths.add(usual + more)
   for (const length of lengths) {
@@ -273,9 +273,14 @@ function* arraysFor(schema: JsonObject, place: Place): Generator<Json> {
   }
 }
 
+/** How many items must be what `contains` says. */
+function containedMin({ contains, minContains }: JsonObject): number {
+  return isSchema(contains) ? count(minContains, 1) : 0
+}
+
 function itemsFor(schema: JsonObject, place: Place, length: number): Json[] | undefined {
   const { leading, rest: usual } = itemSchemas(schema)
-  const contained = isSchema(schema['contains']) ? count(schema['minContains'], 1) : 0
+  const contained = containedMin(schema)
   const streams = new Map<Schema, Iterator<Json>>()
   const items: Json[] = []
   const seen = new Set<string>()
