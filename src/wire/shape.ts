@@ -2,7 +2,7 @@
 // they understand and never see the others. One table a format, beside its decoder; the outermost fields have theirs in
 // `fields.ts`.
 import type { Json, JsonObject } from '../core/json.ts'
-import { isArray, isObject } from '../core/json.ts'
+import { isArray, isGiven, isObject } from '../core/json.ts'
 
 /** The members of an object. A list has the shape of its entries. */
 export type Shape = { readonly [name: string]: Inside }
@@ -41,5 +41,5 @@ function collect(value: Json | undefined, { inside, place }: Spot, unknown: Set<
 
 /** Clients write null and empty lists for what they leave out. */
 function saysSomething(value: Json | undefined): boolean {
-  return value !== undefined && value !== null && !(isArray(value) && value.length === 0)
+  return isGiven(value) && !(isArray(value) && value.length === 0)
 }
