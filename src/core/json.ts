@@ -19,6 +19,16 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
+/** The members of an object; none when it is something else. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+/** The entries of a list; none when it is something else. */
+export function listOf(value: unknown): readonly Json[] {
+  return isArray(value) ? value : []
+}
+
 /** The word that says what an object is; '' when it says nothing. */
 export function typeOf(value: JsonObject): string {
   return stringOf(value['type']) ?? ''

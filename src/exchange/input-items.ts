@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 
 import { invalidRequest } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { isArray, isObject, stringOf } from '../core/json.ts'
+import { isArray, objectOf, stringOf } from '../core/json.ts'
 import { itemType } from '../wire/responses/item-type.ts'
 
 /** An input as a list of items; undefined when it is neither a text nor a list. */
@@ -64,7 +64,7 @@ const PREFIXES: ReadonlyMap<string, string> = new Map([
 ])
 
 function listedItem(item: Json, place: string): JsonObject {
-  const given = isObject(item) ? item : {}
+  const given = objectOf(item)
   const type = itemType(given)
   // Derived from its place: the same item has the same id on every page, and nothing more need be stored.
   const digest = createHash('sha256').update(place).digest('hex').slice(0, 26)

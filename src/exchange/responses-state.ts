@@ -4,7 +4,7 @@
 import type { Clock } from '../core/clock.ts'
 import { GatewayError, invalidRequest, unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { isArray, isObject, stringOf } from '../core/json.ts'
+import { isObject, listOf, stringOf } from '../core/json.ts'
 import type { ResponseName, SealedResponse } from '../store/responses.ts'
 import type { JsonBody } from '../wire/json.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
@@ -234,7 +234,7 @@ function shelfIdOf(keyId: string, itemId: string): string {
 }
 
 function outputOf(response: JsonObject): readonly Json[] {
-  return isArray(response['output']) ? response['output'] : []
+  return listOf(response['output'])
 }
 
 function idOf(item: Json): string | undefined {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { AwsV4Signer } from 'aws4fetch'
 import { z } from 'zod'
 
-import { isArray, isObject, stringOf } from '../core/json.ts'
+import { isObject, listOf, stringOf } from '../core/json.ts'
 import { text } from '../core/units.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
@@ -91,7 +91,7 @@ function bedrockProvider(settings: Named<Settings>, tools: AdapterTools): Provid
         const url = new URL(control + path)
         const headers = await signed(settings, { url, key: keys.next() })
         const { [list]: entries } = await fetchJson(http, { url, method: 'GET', headers }, signal)
-        for (const entry of isArray(entries) ? entries : []) {
+        for (const entry of listOf(entries)) {
           if (isObject(entry)) names.push(stringOf(entry[name]) ?? '')
         }
       }

@@ -1,6 +1,6 @@
 // The list of models a provider offers, as OpenAI and Anthropic both give it, `{ data: [{ id }] }`, and as Google does,
 // `[{ name }]` with the whole path of each.
-import { isArray, isObject, stringOf } from '../core/json.ts'
+import { isArray, isObject, listOf, stringOf } from '../core/json.ts'
 import type { Json } from '../core/json.ts'
 import { failed, fetchJson } from './fetch-json.ts'
 import type { HttpClient } from './http.ts'
@@ -18,7 +18,7 @@ export async function listModels(
 
 /** The last part of each name, in alphabetical order. */
 export function namesIn(models: Json | undefined): readonly string[] {
-  return (isArray(models) ? models : [])
+  return listOf(models)
     .flatMap((model) => (isObject(model) ? (stringOf(model['name']) ?? []) : []))
     .map((name) => name.replace(/^.*\//, ''))
     .toSorted()

@@ -2,7 +2,7 @@
 // what is left out for that is named. What it takes is its published API.
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { isArray, isGiven } from '../core/json.ts'
+import { isArray, isGiven, listOf } from '../core/json.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import { isSaid, knownMessages, unknownInMessages } from './strict-messages.ts'
 
@@ -27,7 +27,7 @@ export function unknownIn(body: JsonObject, format: UpstreamFormat): readonly st
     .filter(([name, value]) => !isTaken(name, format) && isSaid(value))
     .map(([name]) => name)
     .filter((name) => ownName(name, format) === undefined && !MEANINGLESS.has(name))
-  const messages = isArray(body['messages']) ? body['messages'] : []
+  const messages = listOf(body['messages'])
   return [...fields, ...unknownInMessages(messages)]
 }
 

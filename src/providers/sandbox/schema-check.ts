@@ -1,7 +1,7 @@
 // Whether a value fits a JSON schema, as far as the sandbox must know to fill one: it generates patterns and formats
 // instead of testing them, because a pattern from outside could keep a regular expression busy for hours.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf } from '../../core/json.ts'
+import { isArray, isObject, listOf, numberOf } from '../../core/json.ts'
 
 export type Schema = boolean | JsonObject
 
@@ -22,7 +22,7 @@ export function isSchema(value: unknown): value is Schema {
 }
 
 export function schemasOf(value: unknown): readonly Schema[] {
-  return isArray(value) ? value.filter(isSchema) : []
+  return listOf(value).filter(isSchema)
 }
 
 export function fits(context: SchemaContext, schema: Schema, value: Json): boolean {

@@ -1,7 +1,7 @@
 // A valid instance of any JSON schema, filled from what the message says where that fits. It tries values in a sensible
 // order and takes the first one the schema accepts; recursive schemas are followed no deeper than they must be.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isArray, isObject, listOf, objectOf } from '../../core/json.ts'
 import type { Hints } from './hints.ts'
 import type { Schema, SchemaContext } from './schema-check.ts'
 import {
@@ -220,8 +220,8 @@ function* objectsFor(schema: JsonObject, place: Place): Generator<Json> {
 }
 
 function requiredOf(schema: JsonObject): Set<string> {
-  const names = new Set(isArray(schema['required']) ? schema['required'].map(String) : [])
-  const table = isObject(schema['dependentRequired']) ? schema['dependentRequired'] : {}
+  const names = new Set(listOf(schema['required']).map(String))
+  const table = objectOf(schema['dependentRequired'])
   // A set grows while it is walked, so names that need other names are followed too.
   for (const name of names) {
     const needed = Object.hasOwn(table, name) ? table[name] : undefined

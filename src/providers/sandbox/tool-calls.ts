@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 
 import { invalidRequest } from '../../core/errors.ts'
-import { isObject } from '../../core/json.ts'
+import { objectOf } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
 import { forcesTool } from '../../wire/tool-choice.ts'
 import { readHints } from './hints.ts'
@@ -96,5 +96,5 @@ function inputFor(tool: Tool, turn: Turn, script: Script): string {
   const hints = readHints(turn.text.replaceAll(tool.name, ' '))
   if (tool.type === 'custom') return hints.phrases[0] ?? ''
   const instance = instanceOf(tool.schema, hints)
-  return JSON.stringify(isObject(instance) ? instance : {})
+  return JSON.stringify(objectOf(instance))
 }

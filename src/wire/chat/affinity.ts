@@ -1,6 +1,6 @@
 // What keeps the requests of one chat on one target.
 import type { JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isArray, isObject, listOf } from '../../core/json.ts'
 import { affinityBy } from '../affinity.ts'
 
 export function affinityOf(body: JsonObject): string {
@@ -9,7 +9,7 @@ export function affinityOf(body: JsonObject): string {
 
 function beginningOf({ messages }: JsonObject): readonly string[] {
   const texts: string[] = []
-  for (const message of isArray(messages) ? messages : []) {
+  for (const message of listOf(messages)) {
     if (!isObject(message)) continue
     const { role, content } = message
     const parts = isArray(content) ? content : [{ text: content }]

@@ -4,7 +4,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf, stringOf, typeOf } from '../../core/json.ts'
+import { isArray, isObject, listOf, numberOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { newCallId } from '../call-ids.ts'
 import { decodeLogprobs } from '../logprobs.ts'
@@ -90,7 +90,7 @@ export class ChoiceDecoder {
 
   /** Thoughts come as plain text, as details with their seals, or as both, saying the same twice. */
   #addThinking(delta: JsonObject): void {
-    const details = isArray(delta['reasoning_details']) ? delta['reasoning_details'] : []
+    const details = listOf(delta['reasoning_details'])
     const hasText = details.some((each) => isObject(each) && (stringOf(each['text']) ?? '') !== '')
     if (!hasText) {
       const text = stringOf(delta['reasoning_content']) ?? stringOf(delta['reasoning']) ?? ''
@@ -145,7 +145,7 @@ export class ChoiceDecoder {
     const { custom } = piece
     const called = isObject(custom) ? custom : piece['function']
     call.custom ||= isObject(custom)
-    const { name, arguments: input, input: free } = isObject(called) ? called : {}
+    const { name, arguments: input, input: free } = objectOf(called)
     call.id ||= stringOf(piece['id']) ?? ''
     call.name ||= stringOf(name) ?? ''
     const text = stringOf(call.custom ? free : input) ?? ''

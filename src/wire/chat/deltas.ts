@@ -2,7 +2,7 @@
 // the changes one by one, a whole answer is their sum, so both say the same.
 import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { listOf, objectOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import type { AnswerContext } from '../codec.ts'
 import { restoreCustomCalls } from '../custom-tools.ts'
@@ -198,9 +198,9 @@ function encodeLogprob({ token, logprob, bytes, top }: TokenLogprob): JsonObject
 
 function customToolsOf({ tools }: JsonObject): ReadonlySet<string> {
   const names = new Set<string>()
-  for (const tool of isArray(tools) ? tools : []) {
-    const custom = isObject(tool) && isObject(tool['custom']) ? tool['custom'] : {}
-    if (typeof custom['name'] === 'string') names.add(custom['name'])
+  for (const tool of listOf(tools)) {
+    const { name } = objectOf(objectOf(tool)['custom'])
+    if (typeof name === 'string') names.add(name)
   }
   return names
 }

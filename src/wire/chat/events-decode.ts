@@ -4,7 +4,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, numberOf, stringOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, listOf, numberOf, stringOf } from '../../core/json.ts'
 import { parseEvent } from '../answer-json.ts'
 import { decodeComplaint, streamError } from '../provider-errors.ts'
 import { findString } from '../json-text.ts'
@@ -34,7 +34,7 @@ function findChanging(data: string): Changing | undefined {
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
   refuseError(body['error'])
-  const choices = isArray(body['choices']) ? body['choices'] : []
+  const choices = listOf(body['choices'])
   const answer = new AnswerDecoder()
   return [
     ...answer.add({ ...body, choices: choices.map((choice) => asChunk(choice)) }),

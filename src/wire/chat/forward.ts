@@ -2,7 +2,7 @@
 // model's name, the output limit, the usage that metering needs, tools that the provider would run by itself, and
 // thoughts that another format has sealed.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject } from '../../core/json.ts'
+import { isArray, isGiven, isObject, objectOf } from '../../core/json.ts'
 import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import { findMember, replaceMember, setMembers } from '../json-text.ts'
@@ -36,7 +36,7 @@ function limitChange(body: JsonObject, outputTokensMax: number | undefined): Jso
 function streamChange(body: JsonObject): JsonObject {
   if (body['stream'] !== true || isUsageAsked(body)) return {}
   const options = body['stream_options']
-  return { stream_options: { ...(isObject(options) ? options : {}), include_usage: true } }
+  return { stream_options: { ...objectOf(options), include_usage: true } }
 }
 
 function toolChange(body: JsonObject): JsonObject {

@@ -1,7 +1,7 @@
 // What the model thought in the earlier turns of a chat request: the request without the thoughts of other formats, and
 // without any.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject } from '../../core/json.ts'
+import { isArray, isGiven, isObject, listOf } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'
 import { isPacked } from '../seal.ts'
 
@@ -40,7 +40,7 @@ function forgetful(message: JsonObject): JsonObject {
 function withOwnDetails(message: JsonObject): JsonObject {
   if (!hasForeignThoughts(message)) return message
   const { reasoning_details: details, ...rest } = message
-  const own = isArray(details) ? details.filter((detail) => !isForeign(detail)) : []
+  const own = listOf(details).filter((detail) => !isForeign(detail))
   return own.length === 0 ? rest : { ...rest, reasoning_details: own }
 }
 

@@ -1,7 +1,7 @@
 // Tools that the provider runs by itself, at a price and with an account of its own. They are taken out of every
 // request; only tools that the client runs stay.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, typeOf } from '../../core/json.ts'
+import { isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
 
 export type UsableTools = {
   /** The entries of `tools` that stay. */
@@ -13,7 +13,7 @@ export type UsableTools = {
 }
 
 export function usableTools(body: JsonObject): UsableTools {
-  const given = isArray(body['tools']) ? body['tools'] : []
+  const given = listOf(body['tools'])
   const tools = given.filter((tool) => !isHosted(tool))
   const dropped = given.filter(isHosted).map((tool) => `tools.${typeOf(tool)}`)
   const hasChoice = tools.length > 0 || dropped.length === 0

@@ -2,7 +2,7 @@
 import type { Usage } from '../../core/events.ts'
 import { whereAny } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isObject, numberOf } from '../../core/json.ts'
+import { numberOf, objectOf } from '../../core/json.ts'
 import { countIn, readable } from '../counts.ts'
 
 export function encodeUsage(usage: Usage): JsonObject {
@@ -26,10 +26,8 @@ export function decodeUsage(usage: JsonObject): Usage | undefined {
   const inputTokens = countIn(usage, 'prompt_tokens')
   const written = countIn(usage, 'completion_tokens')
   if (inputTokens === undefined || (written ?? total) === undefined) return undefined
-  const input = isObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}
-  const output = isObject(usage['completion_tokens_details'])
-    ? usage['completion_tokens_details']
-    : {}
+  const input = objectOf(usage['prompt_tokens_details'])
+  const output = objectOf(usage['completion_tokens_details'])
   return readable({
     inputTokens,
     // Some providers keep their read tokens outside the details object.

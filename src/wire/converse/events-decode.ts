@@ -4,7 +4,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { parseEvent } from '../answer-json.ts'
 import { countIn, readable } from '../counts.ts'
@@ -18,12 +18,11 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
   const { output, stopReason, usage } = body
-  const message = isObject(output) ? output['message'] : undefined
-  const content = isObject(message) && isArray(message['content']) ? message['content'] : []
+  const { content } = objectOf(objectOf(output)['message'])
   const answer = new AnswerDecoder()
   return [
     ...answer.add('messageStart', {}),
-    ...content.flatMap((block) => (isObject(block) ? wholeBlock(answer, block) : [])),
+    ...listOf(content).flatMap((block) => (isObject(block) ? wholeBlock(answer, block) : [])),
     ...answer.add('messageStop', { stopReason }),
     ...answer.add('metadata', { usage }),
   ]
@@ -38,7 +37,7 @@ function wholeBlock(answer: AnswerDecoder, block: JsonObject): readonly Canonica
   }
   if (isObject(reasoningContent)) {
     const { reasoningText, redactedContent } = reasoningContent
-    const { text: thought, signature } = isObject(reasoningText) ? reasoningText : {}
+    const { text: thought, signature } = objectOf(reasoningText)
     for (const piece of [{ text: thought }, { signature }, { redactedContent }]) {
       deltas.push({ reasoningContent: piece })
     }

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { newCallId } from '../call-ids.ts'
 import { Citations } from './citations.ts'
@@ -25,9 +25,8 @@ export class CandidateDecoder {
 
   add(candidate: JsonObject): readonly CanonicalEvent[] {
     const { content, finishReason, citationMetadata } = candidate
-    const parts = isObject(content) && isArray(content['parts']) ? content['parts'] : []
     this.#cited = citationMetadata
-    for (const part of parts) if (isObject(part)) this.#addPart(part)
+    for (const part of listOf(objectOf(content)['parts'])) if (isObject(part)) this.#addPart(part)
     this.#cite()
     if (typeof finishReason === 'string') this.#end(finishReason, candidate['finishMessage'])
     const events = this.#events

@@ -2,7 +2,7 @@
 // far, counted in UTF-8 bytes, and told again with later pieces.
 import type { Citation } from '../../core/events.ts'
 import type { Json } from '../../core/json.ts'
-import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import { isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
 
 export class Citations {
   #said = ''
@@ -23,8 +23,8 @@ export class Citations {
     if (!isObject(metadata)) return []
     // Vertex AI has another name for the same list.
     const sources = metadata['citationSources'] ?? metadata['citations']
-    return (isArray(sources) ? sources : []).flatMap((source) => {
-      const { uri, title, startIndex, endIndex } = isObject(source) ? source : {}
+    return listOf(sources).flatMap((source) => {
+      const { uri, title, startIndex, endIndex } = objectOf(source)
       const url = stringOf(uri)
       const span = `${url} ${startIndex} ${endIndex}`
       const startByte = numberOf(startIndex) ?? 0

@@ -5,7 +5,7 @@ import { GatewayError, unsupportedParameter } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject } from '../../core/json.ts'
+import { defined, isArray, isObject, listOf } from '../../core/json.ts'
 import type { CanonicalRequest } from '../../core/request.ts'
 import { streamError } from '../provider-errors.ts'
 import { decodeError } from './error-decode.ts'
@@ -38,7 +38,7 @@ export function decodeEmbeddings(body: JsonObject): readonly CanonicalEvent[] {
   const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
   return [
     { type: 'response-start', id: '', model: '' },
-    ...(isArray(embeddings) ? embeddings : []).map(decodeEmbedding),
+    ...listOf(embeddings).map(decodeEmbedding),
     ...(usage === undefined
       ? []
       : [{ type: 'usage' as const, usage: { ...NO_USAGE, inputTokens: usage.inputTokens } }]),

@@ -1,12 +1,12 @@
 // What Google says went wrong: `{error: {code, status, message, details}}`, in a body or in a stream.
 import type { JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject, stringOf } from '../../core/json.ts'
+import { defined, isObject, listOf, stringOf } from '../../core/json.ts'
 import type { ProviderComplaint } from '../codec.ts'
 
 export function decodeError(body: JsonObject): ProviderComplaint {
   const { error } = body
   if (!isObject(error)) return {}
-  const details = isArray(error['details']) ? error['details'].filter(isObject) : []
+  const details = listOf(error['details']).filter(isObject)
   const reason = details.map((detail) => stringOf(detail['reason'])).find(Boolean)
   return defined({
     message: stringOf(error['message']),

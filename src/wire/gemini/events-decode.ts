@@ -2,7 +2,7 @@
 // there is no end mark: the answer is complete when its candidate says why it finished.
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import { isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
 import { parseEvent } from '../answer-json.ts'
 import { exactly } from '../exact-json.ts'
 import { streamError } from '../provider-errors.ts'
@@ -36,12 +36,12 @@ class AnswerDecoder {
       events.push({ type: 'response-start', id, model: stringOf(chunk['modelVersion']) ?? '' })
     }
     const { candidates, usageMetadata, promptFeedback } = chunk
-    for (const candidate of isArray(candidates) ? candidates : []) {
+    for (const candidate of listOf(candidates)) {
       if (isObject(candidate)) events.push(...this.#candidate(candidate).add(candidate))
     }
     const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
     if (usage !== undefined) events.push({ type: 'usage', usage })
-    const { blockReason, blockReasonMessage } = isObject(promptFeedback) ? promptFeedback : {}
+    const { blockReason, blockReasonMessage } = objectOf(promptFeedback)
     const blocked = stringOf(blockReason)
     if (blocked !== undefined && this.#candidates.size === 0) {
       const explanation = stringOf(blockReasonMessage) ?? blocked

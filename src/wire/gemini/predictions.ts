@@ -1,8 +1,8 @@
 // Embeddings as Vertex AI's predict takes and gives them: one instance a text, one prediction an instance.
 import type { CanonicalEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject, numberOf } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { defined, listOf, numberOf, objectOf } from '../../core/json.ts'
 import type { CanonicalRequest } from '../../core/request.ts'
 import { decodeEmbedding, textsOf } from './embeddings.ts'
 
@@ -16,8 +16,8 @@ export function encodePredictions(request: CanonicalRequest): JsonObject {
 }
 
 export function decodePredictions(body: JsonObject): readonly CanonicalEvent[] {
-  const predictions = isArray(body['predictions']) ? body['predictions'] : []
-  const embeddings = predictions.map((each) => (isObject(each) ? (each['embeddings'] ?? {}) : {}))
+  const predictions = listOf(body['predictions'])
+  const embeddings = predictions.map((each) => objectOf(objectOf(each)['embeddings']))
   const counts = embeddings.map(tokensOf)
   const isCounted = counts.length > 0 && counts.every((count) => count !== undefined)
   const inputTokens = counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
@@ -29,7 +29,6 @@ export function decodePredictions(body: JsonObject): readonly CanonicalEvent[] {
   ]
 }
 
-function tokensOf(embedding: Json): number | undefined {
-  const statistics = isObject(embedding) ? embedding['statistics'] : undefined
-  return isObject(statistics) ? numberOf(statistics['token_count']) : undefined
+function tokensOf({ statistics }: JsonObject): number | undefined {
+  return numberOf(objectOf(statistics)['token_count'])
 }

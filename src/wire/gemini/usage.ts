@@ -3,7 +3,7 @@
 import type { Usage } from '../../core/events.ts'
 import { NO_USAGE, whereAny } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isObject, listOf } from '../../core/json.ts'
 import { countIn, readable } from '../counts.ts'
 
 /** Undefined without the prompt's count; the others are left out where they are 0. */
@@ -22,7 +22,7 @@ export function decodeUsage(counts: JsonObject): Usage | undefined {
 
 /** `[{ "modality": "AUDIO", "tokenCount": 320 }]` */
 function heardTokens(details: Json | undefined): number {
-  const parts = isArray(details) ? details.filter(isObject) : []
+  const parts = listOf(details).filter(isObject)
   return parts
     .filter(({ modality }) => modality === 'AUDIO')
     .reduce((sum, part) => sum + (countIn(part, 'tokenCount') ?? 0), 0)

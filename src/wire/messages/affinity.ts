@@ -1,16 +1,16 @@
 // What keeps the requests of one messages conversation on one target.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { isArray, isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import { affinityBy } from '../affinity.ts'
 import { isBillingLine, sessionOf } from './session.ts'
 
 export function affinityOf(body: JsonObject): string {
-  const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+  const metadata = objectOf(body['metadata'])
   return affinityBy(sessionOf(stringOf(metadata['user_id'])), beginningOf(body))
 }
 
 function beginningOf({ system, messages }: JsonObject): readonly string[] {
-  const first = (isArray(messages) ? messages : []).find(isUsers)
+  const first = listOf(messages).find(isUsers)
   return [...textsOf(system), ...textsOf(isObject(first) ? first['content'] : undefined)]
 }
 

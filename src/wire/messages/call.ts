@@ -3,7 +3,7 @@
 import type { Call } from '../../core/call.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject, stringOf } from '../../core/json.ts'
+import { defined, isArray, isObject, objectOf, stringOf } from '../../core/json.ts'
 import { countOf, modelOf, streamOf } from '../call-fields.ts'
 import { expectCount, optional } from '../expect.ts'
 import { Measure } from '../measure.ts'
@@ -32,7 +32,7 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
   const input = measureInput({ ...body, ...changes }, measure)
   const thinking = isObject(body['thinking']) ? body['thinking'] : { type: 'disabled' }
   const thinkingTokens = optional(thinking['budget_tokens'], 'thinking.budget_tokens', expectCount)
-  const metadata = isObject(body['metadata']) ? body['metadata'] : {}
+  const metadata = objectOf(body['metadata'])
   const endUser = stringOf(metadata['user_id'])
   return {
     model,

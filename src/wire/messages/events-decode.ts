@@ -3,7 +3,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, stringOf, typeOf } from '../../core/json.ts'
+import { isArray, isObject, listOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { parseEvent } from '../answer-json.ts'
 import { readable } from '../counts.ts'
@@ -124,7 +124,7 @@ class FrameReader {
     this.#isIgnoring = false
     switch (typeOf(block)) {
       case 'text': {
-        const citations = isArray(block['citations']) ? block['citations'] : []
+        const citations = listOf(block['citations'])
         return [...this.#begin({ kind: 'text', citations }), ...this.#piece('text', block['text'])]
       }
       case 'thinking': {
@@ -223,10 +223,6 @@ class FrameReader {
       }
     }
   }
-}
-
-function objectOf(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {}
 }
 
 function sealOf(kind: Seal['kind'], value: Json | undefined): Seal | undefined {

@@ -1,6 +1,6 @@
 // The whole message that the frames of a stream add up to, put together as the SDKs do it.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray } from '../../core/json.ts'
+import { listOf } from '../../core/json.ts'
 import type { Frame, FrameDelta } from './frame-writer.ts'
 import { toolInputObject } from '../tool-input.ts'
 
@@ -48,7 +48,7 @@ function extend(block: Block, delta: FrameDelta): void {
       break
     case 'citations_delta': {
       const before = block['citations']
-      block['citations'] = [...(isArray(before) ? before : []), delta.citation]
+      block['citations'] = [...listOf(before), delta.citation]
     }
   }
 }

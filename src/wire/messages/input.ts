@@ -3,7 +3,7 @@
 import type { InputMeasure } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, typeOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
 import type { Measure } from '../measure.ts'
 import { refuseFileId } from '../refused-fields.ts'
@@ -46,10 +46,6 @@ type Walk = {
   readonly measure: Measure
   readonly needs: Set<Ability>
   hasForeignThoughts: boolean
-}
-
-function listOf(value: Json | undefined): readonly Json[] {
-  return isArray(value) ? value : []
 }
 
 function readOutputFormat({ output_config, output_format }: JsonObject, walk: Walk): void {

@@ -1,7 +1,7 @@
 // Searches of the web that a provider of the messages format runs itself: the one hosted tool that has a price.
 import { searchesWithin } from '../../core/call.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isObject, listOf } from '../../core/json.ts'
 
 export function isSearch(tool: Json): tool is JsonObject {
   return isObject(tool) && /^web_search_\d+$/.test(String(tool['type']))
@@ -9,7 +9,7 @@ export function isSearch(tool: Json): tool is JsonObject {
 
 /** How often a request may search at most; 0 = it does not ask for searches. */
 export function searchesMaxOf({ tools }: JsonObject): number {
-  const searches = isArray(tools) ? tools.filter(isSearch) : []
+  const searches = listOf(tools).filter(isSearch)
   return searches.reduce((sum, { max_uses: limit }) => sum + searchesWithin(limit), 0)
 }
 

@@ -1,7 +1,7 @@
 // Why an answer ended, in the words of the messages format and back.
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isObject, stringOf } from '../../core/json.ts'
+import { objectOf, stringOf } from '../../core/json.ts'
 
 type ChoiceEnd = Extract<CanonicalEvent, { type: 'choice-end' }>
 
@@ -42,7 +42,7 @@ function reasonOf(
 }
 
 export function decodeStop(delta: JsonObject): Omit<ChoiceEnd, 'type' | 'choice'> {
-  const details = isObject(delta['stop_details']) ? delta['stop_details'] : {}
+  const details = objectOf(delta['stop_details'])
   const stopSequence = stringOf(delta['stop_sequence'])
   const explanation = stringOf(details['explanation']) ?? stringOf(details['category'])
   return {

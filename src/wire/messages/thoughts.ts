@@ -1,7 +1,7 @@
 // What the model thought in the earlier turns of a messages request: the request without the thoughts of other formats,
 // and without any.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isArray, isObject, listOf } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'
 import { isPacked } from '../seal.ts'
 
@@ -57,7 +57,7 @@ export function goesOnUnthinking(messages: readonly Json[]): boolean {
   const opening = messages.findLastIndex((message) => isObject(message) && !isOfModelsTurn(message))
   const [first] = messages.slice(opening + 1)
   if (!isObject(first)) return false
-  const [block] = isArray(first['content']) ? first['content'] : []
+  const [block] = listOf(first['content'])
   return !isObject(block) || !isThought(block)
 }
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 
 import type { JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isObject, listOf } from '../../core/json.ts'
 import { TOOL_NAME_CHARACTERS_MAX } from '../tool-name.ts'
 
 /** In this format itself. */
@@ -20,7 +20,7 @@ export function shortToolName(name: string): string {
 /** The names a client gave its tools, found by what they were shortened to. */
 export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
-  for (const tool of isArray(body['tools']) ? body['tools'] : []) {
+  for (const tool of listOf(body['tools'])) {
     const name = isObject(tool) ? tool['name'] : undefined
     if (typeof name === 'string' && name.length > TOOL_NAME_CHARACTERS_MAX) {
       names.set(shortToolName(name), name)
@@ -32,9 +32,9 @@ export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
 /** The ids of all calls in a conversation so far: clients find results by them alone, so none may come again. */
 export function callIdsIn(body: JsonObject): Set<string> {
   const ids = new Set<string>()
-  for (const turn of isArray(body['messages']) ? body['messages'] : []) {
+  for (const turn of listOf(body['messages'])) {
     const content = isObject(turn) ? turn['content'] : undefined
-    for (const block of isArray(content) ? content : []) {
+    for (const block of listOf(content)) {
       if (isObject(block) && typeof block['id'] === 'string') ids.add(block['id'])
     }
   }

@@ -1,7 +1,7 @@
 // The tools of a messages request and how they may be chosen. Tools that only this format knows are dropped and named.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject, typeOf } from '../../core/json.ts'
+import { defined, isObject, listOf, typeOf } from '../../core/json.ts'
 import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
 import { asksForTool } from '../choice-among-none.ts'
 import {
@@ -105,5 +105,5 @@ function loadedTools({ messages }: JsonObject): ReadonlySet<unknown> {
 }
 
 function objectsIn(list: Json | undefined): readonly JsonObject[] {
-  return isArray(list) ? list.filter(isObject) : []
+  return listOf(list).filter(isObject)
 }

@@ -3,7 +3,7 @@
 import type { Usage } from '../../core/events.ts'
 import { NO_USAGE, whereAny } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isObject } from '../../core/json.ts'
+import { objectOf } from '../../core/json.ts'
 import { countIn } from '../counts.ts'
 
 export function encodeUsage(usage: Usage): JsonObject {
@@ -28,14 +28,12 @@ export const UNTOLD: Usage = { ...NO_USAGE, inputTokens: NaN, outputTokens: NaN 
 
 /** The totals after one more report: what a report leaves out or calls null stays as it was. */
 export function decodeUsage(report: JsonObject, before: Usage): Usage {
-  const creation = isObject(report['cache_creation']) ? report['cache_creation'] : {}
+  const creation = objectOf(report['cache_creation'])
   const short = countIn(creation, 'ephemeral_5m_input_tokens')
   const long = countIn(creation, 'ephemeral_1h_input_tokens')
   const written = short === undefined && long === undefined ? undefined : (short ?? 0) + (long ?? 0)
-  const searches = isObject(report['server_tool_use'])
-    ? countIn(report['server_tool_use'], 'web_search_requests')
-    : undefined
-  const details = isObject(report['output_tokens_details']) ? report['output_tokens_details'] : {}
+  const searches = countIn(objectOf(report['server_tool_use']), 'web_search_requests')
+  const details = objectOf(report['output_tokens_details'])
   const cachedTokens = countIn(report, 'cache_read_input_tokens') ?? before.cachedTokens
   const cacheWriteTokens =
     countIn(report, 'cache_creation_input_tokens') ?? written ?? before.cacheWriteTokens

@@ -4,7 +4,7 @@ import type { Call } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isArray, isGiven, isObject, stringOf, typeOf } from '../../core/json.ts'
+import { defined, isArray, isGiven, isObject, listOf, stringOf, typeOf } from '../../core/json.ts'
 import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
@@ -97,7 +97,7 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
       measure.text(item['summary'])
       return measure.text(item['content'])
     case 'additional_tools':
-      for (const tool of isArray(item['tools']) ? item['tools'] : []) readTool(tool, walk)
+      for (const tool of listOf(item['tools'])) readTool(tool, walk)
       return
     case 'item_reference':
       throw unsupportedParameter(

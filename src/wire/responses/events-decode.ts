@@ -4,7 +4,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import { isArray, isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
 import { parseEvent } from '../answer-json.ts'
 import { decodeComplaint, streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
@@ -45,7 +45,7 @@ class AnswerDecoder {
       case 'response.created':
       case 'response.in_progress':
       case 'response.queued':
-        return this.#start(isObject(data['response']) ? data['response'] : {})
+        return this.#start(objectOf(data['response']))
       case 'response.output_item.added':
         return this.#add(data)
       case 'response.output_item.done':
@@ -54,7 +54,7 @@ class AnswerDecoder {
       case 'response.incomplete': {
         // The name of the event is the marker: compatible providers leave the status out.
         const status = type.slice('response.'.length)
-        return this.whole({ ...(isObject(data['response']) ? data['response'] : {}), status })
+        return this.whole({ ...objectOf(data['response']), status })
       }
       case 'response.failed':
         throw failureOf(data['response'])
@@ -70,7 +70,7 @@ class AnswerDecoder {
     if (this.#isEnded) return []
     refuseUnfinished(response)
     const events = this.#start(response)
-    const output = isArray(response['output']) ? response['output'] : []
+    const output = listOf(response['output'])
     for (const [output_index, item] of output.entries()) {
       if (isObject(item)) events.push(...this.#done({ output_index, item }))
     }
@@ -109,7 +109,7 @@ class AnswerDecoder {
 
   #done(data: JsonObject): CanonicalEvent[] {
     const index = numberOf(data['output_index']) ?? this.#open?.index ?? this.#told.size
-    const item = isObject(data['item']) ? data['item'] : {}
+    const item = objectOf(data['item'])
     if (this.#isTold(item, index)) return []
     if (this.#open?.index === index) return this.#close(item)
     if (this.#open === undefined) return [...this.#start({}), ...this.#tell(item)]

@@ -1,7 +1,7 @@
 // How a responses stream says that it will not be completed: an error, then the failed response. No success follows.
 import type { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isObject } from '../../core/json.ts'
+import { objectOf } from '../../core/json.ts'
 import type { AnswerContext } from '../codec.ts'
 import { encodeError } from '../errors.ts'
 import type { Step } from './open-item.ts'
@@ -12,7 +12,7 @@ export function failureSteps(
   respond: (told: JsonObject) => JsonObject,
 ): readonly Step[] {
   const body = encodeError('chat', error, answer.requestId)
-  const told = isObject(body['error']) ? body['error'] : {}
+  const told = objectOf(body['error'])
   // The published type of this event is flat, first-party servers and Open Responses nest it: clients read either.
   const { code = null, message = '', param = null } = told
   return [

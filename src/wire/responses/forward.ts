@@ -1,7 +1,7 @@
 // The responses format passed on from client to provider and back: the same bytes but for the model's name, the state
 // that Tollgate keeps instead of the provider, the output limit, and tools that no hold pays for.
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { listOf, objectOf, stringOf } from '../../core/json.ts'
 import { parseEvent } from '../answer-json.ts'
 import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
@@ -38,7 +38,7 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Arra
 }
 
 function includeOf(body: JsonObject): readonly Json[] {
-  const asked = isArray(body['include']) ? body['include'] : []
+  const asked = listOf(body['include'])
   return asked.includes(ENCRYPTED_REASONING) ? asked : [...asked, ENCRYPTED_REASONING]
 }
 
@@ -68,7 +68,7 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
       if (!LIFECYCLE.has(type)) return event.raw
       const data = parseEvent(event)
       const response = {
-        ...(isObject(data['response']) ? data['response'] : {}),
+        ...objectOf(data['response']),
         ...names,
       }
       const changed = writeSse(sseEvent(event.event, { ...data, response }))

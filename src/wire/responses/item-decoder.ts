@@ -2,7 +2,7 @@
 // tells whatever the pieces did not, so a provider that leaves out deltas loses nothing.
 import type { CanonicalEvent, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { defined, isArray, isObject, numberOf, stringOf, typeOf } from '../../core/json.ts'
+import { defined, isArray, isObject, listOf, numberOf, stringOf, typeOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { decodeLogprobs } from '../logprobs.ts'
 import { BETWEEN_THOUGHTS } from './items-decode.ts'
@@ -62,7 +62,7 @@ class MessageDecoder implements ItemDecoder {
   }
 
   end(item: JsonObject): CanonicalEvent[] {
-    const content = isArray(item['content']) ? item['content'] : []
+    const content = listOf(item['content'])
     const events: CanonicalEvent[] = []
     for (const [index, part] of content.entries()) {
       if (!isObject(part)) continue
@@ -73,7 +73,7 @@ class MessageDecoder implements ItemDecoder {
       // The probabilities of a text that was told in pieces came with the pieces.
       const logprobs = told === undefined ? decodeLogprobs(part['logprobs']) : undefined
       events.push(...this.#tell({ kind, part: index, text }, logprobs))
-      const annotations = isArray(part['annotations']) ? part['annotations'] : []
+      const annotations = listOf(part['annotations'])
       events.push(...this.#cite(index, annotations.slice(told?.citations ?? 0)))
     }
     return [...events, ...this.#close()]

@@ -3,7 +3,7 @@
 import type { Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isArray, isObject, objectOf } from '../../core/json.ts'
 import type { AnswerContext } from '../codec.ts'
 import { usableTools } from './tools.ts'
 import { encodeUsage } from './usage.ts'
@@ -42,8 +42,8 @@ export function responseObjects(
 
 function echo(body: JsonObject): JsonObject {
   const { tools, toolChoice } = usableTools(body)
-  const text = isObject(body['text']) ? body['text'] : {}
-  const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {}
+  const text = objectOf(body['text'])
+  const reasoning = objectOf(body['reasoning'])
   return {
     instructions: body['instructions'] ?? null,
     previous_response_id: body['previous_response_id'] ?? null,

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 
 import { searchesWithin } from '../../core/call.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, stringOf } from '../../core/json.ts'
+import { isArray, isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import { asksForTool } from '../choice-among-none.ts'
 
 export type UsableTools = {
@@ -20,7 +20,7 @@ export type UsableTools = {
 /** The request's tools without those that run at the provider, whose price no hold covers. */
 export function usableTools(body: JsonObject, { maySearch = false } = {}): UsableTools {
   const isGone = maySearch ? (tool: Json) => isHosted(tool) && !isSearch(tool) : isHosted
-  const given = isArray(body['tools']) ? body['tools'] : []
+  const given = listOf(body['tools'])
   const { input, brought } = usableInput(body['input'])
   const dropped = new Set([...given.filter(isGone), ...brought.filter(isHosted)].map(nameOf))
   const tools = given.filter((tool) => !isGone(tool))
@@ -58,7 +58,7 @@ function usableInput(input: Json | undefined): {
 }
 
 function toolsIn(item: Json): readonly Json[] {
-  return isObject(item) && isArray(item['tools']) ? item['tools'] : []
+  return listOf(objectOf(item)['tools'])
 }
 
 /** Tools that the client runs, or that need no running: everything else runs at the provider. */
@@ -93,7 +93,7 @@ function usableChoice(choice: Json | undefined, usable: readonly Json[]): Json |
   if (!isObject(choice)) return choice
   const types = new Set(['function', 'custom', 'namespace', ...usable.map(toolType)])
   if (toolType(choice) !== 'allowed_tools') return types.has(toolType(choice)) ? choice : undefined
-  const allowed = isArray(choice['tools']) ? choice['tools'] : []
+  const allowed = listOf(choice['tools'])
   const left = allowed.filter((tool) => types.has(toolType(tool)))
   if (left.length === allowed.length) return choice
   return left.length === 0 ? undefined : { ...choice, tools: left }
@@ -135,7 +135,7 @@ export function toolNames(body: JsonObject): ToolNames {
   for (const { tool } of declared) {
     const namespace = stringOf(tool['name'])
     if (tool['type'] !== 'namespace' || namespace === undefined) continue
-    for (const inner of isArray(tool['tools']) ? tool['tools'] : []) {
+    for (const inner of listOf(tool['tools'])) {
       const name = isObject(inner) ? stringOf(inner['name']) : undefined
       if (name === undefined) continue
       own.set(flat(name, namespace), { name, namespace, custom: toolType(inner) === 'custom' })
@@ -154,7 +154,7 @@ export type DeclaredTool = { readonly tool: JsonObject; readonly place: string }
 /** Every tool object of the request: those of `tools`, and those that an input item adds on the way. */
 export function declaredTools(body: JsonObject): DeclaredTool[] {
   const declared = placed(body['tools'], 'tools')
-  const items = isArray(body['input']) ? body['input'] : []
+  const items = listOf(body['input'])
   for (const [index, item] of items.entries()) {
     if (!isObject(item) || item['type'] !== 'additional_tools') continue
     declared.push(...placed(item['tools'], `input[${index}].tools`))

@@ -2,7 +2,7 @@
 import type { Usage } from '../../core/events.ts'
 import { whereAny } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject } from '../../core/json.ts'
+import { isArray, isObject, objectOf } from '../../core/json.ts'
 import { countIn, readable } from '../counts.ts'
 
 export function encodeUsage(usage: Usage): JsonObject {
@@ -32,15 +32,15 @@ export function encodeUsage(usage: Usage): JsonObject {
 /** Of a whole response; undefined when the provider did not tell both sides. */
 export function decodeUsage({ usage, output }: JsonObject): Usage | undefined {
   if (!isObject(usage)) return undefined
-  const input = objectIn(usage, 'input_tokens_details')
-  const lifetimes = objectIn(input, 'cache_write_tokens_details')
+  const input = objectOf(usage['input_tokens_details'])
+  const lifetimes = objectOf(input['cache_write_tokens_details'])
   return readable({
     inputTokens: countIn(usage, 'input_tokens') ?? NaN,
     cachedTokens: countIn(input, 'cached_tokens') ?? 0,
     cacheWriteTokens: countIn(input, 'cache_write_tokens') ?? 0,
     cacheWriteLongTokens: countIn(lifetimes, 'ttl_12h_tokens') ?? 0,
     outputTokens: countIn(usage, 'output_tokens') ?? NaN,
-    reasoningTokens: countIn(objectIn(usage, 'output_tokens_details'), 'reasoning_tokens') ?? 0,
+    reasoningTokens: countIn(objectOf(usage['output_tokens_details']), 'reasoning_tokens') ?? 0,
     ...whereAny('webSearches', isArray(output) ? output.filter(isSearch).length : 0),
   })
 }
@@ -48,10 +48,5 @@ export function decodeUsage({ usage, output }: JsonObject): Usage | undefined {
 /** Pages that are opened or looked through afterwards belong to the search that found them. */
 function isSearch(item: Json): boolean {
   if (!isObject(item) || item['type'] !== 'web_search_call') return false
-  return (objectIn(item, 'action')['type'] ?? 'search') === 'search'
-}
-
-function objectIn(parent: JsonObject, name: string): JsonObject {
-  const child = parent[name]
-  return isObject(child) ? child : {}
+  return (objectOf(item['action'])['type'] ?? 'search') === 'search'
 }
