@@ -71,7 +71,7 @@ describe('docs/translation.md', () => {
       .filter(({ text }) => /dropped\.(?:add|push)\(\s*[^'`\s]/.test(text))
       .map(({ path }) => path)
     // The table of losses, and the list of fields that the messages format takes out.
-    assert.deepEqual(hidden, ['src/wire/features.ts', 'src/wire/messages/removals.ts'])
+    assert.deepEqual(hidden, ['src/wire/losses.ts', 'src/wire/messages/removals.ts'])
   })
 
   test('what it says is taken out of every request is taken out', () => {
@@ -112,7 +112,7 @@ describe('docs/translation.md', () => {
       'src/wire/refused-fields.ts': ['`file_id`'],
       'src/wire/responses/call.ts': ['`item_reference`'],
       'src/wire/responses/items-decode.ts': ['`input[].type`'],
-      'src/wire/features.ts': [],
+      'src/wire/losses.ts': [],
     }
     for (const { path, text } of sources()) {
       for (const [, name] of text.matchAll(/unsupportedParameter\(\s*('[^']*'|[\w.]+)/g)) {

@@ -15,7 +15,7 @@ import type { Breaker } from '../routing/breaker.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { RequestChange } from '../wire/codec.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
-import { lossesOf } from '../wire/features.ts'
+import { lossesOf } from '../wire/losses.ts'
 import type { ClientRequest } from './client-request.ts'
 import { tellingLeftOut } from './left-out.ts'
 

@@ -6,7 +6,7 @@ import type { TargetFormat } from '../core/endpoints.ts'
 import type { Conversation, Effort, Nature } from '../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../core/sample-conversation.ts'
 import { encodeRequest as encodeChat } from './chat/request-encode.ts'
-import { lossesOf } from './features.ts'
+import { lossesOf } from './losses.ts'
 import { encodeRequest as encodeResponse } from './responses/request-encode.ts'
 
 const PLAIN: Nature = { reasons: false }

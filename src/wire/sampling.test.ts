@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { Conversation, Effort } from '../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../core/sample-conversation.ts'
 import { encodeRequest as encodeChat } from './chat/request-encode.ts'
-import { lossesOf } from './features.ts'
+import { lossesOf } from './losses.ts'
 import { encodeRequest as encodeResponse } from './responses/request-encode.ts'
 import { takesSampling } from './sampling.ts'
 

@@ -6,7 +6,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Conversation, Nature, Reasoning } from '../../core/request.ts'
-import { lossesOf } from '../features.ts'
+import { lossesOf } from '../losses.ts'
 import { sseEvent } from '../sse.ts'
 import { converseCodec } from './codec.ts'
 

@@ -1,5 +1,5 @@
 // A canonical request as Converse takes it. The model stands in the address, and whether to stream does, too. What this
-// format cannot say is simply not written: `features.ts` has told the client.
+// format cannot say is simply not written: `losses.ts` has told the client.
 import assert from 'node:assert/strict'
 
 import type { JsonObject } from '../../core/json.ts'

@@ -7,7 +7,7 @@ import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation } from '../../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
-import { lossesOf } from '../features.ts'
+import { lossesOf } from '../losses.ts'
 import { SseReader } from '../sse.ts'
 import { geminiCodec, geminiEmbeddingsCodec } from './codec.ts'
 

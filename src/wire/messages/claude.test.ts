@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation, Effort, Nature, Reasoning } from '../../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
-import { lossesOf } from '../features.ts'
+import { lossesOf } from '../losses.ts'
 import { encodeRequest } from './request-encode.ts'
 
 function conversation(model: string, more: Partial<Conversation>): Conversation {

@@ -1,5 +1,5 @@
 // A canonical request in the messages format, for a provider. What this format cannot say, or the model does not take
-// (`claude.ts`), is simply not written: `features.ts` has told the client.
+// (`claude.ts`), is simply not written: `losses.ts` has told the client.
 import assert from 'node:assert/strict'
 
 import type { JsonObject } from '../../core/json.ts'

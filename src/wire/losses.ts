@@ -1,0 +1,124 @@
+// What a request loses on its way to a target: the features it uses, held against the table of what the target's format
+// cannot be told.
+import type { ChatFormat, TargetFormat } from '../core/endpoints.ts'
+import { unsupportedParameter } from '../core/errors.ts'
+import { defined } from '../core/json.ts'
+import type { Conversation, FilePart, Message, Nature } from '../core/request.ts'
+import { calledTools } from './converse/called-tools.ts'
+import { documentFormat } from './converse/documents.ts'
+import type { Feature } from './features.ts'
+import { FEATURES, LOSSES } from './features.ts'
+import { isTextType } from './media.ts'
+import { CACHE_MARKS_MAX, marksIn } from './messages/cache-marks.ts'
+import { claudeOf } from './messages/claude.ts'
+import { isForcedInWords } from './messages/forced-tool.ts'
+import { hindranceOf, thinksAsAsked } from './messages/thinking-encode.ts'
+import { takesSampling } from './sampling.ts'
+import { isDeafToEffort, thinksAnyway } from './thinking.ts'
+
+/** Who is told: a model by its provider's name for it, and the format it is told in. */
+export type Listener = {
+  readonly format: TargetFormat
+  readonly model: string
+  readonly nature?: Nature
+}
+
+/**
+ * What the request loses on its way to `target`, by the client's own names, or a refusal that names the field.
+ * Encoders may therefore simply not write what their format lacks.
+ */
+export function lossesOf(request: Conversation, client: ChatFormat, target: Listener): string[] {
+  const dropped = new Set(request.dropped)
+  for (const feature of featuresOf(request, target)) {
+    const loss = LOSSES[target.format][feature]
+    if (loss === undefined) continue
+    const names: Partial<Record<ChatFormat, string>> = FEATURES[feature]
+    const name = names[client]
+    if (loss.rule === 'refuse') {
+      throw unsupportedParameter(
+        name ?? feature,
+        `${name ?? feature} cannot be used with the model ${request.model}: ${loss.why} in the format its provider speaks`,
+      )
+    }
+    // What the client's format has no word for was added in decoding: it never said it.
+    if (name !== undefined) dropped.add(name)
+  }
+  return [...dropped]
+}
+
+/** The features a request uses. */
+export function featuresOf(request: Conversation, target: Listener): Feature[] {
+  const { sampling, messages, reasoning, outputFormat } = request
+  const parts = messages.flatMap((message): readonly Part[] => message.parts)
+  const told: Conversation = defined({ ...request, model: target.model, nature: target.nature })
+  const claude = claudeOf(told)
+  const isClaudes = target.format === 'messages'
+  const thinks = isClaudes && thinksAsAsked(told)
+  const hindrance = isClaudes ? hindranceOf(told) : undefined
+  const isFree = takesSampling(told)
+  const uses: Record<Feature, boolean> = {
+    choices: request.choices > 1,
+    stop: sampling.stop !== undefined,
+    stop_beyond_four: (sampling.stop?.length ?? 0) > 4,
+    stop_beyond_five: (sampling.stop?.length ?? 0) > 5,
+    blank_stop: sampling.stop?.some((text) => text.trim() === '') ?? false,
+    temperature_above_one: (sampling.temperature ?? 0) > 1,
+    temperature_while_thinking: thinks && sampling.temperature !== undefined,
+    top_p_while_thinking: thinks && sampling.topP !== undefined,
+    top_p_beside_temperature: sampling.topP !== undefined && sampling.temperature !== undefined,
+    temperature_of_newer_claude: !claude.takesSampling && (sampling.temperature ?? 1) !== 1,
+    top_p_of_newer_claude: !claude.takesSampling && (sampling.topP ?? 1) !== 1,
+    temperature_of_reasoner: !isFree && (sampling.temperature ?? 1) !== 1,
+    top_p_of_reasoner: !isFree && (sampling.topP ?? 1) !== 1,
+    logprobs_of_reasoner: !isFree && sampling.logprobs !== undefined,
+    top_k: sampling.topK !== undefined,
+    frequency_penalty: sampling.frequencyPenalty !== undefined,
+    presence_penalty: sampling.presencePenalty !== undefined,
+    seed: sampling.seed !== undefined,
+    logit_bias: sampling.logitBias !== undefined,
+    logprobs: sampling.logprobs !== undefined,
+    verbosity: request.verbosity !== undefined,
+    metadata: request.metadata !== undefined,
+    cache_key: request.cacheKey !== undefined,
+    cache_marks: marksIn(request) > 0,
+    cache_marks_beyond_four: marksIn(request) > CACHE_MARKS_MAX,
+    end_user: request.endUser !== undefined,
+    participant_name: messages.some((message) => 'name' in message && message.name !== undefined),
+    audio: parts.some((part) => part.type === 'audio'),
+    image_detail: parts.some((part) => part.type === 'image' && part.detail !== undefined),
+    image_url: parts.some((part) => part.type === 'image' && part.source.type === 'url'),
+    single_tool_call: request.parallelToolCalls === false && request.tools.length > 0,
+    file_url: parts.some((part) => part.type === 'file' && part.source.type === 'url'),
+    file_beyond_documents: parts.some(
+      (part) => part.type === 'file' && documentFormat(part.source) === undefined,
+    ),
+    forced_tool: isForcedInWords(told),
+    forbidden_tools: request.toolChoice?.type === 'none' && calledTools(request).length > 0,
+    strict_tool: request.tools.some((tool) => tool.type === 'function' && tool.strict === true),
+    tool_input_format: request.tools.some(
+      (tool) => tool.type === 'custom' && tool.inputFormat !== undefined,
+    ),
+    file_beyond_pdf: parts.some((part) => part.type === 'file' && !isPdfOrText(part)),
+    thinking_before_forced_tool: hindrance === 'forced tool',
+    thinking_within_small_limit: hindrance === 'small limit',
+    thinking_in_unthinking_turn: hindrance === 'unthinking turn',
+    effort_beside_budget: reasoning?.effort !== undefined && reasoning.tokensMax !== undefined,
+    thinking_budget: reasoning?.tokensMax !== undefined,
+    thinking_display: reasoning?.display !== undefined,
+    foreign_thinking: parts.some(
+      (part) => part.type === 'thinking' && part.seal?.format !== target.format,
+    ),
+    reasoning: isDeafToEffort(told, target.format),
+    thinking_off: thinksAnyway(told, target.format),
+    schema_name: outputFormat?.type === 'json-schema',
+  }
+  return (Object.keys(uses) as Feature[]).filter((feature) => uses[feature])
+}
+
+type Part = Message['parts'][number]
+
+/** Whether a file can be a document of the messages format: a PDF, or text in whatever clothes. */
+function isPdfOrText({ source }: FilePart): boolean {
+  if (source.type !== 'base64' || source.mediaType === 'application/pdf') return true
+  return isTextType(source.mediaType)
+}
