@@ -29,21 +29,23 @@ export type CanonicalEvent =
     })
   | (Place & { readonly type: 'tool-call-delta'; readonly text: string })
   | (Place & { readonly type: 'tool-call-end' })
-  | {
-      readonly type: 'choice-end'
-      readonly choice: number
-      readonly reason: FinishReason
-      /** The stop sequence that was met, where the provider tells. */
-      readonly stopSequence?: string
-      /** Why the provider refused, in its words. */
-      readonly explanation?: string
-    }
+  | ChoiceEnd
   | { readonly type: 'embedding'; readonly index: number; readonly vector: readonly number[] }
   /** Totals so far, never increments: the last one counts. */
   | { readonly type: 'usage'; readonly usage: Usage }
   /** The provider said that it is finished. An answer without this event is cut, whatever else it contains. */
   | { readonly type: 'response-end' }
   | { readonly type: 'ping' }
+
+export type ChoiceEnd = {
+  readonly type: 'choice-end'
+  readonly choice: number
+  readonly reason: FinishReason
+  /** The stop sequence that was met, where the provider tells. */
+  readonly stopSequence?: string
+  /** Why the provider refused, in its words. */
+  readonly explanation?: string
+}
 
 /** limit = the output limit was reached; context = the context window was; refusal = the provider's policy stopped it. */
 export type FinishReason = 'stop' | 'limit' | 'context' | 'tool-call' | 'refusal' | 'pause'

@@ -73,14 +73,15 @@ export type Message =
     }
   | { readonly role: 'user'; readonly parts: readonly UserPart[]; readonly name?: string }
   | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[]; readonly name?: string }
-  /** The result of one tool call. */
-  | {
-      readonly role: 'tool'
-      readonly callId: string
-      readonly parts: readonly (TextPart | ImagePart | FilePart)[]
-      readonly isError?: boolean
-      readonly cache?: CacheMark
-    }
+  | ToolMessage
+
+/** The result of one tool call. */
+export type ToolMessage = Cacheable & {
+  readonly role: 'tool'
+  readonly callId: string
+  readonly parts: readonly (TextPart | ImagePart | FilePart)[]
+  readonly isError?: boolean
+}
 
 export type UserPart = TextPart | ImagePart | FilePart | AudioPart
 export type AssistantPart = TextPart | RefusalPart | ThinkingPart | ToolCallPart

@@ -1,5 +1,12 @@
 // What the sandbox's answer is about: the last user message, and what tools have said since the last answer.
-import type { Conversation, FilePart, ImagePart, Message, UserPart } from '../../core/request.ts'
+import type {
+  Conversation,
+  FilePart,
+  ImagePart,
+  Message,
+  ToolMessage,
+  UserPart,
+} from '../../core/request.ts'
 import { lastUserText, withoutScript } from './script.ts'
 
 export type Turn = {
@@ -67,8 +74,6 @@ function callNames(messages: readonly Message[]): ReadonlyMap<string, string> {
       .flatMap((part) => (part.type === 'tool-call' ? [[part.id, part.name] as const] : [])),
   )
 }
-
-type ToolMessage = Extract<Message, { role: 'tool' }>
 
 function resultOf(message: ToolMessage, names: ReadonlyMap<string, string>): ToolResult {
   return {

@@ -1,6 +1,6 @@
 // The answer as chat completions tell it: canonical events become changes to the message of a choice. A stream sends
 // the changes one by one, a whole answer is their sum, so both say the same.
-import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
+import type { CanonicalEvent, ChoiceEnd, FinishReason, TokenLogprob } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { listOf, objectOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
@@ -159,7 +159,6 @@ export class DeltaEncoder {
 }
 
 type BlockEvent = Extract<CanonicalEvent, { readonly block: number }>
-type ChoiceEnd = Extract<CanonicalEvent, { readonly type: 'choice-end' }>
 type CallPiece = { readonly id?: string; readonly name?: string; readonly input?: string }
 
 function newChoice(): ChoiceState {

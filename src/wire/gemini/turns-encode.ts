@@ -8,6 +8,7 @@ import type {
   FilePart,
   ImagePart,
   Message,
+  ToolMessage,
   UserPart,
 } from '../../core/request.ts'
 import { withUniqueCallIds } from '../call-ids.ts'
@@ -153,7 +154,7 @@ function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObjec
   return encoded
 }
 
-function encodeResult(message: Extract<Message, { role: 'tool' }>, name: string): JsonObject {
+function encodeResult(message: ToolMessage, name: string): JsonObject {
   const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
   return { functionResponse: { name, response: resultObject(text, message.isError === true) } }
 }

@@ -1,6 +1,6 @@
 // The frames of a messages stream from canonical events, one answer long. A frame is one event of the stream; its type is
 // also the name on the `event:` line, without which SDKs drop it.
-import type { CanonicalEvent, Usage } from '../../core/events.ts'
+import type { CanonicalEvent, ChoiceEnd, Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
@@ -29,8 +29,6 @@ export type FrameDelta =
   | { readonly type: 'signature_delta'; readonly signature: string }
   | { readonly type: 'citations_delta'; readonly citation: JsonObject }
   | { readonly type: 'input_json_delta'; readonly partial_json: string }
-
-type ChoiceEnd = Extract<CanonicalEvent, { type: 'choice-end' }>
 
 /** The signature of thoughts that nobody sealed: an empty pack, so that no provider is shown them as its own. */
 const UNSEALED = SEAL_MARK

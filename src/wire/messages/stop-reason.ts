@@ -1,9 +1,7 @@
 // Why an answer ended, in the words of the messages format and back.
-import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
+import type { ChoiceEnd, FinishReason } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { objectOf, stringOf } from '../../core/json.ts'
-
-type ChoiceEnd = Extract<CanonicalEvent, { type: 'choice-end' }>
 
 const STOP_REASONS: Record<FinishReason, string> = {
   stop: 'end_turn',

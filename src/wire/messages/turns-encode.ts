@@ -2,7 +2,7 @@
 // apart, tool results at the beginning of the turn that follows the calls.
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
-import type { Conversation, Message } from '../../core/request.ts'
+import type { Conversation, Message, ToolMessage } from '../../core/request.ts'
 import { withUniqueCallIds } from '../call-ids.ts'
 import { JSON_ONLY, lateInstruction } from '../instructions.ts'
 import { NO_CONTENT, takeTurns } from '../turns.ts'
@@ -52,7 +52,7 @@ function encodeLateInstruction(message: Message): JsonObject[] {
   }))
 }
 
-function encodeResult(message: Extract<Message, { role: 'tool' }>): JsonObject {
+function encodeResult(message: ToolMessage): JsonObject {
   const content = encodeParts(message.parts)
   return defined({
     type: 'tool_result',

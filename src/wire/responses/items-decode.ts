@@ -3,7 +3,7 @@
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isGiven, stringOf } from '../../core/json.ts'
-import type { AssistantPart, Message, ThinkingPart } from '../../core/request.ts'
+import type { AssistantPart, Message, ThinkingPart, ToolMessage } from '../../core/request.ts'
 import {
   expectList,
   expectName,
@@ -69,7 +69,7 @@ class Turns {
   }
 
   /** False = nobody has called it. */
-  result(message: Extract<Message, { role: 'tool' }>): boolean {
+  result(message: ToolMessage): boolean {
     this.#open = undefined
     const caller = this.#callers.get(message.callId)
     caller?.results.push(message)

@@ -5,12 +5,12 @@ import { defined } from '../../core/json.ts'
 import type {
   AssistantPart,
   FilePart,
-  ImagePart,
   Message,
   RefusalPart,
   TextPart,
   ThinkingPart,
   ToolCallPart,
+  ToolMessage,
   UserPart,
 } from '../../core/request.ts'
 import { fitIdentifier } from '../identifiers.ts'
@@ -118,9 +118,7 @@ function encodeCall({ id, name, input, custom }: ToolCallPart): JsonObject {
     : { type: 'function_call', call_id, name, arguments: input === '' ? '{}' : input }
 }
 
-type Result = Extract<Message, { role: 'tool' }>
-
-function encodeResult({ callId, parts, isError }: Result, custom: boolean): JsonObject {
+function encodeResult({ callId, parts, isError }: ToolMessage, custom: boolean): JsonObject {
   const told = isError === true ? markError(parts) : parts
   const [only] = told
   return {
@@ -136,7 +134,7 @@ function encodeResult({ callId, parts, isError }: Result, custom: boolean): Json
 }
 
 /** The format has no mark for a failed call, so the text says it. */
-function markError(parts: readonly (TextPart | ImagePart | FilePart)[]): readonly UserPart[] {
+function markError(parts: ToolMessage['parts']): readonly UserPart[] {
   const [first, ...rest] = parts
   return first?.type === 'text'
     ? [{ ...first, text: `Error: ${first.text}` }, ...rest]
