@@ -66,7 +66,7 @@ export type AlertDestinationsTable = {
 export type AlertsTable = {
   id: string
   at: number
-  kind: Generated<'budget' | 'expiry'>
+  kind: Generated<'budget' | 'refused' | 'expiry'>
   account_id: string
   account_name: string | null
   period_seq: number

@@ -11,7 +11,7 @@ import { percentSpent, reached, readAlertRules } from './alert-rules.ts'
 import type { Store } from './open.ts'
 import { FRAME_ID, type Tables } from './tables.ts'
 
-export type Alert = BudgetAlert | ExpiryAlert
+export type Alert = BudgetAlert | RefusedAlert | ExpiryAlert
 
 type GivenAlert = {
   readonly id: string
@@ -21,13 +21,17 @@ type GivenAlert = {
   readonly accountName: string | null
 }
 
-export type BudgetAlert = GivenAlert & {
-  readonly kind: 'budget'
-  readonly threshold: number
+type Spending = {
   readonly spentNanodollars: bigint
   readonly limitNanodollars: bigint
   readonly resetsAt: number | null
 }
+
+export type BudgetAlert = GivenAlert &
+  Spending & { readonly kind: 'budget'; readonly threshold: number }
+
+/** Calls are refused, because what is left of the budget does not pay for them. */
+export type RefusedAlert = GivenAlert & Spending & { readonly kind: 'refused' }
 
 export type ExpiryAlert = GivenAlert & {
   readonly kind: 'expiry'
@@ -37,7 +41,38 @@ export type ExpiryAlert = GivenAlert & {
 
 /** Gives what these accounts have reached and nobody has given yet. */
 export async function giveAlerts(store: Store, accountIds: readonly string[]): Promise<void> {
-  if (accountIds.length === 0) return
+  for (const { thresholds, percent, alert } of await readSpending(store, accountIds)) {
+    const passed = reached(thresholds, percent)
+    await store.db.transaction().execute((tx) => giveOne(store, tx, { thresholds: passed, alert }))
+  }
+}
+
+/** Below every threshold, so that it takes the place of none among what is given once. */
+const REFUSED = 0
+
+/** Tells that these accounts refuse calls, unless they were told to be spent, or are meant to refuse or to be silent. */
+export async function giveRefused(store: Store, accountIds: readonly string[]): Promise<void> {
+  for (const { thresholds, percent, alert } of await readSpending(store, accountIds)) {
+    const isTold = reached(thresholds, percent).some((threshold) => threshold >= 100)
+    if (isTold || thresholds.length === 0 || alert.limit_nanodollars === 0n) continue
+    const refused = { ...alert, kind: 'refused', threshold: REFUSED } as const
+    await store.db.transaction().execute((tx) => giveAlert(store, tx, refused))
+  }
+}
+
+type AccountSpending = {
+  readonly thresholds: readonly number[]
+  readonly percent: number
+  /** What every alert about it says. */
+  readonly alert: Omit<NewAlert, 'threshold'>
+}
+
+/** Of those that have a limit. */
+async function readSpending(
+  store: Store,
+  accountIds: readonly string[],
+): Promise<readonly AccountSpending[]> {
+  if (accountIds.length === 0) return []
   const rules = await readAlertRules(store)
   const rows = await store.db
     .selectFrom('accounts')
@@ -46,27 +81,25 @@ export async function giveAlerts(store: Store, accountIds: readonly string[]): P
     .select('keys.name')
     .where('accounts.id', 'in', accountIds)
     .execute()
-  for (const row of rows) {
+  return rows.flatMap((row) => {
     const account = viewAccount(store, row)
     const { spentNanodollars: spent, resetsAt } = account
     const limit = limitWithTopUp(account)
-    if (limit === null) continue
-    const thresholds = reached(rules.get(row.id) ?? USUAL_THRESHOLDS, percentSpent(spent, limit))
-    await store.db.transaction().execute((tx) =>
-      giveOne(store, tx, {
-        thresholds,
-        alert: {
-          at: store.clock.now(),
-          account_id: row.id,
-          account_name: row.name,
-          period_seq: row.period_seq,
-          spent_nanodollars: spent,
-          limit_nanodollars: limit,
-          resets_at: resetsAt,
-        },
-      }),
-    )
-  }
+    if (limit === null) return []
+    return {
+      thresholds: rules.get(row.id) ?? USUAL_THRESHOLDS,
+      percent: percentSpent(spent, limit),
+      alert: {
+        at: store.clock.now(),
+        account_id: row.id,
+        account_name: row.name,
+        period_seq: row.period_seq,
+        spent_nanodollars: spent,
+        limit_nanodollars: limit,
+        resets_at: resetsAt,
+      },
+    }
+  })
 }
 
 type Reached = {
@@ -272,12 +305,11 @@ function alertOf(row: Selectable<AlertsTable>): Alert {
     const { threshold: daysBefore, period_seq: expiresAt } = row
     return { ...given, kind: 'expiry', daysBefore, expiresAt }
   }
-  return {
-    ...given,
-    kind: 'budget',
-    threshold: row.threshold,
+  const spending = {
     spentNanodollars: row.spent_nanodollars,
     limitNanodollars: row.limit_nanodollars,
     resetsAt: row.resets_at,
   }
+  if (row.kind === 'refused') return { ...given, ...spending, kind: 'refused' }
+  return { ...given, ...spending, kind: 'budget', threshold: row.threshold }
 }

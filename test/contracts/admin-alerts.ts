@@ -6,8 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 
 import { AlertWatch } from '../../src/admin/alerts/watch.ts'
+import { NO_COST } from '../../src/catalog/tokens.ts'
 import { AlertPatrol } from '../../src/store/alert-patrol.ts'
 import { giveAlerts, listDeliveries } from '../../src/store/alerts.ts'
+import { findKey } from '../../src/store/keys.ts'
 import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 import { until } from '../support/until.ts'
@@ -238,6 +240,81 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         result: 'answered 500',
       })
       assert.ok(Date.parse(String(delivery?.['next_attempt_at'])) > Date.now())
+    })
+
+    describe('calls that are refused for the budget', () => {
+      /** Both nodes refuse it: what it could cost is not left. */
+      const refuse = async (keyId: string, times = 2): Promise<void> => {
+        const { allowVersion } = await findKey(desk.parts.store, keyId)
+        for (const watch of watches)
+          for (let time = 0; time < times; time++) {
+            const answer = await watch.watching(desk.parts.flow.ledger).reserve({
+              requestId: `req_refused_${time}`,
+              keyId,
+              allowVersion,
+              endpoint: 'chat',
+              modelAsked: 'sandbox-chat',
+              worstCase: { ...NO_COST, fixedPicodollars: 2_000_000_000n },
+              whenTight: 'refuse',
+              estimatedTokens: 1,
+              recounted: true,
+            })
+            assert.equal('reason' in answer && answer.reason, 'budget')
+          }
+        await lookAll()
+      }
+
+      test('are told once, before any threshold is reached', async () => {
+        const id = await newKey('refusing')
+        await spend(id)
+        const count = received.length
+        await refuse(id)
+        await refuse(id)
+        assert.equal(received.length, count + 1)
+        assert.partialDeepStrictEqual(JSON.parse(received.at(-1)?.body ?? ''), {
+          type: 'budget.calls_refused',
+          scope: 'key',
+          key: { id, name: 'refusing' },
+          spent: '0.000012',
+          limit: '0.0011',
+        })
+        const [alert, ...more] = await alertsOf(id)
+        assert.partialDeepStrictEqual(alert, { kind: 'refused', key: id, limit: '0.0011' })
+        assert.deepEqual(more, [])
+      })
+
+      test('leave the thresholds to be told later', async () => {
+        const id = await newKey('refusing early')
+        await refuse(id)
+        await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+        for (const watch of watches) await watch.look()
+        await spendAndLook(id)
+        assert.deepEqual(
+          (await alertsOf(id)).map(({ kind }) => kind),
+          ['budget', 'refused'],
+        )
+      })
+
+      test('are no news where all is known to be spent, or nothing is to be told', async () => {
+        const count = received.length
+        const silent = await newKey('unspoken')
+        await desk.call('PUT', `/keys/${silent}/alerts`, { body: { thresholds: [] } })
+        await refuse(silent)
+        assert.equal(received.length, count)
+        const spent = await newKey('spent')
+        await spend(spent)
+        const { headers } = await desk.call('GET', `/keys/${spent}`)
+        await desk.call('PATCH', `/keys/${spent}`, {
+          body: { budget: '0.000012' },
+          headers: { 'if-match': String(headers.get('etag')) },
+        })
+        await refuse(spent)
+        assert.equal(received.length, count + 1)
+        assert.deepEqual(
+          (await alertsOf(spent)).map(({ threshold }) => threshold),
+          [100, 80, 50],
+        )
+      })
     })
 
     test('mail reaches who is to be reached', async () => {

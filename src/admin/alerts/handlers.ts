@@ -125,16 +125,16 @@ function alertAnswer(alert: Alert): AlertAnswer {
     return { ...given, kind: 'expiry', scope: 'key', key, days_before, expires_at }
   }
   const isFrame = alert.accountId === FRAME_ID
-  return {
+  const about = {
     ...given,
-    kind: 'budget',
     scope: isFrame ? 'frame' : 'key',
     key: isFrame ? null : alert.accountId,
-    threshold: alert.threshold,
     spent: usd(alert.spentNanodollars),
     limit: usd(alert.limitNanodollars),
     resets_at: iso(alert.resetsAt),
-  }
+  } as const
+  if (alert.kind === 'refused') return { ...about, kind: 'refused' }
+  return { ...about, kind: 'budget', threshold: alert.threshold }
 }
 
 function deliveryAnswer(delivery: Delivery): DeliveryAnswer {

@@ -8,7 +8,7 @@ import { SENTENCES } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/value-json.ts'
 import type { HttpCall, HttpClient } from '../../providers/http.ts'
 import type { Destination } from '../../store/alert-destinations.ts'
-import type { Alert, BudgetAlert, ExpiryAlert } from '../../store/alerts.ts'
+import type { Alert, BudgetAlert, ExpiryAlert, RefusedAlert } from '../../store/alerts.ts'
 import { FRAME_ID } from '../../store/tables.ts'
 import type { Mailer } from '../mail.ts'
 import { webhookFailure } from './webhook-failure.ts'
@@ -85,20 +85,37 @@ async function sendMail(
   alert: Alert,
 ): Promise<string> {
   if (mailer === undefined) throw new Error(SENTENCES.no_smtp)
-  const { subject, text } = alert.kind === 'budget' ? budgetLetter(alert) : expiryLetter(alert)
+  const { subject, text } = letterOf(alert)
   await mailer.send({ to: address, subject: `Tollgate: ${subject}`, text: `${text}\n` })
   return 'taken by the mail server'
 }
 
-function budgetLetter(alert: BudgetAlert) {
-  const { threshold, spentNanodollars, limitNanodollars, resetsAt } = alert
-  const what = alert.accountId === FRAME_ID ? 'The frame above all keys' : nameOf(alert)
+function letterOf(alert: Alert) {
+  switch (alert.kind) {
+    case 'budget':
+      return {
+        subject: `${payerOf(alert)} has spent ${alert.threshold} % of its budget`,
+        text: spendingText(alert),
+      }
+    case 'refused':
+      return {
+        subject: `${payerOf(alert)} refuses calls for its budget`,
+        text: `What is left of the budget does not pay for some calls, which are refused. ${spendingText(alert)}`,
+      }
+    case 'expiry':
+      return expiryLetter(alert)
+  }
+}
+
+function spendingText(alert: BudgetAlert | RefusedAlert): string {
+  const { spentNanodollars: spent, limitNanodollars: limit, resetsAt } = alert
   const until =
     resetsAt === null ? '' : ` The budget starts anew on ${new Date(resetsAt).toUTCString()}.`
-  return {
-    subject: `${what} has spent ${threshold} % of its budget`,
-    text: `${what} has spent ${formatUsd(spentNanodollars)} of ${formatUsd(limitNanodollars)} USD.${until}`,
-  }
+  return `${payerOf(alert)} has spent ${formatUsd(spent)} of ${formatUsd(limit)} USD.${until}`
+}
+
+function payerOf(alert: Alert): string {
+  return alert.accountId === FRAME_ID ? 'The frame above all keys' : nameOf(alert)
 }
 
 function expiryLetter(alert: ExpiryAlert) {
@@ -132,12 +149,12 @@ function alertJson(alert: Alert) {
       expires_at: iso(alert.expiresAt),
     }
   }
-  return {
-    ...given,
-    type: 'budget.threshold_reached',
-    threshold: alert.threshold,
+  const spending = {
     spent: usd(alert.spentNanodollars),
     limit: usd(alert.limitNanodollars),
     resets_at: iso(alert.resetsAt),
   }
+  if (alert.kind === 'refused') return { ...given, type: 'budget.calls_refused', ...spending }
+  const { threshold } = alert
+  return { ...given, type: 'budget.threshold_reached', threshold, ...spending }
 }

@@ -1,10 +1,10 @@
-// Notices when an account has reached a part of its budget or a key is about to expire, and sees to it that alerts are
-// given and delivered. A request does no more for it than leave its balances behind; everything else happens on a timer,
-// which also finds what was reached without a request.
+// Notices when an account has reached a part of its budget, or refuses calls for it, or a key is about to expire, and sees
+// to it that alerts are given and delivered. A request does no more for it than leave its balances or its refusal behind;
+// everything else happens on a timer, which also finds what was reached without a request.
 import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
 import { messageOf } from '../../core/message-of.ts'
 import { FRAME_ID } from '../../store/tables.ts'
-import type { Balance, Balances, Ledger } from '../../ledger/ledger.ts'
+import type { Balance, Balances, Ledger, Shortage } from '../../ledger/ledger.ts'
 import { AlertPatrol } from '../../store/alert-patrol.ts'
 import { percentSpent, reached, readAlertRules, type AlertRules } from '../../store/alert-rules.ts'
 import { findDestination } from '../../store/alert-destinations.ts'
@@ -13,6 +13,7 @@ import {
   dueDeliveries,
   finishDelivery,
   giveAlerts,
+  giveRefused,
   type Delivery,
 } from '../../store/alerts.ts'
 import { giveReminders } from '../../store/expiry-reminders.ts'
@@ -26,6 +27,8 @@ const SECOND_MS = 1_000
 const RETRY_MS = [30, 120, 600, 1_800, 3_600, 10_800, 21_600].map((seconds) => seconds * SECOND_MS)
 const REMEMBERED_MAX = 100_000
 const NOTICED_AT_ONCE = 500
+/** So often an account that goes on refusing is looked at again: there may be a new period, or other thresholds. */
+const REFUSING_FOR_MS = 600_000
 
 export type WatchParts = {
   readonly store: Store
@@ -44,6 +47,10 @@ export class AlertWatch {
     string,
     { readonly percent: number; readonly resetsAt: number | null }
   >()
+  /** Accounts that have refused a call since the last look, and those that were noticed for it lately. */
+  readonly #refused = new Set<string>()
+  readonly #refusing = new Set<string>()
+  #refusingUntilMs = 0
   #rules: AlertRules = new Map()
   #looking: Promise<void> | undefined
   /** Whether the last look failed: an outage is told once. */
@@ -57,10 +64,15 @@ export class AlertWatch {
     this.#timer.unref()
   }
 
-  /** The same ledger, whose settlements are noticed here. */
+  /** The same ledger, whose settlements and refusals are noticed here. */
   watching(ledger: Ledger): Ledger {
     return {
-      reserve: (ask) => ledger.reserve(ask),
+      reserve: async (ask) => {
+        const answer = await ledger.reserve(ask)
+        if (!answer.reserved && answer.reason === 'budget')
+          this.#noticeRefused(ask.keyId, answer.shortage)
+        return answer
+      },
       dryRun: (ask) => ledger.dryRun(ask),
       trim: (holdId, amount) => ledger.trim(holdId, amount),
       extend: (holdId, extra) => ledger.extend(holdId, extra),
@@ -121,8 +133,16 @@ export class AlertWatch {
     if (percent > before) this.#noticed.add(accountId)
   }
 
+  #noticeRefused(keyId: string, { scope }: Shortage): void {
+    const accountId = scope === 'frame' ? FRAME_ID : keyId
+    if (this.#refusing.has(accountId)) return
+    this.#refusing.add(accountId)
+    this.#refused.add(accountId)
+  }
+
   async #look(): Promise<void> {
     const { store } = this.#parts
+    this.#forgetRefusing(store.clock.monotonicMs())
     this.#rules = await readAlertRules(store)
     for (const id of await this.#patrol.look()) this.#noticed.add(id)
     await this.#give()
@@ -134,14 +154,25 @@ export class AlertWatch {
     await Promise.all(due.map((delivery) => this.#deliver(delivery)))
   }
 
+  #forgetRefusing(nowMs: number): void {
+    if (nowMs < this.#refusingUntilMs) return
+    this.#refusing.clear()
+    this.#refusingUntilMs = nowMs + REFUSING_FOR_MS
+  }
+
   async #give(): Promise<void> {
-    const noticed = [...this.#noticed].slice(0, NOTICED_AT_ONCE)
+    await this.#giveAbout(this.#noticed, giveAlerts)
+    await this.#giveAbout(this.#refused, giveRefused)
+  }
+
+  async #giveAbout(accounts: Set<string>, give: typeof giveAlerts): Promise<void> {
+    const noticed = [...accounts].slice(0, NOTICED_AT_ONCE)
     // Before they are looked at: whoever reaches more meanwhile is noticed again.
-    for (const id of noticed) this.#noticed.delete(id)
+    for (const id of noticed) accounts.delete(id)
     try {
-      await giveAlerts(this.#parts.store, noticed)
+      await give(this.#parts.store, noticed)
     } catch (thrown) {
-      for (const id of noticed) this.#noticed.add(id)
+      for (const id of noticed) accounts.add(id)
       throw thrown
     }
   }

@@ -58,18 +58,21 @@ const newDestinationAnswer = destination.extend({ secret: z.string().nullable() 
 
 const given = { id: z.string(), at: moment }
 
-/** A part of a budget was spent. */
-const budgetAlert = z.object({
+const spending = {
   ...given,
-  kind: z.literal('budget'),
   scope: z.enum(['key', 'frame']),
   key: z.string().nullable(),
   key_name: z.string().nullable(),
-  threshold: z.int(),
   spent: amount,
   limit: amount,
   resets_at: moment.nullable(),
-})
+}
+
+/** A part of a budget was spent. */
+const budgetAlert = z.object({ ...spending, kind: z.literal('budget'), threshold: z.int() })
+
+/** Calls are refused, because what is left of a budget does not pay for them. */
+const refusedAlert = z.object({ ...spending, kind: z.literal('refused') })
 
 /** A key will expire. */
 const expiryAlert = z.object({
@@ -82,7 +85,7 @@ const expiryAlert = z.object({
   expires_at: moment,
 })
 
-export const alert = z.discriminatedUnion('kind', [budgetAlert, expiryAlert])
+export const alert = z.discriminatedUnion('kind', [budgetAlert, refusedAlert, expiryAlert])
 
 export const delivery = z.object({
   id: z.string(),

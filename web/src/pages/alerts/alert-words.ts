@@ -24,15 +24,21 @@ export function useAlertWords(): AlertWords {
     whole: (alert) => {
       const name =
         alert.scope === 'frame' ? t('framePage.name') : (alert.key_name ?? alert.key ?? '')
-      return alert.kind === 'budget'
-        ? t('alerts.reached', { name, threshold: format.percent(alert.threshold / 100) })
-        : t('alerts.expires', { name, count: alert.days_before })
+      switch (alert.kind) {
+        case 'budget':
+          return t('alerts.reached', { name, threshold: format.percent(alert.threshold / 100) })
+        case 'refused':
+          return t('alerts.refuses', { name })
+        case 'expiry':
+          return t('alerts.expires', { name, count: alert.days_before })
+      }
     },
     brief: (alert) => {
       const when = format.dateTime(alert.at)
       if (alert.kind === 'expiry') return t('alerts.expiry', { count: alert.days_before, when })
-      const threshold = format.percent(alert.threshold / 100)
       const [spent, limit] = [format.money(alert.spent), format.money(alert.limit)]
+      if (alert.kind === 'refused') return t('alerts.refused', { spent, limit, when })
+      const threshold = format.percent(alert.threshold / 100)
       return t('alerts.alert', { threshold, spent, limit, when })
     },
     result: ({ result, reason, values }) =>
