@@ -34,7 +34,7 @@ import {
   type CommonOptions,
 } from './context.ts'
 import { demand } from './demand.ts'
-import { printJson, printText, printWarning } from './output.ts'
+import { printJson, printNote, printText, printWarning } from './output.ts'
 import { linkText, personBlock, peopleTable } from './user-text.ts'
 
 export function addUsers(program: Command): void {
@@ -208,16 +208,23 @@ type Linked = {
 
 async function printLink(store: Store, linked: Linked): Promise<void> {
   const { config, options, person, kind, mayMail } = linked
-  const { smtp } = config.admin
+  const { smtp, publicUrl } = config.admin
+  const base = adminUrlOf(config, urlOf(config.server))
   const link = await sendLink(operatorDesk(store), {
     id: person.id,
     kind,
-    base: adminUrlOf(config, urlOf(config.server)),
+    base,
     mailer: mayMail && smtp && smtpMailer(smtp),
     onMailFailed: (thrown) => printWarning(`the mail was not sent: ${String(thrown)}`),
   })
   if (options.json) printJson({ ...person, link })
   else printText(linkText(person, link, store.clock.now()))
+  // What a server was told on its own command line is not known here.
+  if (publicUrl === undefined) {
+    printNote(
+      `the link begins with ${base}, where the configuration lets the server listen: set admin.public_url if people reach it elsewhere`,
+    )
+  }
 }
 
 function printPerson(store: Store, person: PersonAnswer, { json }: CommonOptions): void {

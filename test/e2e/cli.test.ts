@@ -183,6 +183,20 @@ describe('the configuration', () => {
     assert.doesNotMatch(rehearsal.stderr, /no model/)
   })
 
+  test('a link begins with the public address, else where the server is taken to listen', async () => {
+    const database = `database: sqlite:${join(folder, 'links.db')}\n`
+    const invite = (email: string, settings: string) => {
+      const config = write('links.yaml', `${database}${settings}`)
+      return tollgate(['users', 'invite', '--email', email, '--role=Viewer', '--config', config])
+    }
+    const assumed = await invite('ann@example.com', 'server: { port: 4321 }')
+    assert.match(assumed.stdout, /http:\/\/127\.0\.0\.1:4321\/invitation#/)
+    assert.match(assumed.stderr, /note: .*http:\/\/127\.0\.0\.1:4321, .*set admin\.public_url/)
+    const written = await invite('bob@example.com', 'admin: { public_url: "https://a.example" }')
+    assert.match(written.stdout, /https:\/\/a\.example\/invitation#/)
+    assert.equal(written.stderr, '')
+  })
+
   test('models come with price, limits and abilities', async () => {
     const { models } = jsonOf(await tollgate(['models', '--json'], { OPENAI_API_KEY: 'sk-x' }))
     assert.ok(Array.isArray(models))
