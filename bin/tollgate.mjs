@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command `tollgate`, for any Node >= 20: finds the runtime, in a checkout also the dependencies and (to serve) the
-// built web interface, then becomes the command line of src/cli. Prints on stderr only.
+// The command `tollgate`, for any Node >= 20: finds the runtime, in a checkout also the dependencies and what is built
+// from its sources, then becomes the command line. Prints on stderr only.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { SetupError } from './npm.mjs'
@@ -8,11 +8,11 @@ import { inCheckout, underRuntime } from './runtime.mjs'
 
 await underRuntime(fileURLToPath(import.meta.url), async () => {
   if (inCheckout) {
-    const { ensureCompiled, ensureDependencies, ensureWeb } =
-      await import('../scripts/checkout.mjs')
+    const { ensureBuilt, ensureDependencies, ensureWeb } = await import('../scripts/checkout.mjs')
     await ensureDependencies()
-    if (process.argv[2] === 'serve') await Promise.all([ensureWeb(), ensureCompiled()])
+    await ensureBuilt()
+    if (process.argv[2] === 'serve') await ensureWeb()
   } else if (!existsSync(new URL('../dist', import.meta.url)))
     throw new SetupError('this package holds no built code: it must be packed with npm run pack.')
-  await import(inCheckout ? '../src/cli/main.ts' : '../dist/cli/main.js')
+  await import('../dist/main.js')
 })

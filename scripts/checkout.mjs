@@ -1,11 +1,11 @@
-// What a checkout needs besides the runtime: dependencies from the lockfile, the built web interface, compiled sources.
+// What a checkout needs besides the runtime: dependencies from the lockfile, and from its sources dist/ and web/dist.
 // Does nothing, in a few milliseconds, when all are there and match what they were made from.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { isWritable, runNpm, say, SetupError } from '../bin/npm.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -78,23 +78,33 @@ function buildWeb(target) {
   fs.renameSync(staging, target)
 }
 
-/**
- * Has changed sources compiled by a process of its own, into Node's cache: whoever strips types itself keeps 18 MB per
- * thread for it, which a gateway that runs for weeks should not.
- */
-export async function ensureCompiled() {
-  if (!isWritable(cache)) return
+/** Builds src/ into dist unless it was built from these very sources. */
+export async function ensureBuilt() {
+  const target = path.join(root, 'dist')
+  if (!fs.existsSync(path.join(target, 'main.js'))) fs.rmSync(stampOf('gateway'), { force: true })
   const sources = filesBelow(path.join(root, 'src')).filter((file) => /(?<!\.test)\.ts$/.test(file))
-  // Each version of Node reads only what it compiled itself.
-  await onceFor(sources, `compiled-${process.version}`, () => {
-    // Modules are linked, and so compiled, before the first one runs; and the first one ends the process.
-    const imports = [
-      'data:text/javascript,process.exit()',
-      ...sources.map((file) => pathToFileURL(file)),
-    ]
-    const program = imports.map((specifier) => `import '${specifier}'`).join('\n')
-    spawnSync(process.execPath, ['--input-type=module', '--eval', program])
+  const others = ['package.json', 'package-lock.json', 'scripts/build.mjs']
+  await onceFor([...sources, ...others.map((file) => path.join(root, file))], 'gateway', () => {
+    say('building the gateway')
+    buildGateway(target)
+    removeOlder(target)
   })
+}
+
+/** By a process of its own: one that serves for weeks should not keep what a compiler needed. */
+export function buildGateway(target) {
+  const builder = path.join(root, 'scripts', 'build.mjs')
+  const { status, stderr } = spawnSync(process.execPath, [builder, target], { encoding: 'utf8' })
+  if (status !== 0) throw new SetupError(`could not build the gateway:\n${stderr}`)
+}
+
+/** What earlier builds left is kept for a day, for gateways that run and have not loaded all of it. */
+function removeOlder(folder) {
+  const dayAgo = Date.now() - 86_400_000
+  for (const name of fs.readdirSync(folder)) {
+    const file = path.join(folder, name)
+    if (fs.statSync(file).mtimeMs < dayAgo) fs.rmSync(file, { force: true })
+  }
 }
 
 /** Does `work` unless it was done for these very files. */

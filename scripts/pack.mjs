@@ -1,23 +1,41 @@
-// `npm run pack`: JavaScript into dist/, because Node strips no types below node_modules, and web/dist; then npm packs
-// them. Not a `prepack` script: `.npmrc` lets npm run none. A checkout runs src/ itself and needs no dist/.
+// `npm run pack`: puts what goes into the package into a folder of its own, builds dist/ there, and lets npm pack it.
+// Not a `prepack` script: `.npmrc` lets npm run none.
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SetupError } from '../bin/npm.mjs'
 import { underRuntime } from '../bin/runtime.mjs'
-import { ensureDependencies, ensureWeb } from './checkout.mjs'
+import { buildGateway, ensureDependencies, ensureWeb } from './checkout.mjs'
 
 await underRuntime(fileURLToPath(import.meta.url), async () => {
   await ensureDependencies()
-  fs.rmSync('dist', { recursive: true, force: true })
-  const compiler = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']
-  const { status, stdout } = spawnSync(process.execPath, compiler, { encoding: 'utf8' })
-  if (status !== 0) throw new SetupError(`could not compile src/:\n${stdout}`)
   await ensureWeb()
-  const { error, status: packed } = spawnSync('npm', ['pack', ...process.argv.slice(2)], {
+  const folder = fs.mkdtempSync(path.resolve('.cache', 'package-'))
+  try {
+    fill(folder)
+    buildGateway(path.join(folder, 'dist'))
+    process.exitCode = pack(folder)
+  } finally {
+    fs.rmSync(folder, { recursive: true })
+  }
+})
+
+function fill(folder) {
+  const manifest = JSON.parse(fs.readFileSync('package.json', 'utf8'))
+  const names = ['README.md', 'LICENSE', ...manifest.files].filter((name) => name !== 'dist')
+  for (const name of names) fs.cpSync(name, path.join(folder, name), { recursive: true })
+  // No dependencies either: dist/ holds them.
+  for (const part of ['scripts', 'dependencies', 'devDependencies', 'overrides'])
+    delete manifest[part]
+  fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
+}
+
+function pack(folder) {
+  const { error, status } = spawnSync('npm', ['pack', folder, ...process.argv.slice(2)], {
     stdio: 'inherit',
     shell: process.platform === 'win32',
   })
   if (error !== undefined) throw new SetupError(`npm cannot be started: ${error.message}`)
-  process.exitCode = packed ?? 1
-})
+  return status ?? 1
+}

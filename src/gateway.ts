@@ -166,7 +166,7 @@ async function openAdminPlane(
     publicUrl,
     publicUrlIsWritten: config.admin.publicUrl !== undefined,
     oidc: config.admin.oidc,
-    version: version(),
+    version,
     secret: secretOf(config),
     baseUrl: () => (config.admin.listen === 'same' ? publicUrl : url),
     standingOf: supply.standingOf.bind(supply),

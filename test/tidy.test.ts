@@ -49,7 +49,7 @@ const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' })
 const files = globSync('src/**/*.ts')
   .toSorted()
   .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
-// Tests and the samples they share are no part of the product (tsconfig.build.json leaves them out).
+// Tests and the samples they share are no part of the product.
 const sources = files.filter(({ path }) => !/(\.test|\/sample-[\w-]+)\.ts$/.test(path))
 
 describe('imports', () => {
@@ -132,9 +132,10 @@ describe('documents', () => {
 describe('files', () => {
   test('every source is used by another one', () => {
     const imported = new Set(sources.flatMap(({ path, text }) => importsOf(path, text)))
-    // What a thread loads is named beside its loader's own address: import.meta.url.replace(…, 'name$1').
     const isLoaded = (path: string): boolean =>
-      sources.some(({ text }) => text.includes(`'${basename(path, '.ts')}$1'`))
+      sources.some(({ text }) =>
+        text.includes(`moduleBeside(import.meta.url, '${basename(path, '.ts')}')`),
+      )
     const unused = sources
       .map(({ path }) => path)
       .filter((path) => !imported.has(path) && !isLoaded(path))
@@ -221,8 +222,8 @@ describe('files', () => {
 })
 
 function importsOf(path: string, text: string): string[] {
-  return [...text.matchAll(/(?:from |import |import\()'(\.[^']+)'/g)].map(([, specifier = '']) =>
-    join(dirname(path), specifier),
+  return [...text.matchAll(/(?:from |import |import\()'(\.[^']+\.ts)'/g)].map(
+    ([, specifier = '']) => join(dirname(path), specifier),
   )
 }
 

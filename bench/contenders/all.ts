@@ -1,6 +1,5 @@
 // Everything that a whole run compares, started. What cannot start is left out and named, and the run goes on.
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { startPostgres } from './postgres.ts'
 import { bareProxyContender, tollgateContender, upstreamContender } from './contender.ts'
 import type { Contender } from './contender.ts'
@@ -9,13 +8,12 @@ import { startPortkey } from './portkey.ts'
 import { startBareProxy } from './servers.ts'
 import type { Upstreams } from './servers.ts'
 import { startTollgate } from './tollgate.ts'
+import { buildWithoutLedger } from './without-ledger.ts'
 
 export const TOLLGATE_SQLITE = 'Tollgate SQLite'
 export const TOLLGATE_POSTGRES = 'Tollgate PostgreSQL'
 export const TOLLGATE_WITHOUT_LEDGER = 'Tollgate without ledger'
 export const PORTKEY = 'Portkey'
-
-const WITHOUT_LEDGER = pathToFileURL(join(import.meta.dirname, 'without-ledger.mjs')).href
 
 export type Field = {
   readonly contenders: readonly Contender[]
@@ -43,8 +41,8 @@ export async function startField(folder: string, upstreams: Upstreams): Promise<
     {
       name: TOLLGATE_WITHOUT_LEDGER,
       start: async () => {
-        const nodeArgs = ['--import', WITHOUT_LEDGER]
-        const options = { name: 'without-ledger', folder, upstreams, nodeArgs }
+        const program = await buildWithoutLedger(join(folder, 'dist'))
+        const options = { name: 'without-ledger', folder, upstreams, program }
         const tollgate = tollgateContender(TOLLGATE_WITHOUT_LEDGER, await startTollgate(options))
         return withoutBudgets(tollgate)
       },
@@ -52,7 +50,7 @@ export async function startField(folder: string, upstreams: Upstreams): Promise<
     { name: PORTKEY, start: () => startPortkey(folder, upstreams) },
     ...findInstalled(folder, upstreams),
   ]
-  // The first start of a checkout compiles everything, and keeps what it compiled for all later ones. If it fails, so
+  // The first start of a checkout builds everything, and keeps what was compiled for all later ones. If it fails, so
   // do those, and they are named.
   await startTollgate({ name: 'first', folder, upstreams }).then(
     (first) => first.stop(),

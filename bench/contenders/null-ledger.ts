@@ -1,5 +1,5 @@
 // A ledger that does nothing: grants everything and keeps no books, so that the ledger's own price can be seen. Only the
-// benchmark can put it in place (without-ledger.mjs); the product has no such switch.
+// benchmark can put it in place (without-ledger.ts); the product has no such switch.
 import type { Balances, Ledger } from '../../src/ledger/ledger.ts'
 
 const BALANCE = {

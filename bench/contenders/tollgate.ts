@@ -25,8 +25,8 @@ export type TollgateOptions = {
   readonly folder: string
   readonly upstreams: Upstreams
   readonly database?: string
-  /** More words for node, before the program. */
-  readonly nodeArgs?: readonly string[]
+  /** Another than the one that its users start. */
+  readonly program?: string
 }
 
 export const MODELS = {
@@ -48,7 +48,7 @@ export async function startTollgate(options: TollgateOptions): Promise<Tollgate>
   const secrets = await makeKeys(database)
   const running = await start({
     name: options.name,
-    command: [process.execPath, ...(options.nodeArgs ?? []), LAUNCHER, 'serve', '--port', '0'],
+    command: [process.execPath, options.program ?? LAUNCHER, 'serve', '--port', '0'],
     core: GATEWAY_CORE,
     env: {
       TOLLGATE_CONFIG: configFile,

@@ -2,6 +2,7 @@
 // moment and no more: what takes longer, is too large, or breaks the thread is left uncounted, and its bytes bound it.
 import { Worker } from 'node:worker_threads'
 
+import { moduleBeside } from '../core/module-beside.ts'
 import type { CountReply, CountRequest } from './tokenizer-worker.ts'
 
 /** More than any context window holds. */
@@ -44,9 +45,8 @@ export class Tokenizer {
 
   #thread(): Worker {
     if (this.#worker !== undefined) return this.#worker
-    // The worker lies beside this file and has its ending: .ts in a checkout, .js in the package.
-    const file = import.meta.url.replace(/tokenizer(\.[jt]s)$/, 'tokenizer-worker$1')
-    const worker = new Worker(new URL(file), { name: 'tokenizer' })
+    const file = moduleBeside(import.meta.url, 'tokenizer-worker')
+    const worker = new Worker(file, { name: 'tokenizer' })
     worker.on('message', ({ id, tokens }: CountReply) => {
       this.#waiting.get(id)?.(tokens)
       this.#waiting.delete(id)

@@ -82,7 +82,7 @@ function newProgram(): Command {
   return new Command('tollgate')
     .description('A model gateway with budgets that hold.')
     .usage('COMMAND [options]')
-    .version(version(), '-V, --version', 'show the version')
+    .version(version, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show what a command does and takes')
     .helpCommand('help [command]', 'the same as COMMAND --help')
     .configureHelp({ showGlobalOptions: false, sortSubcommands: false })

@@ -1,7 +1,4 @@
 // The version of this Tollgate, as its package says.
-import { readFileSync } from 'node:fs'
+import manifest from '../../package.json' with { type: 'json' }
 
-export function version(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  return String(Object(JSON.parse(readFileSync(file, 'utf8'))).version)
-}
+export const version: string = manifest.version

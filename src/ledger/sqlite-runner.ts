@@ -1,4 +1,5 @@
 // The serving thread's end of a batch on SQLite: sends it to the database's thread and sorts what comes back wrong.
+import { moduleBeside } from '../core/module-beside.ts'
 import type { SqliteStore } from '../store/open.ts'
 import { isOutage } from '../store/outage.ts'
 import type { Batch, BatchResult } from './books.ts'
@@ -6,9 +7,7 @@ import { packBatch, unpackResult, type PackedResult } from './crossing.ts'
 import { Unavailable, type BatchRunner } from './writer.ts'
 
 /** To be loaded by the SQLite thread: `openStore(url, { workerModules: [LEDGER_WORKER_MODULE] })`. */
-export const LEDGER_WORKER_MODULE = new URL(
-  import.meta.url.replace(/sqlite-runner(\.[jt]s)$/, 'sqlite-batch$1'),
-)
+export const LEDGER_WORKER_MODULE = moduleBeside(import.meta.url, 'sqlite-batch')
 
 export function sqliteRunner(store: SqliteStore): BatchRunner {
   return {

@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads'
 
 import { messageOf } from '../core/message-of.ts'
+import { moduleBeside } from '../core/module-beside.ts'
 import type {
   QueryAnswer,
   SqlValue,
@@ -59,9 +60,7 @@ export class SqliteThread {
   }
 
   private constructor(options: WorkerOptions, opening: Question) {
-    // The worker lies beside this file and has its ending: .ts in a checkout, .js in the package.
-    const file = import.meta.url.replace(/sqlite-thread(\.[jt]s)$/, 'sqlite-worker$1')
-    this.#worker = new Worker(new URL(file), {
+    this.#worker = new Worker(moduleBeside(import.meta.url, 'sqlite-worker'), {
       name: 'sqlite',
       workerData: options,
       // Next to nothing outlives a batch, so collecting more often costs little; V8 would let it grow to 48 MB.

@@ -2,15 +2,14 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
+import { COMMAND } from '../support/command.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { bareEnv, run } from '../support/process.ts'
 import type { Ended } from '../support/process.ts'
 import { freshSqlite } from '../support/store.ts'
-
-const main = resolve('src/cli/main.ts')
 
 let folder = ''
 before(() => {
@@ -102,5 +101,5 @@ for (const [name, fresh] of [
 }
 
 function tollgate(...argv: string[]): Promise<Ended> {
-  return run(process.execPath, [main, ...argv], { cwd: folder, env: bareEnv })
+  return run(process.execPath, [COMMAND, ...argv], { cwd: folder, env: bareEnv })
 }

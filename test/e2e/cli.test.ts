@@ -13,15 +13,14 @@ import {
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
 import { isWellFormedSecret } from '../../src/core/secret.ts'
+import { COMMAND } from '../support/command.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { bareEnv, run } from '../support/process.ts'
 import type { Ended } from '../support/process.ts'
-
-const main = resolve('src/cli/main.ts')
 
 let folder = ''
 before(() => {
@@ -470,7 +469,7 @@ function write(name: string, content: string): string {
 }
 
 function tollgate(argv: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  return run(process.execPath, [main, ...argv], { cwd: folder, env: { ...bareEnv, ...env } })
+  return run(process.execPath, [COMMAND, ...argv], { cwd: folder, env: { ...bareEnv, ...env } })
 }
 
 function jsonOf(ended: Ended): Record<string, unknown> {

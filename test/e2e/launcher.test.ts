@@ -29,8 +29,8 @@ const standIn = `
 
 before(async () => {
   cpSync('bin', join(folder, 'package', 'bin'), { recursive: true })
-  mkdirSync(join(folder, 'package', 'dist', 'cli'), { recursive: true })
-  writeFileSync(join(folder, 'package', 'dist', 'cli', 'main.js'), standIn)
+  mkdirSync(join(folder, 'package', 'dist'), { recursive: true })
+  writeFileSync(join(folder, 'package', 'dist', 'main.js'), standIn)
   writeFileSync(
     join(folder, 'package', 'package.json'),
     JSON.stringify({ type: 'module', scripts: { start: 'node bin/tollgate.mjs serve' } }),

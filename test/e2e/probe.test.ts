@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
+import { COMMAND } from '../support/command.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import type { Ended } from '../support/process.ts'
@@ -22,7 +22,7 @@ function probe(url: string, key: string | undefined, ...more: string[]): Promise
     ...bareEnv,
     ...(key === undefined ? {} : { TOLLGATE_API_KEY: key }),
   }
-  return run(process.execPath, [resolve('src/cli/main.ts'), 'probe', '--url', url, ...more], {
+  return run(process.execPath, [COMMAND, 'probe', '--url', url, ...more], {
     env,
   })
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, test } from 'node:test'
 
+import { COMMAND } from '../support/command.ts'
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { run } from '../support/process.ts'
@@ -84,7 +85,7 @@ test('the other commands', async () => {
 })
 
 test('the list of commands is the one of --help', async () => {
-  const { stdout } = await run(process.execPath, [resolve('src/cli/main.ts'), '--help'])
+  const { stdout } = await run(process.execPath, [COMMAND, '--help'])
   const [, list = ''] = /^Commands:\n(.*?)^\n/ms.exec(stdout) ?? []
   const known = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)
   const [, named = ''] = /--help` lists them: (.*?)\./.exec(readme) ?? []
@@ -96,7 +97,7 @@ test('the configuration is one that `tollgate check` accepts', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-readme-'))
   try {
     writeFileSync(join(folder, 'tollgate.yaml'), blocks('yaml')[0] ?? '')
-    const { code, stderr } = await run(process.execPath, [resolve('src/cli/main.ts'), 'check'], {
+    const { code, stderr } = await run(process.execPath, [COMMAND, 'check'], {
       cwd: folder,
       env: { PATH: process.env['PATH'], OPENAI_API_KEY: 'sk-for-the-example' },
     })

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
+import { COMMAND } from '../support/command.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { bareEnv, run, start } from '../support/process.ts'
 import type { Ended, Running } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
-const main = resolve('src/cli/main.ts')
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-serve-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -306,7 +306,7 @@ test('what a changed configuration cannot do to a running server is said', async
 })
 
 test('nobody who reads its log or its errors is no reason to end', async () => {
-  const argv = [main, 'serve', '--port', '0', '--config', 'port.yaml']
+  const argv = [COMMAND, 'serve', '--port', '0', '--config', 'port.yaml']
   writeFileSync(join(folder, 'port.yaml'), `database: "sqlite:${join(folder, 'mute.db')}"\n`)
   await using server = start(
     'bash',
@@ -334,14 +334,14 @@ async function newSecret(env: NodeJS.ProcessEnv, name: string): Promise<string> 
 }
 
 function serve(env: NodeJS.ProcessEnv, ...argv: string[]): Running {
-  return start(process.execPath, [main, 'serve', ...argv], {
+  return start(process.execPath, [COMMAND, 'serve', ...argv], {
     cwd: folder,
     env: { ...bareEnv, ...env },
   })
 }
 
 function tollgate(env: NodeJS.ProcessEnv, ...argv: string[]): Promise<Ended> {
-  return run(process.execPath, [main, ...argv], { cwd: folder, env: { ...bareEnv, ...env } })
+  return run(process.execPath, [COMMAND, ...argv], { cwd: folder, env: { ...bareEnv, ...env } })
 }
 
 async function addressOf(server: Running): Promise<string> {

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { test } from 'node:test'
 
+import { COMMAND } from '../support/command.ts'
 import { start } from '../support/process.ts'
 
-const serve = [process.execPath, resolve('src/cli/main.ts'), 'serve', '--port', '0']
+const serve = [process.execPath, COMMAND, 'serve', '--port', '0']
 const witness = new URL('../support/v8-witness.ts', import.meta.url).href
 
 test('the garbage of a serving process is collected as we ask', async () => {

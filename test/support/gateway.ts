@@ -2,12 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
+import { COMMAND } from './command.ts'
 import type { Ended } from './process.ts'
 import { bareEnv, run, start } from './process.ts'
-
-const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 export type LogLine = Readonly<Record<string, unknown>>
 
@@ -50,7 +48,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     ...(options.config === undefined ? {} : { TOLLGATE_CONFIG: configPath }),
     ...options.env,
   }
-  const gateway = start(process.execPath, [CLI, 'serve', '--port', '0'], { cwd: folder, env })
+  const gateway = start(process.execPath, [COMMAND, 'serve', '--port', '0'], { cwd: folder, env })
   const [, url = ''] = await gateway.printed(/"event":"listening".*?"url":"([^"]+)"/)
 
   const log = (): readonly LogLine[] =>
@@ -60,7 +58,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
       .map((line) => JSON.parse(line) as LogLine)
 
   const tollgate = async (...words: string[]): Promise<Record<string, unknown>> => {
-    const { code, stdout, stderr } = await run(process.execPath, [CLI, ...words, '--json'], {
+    const { code, stdout, stderr } = await run(process.execPath, [COMMAND, ...words, '--json'], {
       cwd: folder,
       env,
     })
