@@ -204,12 +204,19 @@ async function listen(
     readiness: () => readiness(store, ledger),
   }
   const elsewhere = config.admin.listen
-  const edge = new Edge({ ...common, planes: elsewhere === 'same' ? ['data', 'admin'] : ['data'] })
-  const url = await edge.listen(server)
-  log.info('listening', { url })
-  if (elsewhere === 'same') return { edges: [edge], url }
+  if (elsewhere === 'same') {
+    const edge = new Edge({ ...common, planes: ['data', 'admin'] })
+    const url = await edge.listen(server)
+    log.info('listening', { url })
+    return { edges: [edge], url }
+  }
+  const edge = new Edge({ ...common, planes: ['data'] })
   const adminEdge = new Edge({ ...common, planes: ['admin'] })
-  log.info('admin_listening', { url: await adminEdge.listen(elsewhere) })
+  const url = await edge.listen(server)
+  const adminUrl = await adminEdge.listen(elsewhere)
+  // Not before both do: a start that fails after all has never said that it listens.
+  log.info('listening', { url })
+  log.info('admin_listening', { url: adminUrl })
   return { edges: [edge, adminEdge], url }
 }
 

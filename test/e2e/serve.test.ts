@@ -218,6 +218,8 @@ describe('several workers on PostgreSQL', () => {
 })
 
 describe('what keeps it from serving', () => {
+  const adminElsewhere = join(folder, 'admin-elsewhere.yaml')
+  writeFileSync(adminElsewhere, 'admin: { listen: "192.0.2.1:4001" }\n')
   const cases: readonly [string, NodeJS.ProcessEnv, readonly string[], number, RegExp][] = [
     [
       'a port without sense',
@@ -232,6 +234,13 @@ describe('what keeps it from serving', () => {
       ['--host', '192.0.2.1'],
       1,
       /^tollgate: 192\.0\.2\.1 is no address of this machine: choose another with --host\n$/,
+    ],
+    [
+      'an administration interface that is elsewhere',
+      {},
+      ['--port', '0', '--config', adminElsewhere],
+      1,
+      /^tollgate: 192\.0\.2\.1 is no address of this machine: choose another with admin\.listen\n$/,
     ],
     ['several workers on SQLite', {}, ['--workers', '2'], 2, /: --workers must be 1 with SQLite/],
     [
