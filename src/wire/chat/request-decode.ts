@@ -20,6 +20,7 @@ import {
   optional,
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
+import { decodeServiceTier } from '../service-tier.ts'
 import { unknownMembers } from '../shape.ts'
 import { CHAT_FIELDS } from './fields.ts'
 import { decodeMessages } from './message-decode.ts'
@@ -47,7 +48,7 @@ export function decodeRequest(body: JsonObject): Conversation {
     endUser: decodeEndUser(body, dropped),
     metadata: optional(body['metadata'], 'metadata', expectMap(expectText)),
     cacheKey: optional(body['prompt_cache_key'], 'prompt_cache_key', expectText),
-    serviceTier: optional(body['service_tier'], 'service_tier', expectText),
+    serviceTier: decodeServiceTier(body),
   }
   return {
     kind: 'chat',

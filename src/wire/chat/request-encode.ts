@@ -37,7 +37,7 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
     verbosity: request.verbosity,
     prompt_cache_key: cacheKey && fitIdentifier(cacheKey, OPENAI_IDENTIFIER_CHARACTERS_MAX),
     user: endUser && fitIdentifier(endUser, OPENAI_IDENTIFIER_CHARACTERS_MAX),
-    service_tier: encodeTier(request),
+    service_tier: request.serviceTier,
   })
 }
 
@@ -98,9 +98,4 @@ function encodeFormat(format: OutputFormat): JsonObject {
   if (format.type === 'json') return { type: 'json_object' }
   const { name, description, schema, strict } = format
   return { type: 'json_schema', json_schema: defined({ name, description, schema, strict }) }
-}
-
-/** The other family's word for "no faster lane" is translated; dearer tiers were refused. */
-function encodeTier({ serviceTier }: Conversation): string | undefined {
-  return serviceTier === 'standard_only' ? 'default' : serviceTier
 }

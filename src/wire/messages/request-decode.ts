@@ -15,6 +15,7 @@ import {
   optional,
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
+import { decodeServiceTier } from '../service-tier.ts'
 import { unknownMembers } from '../shape.ts'
 import { decodeCacheMark } from './blocks-decode.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
@@ -125,10 +126,4 @@ function decodeReasoning(
       if (effort !== undefined) dropped.add('output_config.effort')
       return { effort: 'none' }
   }
-}
-
-/** `standard_only` is what the other family calls `default`. */
-function decodeServiceTier({ service_tier }: JsonObject): string | undefined {
-  const tier = optional(service_tier, 'service_tier', expectText)
-  return tier === 'standard_only' ? 'default' : tier
 }

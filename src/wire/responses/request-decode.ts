@@ -26,6 +26,7 @@ import {
   optional,
 } from '../expect.ts'
 import { droppedFields } from '../fields.ts'
+import { decodeServiceTier } from '../service-tier.ts'
 import { unknownMembers } from '../shape.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
 import { ENCRYPTED_REASONING, LOGPROBS } from './include.ts'
@@ -65,7 +66,7 @@ export function decodeRequest(body: JsonObject): Conversation {
     endUser: decodeEndUser(body, reading.dropped),
     metadata: optional(body['metadata'], 'metadata', expectMap(expectText)),
     cacheKey: optional(body['prompt_cache_key'], 'prompt_cache_key', expectText),
-    serviceTier: optional(body['service_tier'], 'service_tier', expectText),
+    serviceTier: decodeServiceTier(body),
     dropped: [...reading.dropped],
   })
 }

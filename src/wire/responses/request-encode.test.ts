@@ -131,5 +131,4 @@ test('responses: names of users and caches fit', () => {
   const body = encoded({ endUser: 'u'.repeat(200), cacheKey: 'k'.repeat(200) })
   assert.equal(String(body['safety_identifier']).length, 64)
   assert.equal(String(body['prompt_cache_key']).length, 64)
-  assert.equal(encoded({ serviceTier: 'standard_only' })['service_tier'], 'default')
 })

@@ -42,8 +42,7 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
     metadata: request.metadata,
     safety_identifier: endUser && fitIdentifier(endUser, OPENAI_IDENTIFIER_CHARACTERS_MAX),
     prompt_cache_key: cacheKey && fitIdentifier(cacheKey, OPENAI_IDENTIFIER_CHARACTERS_MAX),
-    // The other family's word for "no faster lane"; dearer tiers were refused.
-    service_tier: request.serviceTier === 'standard_only' ? 'default' : request.serviceTier,
+    service_tier: request.serviceTier,
   })
 }
 
