@@ -1,5 +1,6 @@
-// The three half-interfaces of a wire format. chat, responses, messages and embeddings keep all of them; a format that
-// only providers speak keeps the upstream half. A whole answer is a stream that came at once.
+// What a wire format must be able to do: for a client, for a provider, and where both speak it. chat, responses, messages
+// and embeddings do all of it; a format that only providers speak has the provider's half. A whole answer is a stream
+// that came at once.
 import type { Call } from '../core/call.ts'
 import type { Family, Format, UpstreamFormat } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'

@@ -1,5 +1,5 @@
-// What a provider says when it fails in the middle of an answer, as a GatewayError. Its judgement of the request goes
-// on to the client; what it says about our account with it stays here (docs/errors.md).
+// What a provider says when it fails, instead of an answer or in the middle of one. Its judgement of the request goes on
+// to the client; what it says about our account with it stays here (docs/errors.md).
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject, stringOf } from '../core/json.ts'
