@@ -41,7 +41,7 @@ export function replaceData(event: SseEvent, data: string): string {
     return event.raw.slice(0, start) + data + event.raw.slice(start + event.data.length)
   }
   // It came in several lines: between JSON's own characters a line end is only space.
-  return writeSse({ event: event.event, data: data.replaceAll('\n', ' '), raw: '' })
+  return writeSse(sseEvent(event.event, data.replaceAll('\n', ' ')))
 }
 
 /** Cuts bytes into events, however they are split. What follows the last blank line is kept for the next read. */

@@ -192,7 +192,7 @@ function encodeSeal(seal: Seal | undefined, text: string): JsonObject | undefine
 }
 
 function encodeLogprob({ token, logprob, bytes, top }: TokenLogprob): JsonObject {
-  return { token, logprob, bytes, top_logprobs: top.map((each) => ({ ...each })) }
+  return { token, logprob, bytes, top_logprobs: top }
 }
 
 function customToolsOf({ tools }: JsonObject): ReadonlySet<string> {

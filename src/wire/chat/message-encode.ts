@@ -6,7 +6,6 @@ import type {
   FilePart,
   ImagePart,
   Message,
-  TextPart,
   ThinkingPart,
   ToolCallPart,
   UserPart,
@@ -86,9 +85,9 @@ function encodeFile({ source, name }: FilePart): JsonObject {
 }
 
 function encodeAssistant(parts: readonly AssistantPart[]): JsonObject {
-  const texts = parts.filter((part): part is TextPart => part.type === 'text')
+  const texts = parts.filter((part) => part.type === 'text')
   const refusals = parts.filter((part) => part.type === 'refusal')
-  const calls = parts.filter((part): part is ToolCallPart => part.type === 'tool-call')
+  const calls = parts.filter((part) => part.type === 'tool-call')
   const text = texts.map((part) => part.text).join('')
   return {
     content: text === '' && (calls.length > 0 || refusals.length > 0) ? null : text,

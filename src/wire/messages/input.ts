@@ -31,13 +31,13 @@ export function measureInput(body: JsonObject, measure: Measure): MeasuredInput 
     readContent(message['content'], `messages[${index}].content`, walk)
   }
   for (const [index, tool] of listOf(body['tools']).entries()) {
-    walk.measure.item()
-    walk.measure.json(tool)
+    measure.item()
+    measure.json(tool)
     walk.needs.add('tools')
     if (isObject(tool)) readCacheMark(tool, `tools[${index}].`, walk)
   }
   readOutputFormat(body, walk)
-  walk.measure.unknownFields(body, MESSAGES_FIELDS)
+  measure.unknownFields(body, MESSAGES_FIELDS)
   const { hasForeignThoughts } = walk
   return { measure: measure.sum, needs: [...walk.needs], hasForeignThoughts }
 }
