@@ -10,8 +10,8 @@ import type { ItemStatus, OpenItem, Step } from './open-item.ts'
 import { CallItem, MessageItem, ReasoningItem } from './open-item.ts'
 import type { ResponseState } from './response-object.ts'
 import { responseObjects } from './response-object.ts'
-import type { ToolNames } from './tools.ts'
-import { toolNames } from './tools.ts'
+import type { ToolNames } from './tool-names.ts'
+import { toolNames } from './tool-names.ts'
 
 export class AnswerWriter {
   readonly #answer: AnswerContext

@@ -13,7 +13,7 @@ import { refuseFields, refuseFileId } from '../refused-fields.ts'
 import { isUnreadable } from './encrypted-reasoning.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
 import { itemType } from './item-type.ts'
-import { searchesMaxOf, usableTools } from './tools.ts'
+import { searchesMaxOf, usableTools } from './usable-tools.ts'
 
 export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)

@@ -15,7 +15,7 @@ import { DONE, KEEP_ALIVE, numberedEvent } from './events-encode.ts'
 import { failureSteps } from './failure-steps.ts'
 import { ENCRYPTED_REASONING } from './include.ts'
 import { responseObjects } from './response-object.ts'
-import { usableTools } from './tools.ts'
+import { usableTools } from './usable-tools.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
   const { value } = body

@@ -21,7 +21,7 @@ import {
   decodeUserPart,
 } from './parts-decode.ts'
 import { itemType } from './item-type.ts'
-import type { ToolNames } from './tools.ts'
+import type { ToolNames } from './tool-names.ts'
 
 export type Reading = {
   readonly names: ToolNames

@@ -4,7 +4,7 @@ import type { Citation, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { packSeal } from '../seal.ts'
-import type { OwnTool } from './tools.ts'
+import type { OwnTool } from './tool-names.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 

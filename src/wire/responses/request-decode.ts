@@ -33,8 +33,8 @@ import { ENCRYPTED_REASONING, LOGPROBS } from './include.ts'
 import type { Reading } from './items-decode.ts'
 import { decodeInput } from './items-decode.ts'
 import { RESPONSES_SHAPE } from './shape.ts'
+import { toolNames } from './tool-names.ts'
 import { decodeToolChoice, decodeTools } from './tools-decode.ts'
-import { toolNames } from './tools.ts'
 
 export function decodeRequest(body: JsonObject): Conversation {
   const reading: Reading = {

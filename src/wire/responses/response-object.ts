@@ -5,7 +5,7 @@ import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, objectOf } from '../../core/json.ts'
 import type { AnswerContext } from '../codec.ts'
-import { usableTools } from './tools.ts'
+import { usableTools } from './usable-tools.ts'
 import { encodeUsage } from './usage.ts'
 
 export type ResponseState =

@@ -15,7 +15,8 @@ import {
   optional,
 } from '../expect.ts'
 import type { Reading } from './items-decode.ts'
-import { declaredTools, usableTools } from './tools.ts'
+import { declaredTools } from './tool-names.ts'
+import { usableTools } from './usable-tools.ts'
 
 export function decodeTools(body: JsonObject, reading: Reading): Tool[] {
   for (const [index, tool] of (optional(body['tools'], 'tools', expectList) ?? []).entries()) {

@@ -1,0 +1,85 @@
+// The flat names under which other formats know the tools of a responses request, also those that a namespace holds.
+import { createHash } from 'node:crypto'
+
+import type { Json, JsonObject } from '../../core/json.ts'
+import { isArray, isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
+
+export type ToolNames = {
+  /** The one name that other formats use for this tool. */
+  flat(name: string, namespace: string | undefined): string
+  /** Whether the request brings a tool with this flat name. */
+  has(flat: string): boolean
+  /** The tool behind a flat name, as this client knows it. */
+  own(flat: string): OwnTool
+  /** The flat names of the tools that take free text. */
+  readonly custom: ReadonlySet<string>
+}
+
+export type OwnTool = {
+  readonly name: string
+  readonly namespace?: string
+  readonly custom: boolean
+}
+
+/** How the tools that the request declares are called elsewhere, and back. */
+export function toolNames(body: JsonObject): ToolNames {
+  const own = new Map<string, OwnTool>()
+  const declared = declaredTools(body)
+  for (const { tool } of declared) {
+    const name = stringOf(tool['name'])
+    if (name !== undefined && tool['type'] !== 'namespace') {
+      own.set(name, { name, custom: tool['type'] === 'custom' })
+    }
+  }
+  const flat = (name: string, namespace: string | undefined): string => {
+    if (namespace === undefined) return name
+    const joined = `${namespace}__${name}`
+    const isTaken = own.has(joined) && own.get(joined)?.namespace !== namespace
+    return FLAT_NAME.test(joined) && !isTaken ? joined : digestName(namespace, name)
+  }
+  for (const { tool } of declared) {
+    const namespace = stringOf(tool['name'])
+    if (tool['type'] !== 'namespace' || namespace === undefined) continue
+    for (const { name, type } of listOf(tool['tools']).map(objectOf)) {
+      if (typeof name !== 'string') continue
+      own.set(flat(name, namespace), { name, namespace, custom: type === 'custom' })
+    }
+  }
+  return {
+    flat,
+    has: (name) => own.has(name),
+    own: (name) => own.get(name) ?? { name, custom: false },
+    custom: new Set([...own].filter(([, tool]) => tool.custom).map(([name]) => name)),
+  }
+}
+
+export type DeclaredTool = { readonly tool: JsonObject; readonly place: string }
+
+/** Every tool object of the request: those of `tools`, and those that an input item adds on the way. */
+export function declaredTools(body: JsonObject): DeclaredTool[] {
+  const declared = placed(body['tools'], 'tools')
+  const items = listOf(body['input'])
+  for (const [index, item] of items.entries()) {
+    if (!isObject(item) || item['type'] !== 'additional_tools') continue
+    declared.push(...placed(item['tools'], `input[${index}].tools`))
+  }
+  return declared
+}
+
+function placed(tools: Json | undefined, place: string): DeclaredTool[] {
+  if (!isArray(tools)) return []
+  return tools.flatMap((tool, index) =>
+    isObject(tool) ? [{ tool, place: `${place}[${index}]` }] : [],
+  )
+}
+
+/** What every format takes as a tool's name. */
+const FLAT_NAME = /^[a-zA-Z0-9_-]{1,64}$/
+const DIGEST_DIGITS = 16
+const READABLE_CHARACTERS = 40
+
+function digestName(namespace: string, name: string): string {
+  const digest = createHash('sha256').update(`${namespace}\0${name}`).digest('hex')
+  const readable = name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, READABLE_CHARACTERS)
+  return `${readable}__${digest.slice(0, DIGEST_DIGITS)}`
+}
