@@ -4,13 +4,17 @@ import { invalidRequest } from '../core/errors.ts'
 /** In every format but messages, which allows more. */
 export const TOOL_NAME_CHARACTERS_MAX = 64
 
+export function isToolName(name: string, charactersMax = TOOL_NAME_CHARACTERS_MAX): boolean {
+  return name.length <= charactersMax && /^[a-zA-Z0-9_-]+$/.test(name)
+}
+
 /** The name, or the 400 for one that the format cannot carry. */
 export function fitToolName(
   name: string,
   place: string,
   charactersMax = TOOL_NAME_CHARACTERS_MAX,
 ): string {
-  if (name.length <= charactersMax && /^[a-zA-Z0-9_-]+$/.test(name)) return name
+  if (isToolName(name, charactersMax)) return name
   const shown = JSON.stringify(name.slice(0, 100).toWellFormed())
   throw invalidRequest(
     place,

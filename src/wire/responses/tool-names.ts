@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
+import { isToolName } from '../tool-name.ts'
 
 export type ToolNames = {
   /** The one name that other formats use for this tool. */
@@ -35,7 +36,7 @@ export function toolNames(body: JsonObject): ToolNames {
     if (namespace === undefined) return name
     const joined = `${namespace}__${name}`
     const isTaken = own.has(joined) && own.get(joined)?.namespace !== namespace
-    return FLAT_NAME.test(joined) && !isTaken ? joined : digestName(namespace, name)
+    return isToolName(joined) && !isTaken ? joined : digestName(namespace, name)
   }
   for (const { tool } of declared) {
     const namespace = stringOf(tool['name'])
@@ -73,8 +74,6 @@ function placed(tools: Json | undefined, place: string): DeclaredTool[] {
   )
 }
 
-/** What every format takes as a tool's name. */
-const FLAT_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 const DIGEST_DIGITS = 16
 const READABLE_CHARACTERS = 40
 
