@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander'
 
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
+import { PERIODS, WEEK_STARTS } from '../core/periods.ts'
 import type { KeySettings, Some } from '../store/key-settings.ts'
 import { argument } from './failure.ts'
 import { collect, fromNone, readCount, readList, readMoment, type OrNone } from './options.ts'
@@ -55,12 +56,11 @@ export function settingsOptions(command: Command, key: 'new' | 'changed'): Comma
 }
 
 export function periodOption(description: string): Option {
-  const periods: readonly KeySettings['period'][] = ['day', 'week', 'month', 'year', 'never']
-  return new Option('--period <period>', description).choices(periods)
+  return new Option('--period <period>', description).choices(PERIODS)
 }
 
 export function weekStartOption(): Option {
-  return new Option('--week-start <day>', 'the first day of a week').choices(['mon', 'sun'])
+  return new Option('--week-start <day>', 'the first day of a week').choices(WEEK_STARTS)
 }
 
 /** The store judges the values; here they only get their names. */

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { ABILITIES } from '../core/endpoints.ts'
+import { PERIODS, WEEK_STARTS } from '../core/periods.ts'
 import { timeouts } from '../providers/adapter.ts'
 import { providerSettings } from '../providers/adapters.ts'
 import { isPlace } from '../store/place.ts'
@@ -88,9 +89,9 @@ const admin = z
 const frame = z
   .strictObject({
     budget: budget.prefault(100),
-    period: oneOf(['day', 'week', 'month', 'year', 'never']).default('month'),
+    period: oneOf(PERIODS).default('month'),
     timezone: timezone.default('UTC'),
-    week_start: oneOf(['mon', 'sun']).default('mon'),
+    week_start: oneOf(WEEK_STARTS).default('mon'),
   })
   .transform(({ budget, week_start, ...rest }) => ({
     ...rest,

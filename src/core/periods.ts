@@ -2,8 +2,11 @@
 // Intl and not Temporal, because the oldest runtime we accept (Node 24) has no Temporal.
 import { DAY_MS } from './durations.ts'
 
-export type Period = 'day' | 'week' | 'month' | 'year' | 'never'
-export type WeekStart = 'mon' | 'sun'
+export const PERIODS = ['day', 'week', 'month', 'year', 'never'] as const
+export type Period = (typeof PERIODS)[number]
+
+export const WEEK_STARTS = ['mon', 'sun'] as const
+export type WeekStart = (typeof WEEK_STARTS)[number]
 
 export type PeriodRule = {
   readonly period: Period

@@ -15,7 +15,7 @@ import {
   TEXT_LENGTH_MAX,
 } from '../core/key-limits.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
-import type { PeriodRule } from '../core/periods.ts'
+import { PERIODS, WEEK_STARTS, type PeriodRule } from '../core/periods.ts'
 import { sentence, type Sentence } from '../core/sentences.ts'
 import { timezoneOf } from '../core/timezone.ts'
 import { StoreError } from './errors.ts'
@@ -75,9 +75,9 @@ const CHECKS: {
   expiresAt: checkMoment,
   alertThresholds: checkThresholds,
   expiryReminders: checkReminders,
-  period: (value) => oneOf('period', value, ['day', 'week', 'month', 'year', 'never']),
+  period: (value) => oneOf('period', value, PERIODS),
   timezone: checkTimezone,
-  weekStart: (value) => oneOf('week_start', value, ['mon', 'sun']),
+  weekStart: (value) => oneOf('week_start', value, WEEK_STARTS),
 }
 
 /** Percent of a limit, of a key or of the frame. */

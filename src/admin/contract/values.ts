@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { TEXT_LENGTH_MAX } from '../../core/key-limits.ts'
+import { PERIODS, WEEK_STARTS } from '../../core/periods.ts'
 
 /** USD as a decimal string with at most 9 places: money is never a float. */
 export const amount = z
@@ -32,8 +33,8 @@ export const FILTER_LENGTH_MAX = EMAIL_LENGTH_MAX
 
 export const storable = (lengthMax: number) => withoutNul(z.string().max(lengthMax))
 
-export const period = z.enum(['day', 'week', 'month', 'year', 'never'])
-export const weekStart = z.enum(['mon', 'sun'])
+export const period = z.enum(PERIODS)
+export const weekStart = z.enum(WEEK_STARTS)
 
 export const reason = z
   .string()

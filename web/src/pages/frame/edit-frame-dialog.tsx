@@ -4,6 +4,7 @@ import { NativeSelect, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
+import { PERIODS, WEEK_STARTS } from '../../../../src/core/periods.ts'
 import { isSame } from '../../amounts.ts'
 import { ApiError, call } from '../../api.ts'
 import { recordedLine } from '../../audit/change-lines.ts'
@@ -18,7 +19,6 @@ import type { FrameDialogProps } from './frame.tsx'
 import { madeOldByFrame } from './made-old.ts'
 import styles from './frame.module.css'
 
-const periods = ['day', 'week', 'month', 'year', 'never'] as const
 const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 
 export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
@@ -91,7 +91,6 @@ type FieldsProps = {
 function Fields({ values, onChange }: FieldsProps) {
   const words = useWords()
   const { t } = words
-  const weekStarts = ['mon', 'sun'] as const
   return (
     <div className={styles['pair']}>
       <TextInput
@@ -109,10 +108,10 @@ function Fields({ values, onChange }: FieldsProps) {
         label={t('keyForm.field.period')}
         value={values.period}
         onChange={({ currentTarget }) => {
-          const period = periods.find((each) => each === currentTarget.value)
+          const period = PERIODS.find((each) => each === currentTarget.value)
           if (period) onChange({ ...values, period })
         }}
-        data={periods.map((value) => ({ value, label: t(`period.${value}`) }))}
+        data={PERIODS.map((value) => ({ value, label: t(`period.${value}`) }))}
       />
       <Select
         label={t('keyForm.field.timezone')}
@@ -126,10 +125,10 @@ function Fields({ values, onChange }: FieldsProps) {
         label={t('keyForm.field.week_start')}
         value={values.week_start}
         onChange={({ currentTarget }) => {
-          const weekStart = weekStarts.find((each) => each === currentTarget.value)
+          const weekStart = WEEK_STARTS.find((each) => each === currentTarget.value)
           if (weekStart) onChange({ ...values, week_start: weekStart })
         }}
-        data={weekStarts.map((value) => ({ value, label: t(`keyForm.weekStart.${value}`) }))}
+        data={WEEK_STARTS.map((value) => ({ value, label: t(`keyForm.weekStart.${value}`) }))}
       />
     </div>
   )

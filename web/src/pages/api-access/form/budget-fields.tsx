@@ -2,7 +2,7 @@
 import { NativeSelect, Radio, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../../../../../src/core/key-limits.ts'
-import { periodAt } from '../../../../../src/core/periods.ts'
+import { periodAt, PERIODS, WEEK_STARTS } from '../../../../../src/core/periods.ts'
 import { readAmount } from '../../../i18n/typed-numbers.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
@@ -13,7 +13,7 @@ import { frameQuery } from '../../../queries.ts'
 import { AlertFields } from './alert-fields.tsx'
 import { budgetWarning } from './budget-warning.ts'
 import type { FieldsProps } from './field-props.ts'
-import { isShown, PERIODS } from './form-values.ts'
+import { isShown } from './form-values.ts'
 import type { KeyFormValues } from './form-values.ts'
 import styles from './key-form.module.css'
 import { fieldId } from './use-key-form.ts'
@@ -119,7 +119,7 @@ function Calendar({ form }: FieldsProps) {
         <NativeSelect
           id={fieldId('week_start')}
           label={t('keyForm.field.week_start')}
-          data={(['mon', 'sun'] as const).map((value) => ({
+          data={WEEK_STARTS.map((value) => ({
             value,
             label: t(`keyForm.weekStart.${value}`),
           }))}

@@ -18,7 +18,6 @@ import type { Separators } from '../../../i18n/typed-numbers.ts'
 
 export type Lifetime = 'never' | '7' | '30' | '90' | '365' | 'date'
 export const LIFETIMES: readonly Lifetime[] = ['never', '7', '30', '90', '365', 'date']
-export const PERIODS = ['day', 'week', 'month', 'year', 'never'] as const
 
 export type KeyFormValues = {
   readonly name: string
