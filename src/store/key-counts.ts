@@ -5,13 +5,12 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Nanodollars } from '../core/money.ts'
 import { allocatedOf, allocatedSums, type AllocatedSums } from './frame.ts'
 import { expiresSoon, isHigh, isUnused, noOwnLimit, type KeyConcern } from './key-filter.ts'
+import type { KeyStatus } from './keys.ts'
 import type { Store } from './open.ts'
 import { FRAME_ID, type AccountStatus } from './tables.ts'
 
 /** Of all keys by status, and of those not revoked by what somebody should look at. */
-export type KeyCounts = Readonly<
-  Record<'all' | 'active' | 'paused' | 'expired' | 'revoked' | KeyConcern, number>
->
+export type KeyCounts = Readonly<Record<'all' | KeyStatus | KeyConcern, number>>
 
 export type KeyTotals = {
   readonly counts: KeyCounts

@@ -3,8 +3,10 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 
 import { DAY_MS } from '../core/durations.ts'
+import type { KeyMode } from '../core/secret.ts'
 import { fold } from './fold.ts'
 import { ID_SHAPE } from './key-settings.ts'
+import type { KeyStatus } from './keys.ts'
 import { FRAME_ID } from './tables.ts'
 
 /** A key that was not used for so long may be forgotten. */
@@ -26,12 +28,12 @@ export type KeyFilter = {
   /** How a secret would be shown that the search may mean. */
   readonly masks?: readonly string[] | undefined
   /** `current` = all but revoked ones. */
-  readonly status?: 'current' | 'active' | 'paused' | 'expired' | 'revoked' | undefined
+  readonly status?: 'current' | KeyStatus | undefined
   readonly concern?: KeyConcern | undefined
   readonly used?: 'last_30_days' | 'not_last_30_days' | undefined
   readonly owner?: string | undefined
   readonly environment?: string | undefined
-  readonly mode?: 'live' | 'test' | undefined
+  readonly mode?: KeyMode | undefined
   readonly tag?: string | undefined
   readonly model?: string | undefined
   /** Only these. */

@@ -9,37 +9,27 @@ import { viewAccount, type AccountView } from './accounts.ts'
 import { readThresholds } from './alert-rules.ts'
 import { StoreError } from './errors.ts'
 import { readReminders } from './expiry-reminders.ts'
+import type { KeySettings } from './key-settings.ts'
 import type { Store } from './open.ts'
-import type { AccountsTable, KeysTable } from './tables.ts'
+import type { AccountsTable, AccountStatus, KeysTable } from './tables.ts'
 
-export type KeyStatus = 'active' | 'paused' | 'revoked' | 'expired'
+/** As people see it: expired follows from the date. */
+export type KeyStatus = AccountStatus | 'expired'
 
-export type Key = AccountView & {
-  readonly id: string
-  readonly name: string
-  readonly mode: KeyMode
-  readonly status: KeyStatus
-  readonly environment: string | null
-  readonly owner: string | null
-  readonly description: string | null
-  readonly tags: readonly string[]
-  readonly models: readonly string[]
-  readonly permissions: readonly Endpoint[]
-  readonly whenTight: 'cap' | 'refuse'
-  readonly createdAt: number
-  readonly expiresAt: number | null
-  /** Percent of its budget at which alerts are given. */
-  readonly alertThresholds: readonly number[]
-  /** Days before it expires on which somebody is told. */
-  readonly expiryReminders: readonly number[]
-  readonly lastUsedAt: number | null
-  readonly revokedAt: number | null
-  readonly revokedReason: string | null
-  /** Goes up with every change of what the key may call; the ledger refuses a hold that was checked against an older one. */
-  readonly allowVersion: number
-  /** Goes up with every change of the key. */
-  readonly version: number
-}
+export type Key = AccountView &
+  KeySettings & {
+    readonly id: string
+    readonly mode: KeyMode
+    readonly status: KeyStatus
+    readonly createdAt: number
+    readonly lastUsedAt: number | null
+    readonly revokedAt: number | null
+    readonly revokedReason: string | null
+    /** Goes up with every change of the key; the ledger refuses a hold that was checked against an older one. */
+    readonly allowVersion: number
+    /** Counts all changes of the key: whoever changes it may say which one they have seen. */
+    readonly version: number
+  }
 
 export type KeyOfSecret = {
   readonly key: Key
