@@ -11,19 +11,14 @@ export type Window = { readonly windowMs: number; readonly now: number }
 const KEPT_MS = 2 * HOUR_MS
 
 /** Counts one try; the number of tries in this window, this one included. The subject is kept as a hash alone. */
-export async function countAttempt(
-  db: Queries,
-  subject: string,
-  { windowMs, now }: Window,
-): Promise<number> {
-  const startsAt = now - (now % windowMs)
+export async function countAttempt(db: Queries, subject: string, window: Window): Promise<number> {
   await db
     .deleteFrom('attempts')
-    .where('window_starts_at', '<', now - KEPT_MS)
+    .where('window_starts_at', '<', window.now - KEPT_MS)
     .execute()
   const { count } = await db
     .insertInto('attempts')
-    .values({ subject: hashOf(subject), window_starts_at: startsAt, count: 1 })
+    .values({ subject: hashOf(subject), window_starts_at: startOf(window), count: 1 })
     .onConflict((conflict) =>
       conflict
         .columns(['subject', 'window_starts_at'])
@@ -38,30 +33,30 @@ export async function countAttempt(
 export async function isFirstAttempt(
   db: Queries,
   subject: string,
-  { windowMs, now }: Window,
+  window: Window,
 ): Promise<boolean> {
-  const count = await countAttempt(db, subject, { windowMs, now })
+  const count = await countAttempt(db, subject, window)
   const earlier = await db
     .selectFrom('attempts')
     .select('count')
     .where('subject', '=', hashOf(subject))
-    .where('window_starts_at', '=', now - (now % windowMs) - windowMs)
+    .where('window_starts_at', '=', startOf(window) - window.windowMs)
     .executeTakeFirst()
   return count === 1 && earlier === undefined
 }
 
 /** Whoever succeeded has not tried in vain. */
-export async function takeAttemptBack(
-  db: Queries,
-  subject: string,
-  { windowMs, now }: Window,
-): Promise<void> {
+export async function takeAttemptBack(db: Queries, subject: string, window: Window): Promise<void> {
   await db
     .updateTable('attempts')
     .set((eb) => ({ count: eb('count', '-', 1) }))
     .where('subject', '=', hashOf(subject))
-    .where('window_starts_at', '=', now - (now % windowMs))
+    .where('window_starts_at', '=', startOf(window))
     .execute()
+}
+
+function startOf({ windowMs, now }: Window): number {
+  return now - (now % windowMs)
 }
 
 function hashOf(subject: string): string {
