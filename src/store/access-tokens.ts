@@ -1,7 +1,10 @@
 // Personal access tokens as they are stored: by their hash, with the rights they are limited to.
+import type { Selectable } from 'kysely'
+
 import { newId } from '../core/ids.ts'
 import { hashSecret, maskSecret, newPersonalToken } from '../core/secret.ts'
 import type { Store } from './open.ts'
+import type { AccessTokensTable } from './people-tables.ts'
 import type { Queries } from './people.ts'
 
 export type AccessToken = {
@@ -90,9 +93,7 @@ function selectTokens(db: Queries) {
   return db.selectFrom('access_tokens').selectAll()
 }
 
-type Row = Awaited<ReturnType<ReturnType<typeof selectTokens>['executeTakeFirstOrThrow']>>
-
-function toToken(row: Row): AccessToken {
+function toToken(row: Selectable<AccessTokensTable>): AccessToken {
   return {
     id: row.id,
     personId: row.person_id,

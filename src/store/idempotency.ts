@@ -30,7 +30,12 @@ export async function claim(store: Store, wanted: Claim): Promise<Claimed> {
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
   if (numInsertedOrUpdatedRows === 1n) return { claimed: true }
-  const row = await rowOf(store, wanted).executeTakeFirst()
+  const row = await store.db
+    .selectFrom('idempotency')
+    .selectAll()
+    .where('person_id', '=', person_id)
+    .where('name', '=', name)
+    .executeTakeFirst()
   const isSame = row === undefined || row.request_hash === request_hash
   return { claimed: false, answer: row?.answer ?? null, isSame }
 }
@@ -52,12 +57,4 @@ export async function releaseClaim(store: Store, made: Claim): Promise<void> {
     .where('person_id', '=', made.personId)
     .where('name', '=', made.name)
     .execute()
-}
-
-function rowOf(store: Store, { personId, name }: Claim) {
-  return store.db
-    .selectFrom('idempotency')
-    .selectAll()
-    .where('person_id', '=', personId)
-    .where('name', '=', name)
 }

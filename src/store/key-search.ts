@@ -54,7 +54,9 @@ export async function searchKeys(store: Store, search: KeySearch): Promise<reado
   const found = await pageOf(store, { ...search, conditions: there, sort })
   if (found.length === search.limit) return found
   const isLast = found.length > 0 || search.offset === 0
-  const thereCount = isLast ? search.offset + found.length : await count(store, there)
+  const thereCount = isLast
+    ? search.offset + found.length
+    : await countRows(store, rowsOf(there, []).from)
   const rest = await pageOf(store, {
     order: search.order,
     sort,
@@ -94,8 +96,7 @@ export async function matchingIds(store: Store, filter: KeyFilter): Promise<read
 }
 
 export async function countMatching(store: Store, filter: KeyFilter): Promise<number> {
-  const { from } = unordered(store, filter)
-  return countRows(store, from)
+  return countRows(store, unordered(store, filter).from)
 }
 
 /** The ids that a query gives, as one text: as rows, a hundred thousand take longer to hand over than to find. */
@@ -114,10 +115,6 @@ export async function manyIds(
 function unordered(store: Store, filter: KeyFilter) {
   const conditions = conditionsOf(filter, store.clock.now())
   return rowsOf(conditions, filter.model === undefined ? [] : ['key_models'])
-}
-
-async function count(store: Store, conditions: readonly Condition[]): Promise<number> {
-  return countRows(store, rowsOf(conditions, []).from)
 }
 
 async function countRows(store: Store, from: RawBuilder<unknown>): Promise<number> {

@@ -156,11 +156,11 @@ function counts(
   { most, lengthMax }: CountLimits,
 ): readonly number[] {
   const cleaned = [...new Set(values)].toSorted((a, b) => a - b)
-  if (cleaned.every((value) => Number.isInteger(value) && value >= 1 && value <= most)) {
-    if (cleaned.length <= lengthMax) return cleaned
+  if (!cleaned.every((value) => Number.isInteger(value) && value >= 1 && value <= most))
+    throw invalid(field, sentence('whole_numbers', { field, most }))
+  if (cleaned.length > lengthMax)
     throw invalid(field, sentence('too_many', { field, most: lengthMax }))
-  }
-  throw invalid(field, sentence('whole_numbers', { field, most }))
+  return cleaned
 }
 
 function oneOf<Value extends string>(

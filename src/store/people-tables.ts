@@ -110,7 +110,7 @@ export type PersonLinksTable = {
 }
 
 /** Personal access tokens: for a person's own scripts, on the admin API alone. */
-type AccessTokensTable = {
+export type AccessTokensTable = {
   id: string
   person_id: string
   name: string

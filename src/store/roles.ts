@@ -7,16 +7,14 @@ export type StoredRole = {
   readonly id: string
   readonly name: string
   readonly permissions: readonly string[]
-  readonly version: number
 }
 
 export async function listStoredRoles(db: Queries): Promise<readonly StoredRole[]> {
   const rows = await db.selectFrom('roles').selectAll().orderBy('name').execute()
-  return rows.map(({ id, name, permissions, version }) => ({
+  return rows.map(({ id, name, permissions }) => ({
     id,
     name,
     permissions: JSON.parse(permissions) as string[],
-    version,
   }))
 }
 
