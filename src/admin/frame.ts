@@ -3,7 +3,7 @@ import { resetSpent, topUp } from '../ledger/by-hand.ts'
 import { readFrame, setFrame } from '../store/frame.ts'
 import { FRAME_ID } from '../store/tables.ts'
 import type { HandlersOf } from './call.ts'
-import type { FrameAnswer, frameRoutes } from './contract/frame.ts'
+import type { frameRoutes } from './contract/frame.ts'
 import { frameAnswerOf } from './key-answers.ts'
 import { storeOf, type AdminParts } from './parts.ts'
 import { refusingStale } from './stale.ts'
@@ -15,7 +15,7 @@ export function frameHandlers(parts: AdminParts): HandlersOf<typeof frameRoutes>
   async function answer(call: { setHeader(name: string, value: string): void }) {
     const frame = await readFrame(store)
     call.setHeader('etag', etag(frame.version))
-    return frameAnswerOf(frame, clock.now()) satisfies FrameAnswer
+    return frameAnswerOf(frame, clock.now())
   }
 
   return {

@@ -33,13 +33,11 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
   const { store } = parts
   const list = new KeyList(parts)
 
-  /** What a change of one key has in common: it is done in somebody's name, and answered with what the key is now. */
+  /** A change that needs nothing but the key: done in somebody's name, and answered with what the key is now. */
   const changing =
-    (change: (store: Store, call: Changing) => Promise<unknown>) =>
-    async (call: Changing): Promise<KeyDetail> => {
-      await change(storeOf(parts, call), call)
-      return detail(parts, await findKey(store, call.params.id), call)
-    }
+    (change: (store: Store, id: string) => Promise<Key>) =>
+    async (call: Changing): Promise<KeyDetail> =>
+      detail(parts, await change(storeOf(parts, call), call.params.id), call)
 
   return {
     listKeys: ({ query }) => list.page(query),
@@ -64,8 +62,8 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
       )
       return detail(parts, key, call)
     },
-    pauseKey: changing((named, { params }) => pauseKey(named, params.id)),
-    resumeKey: changing((named, { params }) => resumeKey(named, params.id)),
+    pauseKey: changing(pauseKey),
+    resumeKey: changing(resumeKey),
     revokeKey: async (call) => {
       const key = await revokeKey(storeOf(parts, call), call.params.id, call.body.reason)
       return detail(parts, key, call)
@@ -77,7 +75,7 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
       })
       return { ...(await detail(parts, key, call)), secret }
     },
-    endOverlap: changing((named, { params }) => endOverlap(named, params.id)),
+    endOverlap: changing(endOverlap),
     resetKey: async (call) => {
       const { id: accountId } = await findKey(store, call.params.id)
       await resetSpent(storeOf(parts, call), { accountId, reason: call.body.reason })
