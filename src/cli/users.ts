@@ -8,6 +8,7 @@ import type { PersonAnswer } from '../admin/contract/people.ts'
 import { invalidValue } from '../admin/error.ts'
 import { smtpMailer } from '../admin/mail.ts'
 import { operatorDesk } from '../admin/people/desk.ts'
+import type { PersonLinkKind } from '../admin/people/links.ts'
 import { hashPassword, passwordProblem } from '../admin/people/password.ts'
 import {
   addPerson,
@@ -20,7 +21,7 @@ import {
   signOutPerson,
   unblockPerson,
 } from '../admin/people/people.ts'
-import { sendLink, type PersonLinkKind } from '../admin/people/send-link.ts'
+import { sendLink } from '../admin/people/send-link.ts'
 import { adminUrlOf } from '../config/admin-url.ts'
 import type { Config } from '../config/load.ts'
 import { urlOf } from '../core/url-of.ts'

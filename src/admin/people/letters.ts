@@ -13,10 +13,6 @@ export function mailFor({ kind, email, expiresAt }: MadeLink, url: string): Mail
 }
 
 const LETTERS = {
-  setup: {
-    subject: 'Set up Tollgate',
-    text: 'Open this link to become the first administrator of Tollgate:',
-  },
   invitation: {
     subject: 'You are invited to Tollgate',
     text: 'You may now sign in to Tollgate. Open this link to choose a password:',

@@ -1,4 +1,4 @@
-// One-time links: who gets one, how it reaches them, and what it does when it is used.
+// One-time links: who gets one, how long it works, and what it does when it is used.
 import { DAY_MS } from '../../core/durations.ts'
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
@@ -32,15 +32,21 @@ const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
   reset: DAY_MS,
 }
 
+/** What somebody is given; the first administrator, who is nobody yet, reads theirs where the gateway was started. */
+export type PersonLinkKind = Exclude<LinkKind, 'setup'>
+
 export type MadeLink = {
-  readonly kind: LinkKind
+  readonly kind: PersonLinkKind
   readonly token: string
   readonly expiresAt: number
   readonly email: string
 }
 
 /** The address a link is opened by; its token stands behind the #, which no server is sent. */
-export function linkUrl({ kind, token }: Pick<MadeLink, 'kind' | 'token'>, base: string): string {
+export function linkUrl(
+  { kind, token }: { readonly kind: LinkKind; readonly token: string },
+  base: string,
+): string {
   return `${base}${LINK_PAGES[kind]}#${token}`
 }
 
@@ -56,7 +62,7 @@ export async function makeSetupLink(store: Store): Promise<string | undefined> {
 export async function makePersonLink(
   desk: Desk,
   idOrEmail: string,
-  kind: Exclude<LinkKind, 'setup'>,
+  kind: PersonLinkKind,
 ): Promise<MadeLink> {
   const { store } = desk
   const action = kind === 'reset' ? 'person.make_reset_link' : 'person.make_invitation'

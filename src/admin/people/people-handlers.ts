@@ -3,6 +3,7 @@ import { describeError } from '../../telemetry/log.ts'
 import type { Call, HandlersOf } from '../call.ts'
 import type { peopleRoutes, SentLink } from '../contract/people.ts'
 import type { Route } from '../contract/route.ts'
+import type { PersonLinkKind } from './links.ts'
 import { deskFor, linkBase, type PeopleParts } from './parts.ts'
 import {
   addPerson,
@@ -16,7 +17,7 @@ import {
   unblockPerson,
 } from './people.ts'
 import { answerRoles, changeRole, createRole, removeRole } from './roles.ts'
-import { sendLink, type PersonLinkKind } from './send-link.ts'
+import { sendLink } from './send-link.ts'
 
 export function peopleHandlers(parts: PeopleParts): HandlersOf<typeof peopleRoutes> {
   const { db } = parts.store

@@ -2,13 +2,10 @@
 // it on.
 import { iso } from '../../core/value-json.ts'
 import type { SentLink } from '../contract/people.ts'
-import type { LinkKind } from '../contract/sign-in.ts'
 import type { Mailer } from '../mail.ts'
 import type { Desk } from './desk.ts'
 import { mailFor } from './letters.ts'
-import { linkUrl, makePersonLink } from './links.ts'
-
-export type PersonLinkKind = Exclude<LinkKind, 'setup'>
+import { linkUrl, makePersonLink, type PersonLinkKind } from './links.ts'
 
 export type Sending = {
   /** The person's id or address. */
