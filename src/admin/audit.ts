@@ -22,8 +22,8 @@ export function auditHandlers({ store }: AdminParts): HandlersOf<typeof auditRou
     listAudit: ({ query }) => page(filterOf(query)),
     exportAudit: async ({ query }) => {
       const filter = filterOf({ ...query, limit: EXPORTED_MAX })
-      const entries = await listAudit(store, filter)
-      return csvText(NAMES, entries.map(cellsOf))
+      const entries = (await listAudit(store, filter)).map(entryOf)
+      return csvText([...EXPORTED, 'changes'], entries.map(cellsOf))
     },
     listKeyActivity: ({ params, query }) => page({ ...query, subjectId: params.id }),
   }
@@ -61,7 +61,7 @@ function entryOf(entry: AuditEntry): AuditEntryAnswer {
   }
 }
 
-const NAMES = [
+const EXPORTED = [
   'at',
   'actor',
   'source',
@@ -73,25 +73,11 @@ const NAMES = [
   'outcome',
   'count',
   'reason',
-  'changes',
-]
+] as const
 
-function cellsOf(entry: AuditEntry): (string | null)[] {
+function cellsOf(entry: AuditEntryAnswer): readonly (string | number | null)[] {
   const changes = entry.fields.map(
     ({ field, before, after }) => `${field}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`,
   )
-  return [
-    iso(entry.at),
-    entry.actor,
-    entry.source,
-    entry.address,
-    entry.action,
-    entry.subject,
-    entry.subjectId,
-    entry.subjectName,
-    entry.outcome,
-    String(entry.count),
-    entry.reason,
-    changes.join('; '),
-  ]
+  return [...EXPORTED.map((name) => entry[name]), changes.join('; ')]
 }

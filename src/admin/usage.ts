@@ -7,6 +7,7 @@ import { dayOf, sumsJson } from '../ledger/usage-json.ts'
 import { reportUsage, type ScanQuestion, type ScanSums } from '../ledger/usage-scan.ts'
 import { findKey, keyNames } from '../store/keys.ts'
 import type { HandlersOf } from './call.ts'
+import { usageRow } from './contract/usage.ts'
 import type { Group, UsageAnswer, UsageQuery, UsageRow, usageRoutes } from './contract/usage.ts'
 import { invalidValue } from './error.ts'
 import type { AdminParts } from './parts.ts'
@@ -33,24 +34,8 @@ export function usageHandlers(parts: AdminParts): HandlersOf<typeof usageRoutes>
   }
 }
 
-const NAMES = [
-  'key',
-  'key_name',
-  'model',
-  'provider',
-  'endpoint',
-  'day',
-  'hour',
-  'requests',
-  'errors',
-  'input_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-  'output_tokens',
-  'reasoning_tokens',
-  'cost',
-  'estimated',
-] as const
+/** The columns are the members of a row. */
+const NAMES = usageRow.keyof().options
 
 /** Without a limit: all rows, or a refusal when they are too many. */
 type Question = Omit<UsageQuery, 'limit'> & { readonly limit: number | undefined }

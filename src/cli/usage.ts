@@ -61,8 +61,12 @@ async function usage(options: UsageOptions): Promise<void> {
     )
     const rowsJson = rows.map((row) => rowJson(row, names))
     if (options.json) printJson({ rows: rowsJson, total: sumsJson(total) })
-    else if (options.csv) printText(csv(rowsJson))
-    else printText(usageText({ rows, total, question, names }))
+    else if (options.csv) {
+      // A report without rows has its columns, too.
+      const columns = Object.keys(rowJson(total, names))
+      const cells = rowsJson.map((row) => Object.values(row))
+      printText(csvText(columns, cells))
+    } else printText(usageText({ rows, total, question, names }))
   })
 }
 
@@ -90,15 +94,6 @@ function rowJson(row: ScanSums, names: ReadonlyMap<string, string>) {
     provider: row.provider,
     endpoint: row.endpoint,
   }
-}
-
-function csv(rows: readonly ReturnType<typeof rowJson>[]): string {
-  const names =
-    'key,model,day,requests,errors,input_tokens,cached_tokens,cache_write_tokens,output_tokens,reasoning_tokens,cost,estimated,key_name,provider,endpoint'
-  return csvText(
-    names.split(','),
-    rows.map((row) => Object.values(row)),
-  )
 }
 
 type UsageText = {

@@ -52,7 +52,7 @@ const sums = {
   estimated: z.int(),
 }
 
-const usageRow = z.object({
+export const usageRow = z.object({
   /** Null where rows are not grouped by it. */
   key: z.string().nullable(),
   key_name: z.string().nullable(),
