@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander'
 
 import type { Config } from '../config/load.ts'
-import { DAY_MS } from '../core/durations.ts'
+import { OVERLAP_MS } from '../core/key-limits.ts'
 import type { KeyMode } from '../core/secret.ts'
 import { iso } from '../core/value-json.ts'
 import { readFrame } from '../store/frame.ts'
@@ -35,7 +35,6 @@ import { fromNone, readBudget, readDuration, readList } from './options.ts'
 import { moment, printJson, printNote, printText } from './output.ts'
 import { printKey } from './print-account.ts'
 
-const OVERLAP_MS = DAY_MS
 const BUDGET = 'what it may spend in a period, from 0 to 9000000, or none'
 
 export function addKeys(program: Command): void {

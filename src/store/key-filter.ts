@@ -3,9 +3,9 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 
 import { DAY_MS } from '../core/durations.ts'
+import { KEY_ID_SHAPE } from '../core/key-limits.ts'
 import type { KeyMode } from '../core/secret.ts'
 import { fold } from './fold.ts'
-import { ID_SHAPE } from './key-settings.ts'
 import type { KeyStatus } from './keys.ts'
 import { FRAME_ID } from './tables.ts'
 
@@ -111,7 +111,7 @@ function tellersOf(condition: Condition): readonly Source[] {
 function isFound(search: string, masks: readonly string[]): Condition {
   const text = search.trim()
   // No name looks like one.
-  if (ID_SHAPE.test(text)) return byId((id) => sql`${id} = ${text}`)
+  if (KEY_ID_SHAPE.test(text)) return byId((id) => sql`${id} = ${text}`)
   const found = [contains(sql`keys.folded_text`, text)]
   if (masks.length > 0) {
     found.push(

@@ -8,6 +8,7 @@ import {
 } from '../core/alert-rules.ts'
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
 import {
+  KEY_ID_SHAPE,
   MODELS_MAX,
   NAME_LENGTH_MAX,
   RATE_MAX,
@@ -19,8 +20,6 @@ import { PERIODS, WEEK_STARTS, type PeriodRule } from '../core/periods.ts'
 import { sentence, type Sentence } from '../core/sentences.ts'
 import { timezoneOf } from '../core/timezone.ts'
 import { StoreError } from './errors.ts'
-
-export const ID_SHAPE = /^key_[0-9a-z]{26}$/
 
 export type KeySettings = PeriodRule & {
   readonly name: string
@@ -101,7 +100,7 @@ export function checkReason(text: string): string {
 function checkName(text: string): string {
   const name = label(text)
   if (name === '') throw invalid('name', sentence('key_name_needed'))
-  if (ID_SHAPE.test(name)) throw invalid('name', sentence('key_name_like_id'))
+  if (KEY_ID_SHAPE.test(name)) throw invalid('name', sentence('key_name_like_id'))
   return atMost('name', name, NAME_LENGTH_MAX)
 }
 

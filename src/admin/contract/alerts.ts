@@ -9,15 +9,13 @@ import {
 } from '../../core/alert-rules.ts'
 import { byName } from './errors.ts'
 import { route } from './route.ts'
-import { amount, count, done, keyParams, moment, withoutNul } from './values.ts'
+import { amount, count, done, idParams, keyParams, moment, withoutNul } from './values.ts'
 
 /** Percent of the limit. */
 export const thresholds = z.array(z.int().min(1).max(THRESHOLD_MAX)).max(THRESHOLDS_MAX)
 
 /** Days before a key expires. */
 export const reminders = z.array(z.int().min(1).max(REMINDER_DAYS_MAX)).max(REMINDERS_MAX)
-
-const idParams = z.object({ id: z.string() })
 
 const URL_LENGTH_MAX = 2_000
 

@@ -13,8 +13,8 @@ import { reminders, thresholds } from './alerts.ts'
 import { forecast } from './frame.ts'
 import { amount, anyMoment, moment, period, storable, weekStart } from './values.ts'
 
-const KEY_STATUSES = ['active', 'paused', 'expired', 'revoked'] as const
-export const keyStatus = z.enum(KEY_STATUSES)
+export const keyMode = z.enum(['live', 'test'])
+export const KEY_STATUSES = ['active', 'paused', 'expired', 'revoked'] as const
 
 /** What a badge says: the first of these that is true. */
 export const KEY_STATES = [
@@ -65,7 +65,7 @@ export const newKey = z
   .strictObject({ ...settings, expires_at: anyMoment.nullable() })
   .partial()
   .required({ name: true, models: true, budget: true })
-  .extend({ mode: z.enum(['live', 'test']).optional() })
+  .extend({ mode: keyMode.optional() })
 
 /** What is left out stays as it is. `models` is the whole allowlist; the other two add to it and take from it. */
 export const keyChange = z
@@ -81,8 +81,8 @@ export const keyChange = z
 const shown = {
   id: z.string(),
   name: z.string(),
-  mode: z.enum(['live', 'test']),
-  status: keyStatus,
+  mode: keyMode,
+  status: z.enum(KEY_STATUSES),
   state: keyState,
   /** The newest secret, as far as it may be shown: `tg_live_…x7Qd`. */
   masked: z.string(),

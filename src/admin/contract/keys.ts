@@ -2,10 +2,18 @@
 import { z } from 'zod'
 
 import { ENDPOINTS } from '../../core/endpoints.ts'
-import { OVERLAP_MS_MAX } from '../../core/key-limits.ts'
+import { OVERLAP_MS, OVERLAP_MS_MAX } from '../../core/key-limits.ts'
 import { adminError } from './errors.ts'
 import { frame, topUp } from './frame.ts'
-import { keyChange, keyDetail, keyRow, keyWithSecret, newKey } from './key.ts'
+import {
+  KEY_STATUSES,
+  keyChange,
+  keyDetail,
+  keyMode,
+  keyRow,
+  keyWithSecret,
+  newKey,
+} from './key.ts'
 import { route } from './route.ts'
 import {
   amount,
@@ -45,12 +53,12 @@ export const keyFilters = z.object({
   /** In the name, the id, the owner, or the last characters of the secret. */
   search: z.string().max(FILTER_LENGTH_MAX).optional(),
   /** `current` = all but revoked ones. */
-  status: z.enum(['current', 'active', 'paused', 'expired', 'revoked']).optional(),
+  status: z.enum(['current', ...KEY_STATUSES]).optional(),
   concern: z.enum(KEY_CONCERNS).optional(),
   used: z.enum(['last_30_days', 'not_last_30_days']).optional(),
   owner: z.string().optional(),
   environment: z.string().optional(),
-  mode: z.enum(['live', 'test']).optional(),
+  mode: keyMode.optional(),
   tag: z.string().optional(),
   /** Keys that may call this model. */
   model: z.string().optional(),
@@ -260,12 +268,12 @@ export const keyRoutes = {
     summary: 'Give a key a new secret, shown in this answer only',
     params: keyParams,
     body: z.strictObject({
-      /** How long the old secret still works; a day unless said otherwise. */
+      /** How long the old secret still works. */
       overlap_seconds: z
         .int()
         .min(0)
         .max(OVERLAP_MS_MAX / 1_000)
-        .default(86_400),
+        .default(OVERLAP_MS / 1_000),
     }),
     answer: keyWithSecret,
     idempotent: true,

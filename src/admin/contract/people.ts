@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
 import { email, personName, roleName } from './sign-in.ts'
-import { done, moment, withoutNul } from './values.ts'
+import { done, idParams, moment, withoutNul } from './values.ts'
 
 export const ROLE_NAME_LENGTH_MAX = 60
 
@@ -37,7 +37,6 @@ export const role = z.object({
   people: z.int(),
 })
 
-const personParams = z.object({ id: z.string() })
 const roleId = z.string().min(1, 'choose a role').max(100)
 const roleBody = z.strictObject({
   name: withoutNul(z.string().trim().min(1, 'write a name').max(ROLE_NAME_LENGTH_MAX)),
@@ -57,7 +56,7 @@ export const peopleRoutes = {
     path: '/people/:id',
     access: 'people:manage',
     summary: 'One person',
-    params: personParams,
+    params: idParams,
     answer: person,
   }),
   invitePerson: route({
@@ -75,7 +74,7 @@ export const peopleRoutes = {
     access: 'people:manage',
     summary:
       'Change the name, the role or the e-mail address of a person; with another address every session ends',
-    params: personParams,
+    params: idParams,
     body: z.strictObject({ name: personName, email, role: roleId }).partial(),
     answer: person,
   }),
@@ -84,7 +83,7 @@ export const peopleRoutes = {
     path: '/people/:id/invite',
     access: 'people:manage',
     summary: 'A new invitation for somebody who has not come yet; the old link no longer works',
-    params: personParams,
+    params: idParams,
     answer: sentLink,
   }),
   resetPassword: route({
@@ -92,7 +91,7 @@ export const peopleRoutes = {
     path: '/people/:id/reset-password',
     access: 'people:manage',
     summary: 'A link with which a person sets a new password; nothing changes until it is used',
-    params: personParams,
+    params: idParams,
     answer: sentLink,
   }),
   resetTwoFactor: route({
@@ -100,7 +99,7 @@ export const peopleRoutes = {
     path: '/people/:id/reset-two-factor',
     access: 'people:manage',
     summary: 'Let a person who has lost the app sign in without codes',
-    params: personParams,
+    params: idParams,
     answer: person,
   }),
   signOutPerson: route({
@@ -108,7 +107,7 @@ export const peopleRoutes = {
     path: '/people/:id/sign-out',
     access: 'people:manage',
     summary: 'End all sessions and personal access tokens of a person',
-    params: personParams,
+    params: idParams,
     answer: done,
   }),
   blockPerson: route({
@@ -116,7 +115,7 @@ export const peopleRoutes = {
     path: '/people/:id/block',
     access: 'people:manage',
     summary: 'Keep a person out, at once, until unblocked',
-    params: personParams,
+    params: idParams,
     answer: person,
   }),
   unblockPerson: route({
@@ -124,7 +123,7 @@ export const peopleRoutes = {
     path: '/people/:id/unblock',
     access: 'people:manage',
     summary: 'Let a blocked person in again',
-    params: personParams,
+    params: idParams,
     answer: person,
   }),
   removePerson: route({
@@ -132,7 +131,7 @@ export const peopleRoutes = {
     path: '/people/:id',
     access: 'people:manage',
     summary: 'Remove a person for good; what they did stays on record',
-    params: personParams,
+    params: idParams,
     answer: done,
   }),
   listRoles: route({
@@ -156,7 +155,7 @@ export const peopleRoutes = {
     path: '/roles/:id',
     access: 'people:manage',
     summary: 'Change a role of your own',
-    params: personParams,
+    params: idParams,
     body: roleBody.partial(),
     answer: role,
   }),
@@ -165,7 +164,7 @@ export const peopleRoutes = {
     path: '/roles/:id',
     access: 'people:manage',
     summary: 'Remove a role of your own that nobody has',
-    params: personParams,
+    params: idParams,
     answer: done,
   }),
 }

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { PERMISSIONS } from './permissions.ts'
 import { route } from './route.ts'
 import { code, email, newPassword, oldPassword, personName, signedIn } from './sign-in.ts'
-import { anyMoment, done, moment, withoutNul } from './values.ts'
+import { anyMoment, done, idParams, moment, withoutNul } from './values.ts'
 
 export const TOKEN_DAYS_MAX = 366
 export const TOKEN_NAME_LENGTH_MAX = 100
@@ -37,7 +37,6 @@ export const accessToken = z.object({
   last_used_at: moment.nullable(),
 })
 
-const idParams = z.object({ id: z.string() })
 const proof = z.strictObject({ password: oldPassword })
 const recoveryCodes = z.object({ recovery_codes: z.array(z.string()) })
 

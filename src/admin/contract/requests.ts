@@ -25,7 +25,6 @@ const requestRow = z.object({
   target: z.string().nullable(),
   status: z.int(),
   code: z.string().nullable(),
-  /** `settled`, `voided`, `orphaned` or `adjusted`. */
   state: z.enum(['settled', 'voided', 'orphaned', 'adjusted']),
   created_at: moment,
   input_tokens: z.int(),

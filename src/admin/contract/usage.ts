@@ -11,7 +11,7 @@ export type Group = (typeof GROUPS)[number]
 const groups = z
   .string()
   .regex(
-    /^(key|model|provider|endpoint|day|hour)(,(key|model|provider|endpoint|day|hour)){0,3}$/,
+    new RegExp(`^(${GROUPS.join('|')})(,(${GROUPS.join('|')})){0,3}$`),
     'add up by key, model, provider, endpoint, day or hour, or by several with commas between',
   )
   .meta({

@@ -1,7 +1,7 @@
-// The values that all answers are made of: money, moments, periods, pages, errors.
+// The values that requests and answers are made of: money, moments, periods, texts, ids.
 import { z } from 'zod'
 
-import { TEXT_LENGTH_MAX } from '../../core/key-limits.ts'
+import { KEY_ID_SHAPE, TEXT_LENGTH_MAX } from '../../core/key-limits.ts'
 import { PERIODS, WEEK_STARTS } from '../../core/periods.ts'
 
 /** USD as a decimal string with at most 9 places: money is never a float. */
@@ -44,8 +44,10 @@ export const reason = z
 /** A number in a query string. */
 export const count = (least: number, most: number) => z.coerce.number().int().min(least).max(most)
 
-export const keyId = z.string().regex(/^key_[0-9a-z]{26}$/, 'this is not the id of a key')
+export const keyId = z.string().regex(KEY_ID_SHAPE, 'this is not the id of a key')
 export const keyParams = z.object({ id: keyId })
+/** Of what is looked up as it is written. */
+export const idParams = z.object({ id: z.string() })
 
 /** What was spent of what: one scope each, never mixed. */
 export const balance = z.object({
