@@ -51,50 +51,42 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
   checkExpiry(store, expiresAt)
   const id = newId('key', store.clock)
   const secret = newSecret(mode, secretPrefix)
-  const key = await refusingDuplicates(settings.name, () =>
-    store.db.transaction().execute(async (tx) => {
-      await tx
-        .insertInto('accounts')
-        .values({
-          id,
-          expires_at: expiresAt,
-          limit_nanodollars: settings.limitNanodollars,
-          rpm: settings.rpm ?? null,
-          tpm: settings.tpm ?? null,
-          concurrency: settings.concurrency ?? null,
-          period: settings.period ?? 'month',
-          timezone: settings.timezone ?? ofFrame('timezone', 'UTC'),
-          week_start: settings.weekStart ?? ofFrame('week_start', 'mon'),
-        })
-        .execute()
-      const { name, owner = null, tags = [] } = settings
-      await tx
-        .insertInto('keys')
-        .values({
-          id,
-          mode,
-          ...searchedColumns({ name, owner, tags }),
-          environment: settings.environment ?? null,
-          description: settings.description ?? null,
-          model_count: settings.models.length,
-          permissions: JSON.stringify(settings.permissions ?? ENDPOINTS),
-          when_tight: settings.whenTight ?? 'cap',
-          expiry_reminders: storedReminders(expiryReminders),
-          remind_at: nextReminder({ expiresAt, expiryReminders }, store.clock.now()),
-          created_at: store.clock.now(),
-        })
-        .execute()
-      await writeAlertRule(tx, id, settings.alertThresholds ?? USUAL_THRESHOLDS)
-      await addModels(tx, id, settings.models)
-      await addSecret(store, tx, { keyId: id, secret })
-      const made = await findKey({ ...store, db: tx }, id)
-      const change = { version: 1, before: null, after: { ...settingsJson(made), mode } }
-      await recordChange(store, tx, { ...aboutKey('key.create', made), ...change })
-      await bumpRevision(store, tx)
-      return made
-    }),
-  )
-  return { key, secret }
+  const created = store.db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto('accounts')
+      .values({
+        id,
+        ...accountColumns(settings),
+        period: settings.period ?? 'month',
+        timezone: settings.timezone ?? ofFrame('timezone', 'UTC'),
+        week_start: settings.weekStart ?? ofFrame('week_start', 'mon'),
+      })
+      .execute()
+    const { name, owner = null, tags = [] } = settings
+    await tx
+      .insertInto('keys')
+      .values({
+        id,
+        mode,
+        ...searchedColumns({ name, owner, tags }),
+        ...otherKeyColumns(settings),
+        model_count: settings.models.length,
+        permissions: JSON.stringify(settings.permissions ?? ENDPOINTS),
+        when_tight: settings.whenTight ?? 'cap',
+        remind_at: nextReminder({ expiresAt, expiryReminders }, store.clock.now()),
+        created_at: store.clock.now(),
+      })
+      .execute()
+    await writeAlertRule(tx, id, settings.alertThresholds ?? USUAL_THRESHOLDS)
+    await addModels(tx, id, settings.models)
+    await addSecret(store, tx, { keyId: id, secret })
+    const made = await findKey({ ...store, db: tx }, id)
+    const change = { version: 1, before: null, after: { ...settingsJson(made), mode } }
+    await recordChange(store, tx, { ...aboutKey('key.create', made), ...change })
+    await bumpRevision(store, tx)
+    return made
+  })
+  return { key: await refusingDuplicates(settings.name, created), secret }
 }
 
 export async function updateKey(store: Store, idOrName: string, change: KeyChange): Promise<Key> {
@@ -103,49 +95,27 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
   const settings = checkSettings(rest)
   const why = reason === undefined ? undefined : checkReason(reason)
   checkExpiry(store, settings.expiresAt)
-  return refusingDuplicates(settings.name, () =>
-    changeKey(
-      store,
-      { key: idOrName, action: 'key.change', ifVersion, reason: why },
-      async (tx, account, key) => {
-        const kept = (settings.tags ?? key.tags).filter((tag) => !removeTags.includes(tag))
-        const { tags } = checkSettings({ tags: [...kept, ...addTags] })
-        const { name = key.name, owner = key.owner } = settings
-        const accountColumns = {
-          expires_at: settings.expiresAt,
-          limit_nanodollars: settings.limitNanodollars,
-          rpm: settings.rpm,
-          tpm: settings.tpm,
-          concurrency: settings.concurrency,
-          period: settings.period,
-          timezone: settings.timezone,
-          week_start: settings.weekStart,
-          ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
-        }
-        const keyColumns = {
-          ...searchedColumns({ name, owner, tags }),
-          environment: settings.environment,
-          description: settings.description,
-          permissions: settings.permissions && JSON.stringify(settings.permissions),
-          when_tight: settings.whenTight,
-          expiry_reminders: settings.expiryReminders && storedReminders(settings.expiryReminders),
-        }
-        if (hasValues(accountColumns)) {
-          await tx
-            .updateTable('accounts')
-            .set(accountColumns)
-            .where('id', '=', account.id)
-            .execute()
-        }
-        await tx.updateTable('keys').set(keyColumns).where('id', '=', account.id).execute()
-        if (settings.alertThresholds !== undefined) {
-          await writeAlertRule(tx, account.id, settings.alertThresholds)
-        }
-        const { models: before } = key
-        await changeModels(tx, account.id, { before, models, addModels, removeModels })
-      },
-    ),
-  )
+  const about = { key: idOrName, action: 'key.change', ifVersion, reason: why } as const
+  const changed = changeKey(store, about, async (tx, account, key) => {
+    const { id } = account
+    const kept = (settings.tags ?? key.tags).filter((tag) => !removeTags.includes(tag))
+    const { tags } = checkSettings({ tags: [...kept, ...addTags] })
+    const { name = key.name, owner = key.owner } = settings
+    const ofAccount = {
+      ...accountColumns(settings),
+      ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
+    }
+    const ofKey = { ...searchedColumns({ name, owner, tags }), ...otherKeyColumns(settings) }
+    if (hasValues(ofAccount)) {
+      await tx.updateTable('accounts').set(ofAccount).where('id', '=', id).execute()
+    }
+    await tx.updateTable('keys').set(ofKey).where('id', '=', id).execute()
+    if (settings.alertThresholds !== undefined) {
+      await writeAlertRule(tx, id, settings.alertThresholds)
+    }
+    await changeModels(tx, id, { before: key.models, models, addModels, removeModels })
+  })
+  return refusingDuplicates(settings.name, changed)
 }
 
 /** Refuses the key's requests until it is resumed. */
@@ -308,6 +278,31 @@ function checkExpiry(store: Store, expiresAt: number | null | undefined): void {
   throw new StoreError('invalid_value', sentence('key_expiry_passed'), { field: 'expires_at' })
 }
 
+/** What is undefined stays as it is, or gets the default of its column. */
+function accountColumns(settings: Some<KeySettings>) {
+  return {
+    expires_at: settings.expiresAt,
+    limit_nanodollars: settings.limitNanodollars,
+    rpm: settings.rpm,
+    tpm: settings.tpm,
+    concurrency: settings.concurrency,
+    period: settings.period,
+    timezone: settings.timezone,
+    week_start: settings.weekStart,
+  }
+}
+
+/** All but those that are searched, which are always written together. */
+function otherKeyColumns({ permissions, expiryReminders, ...settings }: Some<KeySettings>) {
+  return {
+    environment: settings.environment,
+    description: settings.description,
+    permissions: permissions && JSON.stringify(permissions),
+    when_tight: settings.whenTight,
+    expiry_reminders: expiryReminders && storedReminders(expiryReminders),
+  }
+}
+
 /** What the frame has, said in the statement that needs it. */
 function ofFrame<Column extends 'timezone' | 'week_start'>(
   column: Column,
@@ -320,10 +315,10 @@ function ofFrame<Column extends 'timezone' | 'week_start'>(
 /** The index decides, not a look beforehand: two may take the same name at the same moment. */
 async function refusingDuplicates<Result>(
   name: string | undefined,
-  action: () => Promise<Result>,
+  written: Promise<Result>,
 ): Promise<Result> {
   try {
-    return await action()
+    return await written
   } catch (error) {
     if (!isDuplicateName(error)) throw error
     throw new StoreError('duplicate_name', sentence('key_name_taken', { name: name ?? '' }), {
