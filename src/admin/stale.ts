@@ -1,7 +1,7 @@
 // A change that came too late: whoever sent it is told who was faster and what they changed.
 import { sentence } from '../core/sentences.ts'
 import { iso } from '../core/value-json.ts'
-import { changesSince } from '../store/audit.ts'
+import { changesSince } from '../store/audit-list.ts'
 import { StoreError } from '../store/errors.ts'
 import { readFrame } from '../store/frame.ts'
 import { findKey } from '../store/keys.ts'

@@ -20,7 +20,7 @@ import {
   unblockPerson,
 } from '../../src/admin/people/people.ts'
 import { answerRoles, changeRole, createRole, removeRole } from '../../src/admin/people/roles.ts'
-import { listAudit } from '../../src/store/audit.ts'
+import { listAudit } from '../../src/store/audit-list.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { markJoined } from '../../src/store/people.ts'
 import type { Clock } from '../../src/core/clock.ts'
