@@ -24,8 +24,8 @@ export const TRIES_MAX = {
 }
 type Kind = keyof typeof TRIES_MAX
 /** Counted for a place, whoever tries there. */
-const PLACE_KINDS: readonly Kind[] = ['address', 'link', 'sign-on'] satisfies PlaceKind[]
-type PlaceKind = 'address' | 'link' | 'sign-on'
+const PLACE_KINDS = ['address', 'link', 'sign-on'] as const satisfies Kind[]
+type PlaceKind = (typeof PLACE_KINDS)[number]
 
 export type Tried = { readonly kind: Kind; readonly who: string }
 
@@ -50,17 +50,16 @@ export async function limitTries(store: Store, tries: readonly Tried[]): Promise
     const count = await countAttempt(store.db, `${kind} ${who}`, { windowMs: WINDOW_MS, now })
     const most = TRIES_MAX[kind]
     if (count <= most) continue
-    const error = tooMany(WINDOW_MS - (now % WINDOW_MS))
     if (count === most + 1) {
       await recordRefusal(store, {
         action: 'person.sign_in',
         subject: 'person',
         subjectId: '',
-        subjectName: PLACE_KINDS.includes(kind) ? null : who,
+        subjectName: PLACE_KINDS.some((place) => place === kind) ? null : who,
         sentence: sentence('tries_exhausted', { most, minutes: WINDOW_MS / 60_000, kind }),
       })
     }
-    throw error
+    throw tooMany(WINDOW_MS - (now % WINDOW_MS))
   }
 }
 

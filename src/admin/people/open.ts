@@ -8,6 +8,7 @@ import type { signInRoutes } from '../contract/sign-in.ts'
 import { AdminError } from '../error.ts'
 import type { Identity } from '../identity.ts'
 import type { Mailer } from '../mail.ts'
+import type { OidcSettings } from './better-auth-options.ts'
 import { personFinder } from './find-person.ts'
 import type { PeopleParts } from './parts.ts'
 import { peopleHandlers } from './people-handlers.ts'
@@ -27,14 +28,10 @@ export type PeopleOptions = {
   readonly mailer: Mailer | undefined
 }
 
-type OidcConfig = {
-  readonly issuer: string
-  readonly clientId: string
-  readonly clientSecret: string
+type OidcConfig = Omit<OidcSettings, 'roleId'> & {
   readonly name: string
   /** By its name. */
   readonly role?: string | undefined
-  readonly trustEmail: boolean
 }
 
 export type People = {

@@ -1,17 +1,10 @@
 // Refusals go on record with what was tried, by whom and why; nothing of it happened.
-import type { AuditAction } from '../../store/audit-actions.ts'
-import { recordRefusal } from '../../store/audit-refusals.ts'
-import type { AuditSubject } from '../../store/audit.ts'
+import { recordRefusal, type Refused } from '../../store/audit-refusals.ts'
 import type { Store } from '../../store/open.ts'
 import { AdminError } from '../error.ts'
 
-export type Attempt = {
-  readonly action: AuditAction
-  readonly subject: AuditSubject
-  /** An id, or what was given in its place. */
-  readonly subjectId: string
-  readonly subjectName?: string | null
-}
+/** Its `subjectId` is an id, or what was given in its place. */
+export type Attempt = Omit<Refused, 'sentence'>
 
 /** The same error, recorded: to be thrown. */
 export async function refusal(
