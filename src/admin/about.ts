@@ -1,4 +1,4 @@
-// The handler of /about.
+// The handlers of /about and /openapi.json.
 import { iso } from '../core/value-json.ts'
 import type { HandlersOf } from './call.ts'
 import { contract } from './contract/contract.ts'

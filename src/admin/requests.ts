@@ -19,10 +19,8 @@ export function requestHandlers(parts: AdminParts): HandlersOf<typeof requestRou
       const explanation = await explain(store, params.id)
       const { row } = explanation
       const names = await keyNames(store, [row.keyId])
-      const { attempts, price_version, lines, recomputed, agrees, why, changes } =
-        explanationJson(explanation)
-      const told = { attempts, price_version, lines, recomputed, agrees, why, changes }
-      return { ...rowOf(row, names), ...told }
+      // With what only the command line says: the schema leaves it out.
+      return { ...explanationJson(explanation), ...rowOf(row, names) }
     },
     listKeyRequests: async ({ params, query }) => {
       const { id: key } = await findKey(store, params.id)

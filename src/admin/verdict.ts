@@ -45,6 +45,7 @@ export async function verdictOf(
 }
 
 type Told = Pick<Verdict, 'passes' | 'blocked_by' | 'worst_case' | 'target'>
+type BlockedBy = NonNullable<Verdict['blocked_by']>
 
 /** There is no call to rehearse. */
 function noModel(): Told {
@@ -66,7 +67,7 @@ async function forecast(parts: AdminParts, key: Key, model: string): Promise<Tol
   return { passes, blocked_by: { code, status, message, ...factsOf(told) }, worst_case, target }
 }
 
-function blockedBy({ publicCode: code, status, message, details }: GatewayError) {
+function blockedBy({ publicCode: code, status, message, details }: GatewayError): BlockedBy {
   return { code, status, message, ...factsOf(details.facts ?? {}) }
 }
 
@@ -82,10 +83,10 @@ type DryRun = Facts & {
 
 type Facts = Readonly<Record<string, unknown>>
 
-function factsOf(facts: Facts) {
+function factsOf(facts: Facts): Pick<BlockedBy, 'scope' | 'resets_at' | 'shortage'> {
   const { scope, resets_at } = facts
   return {
-    scope: scope === 'key' || scope === 'frame' ? (scope as 'key' | 'frame') : null,
+    scope: scope === 'key' || scope === 'frame' ? scope : null,
     resets_at: typeof resets_at === 'string' ? resets_at : null,
     shortage: shortageOf(facts),
   }

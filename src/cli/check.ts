@@ -151,7 +151,7 @@ function providersOf(config: Config | null) {
     ...sandbox,
     ...config.providers.map(({ name, kind }) => ({
       name,
-      kind: kind as string,
+      kind,
       available: true,
       reason: null,
     })),
