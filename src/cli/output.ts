@@ -73,9 +73,8 @@ export function usd(amount: Nanodollars | null): string {
   return amount === null ? 'none' : `${formatUsd(amount)} USD`
 }
 
-/** `2026-12-01 00:00:00 UTC (in 15 days)`; a dash where there is no such moment. */
-export function moment(at: number | null, now: number): string {
-  if (at === null) return '-'
+/** `2026-12-01 00:00:00 UTC (in 15 days)` */
+export function moment(at: number, now: number): string {
   return `${exactTime(at)} (${relativeTime(at, now)})`
 }
 
