@@ -58,27 +58,20 @@ function explanationText(
     ]),
     ...section(
       `Tokens at price ${row.priceVersion}, in USD per million`,
-      lineTable(lines),
-      lines.length,
+      lines.length === 0 ? [] : [lineTable(lines)],
     ),
     ...section(
       'Attempts',
-      attempts
-        .map(
-          (each) => `  ${each.target}: ${each.outcome} after ${each.durationMs} ms (${each.why})`,
-        )
-        .join('\n'),
-      attempts.length,
+      attempts.map(
+        (each) => `  ${each.target}: ${each.outcome} after ${each.durationMs} ms (${each.why})`,
+      ),
     ),
     ...section(
       'Changed by hand',
-      entries
-        .map(
-          ({ at, actor, reason, before, after }) =>
-            `  ${moment(at, now)} by ${actor}: ${usd(before)} to ${usd(after)}: ${reason}`,
-        )
-        .join('\n'),
-      entries.length,
+      entries.map(
+        ({ at, actor, reason, before, after }) =>
+          `  ${moment(at, now)} by ${actor}: ${usd(before)} to ${usd(after)}: ${reason}`,
+      ),
     ),
   ].join('\n')
 }
@@ -89,8 +82,8 @@ function servedBy(row: Explanation['row']): string {
   return row.modelAsked === '' ? 'none' : `${row.modelAsked}, served by no provider`
 }
 
-function section(title: string, body: string, size: number): readonly string[] {
-  return size === 0 ? [] : ['', bold(title), body]
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', bold(title), ...lines]
 }
 
 function lineTable(lines: readonly CostLine[]): string {

@@ -7,6 +7,8 @@ import type { Key } from '../store/keys.ts'
 import type { OldSecret } from '../store/shown-secrets.ts'
 import { block, bold, moment, relativeTime, table, usd } from './output.ts'
 
+type Pairs = Parameters<typeof block>[0]
+
 export function keyTable(keys: readonly Key[], frame: Frame, now: number): string {
   const above = `Frame: ${budgetText(frame)}, ${usd(frame.remainingNanodollars)} remaining`
   if (keys.length === 0) {
@@ -73,7 +75,7 @@ export function secretText(headline: string, { key, secret }: KeyWithSecret, now
   ].join('\n')
 }
 
-function identityPairs(key: Key, now: number): readonly (readonly [string, string])[] {
+function identityPairs(key: Key, now: number): Pairs {
   const status = key.revokedReason === null ? key.status : `${key.status}: ${key.revokedReason}`
   return [
     ['id', key.id],
@@ -84,8 +86,8 @@ function identityPairs(key: Key, now: number): readonly (readonly [string, strin
     ...optional('description', key.description),
     ...optional('tags', key.tags.join(', ')),
     ['created', moment(key.createdAt, now)],
-    ...(key.revokedAt === null ? [] : [['revoked', moment(key.revokedAt, now)] as const]),
-    ...(key.expiresAt === null ? [] : [['expires', moment(key.expiresAt, now)] as const]),
+    ...optional('revoked', key.revokedAt === null ? null : moment(key.revokedAt, now)),
+    ...optional('expires', key.expiresAt === null ? null : moment(key.expiresAt, now)),
     ['last used', whenUsed(key, now)],
   ]
 }
@@ -94,24 +96,22 @@ function whenUsed({ lastUsedAt }: { readonly lastUsedAt: number | null }, now: n
   return lastUsedAt === null ? 'never' : moment(lastUsedAt, now)
 }
 
-function accountPairs(account: AccountView, now: number): readonly (readonly [string, string])[] {
+function accountPairs(account: AccountView, now: number): Pairs {
+  const { topUpNanodollars: topUp, remainingNanodollars: remaining, resetsAt, timezone } = account
   return [
     ['budget', budgetText(account)],
-    ...(account.topUpNanodollars === 0n
-      ? []
-      : [['topped up', `${usd(account.topUpNanodollars)} more in this period`] as const]),
+    ...optional('topped up', topUp === 0n ? null : `${usd(topUp)} more in this period`),
     ['spent', usd(account.spentNanodollars)],
     ['held', usd(account.heldNanodollars)],
-    ...(account.remainingNanodollars === null
-      ? []
-      : [['remaining', usd(account.remainingNanodollars)] as const]),
-    ...(account.resetsAt === null
-      ? []
-      : [['resets', `${moment(account.resetsAt, now)}, midnight in ${account.timezone}`] as const]),
+    ...optional('remaining', remaining === null ? null : usd(remaining)),
+    ...optional(
+      'resets',
+      resetsAt === null ? null : `${moment(resetsAt, now)}, midnight in ${timezone}`,
+    ),
   ]
 }
 
-function limitPairs(key: Key): readonly (readonly [string, string])[] {
+function limitPairs(key: Key): Pairs {
   const limit = (count: number | null, unit: string): string =>
     count === null ? 'no limit' : `${count} ${unit}`
   return [
@@ -135,6 +135,6 @@ function budgetText({ limitNanodollars, period }: AccountView): string {
   return period === 'never' ? usd(limitNanodollars) : `${usd(limitNanodollars)} per ${period}`
 }
 
-function optional(name: string, value: string | null): readonly (readonly [string, string])[] {
+function optional(name: string, value: string | null): Pairs {
   return value === null || value === '' ? [] : [[name, value]]
 }

@@ -223,13 +223,16 @@ async function rotate(
     const older = await findOlderSecret(store, name)
     const rotated = await rotateKey(store, name, { overlapMs, secretPrefix: place.keys.prefix })
     const old = await findOldSecret(store, rotated.key.id)
+    const now = store.clock.now()
     const works =
-      old === undefined ? 'no longer' : `until ${moment(old.validUntil, store.clock.now())}`
-    const headline = `Rotated the key "${rotated.key.name}". The old secret${old === undefined ? '' : ` ${old.masked}`} works ${works}.`
+      old === undefined
+        ? 'The old secret works no longer'
+        : `The old secret ${old.masked} works until ${moment(old.validUntil, now)}`
+    const headline = `Rotated the key "${rotated.key.name}". ${works}.`
     const more = { old_secret: old === undefined ? null : oldSecretJson(old) }
     printSecret(store, rotated, { ...options, headline, more })
     if (older !== undefined) {
-      const until = moment(older.validUntil, store.clock.now())
+      const until = moment(older.validUntil, now)
       printNote(
         `the secret before the old one, ${older.masked}, ended now: it was to work until ${until}`,
       )

@@ -66,26 +66,16 @@ function addAdjust(ledger: Command): void {
       'after',
       '\nExample:\n  $ tollgate ledger adjust 8589934593 --cost 0.0042 --reason "invoice of May"',
     )
-    .action(
-      async (
-        holdId: number,
-        options: CommonOptions & { readonly cost: bigint; readonly reason: string },
-      ) => {
-        const change = {
-          holdId,
-          costNanodollars: options.cost,
-          reason: options.reason,
-        }
-        const place = readPlace(options)
-        const { before, after } = await withStore(place, (store) => adjustHold(store, change), {
-          workerModules: [LEDGER_WORKER_MODULE],
-        })
-        if (options.json)
-          printJson({ hold: holdId, before: formatUsd(before), after: formatUsd(after) })
-        else
-          printText(`Hold ${holdId} was charged ${usd(before)} and is charged ${usd(after)} now.`)
-      },
-    )
+    .action(async (holdId: number, options: ReasonedOptions & { readonly cost: bigint }) => {
+      const change = { holdId, costNanodollars: options.cost, reason: options.reason }
+      const place = readPlace(options)
+      const { before, after } = await withStore(place, (store) => adjustHold(store, change), {
+        workerModules: [LEDGER_WORKER_MODULE],
+      })
+      if (options.json)
+        printJson({ hold: holdId, before: formatUsd(before), after: formatUsd(after) })
+      else printText(`Hold ${holdId} was charged ${usd(before)} and is charged ${usd(after)} now.`)
+    })
 }
 
 function addTopUp(ledger: Command): void {

@@ -20,10 +20,12 @@ export type Skipped = {
 
 export type Models = { readonly chat: string | undefined; readonly embedding: string | undefined }
 
+const LIST: Endpoint = { path: '/v1/models', method: 'GET', header: 'authorization' }
+
 export const LISTING: Check = {
   name: 'GET /v1/models',
   expected: '200 and a list of models',
-  request: { method: 'GET', path: '/v1/models', header: 'authorization' },
+  request: LIST,
   holds: ({ status, json }) =>
     status === 200 && isObject(json) && json['object'] === 'list' && entriesOf(json).length > 0,
 }
@@ -72,8 +74,6 @@ type Post = Endpoint & {
   /** How a stream ends that is complete; undefined = the endpoint has none. */
   readonly lastEvent?: RegExp
 }
-
-const LIST: Endpoint = { path: '/v1/models', method: 'GET', header: 'authorization' }
 
 const HELLO = [{ role: 'user', content: 'Say hello.' }]
 /** The least that every provider takes. */
@@ -226,7 +226,7 @@ function wrongRequests(post: Post, models: Models): readonly (Check | Skipped)[]
   })
   const otherKind = kind === 'chat' ? 'embedding' : 'chat'
   const other = models[otherKind]
-  const wrongKind = `a model for ${otherKind === 'chat' ? 'chat' : 'embeddings'}`
+  const wrongKind = `a model for ${kind === 'chat' ? 'embeddings' : 'chat'}`
   const streaming = { ...post.body(models[kind] ?? 'any'), stream: 'yes' }
   return [
     refused('a model that is not allowed', post.body('probe-no-such-model'), [
@@ -276,8 +276,7 @@ function requestTo({ path, method, header }: Endpoint, body: JsonObject | undefi
 }
 
 function noModel(name: string, expected: string, kind: keyof Models): Skipped {
-  const what = kind === 'chat' ? 'chat model' : 'embedding model'
-  return untried(name, expected, `the key has no ${what}`)
+  return untried(name, expected, `the key has no ${kind} model`)
 }
 
 function untried(name: string, expected: string, skipped: string): Skipped {

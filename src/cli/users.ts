@@ -49,7 +49,7 @@ export function addUsers(program: Command): void {
   addList(users)
   addCreate(users)
   addInvite(users)
-  addLinks(users)
+  addResetPassword(users)
   addChanges(users)
   addSimple(users)
   addRemove(users)
@@ -126,7 +126,7 @@ function addInvite(users: Command): void {
     })
 }
 
-function addLinks(users: Command): void {
+function addResetPassword(users: Command): void {
   common(users.command('reset-password'))
     .description('Print a one-time link with which a person chooses a new password.')
     .argument('<PERSON>', 'e-mail address or id')

@@ -28,7 +28,7 @@ type WorkerMessage =
   | { readonly type: 'starting' }
   | { readonly type: 'serving'; readonly url: string }
 
-/** Never comes back: the process ends with its workers. */
+/** From here on the process does nothing else, and ends with its workers. */
 export function superviseWorkers({ config, source, onServing }: Supervision): void {
   let isServing = false
   let isEnding = false
