@@ -2,8 +2,9 @@
 import { SANDBOX } from '../catalog/catalog.ts'
 import { targetName } from '../catalog/models.ts'
 import { adapterOf } from '../providers/adapters.ts'
+import { sqlitePath } from '../store/place.ts'
 import { pathOf } from './problems.ts'
-import type { Problem } from './problems.ts'
+import type { Path, Problem } from './problems.ts'
 import type { FileSettings, ModelSettings } from './schema.ts'
 
 /** `providerNames` are all that were written down, sound or not. */
@@ -22,7 +23,7 @@ export function crossCheck(
 }
 
 function checkWorkers({ server, database }: FileSettings): readonly Problem[] {
-  if (server.workers === 1 || !database.startsWith('sqlite:')) return []
+  if (server.workers === 1 || sqlitePath(database) === undefined) return []
   const message =
     'must be 1 with SQLite, which has one serving process: several workers need PostgreSQL'
   return [{ path: 'server.workers', message }]
@@ -55,7 +56,7 @@ function checkModel(
   model: ModelSettings,
 ): readonly Problem[] {
   const problems: Problem[] = []
-  const refuse = (where: readonly PropertyKey[], message: string): void => {
+  const refuse = (where: Path, message: string): void => {
     problems.push({ path: pathOf(['models', id, ...where]), message })
   }
   if (id.startsWith(`${SANDBOX}-`)) {

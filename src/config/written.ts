@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument, visit, type Document } from 'yaml'
 
 import { isObject } from '../core/json.ts'
+import { sqlitePath } from '../store/place.ts'
 import { expand } from './expand.ts'
 import type { Unreadable } from './expand.ts'
 import type { FileState } from './file-state.ts'
@@ -86,10 +87,9 @@ export function withOrigins(
 }
 
 export function databasePlace(url: string, { databaseFolder }: Written) {
-  if (!url.startsWith('sqlite:')) {
-    return { database: url, dataFolder: resolve(databaseFolder, 'data') }
-  }
-  const path = resolve(databaseFolder, url.slice('sqlite:'.length))
+  const file = sqlitePath(url)
+  if (file === undefined) return { database: url, dataFolder: resolve(databaseFolder, 'data') }
+  const path = resolve(databaseFolder, file)
   return { database: `sqlite:${path}`, dataFolder: dirname(path) }
 }
 
