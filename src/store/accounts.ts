@@ -27,7 +27,10 @@ export type AccountView = PeriodRule & {
 export function viewAccount(store: Store, row: Selectable<AccountsTable>): AccountView {
   const rule = ruleOf(row)
   const now = store.clock.now()
-  const isOver = row.period_ends_at !== null && row.period_ends_at <= now
+  const isOver = hasEnded(row, now)
+  const { startsAt, endsAt } = isOver
+    ? periodAt(rule, now)
+    : { startsAt: row.period_starts_at, endsAt: row.period_ends_at }
   const spentNanodollars = isOver ? 0n : row.spent_nanodollars
   const heldNanodollars = isOver ? 0n : row.held_nanodollars
   const limit = {
@@ -40,8 +43,8 @@ export function viewAccount(store: Store, row: Selectable<AccountsTable>): Accou
     spentNanodollars,
     heldNanodollars,
     remainingNanodollars: remaining(limitWithTopUp(limit), spentNanodollars + heldNanodollars),
-    periodStartsAt: isOver ? periodAt(rule, now).startsAt : row.period_starts_at,
-    resetsAt: isOver ? periodAt(rule, now).endsAt : row.period_ends_at,
+    periodStartsAt: startsAt,
+    resetsAt: endsAt,
     rpm: row.rpm,
     tpm: row.tpm,
     concurrency: row.concurrency,
@@ -122,8 +125,11 @@ export async function movedPeriodEnd(
     before.weekStart === after.weekStart
   if (isSame) return {}
   const now = await databaseNow(store, tx)
-  const isOver = change.from.period_ends_at !== null && change.from.period_ends_at <= now
-  return isOver ? {} : { period_ends_at: periodAt(after, now).endsAt }
+  return hasEnded(change.from, now) ? {} : { period_ends_at: periodAt(after, now).endsAt }
+}
+
+function hasEnded({ period_ends_at: endsAt }: Selectable<AccountsTable>, now: number): boolean {
+  return endsAt !== null && endsAt <= now
 }
 
 function ruleOf(row: Selectable<AccountsTable>): PeriodRule {
