@@ -1,7 +1,7 @@
 // What a call was refused for lack of, from the facts of the refusal, for pages that say it in the reader's language.
 import { parseUsd } from '../core/money.ts'
 import { usd } from '../core/value-json.ts'
-import type { Shortage } from './contract/keys.ts'
+import type { Shortage } from './contract/calls.ts'
 
 /** Null when no budget was in the way. */
 export function shortageOf(facts: Readonly<Record<string, unknown>> = {}): Shortage | null {

@@ -1,8 +1,8 @@
 // Every route below /keys.
 import { z } from 'zod'
 
-import { ENDPOINTS } from '../../core/endpoints.ts'
 import { OVERLAP_MS, OVERLAP_MS_MAX } from '../../core/key-limits.ts'
+import { callResult, verdict } from './calls.ts'
 import { adminError } from './errors.ts'
 import { frame, topUp } from './frame.ts'
 import {
@@ -15,16 +15,7 @@ import {
   newKey,
 } from './key.ts'
 import { route } from './route.ts'
-import {
-  amount,
-  balance,
-  count,
-  FILTER_LENGTH_MAX,
-  keyId,
-  keyParams,
-  moment,
-  reason,
-} from './values.ts'
+import { count, FILTER_LENGTH_MAX, keyId, keyParams, moment, reason } from './values.ts'
 
 /** The chips above the list: each counts the keys, among those not revoked, that somebody should look at. */
 export const KEY_CONCERNS = [
@@ -92,62 +83,6 @@ const keyPage = z.object({
   frame,
   /** When these figures were read. */
   as_of: moment,
-})
-
-/** What a budget lacked for a call. */
-const shortage = z.object({
-  /** The most that the call could have cost. */
-  required: amount,
-  remaining: amount,
-  /** An answer of so many tokens would be let through; null when none would. */
-  affordable_output_tokens: z.int().nullable(),
-})
-
-/** Whether a call would pass now, told by the code that decides, and every limit that could stop it. */
-export const verdict = z.object({
-  model: z.string().nullable(),
-  endpoint: z.enum(ENDPOINTS),
-  passes: z.boolean(),
-  /** The error a caller would get; null when the call passes. */
-  blocked_by: z
-    .object({
-      code: z.string(),
-      status: z.int(),
-      message: z.string(),
-      scope: z.enum(['key', 'frame']).nullable(),
-      resets_at: moment.nullable(),
-      shortage: shortage.nullable(),
-    })
-    .nullable(),
-  /** The most that this call could cost; null when it was stopped before that was known. */
-  worst_case: amount.nullable(),
-  target: z.string().nullable(),
-  key: balance,
-  /** `own` = this key's part of what is spent in the frame's period. */
-  frame: balance.extend({ own: amount, timezone: z.string() }),
-  rates: z.object({
-    rpm: z.object({ limit: z.int(), remaining: z.int() }).nullable(),
-    tpm: z.object({ limit: z.int(), remaining: z.int() }).nullable(),
-    concurrency: z.object({ limit: z.int().nullable(), in_flight: z.int() }),
-  }),
-})
-
-/** What a call that was really made came to. */
-export const callResult = z.object({
-  request_id: z.string(),
-  model: z.string(),
-  passes: z.boolean(),
-  status: z.int(),
-  /** Null when it went well. */
-  error: z
-    .object({ code: z.string(), message: z.string(), shortage: shortage.nullable() })
-    .nullable(),
-  text: z.string().nullable(),
-  target: z.string().nullable(),
-  input_tokens: z.int(),
-  output_tokens: z.int(),
-  cost: amount,
-  latency_ms: z.int(),
 })
 
 export const bulk = z.strictObject({
@@ -329,6 +264,3 @@ export const keyRoutes = {
 export type KeyPage = z.output<typeof keyPage>
 export type KeyQuery = z.output<typeof keyQuery>
 export type KeyFilters = z.output<typeof keyFilters>
-export type Shortage = z.output<typeof shortage>
-export type Verdict = z.output<typeof verdict>
-export type CallResult = z.output<typeof callResult>

@@ -1,7 +1,7 @@
 // Trying a model with a key's limits: a real call through the gateway's own flow that spends from that key.
 import { z } from 'zod'
 
-import { callResult } from './keys.ts'
+import { callResult } from './calls.ts'
 import { route } from './route.ts'
 import { keyId } from './values.ts'
 

@@ -1,5 +1,5 @@
 // What to call it that a rehearsed call would not pass: while something is left of the budget, a shorter one might.
-import type { Verdict } from '../../../src/admin/contract/keys.ts'
+import type { Verdict } from '../../../src/admin/contract/calls.ts'
 
 export function blockedTitle({
   blocked_by: blocked,

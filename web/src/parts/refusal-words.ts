@@ -1,6 +1,6 @@
 // Why a call was refused, or would be, in the reader's language: from the code and the facts of the refusal. The
 // gateway's own sentence, which is English, is for applications and only quoted where it says more.
-import type { Shortage } from '../../../src/admin/contract/keys.ts'
+import type { Shortage } from '../../../src/admin/contract/calls.ts'
 import type { Words } from '../i18n/use-words.ts'
 
 export type RefusedCall = {

@@ -1,7 +1,7 @@
 // What was asked and answered, each answer with what it cost; and the field for the next question.
 import { Button, Group, Textarea } from '@mantine/core'
 import type { ReactNode, SubmitEvent } from 'react'
-import type { CallResult } from '../../../../src/admin/contract/keys.ts'
+import type { CallResult } from '../../../../src/admin/contract/calls.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { CallRefusal } from '../../parts/call-refusal.tsx'

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { CallResult } from '../../../../src/admin/contract/keys.ts'
+import type { CallResult } from '../../../../src/admin/contract/calls.ts'
 import { playgroundRoutes } from '../../../../src/admin/contract/playground.ts'
 import { call } from '../../api.ts'
 import { readCount } from '../../i18n/typed-numbers.ts'

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
-import type { Verdict } from '../../../../../src/admin/contract/keys.ts'
+import type { Verdict } from '../../../../../src/admin/contract/calls.ts'
 import { minus } from '../../../amounts.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'

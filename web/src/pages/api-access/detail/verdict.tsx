@@ -2,7 +2,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Verdict as VerdictAnswer } from '../../../../../src/admin/contract/keys.ts'
+import type { Verdict as VerdictAnswer } from '../../../../../src/admin/contract/calls.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { blockedTitle } from '../../../parts/blocked-title.ts'

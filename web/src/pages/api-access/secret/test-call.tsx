@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
-import type { CallResult } from '../../../../../src/admin/contract/keys.ts'
+import type { CallResult } from '../../../../../src/admin/contract/calls.ts'
 import { call } from '../../../api.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
