@@ -174,10 +174,12 @@ async function update(name: string, options: UpdateOptions): Promise<void> {
       '--models is the whole allowlist: use either it, or --add-models and --remove-models',
     )
   }
-  const config = readConfig(options)
-  await withStore(config, async (store) => {
+  const added = [...(models ?? []), ...(addModels ?? [])]
+  // Only new names are looked up there: whoever takes something away in a hurry needs the database alone.
+  const config = added.length > 0 ? readConfig(options) : undefined
+  await withStore(config ?? readPlace(options), async (store) => {
     const key = await updateKey(store, name, { ...change, reason })
-    await noteUnknownModels(config, key, [...(models ?? []), ...(addModels ?? [])])
+    if (config !== undefined) await noteUnknownModels(config, key, added)
     await printKey(store, key, options)
   })
 }
@@ -253,7 +255,7 @@ async function noteUnknownModels(
   names: readonly string[],
 ): Promise<void> {
   // A test key's models are played by the sandbox, whether they exist or not.
-  if (names.length === 0 || mode === 'test') return
+  if (mode === 'test') return
   const { unknownModels } = await import('./models.ts')
   for (const note of unknownModels(config, names)) printNote(note)
 }

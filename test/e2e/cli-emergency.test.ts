@@ -36,6 +36,7 @@ describe('a configuration that is wrong elsewhere', () => {
     ['keys', 'show', 'a'],
     ['keys', 'pause', 'a'],
     ['keys', 'resume', 'a'],
+    ['keys', 'update', 'a', '--budget', '2', '--remove-models', 'sandbox-chat'],
     ['frame', 'show'],
     ['usage'],
     ['ledger', 'verify'],
@@ -63,10 +64,14 @@ describe('a configuration that is wrong elsewhere', () => {
     assert.match(guess.stderr, /^tollgate: .*silent\.yaml: line \d is not valid YAML/)
   })
 
-  test('a new key needs a sound one', async () => {
-    const argv = ['keys', 'create', '--name', 'b', '--models', 'sandbox-chat', '--budget', '1']
-    const ended = await tollgate(...argv, '--config', 'wrong.yaml')
-    assert.deepEqual([ended.code, ended.stdout], [1, ''])
+  test('a new key, or a new model of one, needs a sound one', async () => {
+    for (const argv of [
+      ['keys', 'create', '--name', 'b', '--models', 'sandbox-chat', '--budget', '1'],
+      ['keys', 'update', 'a', '--add-models', 'sandbox-chat'],
+    ]) {
+      const ended = await tollgate(...argv, '--config', 'wrong.yaml')
+      assert.deepEqual([ended.code, ended.stdout], [1, ''])
+    }
   })
 })
 
