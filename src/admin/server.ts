@@ -111,8 +111,7 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
 function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions): void {
   for (const [name, handler] of Object.entries(handlers) as [RouteName, Handlers[RouteName]][]) {
     const described: Route = contract[name]
-    const { method, path, params, query, body, answer, status = 200, media } = described
-    const { idempotent = false } = described
+    const { method, path, params, query, body, answer, status = 200, media, idempotent } = described
     app.route({
       method,
       url: API_PREFIX + path,
@@ -124,16 +123,7 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
         response: { [status]: answer, '4xx': adminError, '5xx': adminError },
       },
       handler: async (request, reply) => {
-        const call = {
-          params: request.params,
-          query: request.query,
-          body: request.body,
-          person: request.person,
-          headers: request.headers,
-          requestId: request.id,
-          address: request.ip,
-          setHeader: (header: string, value: string | string[]) => void reply.header(header, value),
-        }
+        const call = callOf(request, reply)
         // The schemas have read the call, so it has the type that this handler takes.
         const run = (): Promise<unknown> => handler(call as never)
         if (media !== undefined) {
@@ -141,7 +131,7 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
           reply.header('content-disposition', `attachment; filename="${path.slice(1)}"`)
         }
         reply.code(status)
-        if (!idempotent) return reply.send(await run())
+        if (idempotent !== true) return reply.send(await run())
         const personId = request.person?.id ?? ''
         const asked = { personId, headers: call.headers, request: [name, call.params, call.body] }
         const done = await once(store, asked, run)
@@ -149,6 +139,19 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
         return reply.send(done.answer)
       },
     })
+  }
+}
+
+function callOf(request: FastifyRequest, reply: FastifyReply) {
+  return {
+    params: request.params,
+    query: request.query,
+    body: request.body,
+    person: request.person,
+    headers: request.headers,
+    requestId: request.id,
+    address: request.ip,
+    setHeader: (header: string, value: string | string[]) => void reply.header(header, value),
   }
 }
 
