@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { brotliCompressSync } from 'node:zlib'
 import { after, before, test } from 'node:test'
 
 import { webFiles } from '../src/edge/files.ts'
+import { ClientGone } from '../src/exchange/reply.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-web-'))
 const root = join(folder, 'dist')
@@ -86,3 +88,35 @@ for (const path of ['/%2e%2e/secret', '/..%2fsecret', '/assets/%2e%2e/%2e%2e/sec
   test(`${path} leads nowhere`, async () => {
     assert.equal((await fetch(url + path)).status, 404)
   })
+
+test('who leaves with the last byte has the whole file; who leaves before has not', async (context) => {
+  const size = 1_000_000
+  writeFileSync(join(root, 'assets', 'long.js'), 'a'.repeat(size))
+  const outcomes: Promise<string>[] = []
+  const watched = createServer((message, response) => {
+    const served = files.serve(message.url ?? '', message, response)
+    outcomes.push(
+      served.then(
+        () => 'sent',
+        (thrown: unknown) => (thrown instanceof ClientGone ? 'gone' : String(thrown)),
+      ),
+    )
+  })
+  context.after(() => watched.close())
+  await new Promise<void>((resolve) => watched.listen(0, '127.0.0.1', resolve))
+  const { port } = watched.address() as AddressInfo
+  const readUntil = async (bytes: number): Promise<string | undefined> => {
+    const client = connect(port, '127.0.0.1')
+    client.write('GET /assets/long.js HTTP/1.1\r\nhost: a\r\n\r\n')
+    let text = ''
+    for await (const chunk of client) {
+      text += String(chunk)
+      if (text.length - text.indexOf('\r\n\r\n') - 4 >= bytes) break
+    }
+    return outcomes.at(-1)
+  }
+  // Whether the server notices its own end or the client's first is a race: of so many some go either way.
+  for (let time = 0; time < 100; time++) assert.equal(await readUntil(size), 'sent')
+  writeFileSync(join(root, 'assets', 'long.js'), 'a'.repeat(100 * size))
+  assert.equal(await readUntil(size), 'gone')
+})

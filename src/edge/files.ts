@@ -45,10 +45,14 @@ export function webFiles(root: string): WebFiles {
       if (file === undefined || size === undefined) return false
       // What the build has packed is sent packed to whoever can unpack it.
       const packedSize = takesBrotli(headers) ? await sizeOf(`${file}.br`) : undefined
+      const sent =
+        packedSize === undefined
+          ? { path: file, bytes: size }
+          : { path: `${file}.br`, bytes: packedSize }
       response.writeHead(200, {
         ...SAFETY,
         'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
-        'content-length': packedSize ?? size,
+        'content-length': sent.bytes,
         ...(packedSize === undefined ? {} : { 'content-encoding': 'br' }),
         vary: 'accept-encoding',
         'cache-control': path.startsWith('/assets/')
@@ -56,22 +60,29 @@ export function webFiles(root: string): WebFiles {
           : 'no-cache',
       })
       if (method === 'HEAD') response.end()
-      else await send(packedSize === undefined ? file : `${file}.br`, response)
+      else await send(sent, response)
       return true
     },
   }
 }
 
-async function send(file: string, response: ServerResponse): Promise<void> {
+async function send(file: File, response: ServerResponse): Promise<void> {
   // A pipeline into what is closed already would leave the file open.
   if (response.destroyed) throw new ClientGone()
+  const { socket } = response
+  const writtenBefore = socket?.bytesWritten ?? 0
   try {
-    await pipeline(createReadStream(file), response)
+    await pipeline(createReadStream(file.path), response)
   } catch (error) {
     const isLeft = error instanceof Error && 'code' in error && error.code === CLOSED_EARLY
-    throw isLeft ? new ClientGone() : error
+    if (!isLeft) throw error
+    // Many leave with the last byte, before the end of the file is noticed here: they have it all.
+    const writtenBytes = (socket?.bytesWritten ?? 0) - writtenBefore
+    if (writtenBytes < file.bytes) throw new ClientGone()
   }
 }
+
+type File = { readonly path: string; readonly bytes: number }
 
 const CLOSED_EARLY = 'ERR_STREAM_PREMATURE_CLOSE'
 
