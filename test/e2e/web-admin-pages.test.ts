@@ -245,6 +245,18 @@ describe('the pages beside the keys', () => {
     await own.close()
   })
 
+  test('on the narrowest screen each role has a list of its own, and nothing scrolls sideways', async () => {
+    await page.setViewportSize({ width: 320, height: 900 })
+    await open('/settings/roles')
+    const viewer = page.getByRole('heading', { level: 2, name: /^Viewer/ }).locator('..')
+    assert.equal(await viewer.getByRole('listitem').count(), 6)
+    await viewer.getByText('Manage people').waitFor()
+    const scrolling = `[...document.querySelectorAll('main, main *')].filter(
+      (element) => element.scrollWidth > element.clientWidth + 1 &&
+        getComputedStyle(element).overflowX === 'auto').length`
+    assert.equal(await page.evaluate(scrolling), 0)
+  })
+
   test('German words fit the narrowest screen', async () => {
     await open('/settings/profile')
     await speakGerman(page)

@@ -1,5 +1,6 @@
-// Every role and what it may do, as a table of permissions; roles of one's own can be made, changed and removed.
+// Every role and what it may do, as a table of permissions, or as a list where a table would not fit; roles of one's own can be made, changed and removed.
 import { ActionIcon, Button, Menu } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
@@ -48,7 +49,7 @@ export function RolesPage() {
         />
       )}
       {roles.isPending && <Loading lines={6} height={40} />}
-      {roles.data && <RoleMatrix roles={roles.data} onOpen={setOpen} />}
+      {roles.data && <Roles roles={roles.data} onOpen={setOpen} />}
       {open === 'new' && <RoleDialog onClose={close} />}
       {typeof open === 'object' && open.action === 'edit' && (
         <RoleDialog role={open.role} onClose={close} />
@@ -65,11 +66,37 @@ type RoleMatrixProps = {
   readonly onOpen: (open: Open) => void
 }
 
+function Roles(props: RoleMatrixProps) {
+  const isNarrow = useMediaQuery('(max-width: 47.99rem)', false, { getInitialValueInEffect: false })
+  return isNarrow ? <RoleCards {...props} /> : <RoleMatrix {...props} />
+}
+
+/** Role by role, as other tables are on a narrow screen. */
+function RoleCards({ roles, onOpen }: RoleMatrixProps) {
+  const { t } = useTranslation()
+  return roles.map((role) => (
+    <section key={role.id} className={`card ${styles['card']}`}>
+      <h2>
+        <RoleHead role={role} onOpen={onOpen} />
+      </h2>
+      <ul>
+        {PERMISSIONS.map((permission) => (
+          <li key={permission}>
+            <span>
+              {t(`permission.${permission}`)}
+              <small>{t(`roles.means.${permission}`)}</small>
+            </span>
+            <Holds isHeld={role.permissions.includes(permission)} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  ))
+}
+
 /** Permissions down, roles across. Where there are many roles it scrolls, so the keyboard must be able to reach it. */
 function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
   const { t } = useTranslation()
-  const roleName = useRoleName()
-  const { may } = useSession()
   return (
     <div className={styles['scroll']} tabIndex={0} role="group" aria-label={t('roles.caption')}>
       <table className={styles['matrix']}>
@@ -79,16 +106,7 @@ function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
             <th scope="col">{t('roles.permission')}</th>
             {roles.map((role) => (
               <th key={role.id} scope="col">
-                <span className={styles['role']}>
-                  <span>{roleName(role)}</span>
-                  {!role.built_in && may('people:manage') && (
-                    <RoleMenu role={role} onOpen={onOpen} />
-                  )}
-                </span>
-                <small>
-                  {t(role.built_in ? 'roles.builtIn' : 'roles.own')} ·{' '}
-                  {t('roles.people', { count: role.people })}
-                </small>
+                <RoleHead role={role} onOpen={onOpen} />
               </th>
             ))}
           </tr>
@@ -101,7 +119,9 @@ function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
                 <small>{t(`roles.means.${permission}`)}</small>
               </th>
               {roles.map((role) => (
-                <Holds key={role.id} isHeld={role.permissions.includes(permission)} />
+                <td key={role.id}>
+                  <Holds isHeld={role.permissions.includes(permission)} />
+                </td>
               ))}
             </tr>
           ))}
@@ -111,20 +131,37 @@ function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
   )
 }
 
-function Holds({ isHeld }: { readonly isHeld: boolean }) {
+type RoleProps = Omit<RoleMatrixProps, 'roles'> & { readonly role: RoleAnswer }
+
+function RoleHead({ role, onOpen }: RoleProps) {
   const { t } = useTranslation()
+  const roleName = useRoleName()
+  const { may } = useSession()
   return (
-    <td data-held={isHeld}>
-      {isHeld ? <CheckIcon size={18} /> : <span aria-hidden="true">–</span>}
-      <span className="visually-hidden">{t(isHeld ? 'changes.yes' : 'changes.no')}</span>
-    </td>
+    <>
+      <span className={styles['role']}>
+        <span>{roleName(role)}</span>
+        {!role.built_in && may('people:manage') && <RoleMenu role={role} onOpen={onOpen} />}
+      </span>
+      <small>
+        {t(role.built_in ? 'roles.builtIn' : 'roles.own')} ·{' '}
+        {t('roles.people', { count: role.people })}
+      </small>
+    </>
   )
 }
 
-function RoleMenu({
-  role,
-  onOpen,
-}: Omit<RoleMatrixProps, 'roles'> & { readonly role: RoleAnswer }) {
+function Holds({ isHeld }: { readonly isHeld: boolean }) {
+  const { t } = useTranslation()
+  return (
+    <span className={styles['holds']} data-held={isHeld}>
+      {isHeld ? <CheckIcon size={18} /> : <span aria-hidden="true">–</span>}
+      <span className="visually-hidden">{t(isHeld ? 'changes.yes' : 'changes.no')}</span>
+    </span>
+  )
+}
+
+function RoleMenu({ role, onOpen }: RoleProps) {
   const { t } = useTranslation()
   return (
     <Menu position="bottom-end">
