@@ -9,6 +9,7 @@ import type { Catalog, Model } from './catalog/models.ts'
 import { FREE } from './catalog/prices.ts'
 import type { Config } from './config/load.ts'
 import { catalogOf } from './config/catalog-of.ts'
+import { SENTENCES } from './core/sentences.ts'
 import type { Destination, Route } from './exchange/prepare.ts'
 import type { AdapterTools } from './providers/adapter.ts'
 import { makeProvider } from './providers/adapters.ts'
@@ -137,7 +138,7 @@ export class Supply {
     const provider = this.#providers.get(SANDBOX)
     if (provider === undefined) throw new Error('the sandbox is always there')
     const context = model.context ?? Infinity
-    const why = 'a test key'
+    const why = SENTENCES.target_of_test_key
     return { provider, model: model.id, price: FREE, context, timeouts: TIMEOUTS, why }
   }
 }
@@ -148,7 +149,10 @@ function shakyLast(destinations: readonly Destination[]): readonly Destination[]
   if (!destinations.some(isShaky)) return destinations
   const sound = destinations.filter((destination) => !isShaky(destination))
   return [
-    ...sound.map((each) => ({ ...each, why: `${each.why}, while others fail` })),
+    ...sound.map((each) => ({
+      ...each,
+      why: `${each.why}; ${SENTENCES.target_while_others_fail}`,
+    })),
     ...destinations.filter(isShaky),
   ]
 }

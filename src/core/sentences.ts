@@ -1,5 +1,5 @@
 // Every sentence with which people are refused something when they administer the gateway, or told why an alert did not
-// arrive, by name. Whoever refuses names one and gives its values; programs get name and values, people the sentence: in
+// arrive or a request cost what it did, by name. Whoever refuses names one and gives its values; programs get name and values, people the sentence: in
 // English from here, in other languages from the catalogues of web/, where a test demands each of them.
 
 export const SENTENCES = {
@@ -171,6 +171,31 @@ export const SENTENCES = {
   webhook_failed: 'the connection to {{host}} failed',
   no_smtp: 'no SMTP server is configured: set admin.smtp',
   destination_removed: 'the destination was removed',
+
+  // How the cost of a request came about.
+  cost_never_sent: 'it was never sent to a provider, so it cost nothing',
+  cost_orphaned: 'its node died before it was settled, so it was charged what it held',
+  cost_by_hand: 'its cost was set by hand',
+  cost_of_free_kind: 'calls of this kind cost nothing',
+  cost_untaken: 'no provider took it, so it cost nothing',
+  cost_unanswered: 'no provider answered it',
+  cost_counted: 'what was counted, at this price',
+  cost_counted_here:
+    'the provider reported no usable count, so what was received was counted and charged',
+  cost_provider_count: 'the provider’s count at this price',
+  cost_up_to_hold:
+    'the provider reported no usable count, and an estimate is never charged above its hold',
+  cost_unexplained: 'the charge does not follow from its count and its price: please report this',
+  cost_beside_tokens: 'and what the provider bills beside tokens',
+  cost_of_failed: 'and the input of attempts that failed, which may be billed',
+
+  // Why a target was asked.
+  target_only: 'the only target',
+  target_by_weight: 'by weight, for this conversation',
+  target_fallback: 'a fallback',
+  target_of_test_key: 'a test key',
+  target_while_others_fail: 'while others fail',
+  target_after_failure: 'the one before it failed',
 
   // The gateway itself.
   nothing_there: 'there is nothing at {{route}}',

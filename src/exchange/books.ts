@@ -11,6 +11,7 @@ import type { CanonicalEvent } from '../core/events.ts'
 import { NO_USAGE } from '../core/events.ts'
 import { formatUsd } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { SENTENCES } from '../core/sentences.ts'
 import type {
   Attempt,
   AttemptCharge,
@@ -90,7 +91,7 @@ export class Books {
     const { why } = this.#target
     this.#attempts.push({
       target: nameOf(this.#target),
-      why: this.#attempts.length === 0 ? why : `${why}; the one before it failed`,
+      why: this.#attempts.length === 0 ? why : `${why}; ${SENTENCES.target_after_failure}`,
       outcome,
       durationMs: Math.round(this.#parts.clock.monotonicMs() - this.#dispatchedMs),
     })

@@ -1,7 +1,7 @@
 // Why a request cost what it cost: its tokens at the price it was charged by, computed again from what the books keep.
 import { costOf, costOfLines, type Cost, type CostLine } from '../catalog/prices.ts'
 import type { Nanodollars } from '../core/money.ts'
-import { sentence, type Sentence } from '../core/sentences.ts'
+import { sentence, SENTENCES, type Sentence } from '../core/sentences.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Store } from '../store/open.ts'
 import type { UsageRow } from './books.ts'
@@ -95,10 +95,8 @@ function linesOf({ lines }: AttemptCharge): readonly CostLine[] {
 /** What was charged beside the answer's tokens, in words. */
 function beside(attempts: readonly Attempt[]): string {
   return [
-    attempts.filter(hasCharge).some(isSurcharge)
-      ? '; and what the provider bills beside tokens'
-      : '',
-    hasFailed(attempts) ? '; and the input of attempts that failed, which may be billed' : '',
+    attempts.filter(hasCharge).some(isSurcharge) ? `; ${SENTENCES.cost_beside_tokens}` : '',
+    hasFailed(attempts) ? `; ${SENTENCES.cost_of_failed}` : '',
   ].join('')
 }
 
@@ -116,24 +114,24 @@ type Found = { readonly agrees: boolean; readonly attempts: readonly Attempt[] }
 function why(row: UsageRow, { agrees, attempts }: Found): string {
   switch (row.state) {
     case 'voided':
-      return 'it was never sent to a provider, so it cost nothing'
+      return SENTENCES.cost_never_sent
     case 'orphaned':
-      return 'its node died before it was settled, so it was charged what it held'
+      return SENTENCES.cost_orphaned
     case 'adjusted':
-      return 'its cost was set by hand'
+      return SENTENCES.cost_by_hand
     case 'settled':
-      if (row.attempts === '[]') return 'calls of this kind cost nothing'
-      if (isUntouched(row)) return 'no provider took it, so it cost nothing'
-      if (row.priceVersion === null) return 'no provider answered it'
+      if (row.attempts === '[]') return SENTENCES.cost_of_free_kind
+      if (isUntouched(row)) return SENTENCES.cost_untaken
+      if (row.priceVersion === null) return SENTENCES.cost_unanswered
       // Of the answer or of an attempt before it: the row does not tell.
-      if (agrees && row.estimated && hasFailed(attempts)) return 'what was counted, at this price'
+      if (agrees && row.estimated && hasFailed(attempts)) return SENTENCES.cost_counted
       if (agrees && row.estimated) {
-        return 'the provider reported no usable count, so what was received was counted and charged'
+        return SENTENCES.cost_counted_here
       }
-      if (agrees) return 'the provider’s count at this price'
+      if (agrees) return SENTENCES.cost_provider_count
       return row.estimated && row.costNanodollars === row.heldNanodollars
-        ? 'the provider reported no usable count, and an estimate is never charged above its hold'
-        : 'the charge does not follow from its count and its price: please report this'
+        ? SENTENCES.cost_up_to_hold
+        : SENTENCES.cost_unexplained
   }
 }
 

@@ -2,6 +2,7 @@
 import { perMillion } from '../catalog/model-json.ts'
 import type { CostLine } from '../catalog/prices.ts'
 import { formatUsd, PICO_PER_NANO } from '../core/money.ts'
+import { sentenceWithText, type SentenceName } from '../core/sentences.ts'
 import { iso, usd } from '../core/value-json.ts'
 import type { Explanation } from './explain.ts'
 import { targetOf } from './usage-json.ts'
@@ -25,6 +26,7 @@ export function explanationJson({ row, ...rest }: Explanation) {
     agrees: rest.agrees,
     estimated: row.estimated,
     why: rest.why,
+    reasons: reasonsOf(rest.why),
     price_version: row.priceVersion,
     lines: rest.lines.map((line) => ({
       what: line.what,
@@ -34,6 +36,7 @@ export function explanationJson({ row, ...rest }: Explanation) {
     attempts: rest.attempts.map(({ target, why, outcome, durationMs }) => ({
       target,
       why,
+      reasons: reasonsOf(why),
       outcome,
       duration_ms: durationMs,
     })),
@@ -45,6 +48,12 @@ export function explanationJson({ row, ...rest }: Explanation) {
       after: usd(after),
     })),
   }
+}
+
+/** The sentences that a text is made of, by name; none where one of them is not known, as of a request long ago. */
+function reasonsOf(why: string): SentenceName[] {
+  const sentences = why.split('; ').map(sentenceWithText)
+  return sentences.every((each) => each !== undefined) ? sentences.map(({ name }) => name) : []
 }
 
 /** USD per million tokens; a fee is what it is once. */

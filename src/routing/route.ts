@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 
 import { targetName } from '../catalog/models.ts'
 import type { Model, Target } from '../catalog/models.ts'
+import { SENTENCES } from '../core/sentences.ts'
 
 export type Choice = {
   readonly target: Target
@@ -19,10 +20,14 @@ export function route(
   { targets, fallbacks }: Pick<Model, 'targets' | 'fallbacks'>,
   request: Routed,
 ): readonly Choice[] {
-  const why = targets.length === 1 ? 'the only target' : 'by weight, for this conversation'
+  const why = targets.length === 1 ? SENTENCES.target_only : SENTENCES.target_by_weight
   return [
     ...byLot(targets, request).map((target): Choice => ({ target, role: 'target', why })),
-    ...fallbacks.map((target): Choice => ({ target, role: 'fallback', why: 'a fallback' })),
+    ...fallbacks.map((target): Choice => ({
+      target,
+      role: 'fallback',
+      why: SENTENCES.target_fallback,
+    })),
   ]
 }
 

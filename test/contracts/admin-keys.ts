@@ -236,6 +236,11 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       const { body: key } = await desk.call('GET', `/keys/${id}`)
       assert.equal(key['spent'], call['cost'])
       const { body: row } = await desk.call('GET', `/requests/${call['request_id']}`)
+      // By name as well, for readers of another language.
+      assert.partialDeepStrictEqual(row, {
+        reasons: ['cost_provider_count'],
+        attempts: [{ reasons: ['target_only'] }],
+      })
       assert.deepEqual([row['cost'], row['agrees'], row['key_name']], [call['cost'], true, 'tried'])
       const { body: usage } = await desk.call('GET', `/keys/${id}/usage`)
       assert.equal(usage['total']?.['cost'], call['cost'])

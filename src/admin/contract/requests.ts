@@ -47,12 +47,16 @@ const requestPage = z.object({
   next: z.string().nullable(),
 })
 
+/** The sentences that `why` is made of, by name. */
+const reasons = z.array(z.string())
+
 /** Why it cost what it cost: computed again from what the books keep. */
 export const requestDetail = requestRow.extend({
   attempts: z.array(
     z.object({
       target: z.string(),
       why: z.string(),
+      reasons,
       outcome: z.string(),
       duration_ms: z.number(),
     }),
@@ -63,6 +67,7 @@ export const requestDetail = requestRow.extend({
   recomputed: amount.nullable(),
   agrees: z.boolean(),
   why: z.string(),
+  reasons,
   /** What people changed about it. */
   changes: z.array(
     z.object({

@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import { requestRoutes } from '../../../src/admin/contract/requests.ts'
 import type { requestDetail } from '../../../src/admin/contract/requests.ts'
 import { call } from '../api.ts'
+import { said } from '../i18n/said.ts'
 import { useFormat } from '../i18n/use-format.ts'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { ErrorAlert } from '../parts/error-alert.tsx'
@@ -72,11 +73,18 @@ function Facts({ request }: { readonly request: RequestDetail }) {
         ))}
       </dl>
       <h2 className={styles['heading']}>{t('requests.why')}</h2>
-      <p className="break">{request.why}</p>
+      <p className="break">{whyWords(request)}</p>
       <CostLines request={request} />
       <Attempts request={request} />
     </>
   )
+}
+
+type Reasons = Pick<RequestDetail, 'why' | 'reasons'>
+
+function whyWords({ why, reasons }: Reasons): string {
+  if (reasons.length === 0) return why
+  return reasons.map((reason) => said({ message: why, reason })).join(' ')
 }
 
 function CostLines({ request }: { readonly request: RequestDetail }) {
@@ -107,17 +115,18 @@ function CostLines({ request }: { readonly request: RequestDetail }) {
 }
 
 function Attempts({ request }: { readonly request: RequestDetail }) {
-  const { t } = useTranslation()
+  const { t, find } = useTranslation()
   const format = useFormat()
   if (request.attempts.length === 0) return null
   return (
     <>
       <h2 className={styles['heading']}>{t('requests.attempts')}</h2>
       <ol>
-        {request.attempts.map(({ target, why, outcome, duration_ms: durationMs }, index) => (
+        {request.attempts.map(({ target, outcome, duration_ms: durationMs, ...attempt }, index) => (
           // The same target may be tried twice; its place tells the tries apart.
           <li key={index}>
-            {target}: {outcome} ({why}, {t('requests.ms', { value: format.number(durationMs) })})
+            {target}: {find(`requests.attemptOutcome.${outcome.replace(' ', '_')}`) ?? outcome} (
+            {t('requests.ms', { value: format.number(durationMs) })}). {whyWords(attempt)}
           </li>
         ))}
       </ol>
