@@ -57,9 +57,8 @@ function readPackages(file) {
 /** Builds web/ into web/dist unless it was built from these very sources. */
 export async function ensureWeb() {
   const target = path.join(root, 'web', 'dist')
-  if (!fs.existsSync(path.join(target, 'index.html'))) fs.rmSync(stampOf('web'), { force: true })
   const sources = [...filesBelow(path.join(root, 'web')), path.join(root, 'package-lock.json')]
-  await onceFor(sources, 'web', () => {
+  await make('web', { product: path.join(target, 'index.html'), sources }, () => {
     say('building the web interface')
     buildWeb(target)
   })
@@ -81,10 +80,10 @@ function buildWeb(target) {
 /** Builds src/ into dist unless it was built from these very sources. */
 export async function ensureBuilt() {
   const target = path.join(root, 'dist')
-  if (!fs.existsSync(path.join(target, 'main.js'))) fs.rmSync(stampOf('gateway'), { force: true })
   const sources = filesBelow(path.join(root, 'src')).filter((file) => /(?<!\.test)\.ts$/.test(file))
   const others = ['package.json', 'package-lock.json', 'scripts/build.mjs']
-  await onceFor([...sources, ...others.map((file) => path.join(root, file))], 'gateway', () => {
+  sources.push(...others.map((file) => path.join(root, file)))
+  await make('gateway', { product: path.join(target, 'main.js'), sources }, () => {
     say('building the gateway')
     buildGateway(target)
     removeOlder(target)
@@ -107,21 +106,18 @@ function removeOlder(folder) {
   }
 }
 
-/** Does `work` unless it was done for these very files. */
-async function onceFor(files, name, work) {
-  const stamp = stampOf(name)
-  const digest = digestOf(files)
-  const isDone = () => fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === digest
+/** Does `work` unless `product` is there and was made from these very sources. */
+async function make(name, { product, sources }, work) {
+  const stamp = path.join(cache, `${name}.sha256`)
+  const digest = digestOf(sources)
+  const isDone = () =>
+    fs.existsSync(product) && fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === digest
   if (isDone()) return
   await alone(name, async () => {
     if (isDone()) return
     work()
     fs.writeFileSync(stamp, digest)
   })
-}
-
-function stampOf(name) {
-  return path.join(cache, `${name}.sha256`)
 }
 
 function digestOf(files) {

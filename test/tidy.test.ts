@@ -142,6 +142,20 @@ describe('files', () => {
     assert.deepEqual(unused, ['src/cli/main.ts'])
   })
 
+  test('what is loaded by its address is built as a file of its own', () => {
+    const loaded = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(/moduleBeside\(import\.meta\.url, '([\w-]+)'\)/g)].map(([, name = '']) =>
+        join(dirname(path), `${name}.ts`),
+      ),
+    )
+    assert.ok(loaded.length > 0)
+    const builder = readFileSync('scripts/build.mjs', 'utf8')
+    assert.deepEqual(
+      loaded.filter((path) => !builder.includes(`'${path}'`)),
+      [],
+    )
+  })
+
   test('nothing is exported for nobody', () => {
     const readers = globSync('{src,web/src,test,bench,scripts}/**/*.{ts,tsx}').map((path) => ({
       path,

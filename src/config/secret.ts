@@ -5,6 +5,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { makeFolder } from '../store/make-folder.ts'
+import { sqlitePath } from '../store/place.ts'
 import type { Config } from './load.ts'
 import { ConfigError } from './problems.ts'
 
@@ -13,7 +14,7 @@ const LENGTH_MIN = 16
 
 export function secretOf(config: Pick<Config, 'secret' | 'database' | 'dataFolder'>): string {
   if (config.secret !== null) return longEnough(config.secret)
-  if (!config.database.startsWith('sqlite:')) {
+  if (sqlitePath(config.database) === undefined) {
     const message =
       'is required with PostgreSQL, the same on every node: make one with `openssl rand -base64 32`'
     throw new ConfigError(null, [{ path: 'TOLLGATE_SECRET', message }])
