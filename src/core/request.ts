@@ -135,6 +135,8 @@ export type Seal = {
   readonly value: string
   /** The item id that belongs to an encrypted state. */
   readonly id?: string
+  /** How it is sealed, where a provider tells: some answer for several others. */
+  readonly dialect?: string
 }
 
 export type Tool =

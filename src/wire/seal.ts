@@ -43,11 +43,12 @@ const FORMATS: readonly unknown[] = [
 ] satisfies TargetFormat[]
 
 function isSeal(given: JsonObject): given is Seal {
-  const { format, kind, value, id } = given
+  const { format, kind, value, id, dialect } = given
   return (
     FORMATS.includes(format) &&
     KINDS.includes(kind) &&
     typeof value === 'string' &&
-    (id === undefined || typeof id === 'string')
+    (id === undefined || typeof id === 'string') &&
+    (dialect === undefined || typeof dialect === 'string')
   )
 }

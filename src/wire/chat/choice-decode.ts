@@ -4,7 +4,16 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, listOf, numberOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
+import {
+  defined,
+  isArray,
+  isObject,
+  listOf,
+  numberOf,
+  objectOf,
+  stringOf,
+  typeOf,
+} from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { newCallId } from '../call-ids.ts'
 import { decodeLogprobs } from '../logprobs.ts'
@@ -100,18 +109,18 @@ export class ChoiceDecoder {
   }
 
   #addDetail(detail: JsonObject): void {
-    const { text, signature, data, id } = detail
-    if (typeof data === 'string') {
-      const seal: Seal = { format: 'chat', kind: 'encrypted', value: data }
-      return this.#addSealed(typeof id === 'string' ? { ...seal, id } : seal)
-    }
+    const { text, signature, data } = detail
+    if (typeof data === 'string') return this.#addSealed(sealOf(detail, 'encrypted', data))
     const open = this.#open?.kind === 'thinking' ? this.#open : undefined
     if (typeof text === 'string' && !(open?.text === text && typeof signature === 'string')) {
       this.#addProse('thinking', text)
     }
+    if (typeof signature !== 'string' || signature === '') return
+    const seal = sealOf(detail, 'signature', signature)
     const signed = this.#open?.kind === 'tool-call' ? this.#waiting.at(-1) : this.#open
-    if (typeof signature !== 'string' || signed?.kind !== 'thinking') return
-    signed.seal = { format: 'chat', kind: 'signature', value: signature }
+    // Of a thought that is not shown the signature is all there is.
+    if (signed?.kind !== 'thinking' || signed.seal) return this.#addSealed(seal)
+    signed.seal = seal
     if (signed === this.#open) this.#close()
   }
 
@@ -210,6 +219,16 @@ export class ChoiceDecoder {
     const seal = open.seal ?? { format: 'chat', kind: 'signature', value: '' }
     this.#events.push({ type: 'thinking-end', ...place, seal })
   }
+}
+
+function sealOf({ id, format }: JsonObject, kind: Seal['kind'], value: string): Seal {
+  return defined({
+    format: 'chat' as const,
+    kind,
+    value,
+    id: stringOf(id),
+    dialect: stringOf(format),
+  })
 }
 
 /** What compatible providers write when they gave up in the middle, under a status that says all is well. */

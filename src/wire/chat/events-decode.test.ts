@@ -6,9 +6,12 @@ import type { ErrorCode } from '../../core/errors.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
+import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { sseEvent } from '../sse.ts'
 import { decodeErrorBody } from '../provider-errors.ts'
 import { decodeEvents, decodeResponse } from './events-decode.ts'
+import { encodeRequest } from './request-encode.ts'
 
 function decode(...chunks: (JsonObject | string)[]): readonly CanonicalEvent[] {
   const decoder = decodeEvents()
@@ -154,6 +157,41 @@ test('thoughts beside a call keep their signature', () => {
     '[DONE]',
   ).find((event) => event.type === 'thinking-end')
   assert.deepEqual(ended?.seal, { format: 'chat', kind: 'signature', value: 'c2ln' })
+})
+
+test('a thought that is not shown keeps its signature', () => {
+  const detail = { type: 'reasoning.text', text: '', signature: 'c2ln' }
+  const message = { role: 'assistant', content: 'Hi.', reasoning_details: [detail] }
+  const events = decodeResponse({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
+  assert.deepEqual(
+    events.filter((event) => event.type.startsWith('thinking')),
+    [
+      { type: 'thinking-start', choice: 0, block: 0 },
+      {
+        type: 'thinking-end',
+        choice: 0,
+        block: 0,
+        seal: { format: 'chat', kind: 'signature', value: 'c2ln' },
+      },
+    ],
+  )
+})
+
+test('thoughts go back in the words in which they were told', () => {
+  const details = [
+    { type: 'reasoning.text', text: 'Hm.', signature: 'c2ln', format: 'a-v1' },
+    { type: 'reasoning.text', text: '', signature: 'b3RoZXI', format: 'a-v1' },
+    { type: 'reasoning.encrypted', data: 'c2VjcmV0', id: 'rs_1', format: 'b-v1' },
+  ]
+  const message = { role: 'assistant', content: 'Hi.', reasoning_details: details }
+  const events = decodeResponse({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
+  const seals = events.flatMap((event) => (event.type === 'thinking-end' ? [event.seal] : []))
+  const parts = seals.map((seal, index) =>
+    defined({ type: 'thinking' as const, text: details[index]?.text ?? '', seal }),
+  )
+  const asked = encodeRequest({ ...SAMPLE_CONVERSATION, messages: [{ role: 'assistant', parts }] })
+  const [told] = asked['messages'] as JsonObject[]
+  assert.deepEqual(told?.['reasoning_details'], details)
 })
 
 test('usage that is half told is no usage', () => {

@@ -1,6 +1,7 @@
 // Canonical messages as a chat completions provider reads them. What this format has no place for is said in another
 // way where one exists (`docs/translation.md`), and left out where `features.ts` lists the loss.
 import type { JsonObject } from '../../core/json.ts'
+import { defined } from '../../core/json.ts'
 import type {
   AssistantPart,
   FilePart,
@@ -103,10 +104,10 @@ function encodeThinking(parts: readonly ThinkingPart[]): JsonObject {
   const text = own.map((part) => part.text).join('')
   const details = own
     .filter((part) => part.seal.value !== '')
-    .map(({ text: thought, seal }) =>
-      seal.kind === 'signature'
-        ? { type: 'reasoning.text', text: thought, signature: seal.value }
-        : { type: 'reasoning.encrypted', data: seal.value, ...(seal.id && { id: seal.id }) },
+    .map(({ text: thought, seal: { kind, value, id, dialect: format } }) =>
+      kind === 'signature'
+        ? defined({ type: 'reasoning.text', text: thought, signature: value, id, format })
+        : defined({ type: 'reasoning.encrypted', data: value, id, format }),
     )
   return {
     ...(text !== '' && { reasoning_content: text }),
