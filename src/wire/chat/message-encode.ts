@@ -11,6 +11,7 @@ import type {
   ToolCallPart,
   UserPart,
 } from '../../core/request.ts'
+import { fileName } from '../file-name.ts'
 import { fitIdentifier } from '../identifiers.ts'
 import { encodeUrl } from '../media.ts'
 
@@ -76,13 +77,12 @@ function encodePart(part: UserPart): JsonObject {
   }
 }
 
-function encodeFile({ source, name }: FilePart): JsonObject {
+function encodeFile(file: FilePart): JsonObject {
+  const { source, name } = file
   if (source.type === 'text') {
     return { type: 'text', text: name === undefined ? source.text : `${name}\n\n${source.text}` }
   }
-  // The provider wants a file name with every file; PDF is what it reads.
-  const filename = name ?? 'document.pdf'
-  return { type: 'file', file: { filename, file_data: encodeUrl(source) } }
+  return { type: 'file', file: { filename: fileName(file), file_data: encodeUrl(source) } }
 }
 
 function encodeAssistant(parts: readonly AssistantPart[]): JsonObject {

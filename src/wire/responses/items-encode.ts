@@ -13,6 +13,7 @@ import type {
   ToolMessage,
   UserPart,
 } from '../../core/request.ts'
+import { fileName } from '../file-name.ts'
 import { fitIdentifier } from '../identifiers.ts'
 import { encodeUrl } from '../media.ts'
 
@@ -57,7 +58,8 @@ function encodeText(text: string): JsonObject {
   return { type: 'input_text', text }
 }
 
-function encodeFile({ source, name }: FilePart): JsonObject[] {
+function encodeFile(file: FilePart): JsonObject[] {
+  const { source, name } = file
   switch (source.type) {
     case 'text':
       return [encodeText(name === undefined ? source.text : `${name}\n\n${source.text}`)]
@@ -67,10 +69,7 @@ function encodeFile({ source, name }: FilePart): JsonObject[] {
       return [...title, { type: 'input_file', file_url: source.url }]
     }
     case 'base64':
-      // A file needs a name that tells its kind; PDF is what every model reads.
-      return [
-        { type: 'input_file', filename: name ?? 'document.pdf', file_data: encodeUrl(source) },
-      ]
+      return [{ type: 'input_file', filename: fileName(file), file_data: encodeUrl(source) }]
   }
 }
 

@@ -189,7 +189,7 @@ const filePart = fc.oneof(
   fc.record({
     type: fc.constant('file' as const),
     source: base64.map((data) => ({ type: 'base64' as const, mediaType: 'application/pdf', data })),
-    name,
+    name: name.map((title) => `${title}.pdf`),
   }),
   fc.constant({
     type: 'file' as const,
