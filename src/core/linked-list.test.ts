@@ -6,14 +6,18 @@ import { LinkedList } from './linked-list.ts'
 
 test('members leave from any place, once', () => {
   const list = new LinkedList<string>()
+  assert.ok(list.isEmpty)
   assert.deepEqual(list.members(), [])
   const [a, b, c] = [list.add('a'), list.add('b'), list.add('c')]
+  assert.ok(!list.isEmpty)
   assert.deepEqual(list.members(), ['a', 'b', 'c'])
   b.remove()
   b.remove()
   assert.deepEqual(list.members(), ['a', 'c'])
   c.remove()
-  list.add('d')
+  const d = list.add('d')
   a.remove()
   assert.deepEqual(list.members(), ['d'])
+  d.remove()
+  assert.ok(list.isEmpty)
 })

@@ -4,6 +4,10 @@
 export class LinkedList<Member> {
   readonly #end = new Link<Member>()
 
+  get isEmpty(): boolean {
+    return this.#end.after === this.#end
+  }
+
   add(member: Member): Link<Member> {
     return new Link(member, this.#end)
   }

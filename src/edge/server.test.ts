@@ -57,31 +57,30 @@ test('draining does not wait for a request that never becomes one', async () => 
   client.destroy()
 })
 
-test('what follows a request and is none does not get into its answer', async () => {
-  const called = Promise.withResolvers<void>()
-  const work = Promise.withResolvers<boolean>()
-  const serve: WebFiles['serve'] = (_path, _message, response) => {
-    response.writeHead(200).write('the beginning')
-    called.resolve()
-    return work.promise
-  }
-  const edge = edgeWith(
-    { serve },
-    jsonLog(systemClock, () => {}),
-  )
-  const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
-  const client = connect(Number(port), '127.0.0.1')
-  client.on('error', () => {})
-  let text = ''
-  client.on('data', (chunk: Buffer) => (text += chunk.toString()))
-  client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
-  await called.promise
-  client.write('\0 garbage \r\n\r\n')
-  await once(client, 'close')
-  assert.equal(text.match(/HTTP\/1\.1/g)?.length, 1)
-  work.resolve(true)
-  await edge.drain(60_000)
-})
+for (const before of ['', 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n'])
+  test(`what follows ${before === '' ? 'a request' : 'two requests'} and is none does not get into the answer`, async () => {
+    const work = Promise.withResolvers<boolean>()
+    const serve: WebFiles['serve'] = (_path, _message, response) => {
+      response.writeHead(200).write('the beginning')
+      return work.promise
+    }
+    const edge = edgeWith(
+      { serve },
+      jsonLog(systemClock, () => {}),
+    )
+    const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+    const client = connect(Number(port), '127.0.0.1')
+    client.on('error', () => {})
+    let text = ''
+    client.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    client.write(`${before}GET / HTTP/1.1\r\nhost: a\r\n\r\n`)
+    while (!text.includes('the beginning')) await once(client, 'data')
+    client.write('\0 garbage \r\n\r\n')
+    await once(client, 'close')
+    assert.equal(text.match(/HTTP\/1\.1/g)?.length, before === '' ? 1 : 2)
+    work.resolve(true)
+    await edge.drain(60_000)
+  })
 
 test('an address with its scheme and host is that path here', async () => {
   const paths: string[] = []

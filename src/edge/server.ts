@@ -10,6 +10,7 @@ import { DAY_MS } from '../core/durations.ts'
 import type { Family } from '../core/endpoints.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import { LinkedList } from '../core/linked-list.ts'
 import { urlOf } from '../core/url-of.ts'
 import type { Parts } from '../exchange/exchange.ts'
 import { withCurrentKey } from '../exchange/asking.ts'
@@ -59,10 +60,11 @@ export class Edge {
   readonly #server: Server
   readonly #bodyRoom: BodyRoom
   readonly #keepAlive: KeepAlive
-  /** How many requests are being served. Handlers outlive their sockets: a client that has gone is still to be settled. */
-  #serving = 0
-  /** Connections over which something is being answered. */
-  readonly #answering = new Set<Duplex>()
+  /**
+   * The connection of each request that is being served: one may bring several at once. Handlers outlive their sockets: a
+   * client that has gone is still to be settled.
+   */
+  readonly #serving = new LinkedList<Duplex>()
   #isDraining = false
   /** Called when the last one is served. */
   #drained: (() => void) | undefined
@@ -106,7 +108,7 @@ export class Edge {
     const late = setTimeout(() => running.cutAll(draining()), timeoutMs)
     // A client that does not even take its last bytes is not waited for.
     const last = setTimeout(() => this.#server.closeAllConnections(), timeoutMs + LAST_WORDS_MS)
-    if (this.#serving > 0) await new Promise<void>((resolve) => (this.#drained = resolve))
+    if (!this.#serving.isEmpty) await new Promise<void>((resolve) => (this.#drained = resolve))
     // Who has not asked for anything yet, or goes on sending what nobody reads, is not waited for.
     const rest = setTimeout(() => this.#server.closeAllConnections(), GOODBYE_MS)
     await closed
@@ -116,8 +118,7 @@ export class Edge {
 
   /** One request: one answer, and one log line. Never rejects. */
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#serving += 1
-    this.#answering.add(message.socket)
+    const place = this.#serving.add(message.socket)
     const { parts, log } = this.#options
     const startedMs = parts.clock.monotonicMs()
     // On the way out nobody is to send another request over a connection that is about to end.
@@ -155,8 +156,8 @@ export class Edge {
       if (!HEALTH.includes(path) || reply.status >= 400) {
         logRequest(log, trace, { method: message.method, status: reply.status, durationMs, error })
       }
-      this.#answering.delete(message.socket)
-      this.#served()
+      place.remove()
+      this.#afterServing()
     }
   }
 
@@ -166,11 +167,10 @@ export class Edge {
     response.destroy()
   }
 
-  #served(): void {
-    this.#serving -= 1
+  #afterServing(): void {
     // On the way out no connection is kept for another request.
     if (this.#isDraining) setImmediate(() => this.#server.closeIdleConnections())
-    if (this.#serving === 0) this.#drained?.()
+    if (this.#serving.isEmpty) this.#drained?.()
   }
 
   #serveData(
@@ -216,7 +216,7 @@ export class Edge {
     // Who is gone asks for nothing; what it asked for before is logged by itself.
     if (problem.code === 'ECONNRESET') return void socket.destroy()
     // Written now, it would stand in the middle of that answer, or in its place.
-    if (this.#answering.has(socket)) return void socket.destroy()
+    if (this.#serving.members().includes(socket)) return void socket.destroy()
     const requestId = newId('req', this.#options.parts.clock)
     const refusal = noRequestOf(problem.code)
     this.#options.log.info('request', {
