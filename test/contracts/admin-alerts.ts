@@ -17,6 +17,11 @@ import { until } from '../support/until.ts'
 /** As those of Slack and Teams: whoever knows it can write there. */
 const PATH = '/hook/T0123456/known-to-few'
 
+function nextMonth(): string {
+  const now = new Date()
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toUTCString()
+}
+
 type Received = { readonly headers: IncomingHttpHeaders; readonly body: string }
 
 export function adminAlertsContract(fresh: FreshDatabase): void {
@@ -64,6 +69,9 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     for (const watch of watches) watch.notice(keyId, balances)
     await lookAll()
   }
+  /** After one call, of a key of newKey. */
+  const spentText = (name: string): string =>
+    `The key "${name}" has spent 0.000012 of 0.0011 USD. The budget starts anew on ${nextMonth()}.`
   const deliveries = async (): Promise<Json[]> =>
     (await desk.call('GET', '/alerts/deliveries')).body['deliveries'] as unknown as Json[]
   const alertsOf = async (keyId: string): Promise<Json[]> =>
@@ -125,6 +133,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.equal(signature, expected.digest('hex'))
       assert.partialDeepStrictEqual(JSON.parse(hook?.body ?? ''), {
         type: 'budget.threshold_reached',
+        text: spentText('alerting'),
         scope: 'key',
         key: { id, name: 'alerting' },
         threshold: 1,
@@ -273,6 +282,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         assert.equal(received.length, count + 1)
         assert.partialDeepStrictEqual(JSON.parse(received.at(-1)?.body ?? ''), {
           type: 'budget.calls_refused',
+          text: `What is left of the budget does not pay for some calls, which are refused. ${spentText('refusing')}`,
           scope: 'key',
           key: { id, name: 'refusing' },
           spent: '0.000012',
@@ -394,6 +404,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         assert.partialDeepStrictEqual(
           hooks.findLast(({ type }) => type === 'key.expires_soon'),
           {
+            text: `The key "expiring" stops working on ${new Date(expires).toUTCString()}. Give it a later expiry if it is still needed.`,
             scope: 'key',
             key: { id, name: 'expiring' },
             days_before: 14,

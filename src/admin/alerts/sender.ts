@@ -3,14 +3,14 @@
 import { createHmac } from 'node:crypto'
 
 import type { Clock } from '../../core/clock.ts'
-import { formatUsd } from '../../core/money.ts'
 import { SENTENCES } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/value-json.ts'
 import type { HttpCall, HttpClient } from '../../providers/http.ts'
 import type { Destination } from '../../store/alert-destinations.ts'
-import type { Alert, BudgetAlert, ExpiryAlert, RefusedAlert } from '../../store/alerts.ts'
+import type { Alert } from '../../store/alerts.ts'
 import { FRAME_ID } from '../../store/tables.ts'
 import type { Mailer } from '../mail.ts'
+import { letterOf } from './letter.ts'
 import { webhookFailure } from './webhook-failure.ts'
 
 export type AlertSender = {
@@ -90,54 +90,13 @@ async function sendMail(
   return 'taken by the mail server'
 }
 
-function letterOf(alert: Alert) {
-  switch (alert.kind) {
-    case 'budget':
-      return {
-        subject: `${payerOf(alert)} has spent ${alert.threshold} % of its budget`,
-        text: spendingText(alert),
-      }
-    case 'refused':
-      return {
-        subject: `${payerOf(alert)} refuses calls for its budget`,
-        text: `What is left of the budget does not pay for some calls, which are refused. ${spendingText(alert)}`,
-      }
-    case 'expiry':
-      return expiryLetter(alert)
-  }
-}
-
-function spendingText(alert: BudgetAlert | RefusedAlert): string {
-  const { spentNanodollars: spent, limitNanodollars: limit, resetsAt } = alert
-  const until =
-    resetsAt === null ? '' : ` The budget starts anew on ${new Date(resetsAt).toUTCString()}.`
-  return `${payerOf(alert)} has spent ${formatUsd(spent)} of ${formatUsd(limit)} USD.${until}`
-}
-
-function payerOf(alert: Alert): string {
-  return alert.accountId === FRAME_ID ? 'The frame above all keys' : nameOf(alert)
-}
-
-function expiryLetter(alert: ExpiryAlert) {
-  const { daysBefore, expiresAt } = alert
-  const what = nameOf(alert)
-  const within = daysBefore === 1 ? 'within a day' : `within ${daysBefore} days`
-  return {
-    subject: `${what} expires ${within}`,
-    text: `${what} stops working on ${new Date(expiresAt).toUTCString()}. Give it a later expiry if it is still needed.`,
-  }
-}
-
-/** A name is text that somebody chose: in a subject it must stay on its line. */
-function nameOf({ accountName, accountId }: Alert): string {
-  return `The key "${(accountName ?? accountId).replaceAll(/\s+/g, ' ')}"`
-}
-
 function alertJson(alert: Alert) {
   const isFrame = alert.accountId === FRAME_ID
   const given = {
     id: alert.id,
     created_at: iso(alert.at),
+    // What Slack and Mattermost show of a webhook.
+    text: letterOf(alert).text,
     scope: isFrame ? 'frame' : 'key',
     key: isFrame ? null : { id: alert.accountId, name: alert.accountName },
   }

@@ -1,0 +1,49 @@
+// An alert in words, whole sentences for somebody who reads nothing else: in a mail, and as the `text` of a webhook.
+import { formatUsd } from '../../core/money.ts'
+import type { Alert, BudgetAlert, ExpiryAlert, RefusedAlert } from '../../store/alerts.ts'
+import { FRAME_ID } from '../../store/tables.ts'
+
+type Letter = { readonly subject: string; readonly text: string }
+
+export function letterOf(alert: Alert): Letter {
+  switch (alert.kind) {
+    case 'budget':
+      return {
+        subject: `${payerOf(alert)} has spent ${alert.threshold} % of its budget`,
+        text: spendingText(alert),
+      }
+    case 'refused':
+      return {
+        subject: `${payerOf(alert)} refuses calls for its budget`,
+        text: `What is left of the budget does not pay for some calls, which are refused. ${spendingText(alert)}`,
+      }
+    case 'expiry':
+      return expiryLetter(alert)
+  }
+}
+
+function spendingText(alert: BudgetAlert | RefusedAlert): string {
+  const { spentNanodollars: spent, limitNanodollars: limit, resetsAt } = alert
+  const until =
+    resetsAt === null ? '' : ` The budget starts anew on ${new Date(resetsAt).toUTCString()}.`
+  return `${payerOf(alert)} has spent ${formatUsd(spent)} of ${formatUsd(limit)} USD.${until}`
+}
+
+function payerOf(alert: Alert): string {
+  return alert.accountId === FRAME_ID ? 'The frame above all keys' : nameOf(alert)
+}
+
+function expiryLetter(alert: ExpiryAlert): Letter {
+  const { daysBefore, expiresAt } = alert
+  const what = nameOf(alert)
+  const within = daysBefore === 1 ? 'within a day' : `within ${daysBefore} days`
+  return {
+    subject: `${what} expires ${within}`,
+    text: `${what} stops working on ${new Date(expiresAt).toUTCString()}. Give it a later expiry if it is still needed.`,
+  }
+}
+
+/** A name is text that somebody chose: in a subject it must stay on its line. */
+function nameOf({ accountName, accountId }: Alert): string {
+  return `The key "${(accountName ?? accountId).replaceAll(/\s+/g, ' ')}"`
+}
