@@ -74,6 +74,8 @@ export type AlertsTable = {
   spent_nanodollars: bigint
   limit_nanodollars: bigint
   resets_at: number | null
+  /** What the call that was refused could have cost; null for other kinds. */
+  required_nanodollars: Generated<bigint | null>
 }
 
 export type AlertDeliveriesTable = {

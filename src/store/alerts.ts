@@ -31,7 +31,15 @@ export type BudgetAlert = GivenAlert &
   Spending & { readonly kind: 'budget'; readonly threshold: number }
 
 /** Calls are refused, because what is left of the budget does not pay for them. */
-export type RefusedAlert = GivenAlert & Spending & { readonly kind: 'refused' }
+export type RefusedAlert = GivenAlert &
+  Spending & {
+    readonly kind: 'refused'
+    /** What the first of them could have cost; null where an earlier version gave the alert. */
+    readonly requiredNanodollars: bigint | null
+  }
+
+/** A call that an account did not pay for. */
+export type RefusedCall = { readonly accountId: string; readonly requiredNanodollars: bigint }
 
 export type ExpiryAlert = GivenAlert & {
   readonly kind: 'expiry'
@@ -50,12 +58,18 @@ export async function giveAlerts(store: Store, accountIds: readonly string[]): P
 /** Below every threshold, so that it takes the place of none among what is given once. */
 const REFUSED = 0
 
-/** Tells that these accounts refuse calls, unless they were told to be spent, or are meant to refuse or to be silent. */
-export async function giveRefused(store: Store, accountIds: readonly string[]): Promise<void> {
-  for (const { thresholds, percent, alert } of await readSpending(store, accountIds)) {
+/** Tells that accounts refuse calls, unless they were told to be spent, or are meant to refuse or to be silent. */
+export async function giveRefused(store: Store, calls: readonly RefusedCall[]): Promise<void> {
+  const required = new Map(calls.map((call) => [call.accountId, call.requiredNanodollars]))
+  for (const { thresholds, percent, alert } of await readSpending(store, [...required.keys()])) {
     const isTold = reached(thresholds, percent).some((threshold) => threshold >= 100)
     if (isTold || thresholds.length === 0 || alert.limit_nanodollars === 0n) continue
-    const refused = { ...alert, kind: 'refused', threshold: REFUSED } as const
+    const refused = {
+      ...alert,
+      kind: 'refused',
+      threshold: REFUSED,
+      required_nanodollars: required.get(alert.account_id) ?? null,
+    } as const
     await store.db.transaction().execute((tx) => giveAlert(store, tx, refused))
   }
 }
@@ -310,6 +324,9 @@ function alertOf(row: Selectable<AlertsTable>): Alert {
     limitNanodollars: row.limit_nanodollars,
     resetsAt: row.resets_at,
   }
-  if (row.kind === 'refused') return { ...given, ...spending, kind: 'refused' }
+  if (row.kind === 'refused') {
+    const { required_nanodollars: requiredNanodollars } = row
+    return { ...given, ...spending, kind: 'refused', requiredNanodollars }
+  }
   return { ...given, ...spending, kind: 'budget', threshold: row.threshold }
 }

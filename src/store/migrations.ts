@@ -253,4 +253,9 @@ export const MIGRATIONS: readonly Migration[] = [
     ],
   },
   { major: 1, minor: 9, statements: SEARCH_STATEMENTS },
+  {
+    major: 1,
+    minor: 10,
+    statements: ['ALTER TABLE alerts ADD COLUMN required_nanodollars INTEGER'],
+  },
 ]

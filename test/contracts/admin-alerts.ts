@@ -282,14 +282,16 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         assert.equal(received.length, count + 1)
         assert.partialDeepStrictEqual(JSON.parse(received.at(-1)?.body ?? ''), {
           type: 'budget.calls_refused',
-          text: `What is left of the budget does not pay for some calls, which are refused. ${spentText('refusing')}`,
+          text: `A call that could cost 0.002 USD was refused, because 0.001088 USD is left. ${spentText('refusing')}`,
           scope: 'key',
           key: { id, name: 'refusing' },
+          required: '0.002',
           spent: '0.000012',
           limit: '0.0011',
         })
         const [alert, ...more] = await alertsOf(id)
-        assert.partialDeepStrictEqual(alert, { kind: 'refused', key: id, limit: '0.0011' })
+        const refused = { kind: 'refused', key: id, required: '0.002', limit: '0.0011' }
+        assert.partialDeepStrictEqual(alert, refused)
         assert.deepEqual(more, [])
       })
 

@@ -133,7 +133,9 @@ function alertAnswer(alert: Alert): AlertAnswer {
     limit: usd(alert.limitNanodollars),
     resets_at: iso(alert.resetsAt),
   } as const
-  if (alert.kind === 'refused') return { ...about, kind: 'refused' }
+  if (alert.kind === 'refused') {
+    return { ...about, kind: 'refused', required: usd(alert.requiredNanodollars) }
+  }
   return { ...about, kind: 'budget', threshold: alert.threshold }
 }
 

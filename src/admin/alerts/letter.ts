@@ -15,11 +15,21 @@ export function letterOf(alert: Alert): Letter {
     case 'refused':
       return {
         subject: `${payerOf(alert)} refuses calls for its budget`,
-        text: `What is left of the budget does not pay for some calls, which are refused. ${spendingText(alert)}`,
+        text: `${refusedText(alert)} ${spendingText(alert)}`,
       }
     case 'expiry':
       return expiryLetter(alert)
   }
+}
+
+function refusedText(alert: RefusedAlert): string {
+  const { requiredNanodollars: required, limitNanodollars: limit, spentNanodollars: spent } = alert
+  if (required === null) {
+    return 'What is left of the budget does not pay for some calls, which are refused.'
+  }
+  // A limit that was lowered may be below what is spent.
+  const left = formatUsd(limit > spent ? limit - spent : 0n)
+  return `A call that could cost ${formatUsd(required)} USD was refused, because ${left} USD is left.`
 }
 
 function spendingText(alert: BudgetAlert | RefusedAlert): string {

@@ -113,7 +113,10 @@ function alertJson(alert: Alert) {
     limit: usd(alert.limitNanodollars),
     resets_at: iso(alert.resetsAt),
   }
-  if (alert.kind === 'refused') return { ...given, type: 'budget.calls_refused', ...spending }
+  if (alert.kind === 'refused') {
+    const required = usd(alert.requiredNanodollars)
+    return { ...given, type: 'budget.calls_refused', required, ...spending }
+  }
   const { threshold } = alert
   return { ...given, type: 'budget.threshold_reached', threshold, ...spending }
 }

@@ -15,6 +15,7 @@ import {
   giveAlerts,
   giveRefused,
   type Delivery,
+  type RefusedCall,
 } from '../../store/alerts.ts'
 import { giveReminders } from '../../store/expiry-reminders.ts'
 import type { Store } from '../../store/open.ts'
@@ -47,8 +48,8 @@ export class AlertWatch {
     string,
     { readonly percent: number; readonly resetsAt: number | null }
   >()
-  /** Accounts that have refused a call since the last look, and those that were noticed for it lately. */
-  readonly #refused = new Set<string>()
+  /** The first call that each account has refused since the last look, and accounts that were noticed for it lately. */
+  readonly #refused = new Set<RefusedCall>()
   readonly #refusing = new Set<string>()
   #refusingUntilMs = 0
   #rules: AlertRules = new Map()
@@ -133,11 +134,11 @@ export class AlertWatch {
     if (percent > before) this.#noticed.add(accountId)
   }
 
-  #noticeRefused(keyId: string, { scope }: Shortage): void {
+  #noticeRefused(keyId: string, { scope, requiredNanodollars }: Shortage): void {
     const accountId = scope === 'frame' ? FRAME_ID : keyId
     if (this.#refusing.has(accountId)) return
     this.#refusing.add(accountId)
-    this.#refused.add(accountId)
+    this.#refused.add({ accountId, requiredNanodollars })
   }
 
   async #look(): Promise<void> {
@@ -165,14 +166,17 @@ export class AlertWatch {
     await this.#giveAbout(this.#refused, giveRefused)
   }
 
-  async #giveAbout(accounts: Set<string>, give: typeof giveAlerts): Promise<void> {
-    const noticed = [...accounts].slice(0, NOTICED_AT_ONCE)
+  async #giveAbout<Notice>(
+    notices: Set<Notice>,
+    give: (store: Store, some: readonly Notice[]) => Promise<void>,
+  ): Promise<void> {
+    const some = [...notices].slice(0, NOTICED_AT_ONCE)
     // Before they are looked at: whoever reaches more meanwhile is noticed again.
-    for (const id of noticed) accounts.delete(id)
+    for (const notice of some) notices.delete(notice)
     try {
-      await give(this.#parts.store, noticed)
+      await give(this.#parts.store, some)
     } catch (thrown) {
-      for (const id of noticed) accounts.add(id)
+      for (const notice of some) notices.add(notice)
       throw thrown
     }
   }

@@ -69,8 +69,12 @@ const spending = {
 /** A part of a budget was spent. */
 const budgetAlert = z.object({ ...spending, kind: z.literal('budget'), threshold: z.int() })
 
-/** Calls are refused, because what is left of a budget does not pay for them. */
-const refusedAlert = z.object({ ...spending, kind: z.literal('refused') })
+/** Calls are refused, because what is left of a budget does not pay for them; `required` = for the first of them. */
+const refusedAlert = z.object({
+  ...spending,
+  kind: z.literal('refused'),
+  required: amount.nullable(),
+})
 
 /** A key will expire. */
 const expiryAlert = z.object({
