@@ -6,6 +6,7 @@ import { Duplex } from 'node:stream'
 import { test } from 'node:test'
 
 import { systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { HttpReply } from './reply.ts'
 
@@ -39,6 +40,17 @@ for (const moment of ['before its stream begins', 'during its stream'] as const)
     context.mock.timers.tick(60_000)
     assert.equal(look.mock.callCount(), 0)
   })
+
+test('whoever is cut gets no more of its stream', async () => {
+  const { response, writes } = await asked()
+  const reply = new HttpReply(response, new KeepAlive(systemClock))
+  reply.beginStream(VOICE)
+  await reply.write('data: 1\n\n')
+  const why = new GatewayError('revoked_api_key', 'it was revoked')
+  reply.cut(why)
+  await assert.rejects(() => reply.write('data: 2\n\n'), why)
+  assert.equal(writes.length, 1)
+})
 
 type Asked = {
   readonly response: ServerResponse

@@ -93,6 +93,7 @@ export class HttpReply implements Reply {
   }
 
   write(events: string): Promise<void> {
+    if (this.#closing?.signal.aborted === true) return Promise.reject(this.#closing.signal.reason)
     if (this.#response.destroyed) return this.#isLingering ? DONE : Promise.reject(new ClientGone())
     this.#hasBegun = true
     return this.#writeNow(events) ? DONE : this.#room()
