@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
 import { Duplex } from 'node:stream'
 import { test } from 'node:test'
 
@@ -40,6 +41,32 @@ for (const moment of ['before its stream begins', 'during its stream'] as const)
     context.mock.timers.tick(60_000)
     assert.equal(look.mock.callCount(), 0)
   })
+
+test('a client that takes a large answer slowly gets all of it', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]
+  const reply = new HttpReply(response, new KeepAlive(systemClock))
+  const sent = reply.sendJson(200, Buffer.alloc(3 * PART_BYTES))
+
+  let takenBytes = 0
+  for await (const chunk of client as AsyncIterable<Buffer>) {
+    const partsBefore = Math.floor(takenBytes / PART_BYTES)
+    takenBytes += chunk.length
+    const parts = Math.floor(takenBytes / PART_BYTES)
+    // So long after the part before it that a client without any progress would be cut.
+    if (parts > partsBefore) reply.look(parts * 61_000, 15_000)
+    if (parts === 3) break
+  }
+  assert.equal(Math.floor(takenBytes / PART_BYTES), 3)
+  await sent
+  server.close()
+})
+
+/** More than waits between two ends of a connection, so that who takes a part has made room for more. */
+const PART_BYTES = 48 * 1024 * 1024
 
 test('whoever is cut gets no more of its stream', async () => {
   const { response, writes } = await asked()

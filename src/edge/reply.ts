@@ -13,6 +13,8 @@ import type { KeepAlive, Watched } from './keep-alive.ts'
 
 /** A client that takes nothing for this long is cut: it holds a provider's stream and memory. */
 const BLOCKED_MS_MAX = 60_000
+/** A whole answer that is larger is sent in pieces: that a client has taken one shows that it goes on taking. */
+const PIECE_BYTES = 256 * 1024
 /** How long a provider is still listened to when a client leaves a stream: cutting off the usage must not pay. */
 const LINGER_MS = 500
 
@@ -109,7 +111,8 @@ export class HttpReply implements Reply {
     this.setHeader('content-type', 'application/json')
     this.setHeader('content-length', String(Buffer.byteLength(body)))
     this.#sendHead(status)
-    return this.#finish(body)
+    if (body.length <= PIECE_BYTES) return this.#finish(body)
+    return this.#finishInPieces(typeof body === 'string' ? Buffer.from(body) : body)
   }
 
   /** Ends the answer with an error: as a status and a body, or in the stream's own voice when it has begun. */
@@ -185,6 +188,17 @@ export class HttpReply implements Reply {
     this.#response.end(last)
     if (this.#response.writableLength > 0) this.watch()
     return new Promise((resolve) => (this.#onClosed = resolve))
+  }
+
+  async #finishInPieces(body: Uint8Array): Promise<void> {
+    this.watch()
+    let start = 0
+    for (; body.length - start > PIECE_BYTES; start += PIECE_BYTES) {
+      if (this.#response.destroyed) throw new ClientGone()
+      const hasRoom = this.#response.write(body.subarray(start, start + PIECE_BYTES))
+      if (!hasRoom) await this.#room()
+    }
+    await this.#finish(body.subarray(start))
   }
 
   #room(): Promise<void> {
