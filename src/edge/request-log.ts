@@ -1,7 +1,7 @@
 // The one log line of a request: what was asked, what came of it, what it cost. Never a word of a prompt or an answer.
 import type { GatewayError } from '../core/errors.ts'
 import type { Trace } from '../exchange/trace.ts'
-import { describeError } from '../telemetry/log.ts'
+import { describeError, describeFailure } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
 
 export type Outcome = {
@@ -13,8 +13,10 @@ export type Outcome = {
 
 export function logRequest(log: Log, trace: Trace, outcome: Outcome): void {
   const { error } = outcome
-  const level = error?.code === 'internal_error' ? 'error' : 'info'
-  log[level]('request', {
+  const isOurs = error?.code === 'internal_error'
+  // Where in the code it happened helps only with a fault of ours.
+  const describe = isOurs ? describeError : describeFailure
+  log[isOurs ? 'error' : 'info']('request', {
     request_id: trace.requestId,
     method: outcome.method,
     path: trace.path,
@@ -30,6 +32,6 @@ export function logRequest(log: Log, trace: Trace, outcome: Outcome): void {
     output_tokens: trace.outputTokens,
     cost: trace.costUsd,
     estimated: trace.estimated,
-    cause: error?.cause === undefined ? undefined : describeError(error.cause),
+    cause: error?.cause === undefined ? undefined : describe(error.cause),
   })
 }

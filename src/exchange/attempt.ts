@@ -3,7 +3,7 @@
 // to the client.
 import { GatewayError, withoutRetry } from '../core/errors.ts'
 import type { UpstreamAnswer } from '../providers/provider.ts'
-import { describeError } from '../telemetry/log.ts'
+import { describeFailure } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Outcome } from '../routing/breaker.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
@@ -134,7 +134,7 @@ function outcomeOf(thrown: unknown): Outcome | undefined {
     return {
       failed: thrown.code,
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-      ...(forOperator === true ? { refusal: describeError(thrown.cause) } : {}),
+      ...(forOperator === true ? { refusal: describeFailure(thrown.cause) } : {}),
     }
   }
   // Whoever judges a request is there.
@@ -148,7 +148,7 @@ function logFailure({ log, requestId }: Attempts, prepared: Prepared, error: Gat
     request_id: requestId,
     target: nameOf(prepared),
     code: error.code,
-    cause: error.cause === undefined ? undefined : describeError(error.cause),
+    cause: describeFailure(error.cause ?? error.message),
   })
 }
 

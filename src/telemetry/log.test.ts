@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { newSecret } from '../core/secret.ts'
-import { describeError, jsonLog, redact } from './log.ts'
+import { describeError, describeFailure, jsonLog, redact } from './log.ts'
 
 test('lines are JSON, gathered and flushed', () => {
   const written: string[] = []
@@ -47,4 +47,19 @@ test('credentials are taken out', () => {
 test('an error is described with its causes', () => {
   const text = describeError(new Error('outer', { cause: new Error('inner') }))
   assert.match(text, /outer[\s\S]*caused by[\s\S]*inner/)
+})
+
+test('a failure is described in one line, with its causes and what it consists of', () => {
+  const timeout = new DOMException('too late', 'TimeoutError')
+  const both = new AggregateError([new Error('not at ::1'), new Error('not at 127.0.0.1')])
+  for (const [thrown, text] of [
+    ['status 500', 'status 500'],
+    [timeout, 'TimeoutError: too late'],
+    [
+      new TypeError('outer', { cause: timeout }),
+      'TypeError: outer, because TimeoutError: too late',
+    ],
+    [both, 'AggregateError: Error: not at ::1; Error: not at 127.0.0.1'],
+  ] as const)
+    assert.equal(describeFailure(thrown), text)
 })

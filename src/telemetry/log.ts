@@ -59,6 +59,18 @@ export function describeError(thrown: unknown): string {
   return thrown.cause === undefined ? own : `${own}\ncaused by ${describeError(thrown.cause)}`
 }
 
+/** A failure that had to be expected, such as a provider that is away: why, in one line, wherever it was noticed. */
+export function describeFailure(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown)
+  // Of several addresses that were tried only the parts say anything.
+  const what =
+    thrown instanceof AggregateError
+      ? thrown.errors.map(describeFailure).join('; ')
+      : thrown.message
+  const own = `${thrown.name}: ${what}`
+  return thrown.cause === undefined ? own : `${own}, because ${describeFailure(thrown.cause)}`
+}
+
 type Secret = {
   /** One of these is in every text that the pattern finds: looking for them costs a tenth of matching. */
   readonly marks: readonly string[]

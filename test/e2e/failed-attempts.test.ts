@@ -1,0 +1,51 @@
+// What the log tells of a provider that failed: why, in one line, and nothing of where in the code it was noticed.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { freePort } from '../support/port.ts'
+import { startProvider, type TestProvider } from '../support/provider.ts'
+
+describe('a failed attempt in the log', () => {
+  let provider: TestProvider
+  let gateway: TestGateway
+  let key = ''
+  before(async () => {
+    provider = await startProvider((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>welcome</html>'),
+    )
+    const model = 'price: free, context: 1000, max_output: 100'
+    gateway = await startGateway({
+      config: `
+providers:
+  closed: { kind: openai, api: chat, base_url: "http://127.0.0.1:${await freePort()}/v1" }
+  page: { kind: openai, api: chat, base_url: "${provider.url}/v1" }
+models:
+  closed: { targets: [closed/m], ${model} }
+  page: { targets: [page/m], ${model} }
+`,
+    })
+    key = await gateway.key('demo', 'closed,page')
+  })
+  after(async () => {
+    await gateway.stop()
+    await provider[Symbol.asyncDispose]()
+  })
+
+  for (const [name, model, cause] of [
+    ['nobody is there', 'closed', /^Error: connect ECONNREFUSED 127\.0\.0\.1:\d+$/],
+    ['a web page', 'page', /^the provider answered with something that is not JSON$/],
+  ] as const)
+    test(name, async () => {
+      const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
+      })
+      assert.equal(answer.status, 502)
+      // The first line of its id: what the attempt came to stands before what the request did.
+      const line = await gateway.logged(answer.headers.get('x-request-id') ?? '')
+      assert.equal(line['event'], 'attempt_failed')
+      assert.match(String(line['cause']), cause)
+    })
+})
