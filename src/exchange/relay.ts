@@ -57,8 +57,12 @@ async function relayStream(answer: Answer, reply: Reply, passage: Passage): Prom
             isComplete ||= one.type === 'response-end'
           }
           const text = voice.forward(event, meaning)
-          if (isComplete) ending += text
-          else unsent += text
+          if (isComplete) {
+            // What follows is as little to anybody as if it came later.
+            ending = text
+            break
+          }
+          unsent += text
         }
       } finally {
         // What came at once goes on at once, and so does what came before an event that ends it all.

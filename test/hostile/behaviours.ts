@@ -23,6 +23,8 @@ export const BEHAVIOURS = {
 
   'never-closes': (socket) => begin(socket, STREAM),
 
+  'ends-in-nonsense': (socket) => void socket.write(streamOf(`${STREAM}data: bye\n\n`)),
+
   'talks-on': async (socket) => {
     begin(socket, STREAM)
     const chatter = chunked(': and another thing\n\n'.repeat(500))

@@ -35,6 +35,7 @@ const CASES: readonly Case[] = [
 
   { does: 'never-closes', stream: true, status: 200, charged: 'counted' },
 
+  { does: 'ends-in-nonsense', stream: true, status: 200, charged: 'counted' },
   { does: 'talks-on', stream: true, status: 200, charged: 'counted' },
 
   { does: 'hangs', status: 504, code: 'provider_timeout', charged: 'estimated' },
