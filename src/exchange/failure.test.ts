@@ -3,19 +3,25 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
+import type { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import { readFailure } from './failure.ts'
 
 async function failureOf(format: UpstreamFormat, status: number, body: JsonObject) {
+  const { code, details } = await read(format, { status, body })
+  return { code, forOperator: details.forOperator ?? false }
+}
+
+function read(
+  format: UpstreamFormat,
+  { status, body, headers = {} }: { status: number; body: JsonObject; headers?: object },
+): Promise<GatewayError> {
   const bytes = (async function* () {
     yield Buffer.from(JSON.stringify(body))
   })()
-  const { code, details } = await readFailure(
-    { status, headers: new Map<string, string>(), body: bytes },
-    upstreamCodecOf(format),
-  )
-  return { code, forOperator: details.forOperator ?? false }
+  const answer = { status, headers: new Map(Object.entries(headers)), body: bytes }
+  return readFailure(answer, upstreamCodecOf(format))
 }
 
 const complaint = (message: string): JsonObject => ({
@@ -35,4 +41,23 @@ test('an account of ours without credit is no mistake of the client', async () =
     await failureOf('messages', 400, complaint(`messages.0.content: no such block: "${broke}"`)),
     { code: 'invalid_request', forOperator: false },
   )
+})
+
+test('how long to wait is told as a header can tell it, whatever the provider says', async () => {
+  for (const [told, seconds] of [
+    ['0.25', 1],
+    ['7', 7],
+    ['1e300', 86_400],
+    ['Infinity', 86_400],
+  ] as const) {
+    const { details } = await read('chat', {
+      status: 429,
+      body: {},
+      headers: { 'retry-after': told },
+    })
+    assert.equal(details.retryAfterSeconds, seconds)
+  }
+  const error = { code: 429, details: [{ retryDelay: '-3s' }] }
+  const { details } = await read('gemini', { status: 429, body: { error } })
+  assert.equal(details.retryAfterSeconds, 1)
 })

@@ -10,6 +10,8 @@ import { readJsonAnswer } from '../wire/answer-json.ts'
 import { isForOperator, refusesThoughts } from '../wire/provider-errors.ts'
 
 const ERROR_BYTES_MAX = 1024 * 1024
+/** A day: nobody means more, and what goes on to the client must be a number of seconds. */
+const RETRY_AFTER_SECONDS_MAX = 86_400
 /** What a provider says about the request itself. */
 const JUDGEMENTS = [400, 413, 422]
 /** Credentials, payment, rights, and names that do not exist. */
@@ -81,6 +83,7 @@ function retryAfter(
   { headers }: UpstreamAnswer,
   complaint: ProviderComplaint,
 ): { retryAfterSeconds?: number } {
-  const seconds = retryAfterOf(headers) ?? complaint.retryAfterSeconds
-  return seconds === undefined ? {} : { retryAfterSeconds: Math.ceil(seconds) }
+  const told = retryAfterOf(headers) ?? complaint.retryAfterSeconds
+  if (told === undefined) return {}
+  return { retryAfterSeconds: Math.min(Math.max(1, Math.ceil(told)), RETRY_AFTER_SECONDS_MAX) }
 }
