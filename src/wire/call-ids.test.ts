@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { TargetFormat } from '../core/endpoints.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Message, ToolCallPart } from '../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../core/sample-conversation.ts'
 import { withUniqueCallIds } from './call-ids.ts'
@@ -68,4 +69,48 @@ for (const format of ['messages', 'converse', 'gemini'] as const satisfies Targe
       text,
     )
   })
+}
+
+/** A whole answer that calls two tools and gives neither call an id, or an empty one. */
+const NAMELESS: Record<TargetFormat, (id: object) => JsonObject> = {
+  chat: (id) => ({
+    choices: [
+      {
+        message: {
+          tool_calls: [
+            { ...id, function: FUNCTION },
+            { ...id, function: FUNCTION },
+          ],
+        },
+      },
+    ],
+  }),
+  responses: (id) => ({
+    output: [0, 1].map(() => ({ ...id, ...FUNCTION, type: 'function_call' })),
+  }),
+  messages: (id) => ({ content: [0, 1].map(() => ({ ...id, type: 'tool_use', name: 'f' })) }),
+  gemini: (id) => ({
+    candidates: [
+      {
+        content: { parts: [0, 1].map(() => ({ functionCall: { ...id, name: 'f' } })) },
+        finishReason: 'STOP',
+      },
+    ],
+  }),
+  converse: () => ({
+    output: { message: { content: [0, 1].map(() => ({ toolUse: { name: 'f', input: {} } })) } },
+    stopReason: 'tool_use',
+  }),
+}
+const FUNCTION = { name: 'f', arguments: '{}' }
+
+for (const [format, answer] of Object.entries(NAMELESS)) {
+  for (const id of [{}, { id: '', call_id: '' }]) {
+    test(`calls of a ${format} provider that have ${'id' in id ? 'empty ids' : 'no ids'} get some`, () => {
+      const events = upstreamCodecOf(format as TargetFormat).decodeResponse(answer(id))
+      const ids = events.flatMap((event) => (event.type === 'tool-call-start' ? [event.id] : []))
+      assert.equal(new Set(ids).size, 2, ids.join())
+      for (const each of ids) assert.match(each, /^call_/)
+    })
+  }
 }

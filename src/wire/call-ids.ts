@@ -2,10 +2,12 @@
 // other formats refuse two calls of one id, or mix up their results.
 import { randomUUID } from 'node:crypto'
 
+import type { Json } from '../core/json.ts'
 import type { AssistantPart, Message } from '../core/request.ts'
 
-/** For a call that its provider gave none. */
-export function newCallId(): string {
+/** A provider's id for a call, or one of our own where it gave none. */
+export function callIdOf(given: Json | undefined): string {
+  if (typeof given === 'string' && given !== '') return given
   return `call_${randomUUID().replaceAll('-', '')}`
 }
 

@@ -15,7 +15,7 @@ import {
   typeOf,
 } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
-import { newCallId } from '../call-ids.ts'
+import { callIdOf } from '../call-ids.ts'
 import { decodeLogprobs } from '../logprobs.ts'
 
 type Prose = { readonly kind: 'text' | 'refusal' | 'thinking'; text: string; seal?: Seal }
@@ -157,7 +157,7 @@ export class ChoiceDecoder {
     const { name, arguments: input, input: free } = objectOf(called)
     call.id ||= stringOf(piece['id']) ?? ''
     call.name ||= stringOf(name) ?? ''
-    const text = stringOf(call.custom ? free : input) ?? ''
+    const text = inputText(call.custom ? free : input)
     if (this.#open === call) return this.#delta(text)
     call.text += text
     if (this.#open?.kind === 'tool-call' || call.name === '') return
@@ -192,8 +192,7 @@ export class ChoiceDecoder {
     if (name === '') {
       throw new GatewayError('provider_failed', 'the provider called a tool without naming it')
     }
-    const id = block.id === '' ? newCallId() : block.id
-    this.#events.push({ type: 'tool-call-start', ...place, id, name, custom })
+    this.#events.push({ type: 'tool-call-start', ...place, id: callIdOf(block.id), name, custom })
   }
 
   #delta(text: string, logprobs?: readonly TokenLogprob[]): void {
@@ -219,6 +218,11 @@ export class ChoiceDecoder {
     const seal = open.seal ?? { format: 'chat', kind: 'signature', value: '' }
     this.#events.push({ type: 'thinking-end', ...place, seal })
   }
+}
+
+/** Some servers write the object itself where its JSON belongs. */
+function inputText(input: Json | undefined): string {
+  return isObject(input) ? JSON.stringify(input) : (stringOf(input) ?? '')
 }
 
 function sealOf({ id, format }: JsonObject, kind: Seal['kind'], value: string): Seal {

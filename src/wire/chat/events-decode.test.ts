@@ -149,6 +149,19 @@ test('a tool call is numbered, named and given an id, whatever the provider left
   )
 })
 
+test('a call’s input may come as the object that it stands for', () => {
+  const called = (args: Json): string =>
+    decode(
+      delta({ tool_calls: [{ index: 0, function: { name: 'f', arguments: args } }] }),
+      '[DONE]',
+    )
+      .flatMap((event) => (event.type === 'tool-call-delta' ? [event.text] : []))
+      .join('')
+  assert.equal(called({ city: 'Paris' }), '{"city":"Paris"}')
+  assert.equal(called('{"city":"Paris"}'), '{"city":"Paris"}')
+  assert.equal(called(null), '')
+})
+
 test('thoughts beside a call keep their signature', () => {
   const detail = { type: 'reasoning.text', text: 'Hm.', signature: 'c2ln' }
   const ended = decode(

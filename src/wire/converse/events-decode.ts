@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { parseEvent } from '../answer-json.ts'
+import { callIdOf } from '../call-ids.ts'
 import { countIn, readable } from '../counts.ts'
 import { decodeComplaint, streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
@@ -104,7 +105,7 @@ class AnswerDecoder {
     this.#events.push({
       type: 'tool-call-start',
       ...this.#nextPlace(),
-      id: stringOf(toolUse['toolUseId']) ?? '',
+      id: callIdOf(toolUse['toolUseId']),
       name: stringOf(toolUse['name']) ?? '',
       custom: false,
     })

@@ -5,7 +5,7 @@ import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
-import { newCallId } from '../call-ids.ts'
+import { callIdOf } from '../call-ids.ts'
 import { Citations } from './citations.ts'
 
 export class CandidateDecoder {
@@ -79,7 +79,7 @@ export class CandidateDecoder {
       {
         type: 'tool-call-start',
         ...this.#nextPlace(),
-        id: stringOf(id) ?? newCallId(),
+        id: callIdOf(id),
         name: stringOf(name) ?? '',
         custom: false,
       },

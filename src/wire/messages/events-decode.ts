@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
 import { parseEvent } from '../answer-json.ts'
+import { callIdOf } from '../call-ids.ts'
 import { readable } from '../counts.ts'
 import { streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
@@ -138,7 +139,7 @@ class FrameReader {
         const { id, name, input } = block
         return this.#begin({
           kind: 'tool-call',
-          id: stringOf(id) ?? '',
+          id: callIdOf(id),
           name: stringOf(name) ?? '',
           input: objectOf(input),
         })

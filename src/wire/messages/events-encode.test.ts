@@ -61,7 +61,7 @@ const conversation: CanonicalEvent[] = [
   { type: 'tool-call-delta', ...at(4), text: '{"city":' },
   { type: 'tool-call-delta', ...at(4), text: '"Rome"}' },
   { type: 'tool-call-end', ...at(4) },
-  { type: 'tool-call-start', ...at(5), id: '', name: 'time', custom: false },
+  { type: 'tool-call-start', ...at(5), id: 'call_1', name: 'time', custom: false },
   { type: 'tool-call-end', ...at(5) },
   ...end,
 ]

@@ -177,10 +177,9 @@ export class FrameWriter {
     })
   }
 
-  /** Some servers number the calls of every answer anew, or not at all. */
+  /** Some servers number the calls of every answer anew. */
   #callId(given: string): string {
-    const isNew = given !== '' && !this.#callIds.has(given)
-    const id = isNew ? given : this.#answer.newId('toolu')
+    const id = this.#callIds.has(given) ? this.#answer.newId('toolu') : given
     this.#callIds.add(id)
     return id
   }

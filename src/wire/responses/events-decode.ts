@@ -119,10 +119,10 @@ class AnswerDecoder {
 
   /** Some providers number anew in the end, others name anew in every event: one of both always stays. */
   #isTold(item: JsonObject, index: number): boolean {
-    const id = stringOf(item['id'])
-    const isTold = this.#told.has(index) || (id !== undefined && this.#toldIds.has(id))
+    const id = stringOf(item['id']) ?? ''
+    const isTold = this.#told.has(index) || (id !== '' && this.#toldIds.has(id))
     this.#told.add(index)
-    if (id !== undefined) this.#toldIds.add(id)
+    this.#toldIds.add(id)
     return isTold
   }
 

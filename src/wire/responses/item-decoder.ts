@@ -4,6 +4,7 @@ import type { CanonicalEvent, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isObject, listOf, numberOf, stringOf, typeOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
+import { callIdOf } from '../call-ids.ts'
 import { decodeLogprobs } from '../logprobs.ts'
 import { BETWEEN_THOUGHTS } from './items-decode.ts'
 
@@ -223,7 +224,7 @@ class CallDecoder implements ItemDecoder {
     this.#begin = {
       type: 'tool-call-start',
       ...this.#place,
-      id: stringOf(item['call_id']) ?? stringOf(item['id']) ?? '',
+      id: callIdOf(item['call_id'] || item['id']),
       name: stringOf(item['name']) ?? '',
       custom: item['type'] === 'custom_tool_call',
     }
