@@ -9,6 +9,7 @@ import type { Behaviour, HostileUpstream } from './hostile/upstream.ts'
 import { startUpstream } from './hostile/upstream.ts'
 import type { TestGateway } from './support/gateway.ts'
 import { startGateway } from './support/gateway.ts'
+import { until } from './support/until.ts'
 
 const opened = new AsyncDisposableStack()
 let upstream: HostileUpstream
@@ -27,7 +28,8 @@ const notCounting: Behaviour = (socket, { path }) =>
   )
 
 before(async () => {
-  upstream = opened.use(await startUpstream({ counts: counting, 'counts-not': notCounting }))
+  const behaviours = { counts: counting, 'counts-not': notCounting, 'counts-never': () => {} }
+  upstream = opened.use(await startUpstream(behaviours))
   const known = 'price: { input: 1, output: 2 }, context: 100000, max_output: 1000'
   const base = upstream.url.replace('/v1', '')
   const config = [
@@ -35,6 +37,7 @@ before(async () => {
     'models:',
     `  counts: { targets: [claude/counts], ${known} }`,
     `  counts-not: { targets: [claude/counts-not], ${known} }`,
+    `  counts-never: { targets: [claude/counts-never], ${known} }`,
     '',
   ].join('\n')
   gateway = opened.use(await startGateway({ config }))
@@ -54,6 +57,28 @@ test('count_tokens tells what the provider counts, else what is counted here', a
   assert.deepEqual(Object.keys(asked?.body ?? {}).toSorted(), ['messages', 'model'])
   const own = await counted('counts-not')
   assert.ok(own > 0 && own !== 77)
+})
+
+test('a client that leaves while the provider counts is in the books as gone', async () => {
+  const key = await gateway.key('leaves', 'counts-never')
+  const client = new AbortController()
+  const left = fetch(gateway.url + COUNT_PATH, {
+    method: 'POST',
+    headers: { 'x-api-key': key },
+    body: JSON.stringify({ model: 'counts-never', messages: hello(1) }),
+    signal: client.signal,
+  }).catch(() => undefined)
+  await until(() => upstream.asked('counts-never') > 0)
+  client.abort()
+  await left
+  const { request_id: id } = await until(() =>
+    gateway.log().find(({ model, event }) => event === 'request' && model === 'counts-never'),
+  )
+  const response = await fetch(`${gateway.url}/v1/requests/${String(id)}`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  const { status, code } = (await response.json()) as { status: number; code: string }
+  assert.deepEqual({ status, code }, { status: 499, code: 'client_gone' })
 })
 
 test('a request that does not fit by its bytes is counted by the provider', async () => {

@@ -6,7 +6,7 @@ import { mayThink } from '../catalog/models.ts'
 import { costOf, costOfLines } from '../catalog/prices.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
-import { CLIENT_GONE_STATUS, GatewayError, toGatewayError } from '../core/errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
 import { NO_USAGE } from '../core/events.ts'
 import { formatUsd } from '../core/money.ts'
@@ -23,6 +23,7 @@ import type {
 import type { Log } from '../telemetry/log.ts'
 import type { Bill, Billed } from './bill.ts'
 import { billOf, mostOf, NOTHING } from './bill.ts'
+import { endedWith } from './ended-with.ts'
 import { Meter } from './meter.ts'
 import { nameOf } from './prepare.ts'
 import type { Prepared } from './prepare.ts'
@@ -238,7 +239,7 @@ export class Books {
   #settlement(bill: Bill, failure: unknown): Settlement {
     const { admission, requestId, endpoint, startedMs } = this.#entry
     const { call, caller, hold } = admission
-    const error = failure === undefined ? undefined : toGatewayError(failure)
+    const { status, errorCode } = endedWith(failure)
     const firstOutputMs = this.#meter.firstOutputMs
     return {
       holdId: hold.holdId,
@@ -248,8 +249,8 @@ export class Books {
       modelAsked: call.model,
       modelServed: this.#target?.model ?? null,
       provider: this.#target?.provider.name ?? null,
-      status: failure instanceof ClientGone ? CLIENT_GONE_STATUS : (error?.status ?? 200),
-      errorCode: failure instanceof ClientGone ? 'client_gone' : (error?.code ?? null),
+      status,
+      errorCode,
       tokens: bill.usage,
       costNanodollars: bill.cost + bill.surcharge.nanodollars + this.#owed,
       // What was turned away costs nothing, whatever its target charges for a request.

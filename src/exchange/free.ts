@@ -4,13 +4,13 @@ import type { Caller } from '../access/caller.ts'
 import { refusalOf } from '../access/refusal.ts'
 import { NO_COST } from '../catalog/tokens.ts'
 import type { Clock } from '../core/clock.ts'
-import { toGatewayError } from '../core/errors.ts'
 import { NO_USAGE } from '../core/events.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Ask, HoldId, Ledger } from '../ledger/ledger.ts'
 import { setBalanceHeaders } from './answer-headers.ts'
 import type { Asking } from './asking.ts'
 import { freeDryRun } from './dry-run.ts'
+import { endedWith } from './ended-with.ts'
 import type { Reply } from './reply.ts'
 
 export type FreeParts = { readonly ledger: Ledger; readonly clock: Clock }
@@ -84,7 +84,7 @@ async function settle(
     failure,
   }: { readonly holdId: HoldId; readonly startedMs: number; readonly failure: unknown },
 ): Promise<void> {
-  const error = failure === undefined ? undefined : toGatewayError(failure)
+  const { status, errorCode } = endedWith(failure)
   const settled = ledger.settle({
     holdId,
     requestId: asking.requestId,
@@ -93,8 +93,8 @@ async function settle(
     modelAsked: model,
     modelServed: null,
     provider: null,
-    status: error?.status ?? 200,
-    errorCode: error?.code ?? null,
+    status,
+    errorCode,
     tokens: NO_USAGE,
     costNanodollars: 0n,
     price: null,
