@@ -36,5 +36,7 @@ export function takeTurns<Result = JsonObject>(
     }
     add(turn, message)
   }
+  // The beginning of an answer, of which there is nothing yet.
+  if (turn.role === 'assistant' && turn.blocks.length === 0) turns.pop()
   return { leading, turns }
 }
