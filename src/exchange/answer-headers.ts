@@ -22,7 +22,7 @@ export function setAdmissionHeaders(reply: Reply, { hold, call }: Admission, tel
 /** Who answers, and what it was not told. Certain only once there is content: until then another may take over. */
 export function setTargetHeaders(reply: Reply, target: Prepared): void {
   const { dropped } = target
-  reply.setHeader('x-tollgate-target', nameOf(target))
+  reply.setHeader('x-tollgate-target', headerText(nameOf(target)))
   if (dropped.length > 0) reply.setHeader('x-tollgate-dropped', headerText(dropped.join(', ')))
 }
 
@@ -91,7 +91,7 @@ function setRateHeaders(
 
 const HEADER_CHARACTERS_MAX = 1_000
 
-/** Field names come from clients and may hold anything; a header may not. A list that is cut says so. */
+/** Fields and models may be called anything; a header cannot carry that. A list that is cut says so. */
 function headerText(text: string): string {
   const plain = text.replace(/[^\x20-\x7e]/g, '?')
   return plain.length <= HEADER_CHARACTERS_MAX
