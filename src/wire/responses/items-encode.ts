@@ -30,7 +30,10 @@ export function encodeInput(messages: readonly Message[]): JsonObject[] {
         return [{ type: 'message', role: message.role, content: message.parts.flatMap(encodePart) }]
       case 'assistant':
         for (const part of message.parts) {
-          if (part.type === 'tool-call' && part.custom) customCalls.add(part.id)
+          if (part.type !== 'tool-call') continue
+          // Some servers number the calls of every answer anew: the last of an id is the one that is answered.
+          if (part.custom) customCalls.add(part.id)
+          else customCalls.delete(part.id)
         }
         return encodeTurn(message.parts)
       case 'tool':

@@ -85,6 +85,19 @@ test('responses: results of tools', () => {
 /** An id that is too long becomes its hash, in the call and in the result alike. */
 const LONG_ID = 'c71bd109227e23434ecf71fd0a344a209136c79ae5a0bda2b5ca442d699a3cd9'
 
+test('responses: a result is of the kind of the call that it answers', () => {
+  const call = (custom: boolean): Message => ({
+    role: 'assistant',
+    parts: [{ type: 'tool-call', id: 'call_0', name: 'f', input: '{}', custom }],
+  })
+  const result: Message = { role: 'tool', callId: 'call_0', parts: [] }
+  const told = items(call(true), result, call(false), result) as JsonObject[]
+  assert.deepEqual(
+    told.map(({ type }) => type),
+    ['custom_tool_call', 'custom_tool_call_output', 'function_call', 'function_call_output'],
+  )
+})
+
 test('responses: files', () => {
   const content = (part: Extract<Message, { role: 'user' }>['parts'][number]): Json | undefined =>
     items({ role: 'user', parts: [part] })
