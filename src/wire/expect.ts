@@ -16,6 +16,11 @@ export function optional<Value>(
   return isGiven(value) ? expect(value, place) : undefined
 }
 
+/** What may be left empty as well. */
+export function optionalText(value: unknown, place: string): string | undefined {
+  return optional(value, place, expectText) || undefined
+}
+
 export function expectText(value: unknown, place: string): string {
   if (typeof value === 'string') return value
   throw invalidRequest(place, `${place} must be a string`)

@@ -4,6 +4,9 @@ import { test } from 'node:test'
 
 import { SAMPLE_CONVERSATION } from '../core/sample-conversation.ts'
 import type { FilePart } from '../core/request.ts'
+import type { ChatFormat } from '../core/endpoints.ts'
+import type { JsonObject } from '../core/json.ts'
+import { codecOf } from './codecs.ts'
 import { encodeRequest as encodeForChat } from './chat/request-encode.ts'
 import { encodeRequest as encodeForResponses } from './responses/request-encode.ts'
 
@@ -32,5 +35,29 @@ for (const [mediaType, name, told] of CASES) {
     for (const encode of [encodeForChat, encodeForResponses]) {
       assert.match(JSON.stringify(encode(request)), new RegExp(`"filename":"${told}"`))
     }
+  })
+}
+
+const DATA = 'data:application/pdf;base64,AAAA'
+const says = (...content: JsonObject[]): JsonObject[] => [{ role: 'user', content }]
+const EMPTY: Record<ChatFormat, JsonObject> = {
+  chat: { messages: says({ type: 'file', file: { filename: '', file_data: DATA } }) },
+  responses: { input: says({ type: 'input_file', filename: '', file_data: DATA }) },
+  messages: {
+    messages: says({
+      type: 'document',
+      title: '',
+      source: { type: 'base64', media_type: 'application/pdf', data: 'AAAA' },
+    }),
+  },
+}
+
+for (const [format, body] of Object.entries(EMPTY)) {
+  test(`${format}: an empty name is none`, () => {
+    const request = codecOf(format as ChatFormat).decodeRequest({ model: 'm', ...body })
+    assert.ok(request.kind === 'chat')
+    assert.deepEqual(request.messages[0]?.parts, [
+      { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'AAAA' } },
+    ])
   })
 }

@@ -10,7 +10,7 @@ import type {
   TextPart,
   UserPart,
 } from '../../core/request.ts'
-import { expectName, expectObject, expectText, optional } from '../expect.ts'
+import { expectName, expectObject, expectText, optional, optionalText } from '../expect.ts'
 import { decodeDataUrl, decodeUrl, expectBase64 } from '../media.ts'
 import { refuseFileId } from '../refused-fields.ts'
 
@@ -85,7 +85,7 @@ function decodeImage(part: JsonObject, place: string): ImagePart {
 function decodeFile(part: JsonObject, place: string): FilePart {
   const file = expectObject(part['file'], `${place}.file`)
   if (isGiven(file['file_id'])) refuseFileId(`${place}.file.file_id`)
-  const name = optional(file['filename'], `${place}.file.filename`, expectText)
+  const name = optionalText(file['filename'], `${place}.file.filename`)
   return {
     type: 'file',
     source: decodeDataUrl(file['file_data'], `${place}.file.file_data`),

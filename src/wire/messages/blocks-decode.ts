@@ -15,7 +15,14 @@ import type {
   UrlSource,
   UserPart,
 } from '../../core/request.ts'
-import { expectList, expectName, expectObject, expectText, optional } from '../expect.ts'
+import {
+  expectList,
+  expectName,
+  expectObject,
+  expectText,
+  optional,
+  optionalText,
+} from '../expect.ts'
 import { decodeUrl, expectBase64, usualType } from '../media.ts'
 import { SEAL_MARK, unpackSeal } from '../seal.ts'
 import { shortToolName } from './tool-names.ts'
@@ -104,8 +111,8 @@ function decodeDocument(block: Block, dropped: Set<string>): MediaPart[] {
   const { value, place } = block
   noteCitations(value, dropped)
   const source = expectObject(value['source'], `${place}.source`)
-  const name = optional(value['title'], `${place}.title`, expectText)
-  const context = optional(value['context'], `${place}.context`, expectText)
+  const name = optionalText(value['title'], `${place}.title`)
+  const context = optionalText(value['context'], `${place}.context`)
   const cache = decodeCacheMark(value, place)
   const lead: TextPart[] = context === undefined ? [] : [{ type: 'text', text: context }]
   switch (typeOf(source)) {

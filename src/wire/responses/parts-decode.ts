@@ -12,7 +12,7 @@ import type {
   TextPart,
   UserPart,
 } from '../../core/request.ts'
-import { expectName, expectObject, expectText, optional } from '../expect.ts'
+import { expectName, expectObject, expectText, optional, optionalText } from '../expect.ts'
 import { decodeDataUrl, decodeUrl, expectBase64 } from '../media.ts'
 import { refuseFileId } from '../refused-fields.ts'
 
@@ -96,7 +96,7 @@ function decodeFile({ part, place }: PlacedPart): FilePart {
       url === undefined
         ? decodeDataUrl(part['file_data'], `${place}.file_data`)
         : decodeUrl(url, `${place}.file_url`),
-    name: optional(part['filename'], `${place}.filename`, expectText),
+    name: optionalText(part['filename'], `${place}.filename`),
     cache: cacheMark({ part, place }),
   })
 }
