@@ -104,6 +104,10 @@ describe('the place of a key in the frame', () => {
     assert.equal(row.frame_share, 0.025)
   })
 
+  test('the smallest part of the frame is a part', () => {
+    assert.ok(rowOf({ spentNanodollars: 1n }, {}).frame_share > 0)
+  })
+
   test('models that are not there are counted, but for a test key', () => {
     assert.equal(rowOf({}, {}).unavailable_model_count, 1)
     assert.equal(rowOf({ mode: 'test' }, {}).unavailable_model_count, 0)

@@ -117,7 +117,7 @@ function isHigh(key: Key): boolean {
 
 /** A ratio for people to look at: money itself is never a float. */
 function share(part: Nanodollars, whole: Nanodollars): number {
-  return whole === 0n ? 0 : Number((part * 1_000_000n) / whole) / 1_000_000
+  return whole === 0n ? 0 : Number(part) / Number(whole)
 }
 
 function unavailableModels(key: Key, catalog: Catalog): string[] {
