@@ -95,6 +95,20 @@ describe('the pages beside the keys', () => {
     await dialog.getByRole('button', { name: 'Cancel' }).click()
   })
 
+  test('who spent the frame is told of a key that is revoked, too, unless it spent nothing', async () => {
+    for (const name of ['runaway', 'unused']) {
+      const { id, secret } = await desk.ask('POST', '/keys', {
+        ...{ name, models: ['sandbox-chat'], budget: '5' },
+      })
+      if (name === 'runaway') await callModel(desk.url, String(secret), 'Again.')
+      await desk.ask('POST', `/keys/${id}/revoke`, { reason: 'a test' })
+    }
+    await open('/settings/api-access/frame')
+    const table = page.getByRole('table', { name: 'Who spends it' })
+    await table.getByRole('row', { name: /^runaway Revoked <0.1%/ }).waitFor()
+    assert.equal(await table.getByText('unused').count(), 0)
+  })
+
   test('two people who change the frame at once do not overwrite each other', async () => {
     await open('/settings/api-access/frame')
     await page.getByRole('button', { name: 'Edit frame' }).click()

@@ -32,7 +32,7 @@ export function FrameEffect({ frame, wanted }: FrameEffectProps) {
           spent: format.money(frame.spent),
           limit: format.money(limit),
           percent: format.percent(shareOf(frame.spent, limit)),
-          left: format.money(minus(limit, sumOf([frame.spent, frame.held]))),
+          left: format.moneyLeft(minus(limit, sumOf([frame.spent, frame.held]))),
         })}
       </p>
       <BudgetMeter

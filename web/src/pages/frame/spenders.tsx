@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
+import { isMore } from '../../amounts.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { DataTable } from '../../parts/data-table.tsx'
@@ -20,7 +21,11 @@ export function Spenders({ frame }: { readonly frame: FrameAnswer }) {
   const { t } = useTranslation()
   const format = useFormat()
   const keys = useQuery(
-    keysQuery({ sort: 'share', order: 'desc', status: 'current', page: 1, per_page: shownMax }),
+    // Revoked ones, too: whoever ended a key that had run away looks here for what it took.
+    keysQuery({ sort: 'share', order: 'desc', page: 1, per_page: shownMax }),
+  )
+  const spenders = keys.data?.keys.filter(
+    ({ state, spent }) => state !== 'revoked' || isMore(spent, '0'),
   )
   const columns: readonly Column<KeyRow>[] = [
     {
@@ -28,10 +33,13 @@ export function Spenders({ frame }: { readonly frame: FrameAnswer }) {
       header: t('column.name'),
       isRowHeader: true,
       card: 'title',
-      cell: ({ id, name }) => (
-        <Link className="break" to="/settings/api-access/$id" params={{ id }}>
-          {name}
-        </Link>
+      cell: ({ id, name, state }) => (
+        <>
+          <Link className="break" to="/settings/api-access/$id" params={{ id }}>
+            {name}
+          </Link>
+          {state === 'revoked' && <div className={styles['sub']}>{t('keyState.revoked.word')}</div>}
+        </>
       ),
     },
     {
@@ -61,7 +69,7 @@ export function Spenders({ frame }: { readonly frame: FrameAnswer }) {
           error={keys.error}
           onRetry={() => void keys.refetch()}
         />
-      ) : keys.data?.total === 0 ? (
+      ) : spenders?.length === 0 ? (
         <div className="card">
           <EmptyState icon={<KeyIcon size={22} />} title={t('overview.none')} />
         </div>
@@ -69,7 +77,7 @@ export function Spenders({ frame }: { readonly frame: FrameAnswer }) {
         <DataTable
           caption={t('framePage.spenders')}
           columns={columns}
-          rows={keys.data?.keys}
+          rows={spenders}
           rowKey={({ id }) => id}
         />
       )}
