@@ -36,6 +36,16 @@ describe('the form of a key', () => {
     await summary().getByText('Alerts at 50%, 80%, and 95%.').waitFor()
   })
 
+  test('on the narrowest screen a long name leaves its price in sight', async () => {
+    await page.setViewportSize({ width: 320, height: 700 })
+    const row = page.getByRole('listitem').filter({ hasText: 'sandbox-reasoner@responses' })
+    await row.scrollIntoViewIfNeeded()
+    const list = row.locator('xpath=ancestor::fieldset[1]/..')
+    const hidden = await list.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+    assert.equal(hidden, 0)
+    await page.setViewportSize({ width: 1280, height: 720 })
+  })
+
   test('reminders stand beside an expiry, and only there', async () => {
     const reminders = page.getByRole('combobox', { name: 'Reminders' })
     assert.equal(await reminders.count(), 0)

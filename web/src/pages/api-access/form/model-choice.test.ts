@@ -4,7 +4,11 @@ import { test } from 'node:test'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 import { groupedByProvider, matchingModels, noFilter, readPastedModels } from './model-choice.ts'
 
-const model = (id: string, provider: string, kind: ModelAnswer['kind'] = 'chat'): ModelAnswer => ({
+const model = (
+  id: string,
+  provider: string | null,
+  kind: ModelAnswer['kind'] = 'chat',
+): ModelAnswer => ({
   id,
   kind,
   provider,
@@ -43,11 +47,13 @@ test('kind and ability narrow; an unknown ability is none', () => {
   assert.deepEqual(ids(matchingModels(models, { ...noFilter, ability: 'structured_output' })), [])
 })
 
-test('groups are in the order of their providers', () => {
-  const groups = groupedByProvider(models).map(({ provider, models: all }) => [provider, ids(all)])
+test('groups are in the order of their providers, those without one last', () => {
+  const all = [model('old', null), ...models, model('older', null)]
+  const groups = groupedByProvider(all).map(({ provider, models: own }) => [provider, ids(own)])
   assert.deepEqual(groups, [
     ['mistral', ['vectors']],
     ['openai', ['large', 'small']],
+    [null, ['old', 'older']],
   ])
 })
 

@@ -26,15 +26,19 @@ export function matchingModels(
 }
 
 export type ModelGroup = {
-  readonly provider: string
+  /** Null: nobody serves them at present. */
+  readonly provider: string | null
   readonly models: readonly ModelAnswer[]
 }
 
 export function groupedByProvider(models: readonly ModelAnswer[]): readonly ModelGroup[] {
-  const groups = Map.groupBy(models, ({ provider }) => provider ?? '–')
+  const groups = Map.groupBy(models, ({ provider }) => provider)
   return [...groups]
     .map(([provider, members]) => ({ provider, models: members }))
-    .toSorted((one, other) => one.provider.localeCompare(other.provider))
+    .toSorted((one, other) => {
+      if (one.provider === null || other.provider === null) return one.provider === null ? 1 : -1
+      return one.provider.localeCompare(other.provider)
+    })
 }
 
 /** Names as somebody pastes them: with commas, spaces or lines between them, quoted or not. */

@@ -20,7 +20,11 @@ export function ModelGroupFields({ group, chosen, onSet }: ModelGroupFieldsProps
     <fieldset className={styles['group']}>
       <legend>
         <Checkbox
-          label={t('picker.provider', { provider: group.provider, count, of: ids.length })}
+          label={t('picker.group', {
+            name: group.provider ?? t('picker.withoutProvider'),
+            count,
+            of: ids.length,
+          })}
           checked={count === ids.length}
           indeterminate={count > 0 && count < ids.length}
           onChange={({ currentTarget }) => onSet(ids, currentTarget.checked)}
