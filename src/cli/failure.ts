@@ -5,6 +5,7 @@ import { AdminError } from '../admin/error.ts'
 import { ConfigError } from '../config/problems.ts'
 import { messageOf } from '../core/message-of.ts'
 import { StoreError } from '../store/errors.ts'
+import { isOutage } from '../store/outage.ts'
 import { printError } from './output.ts'
 
 /** The options do not make sense together, or one of them has no sense. */
@@ -30,12 +31,15 @@ export function exitCodeOf(error: unknown): number {
 }
 
 export function report(error: unknown): void {
-  if (isForPeople(error)) {
-    for (const line of error.message.split('\n')) printError(line)
-    return
-  }
+  for (const problem of problemsOf(error)) printError(problem)
+}
+
+export function problemsOf(error: unknown): readonly string[] {
+  if (isForPeople(error)) return error.message.split('\n')
+  // A full disk, a lock that is never given up, a server that went away: whoever runs the database can mend it.
+  if (isOutage(error)) return [`the database failed: ${error.message}`]
   // A fault of ours: whoever reports it needs all of it.
-  printError(`this should not have happened, please report it:\n${describe(error)}`)
+  return [`this should not have happened, please report it:\n${describe(error)}`]
 }
 
 /** The reader of an option's value, complaining in the words of the option. */

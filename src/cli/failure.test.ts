@@ -1,0 +1,16 @@
+// What a command that failed tells the person who ran it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { FailureError, problemsOf } from './failure.ts'
+
+test('what people can mend is said without where in the code it was noticed', () => {
+  assert.deepEqual(problemsOf(new FailureError('one\ntwo')), ['one', 'two'])
+  const full = Object.assign(new Error('database or disk is full'), { errcode: 13 })
+  assert.deepEqual(problemsOf(full), ['the database failed: database or disk is full'])
+})
+
+test('a fault of ours is told whole, for whoever reports it', () => {
+  const [problem] = problemsOf(new TypeError('x is not a function'))
+  assert.match(problem ?? '', /please report it:\nTypeError: x is not a function\n +at /)
+})
