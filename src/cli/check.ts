@@ -19,7 +19,7 @@ import { block, bold, printJson, printText } from './output.ts'
 export function addCheck(program: Command): void {
   common(program.command('check'))
     .description(
-      'Check the configuration: what is wrong, which providers and models there are and why some are not,\nand whether the stored budget frame differs from the configured one. Exit code 1 when something is wrong;\na model that is only unavailable is a note.',
+      'Check the configuration: what is wrong, which providers and models there are and why some are not, and whether the stored budget frame differs from the configured one. Exit code 1 when something is wrong; a model that is only unavailable is a note.',
     )
     .action(async (options: CommonOptions) => {
       const report = await check(options)

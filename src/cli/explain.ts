@@ -13,7 +13,7 @@ import { block, bold, moment, printJson, printText, table, usd } from './output.
 export function addExplain(program: Command): void {
   common(program.command('explain'))
     .description(
-      'Show how a request was charged: tokens times price, what was held and settled,\n' +
+      'Show how a request was charged: tokens times price, what was held and settled, ' +
         'which targets were tried and why. The cost is computed again, to the nano-dollar.',
     )
     .argument('<REQUEST_ID>', 'the x-request-id of the answer, also in the log')

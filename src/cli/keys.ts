@@ -135,7 +135,7 @@ function addSimple(keys: Command): void {
 function addUpdate(keys: Command): void {
   const command = common(keys.command('update'))
     .description(
-      'Change a key. What is not named stays as it is;\n' +
+      'Change a key. What is not named stays as it is; ' +
         'none or an empty text takes an optional value away.',
     )
     .argument('<KEY>', 'id or name')

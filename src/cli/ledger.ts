@@ -47,7 +47,7 @@ function addVerify(ledger: Command): void {
 function addOrphans(ledger: Command): void {
   common(ledger.command('orphans'))
     .description(
-      'List the holds whose node died before they were settled. They are charged what they held,\n' +
+      'List the holds whose node died before they were settled. They are charged what they held, ' +
         'which is never too little; the bill of the provider may tell the true cost.',
     )
     .action(async (options: CommonOptions) => {
@@ -100,7 +100,7 @@ function addTopUp(ledger: Command): void {
 function addReset(ledger: Command): void {
   demand(common(ledger.command('reset')), [reasonOption()])
     .description(
-      'Start the period of a key or of the frame anew, now: nothing is spent in it yet.\n' +
+      'Start the period of a key or of the frame anew, now: nothing is spent in it yet. ' +
         'It ends when it would have ended, and what was spent before stays in the books.',
     )
     .argument('<ACCOUNT>', ACCOUNT)

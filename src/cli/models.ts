@@ -17,7 +17,7 @@ import { printJson, printText, table } from './output.ts'
 export function addModels(program: Command): void {
   const models = common(program.command('models'))
     .description(
-      'List the models with their prices in USD per million tokens, their limits and abilities,\n' +
+      'List the models with their prices in USD per million tokens, their limits and abilities, ' +
         'and what is unavailable and why.',
     )
     .action((options: CommonOptions) => {

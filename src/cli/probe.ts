@@ -16,7 +16,7 @@ export function addProbe(program: Command): void {
   const url = new Option('--url <url>', 'the gateway, without /v1: http://127.0.0.1:4000')
   demand(program.command('probe'), [url])
     .description(
-      'Call every endpoint of a running gateway with the key in TOLLGATE_API_KEY, rightly and wrongly, and compare\nthe answers with the specification: endpoints, headers, errors. Costs a few short answers. Exit code 1 when\nsomething is not as specified.',
+      'Call every endpoint of a running gateway with the key in TOLLGATE_API_KEY, rightly and wrongly, and compare the answers with the specification: endpoints, headers, errors. Costs a few short answers. Exit code 1 when something is not as specified.',
     )
     .option('--json', 'print JSON alone on standard output')
     .action(async ({ url, json }: ProbeOptions) => {

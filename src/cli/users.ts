@@ -84,7 +84,7 @@ function newPersonOptions(command: Command): Command {
 function addCreate(users: Command): void {
   newPersonOptions(users.command('create'))
     .description(
-      'Add a person, and print a one-time link with which they choose a password.\nNothing is mailed.',
+      'Add a person, and print a one-time link with which they choose a password. Nothing is mailed.',
     )
     .option('--password-stdin', 'set the password that standard input says, instead of a link')
     .addHelpText(
@@ -146,7 +146,7 @@ function addChanges(users: Command): void {
     ['role', 'Give a person another role.', '<ROLE>', 'name or id of a role'],
     [
       'email',
-      'Give a person another e-mail address to sign in with. Their sessions end. The same one once more confirms an\naddress that they chose themselves, for single sign-on.',
+      'Give a person another e-mail address to sign in with. Their sessions end. The same one once more confirms an address that they chose themselves, for single sign-on.',
       '<ADDRESS>',
       'the new e-mail address',
     ],
