@@ -23,7 +23,9 @@ function answerOf(parts: AdminParts, model: Model, key_count: number): ModelAnsw
     ({ provider, model: name, weight }: Target) => {
       const standing = parts.standingOf({ provider, model: name })
       const until = standing.name === 'resting' ? parts.clock.now() + standing.forMs : null
-      const fare = { standing: standing.name, rests_until: iso(until) }
+      const why = 'why' in standing ? standing.why : undefined
+      const failure = why === undefined ? null : { code: why.reason, refusal: why.refusal ?? null }
+      const fare = { standing: standing.name, failure, rests_until: iso(until) }
       return { provider, model: name, weight, role, ...fare }
     }
   const targets = [

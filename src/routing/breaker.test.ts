@@ -107,14 +107,17 @@ test('it tells what is known: nothing before the first outcome, then the last on
   assert.equal(breaker.standing().name, 'uncalled')
   const tell = breaker.begin()
   assert.equal(breaker.standing().name, 'uncalled', 'no outcome says anything yet')
-  tell(failed)
-  assert.equal(breaker.standing().name, 'failing')
+  tell({ failed: 'provider_failed', refusal: 'status 401' })
+  const why = { reason: 'provider_failed', refusal: 'status 401' }
+  assert.deepEqual(breaker.standing(), { name: 'failing', why })
   breaker.begin()('answered')
   assert.equal(breaker.standing().name, 'answering')
   fail(5)
-  assert.equal(breaker.standing().name, 'resting')
+  const last = { reason: failed.failed }
+  assert.deepEqual(breaker.standing(), { name: 'resting', why: last, forMs: 1_000 })
   clock.at += 1_000
-  assert.equal(breaker.standing().name, 'failing', 'a rest that is over mends nothing by itself')
+  const failing = { name: 'failing', why: last }
+  assert.deepEqual(breaker.standing(), failing, 'a rest that is over mends nothing by itself')
   breaker.begin()('answered')
   assert.equal(breaker.standing().name, 'answering')
 })

@@ -24,8 +24,9 @@ type Failure = {
 
 /** What the calls so far say of a target. Failing = the last one failed, which is no reason to rest yet, or no longer. */
 export type Standing =
-  | { readonly name: 'uncalled' | 'answering' | 'failing' }
-  | { readonly name: 'resting'; readonly forMs: number }
+  | { readonly name: 'uncalled' | 'answering' }
+  | { readonly name: 'failing'; readonly why: Why }
+  | { readonly name: 'resting'; readonly why: Why; readonly forMs: number }
 
 type Rest = {
   readonly untilMs: number
@@ -40,6 +41,8 @@ export class Breaker {
   readonly #clock: Clock
   #hasAnswered = false
   #failuresInARow = 0
+  /** Of the last failure, until there is an answer. */
+  #why: Why | undefined
   /** Failures that answers have not made up for. */
   #failuresLeft = 0
   #shakyUntilMs = 0
@@ -62,8 +65,11 @@ export class Breaker {
 
   standing(): Standing {
     const rest = this.resting()
-    if (rest !== undefined) return { name: 'resting', forMs: rest.forMs }
-    if (this.#failuresInARow > 0) return { name: 'failing' }
+    if (rest !== undefined) {
+      const { forMs, ...why } = rest
+      return { name: 'resting', why, forMs }
+    }
+    if (this.#why !== undefined) return { name: 'failing', why: this.#why }
     return { name: this.#hasAnswered ? 'answering' : 'uncalled' }
   }
 
@@ -91,11 +97,13 @@ export class Breaker {
     this.#restMs = REST_MS_FIRST
     this.#hasAnswered = true
     this.#failuresInARow = 0
+    this.#why = undefined
     this.#failuresLeft = Math.max(0, this.#failuresLeft - MADE_UP_PER_ANSWER)
   }
 
   #fail({ failed: reason, retryAfterSeconds, refusal }: Failure): void {
     const why = { reason, ...(refusal === undefined ? {} : { refusal }) }
+    this.#why = why
     this.#failuresInARow += 1
     this.#failuresLeft += 1
     const isProbe = this.#rest !== undefined

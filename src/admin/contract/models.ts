@@ -14,6 +14,8 @@ const target = z.object({
   role: z.enum(['target', 'fallback']),
   /** What its calls so far say of it, as known to the process that answers: others keep their own count. */
   standing,
+  /** Why it fails or rests: its last error, and how the provider turned the gateway's own account away, if it did. */
+  failure: z.object({ code: z.string(), refusal: z.string().nullable() }).nullable(),
   /** Null = it gets requests. */
   rests_until: moment.nullable(),
 })

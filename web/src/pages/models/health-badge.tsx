@@ -30,13 +30,20 @@ export function HealthBadge({ model: { health, reason } }: { readonly model: Mod
 
 type TargetBadgeProps = { readonly target: ModelAnswer['targets'][number] }
 
-export function TargetBadge({ target: { standing, rests_until: until } }: TargetBadgeProps) {
+export function TargetBadge({ target }: TargetBadgeProps) {
+  const { standing, failure, rests_until: until } = target
   const { t } = useTranslation()
   const format = useFormat()
   const { tone, icon: Icon } = looks[standing]
   return (
     <>
       <StatusBadge tone={tone} icon={<Icon size={13} />} word={t(`health.${standing}.word`)} />
+      {failure !== null && (
+        <div className={styles['sub']}>
+          {failure.code}
+          {failure.refusal !== null && `: ${failure.refusal}`}
+        </div>
+      )}
       {until !== null && (
         <div className={styles['sub']}>
           {t('modelsPage.until', { moment: format.dateTime(until) })}
