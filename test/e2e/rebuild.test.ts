@@ -1,0 +1,72 @@
+// What becomes of dist/ when the sources change: it is built anew, once, and what earlier builds left is swept up later.
+import assert from 'node:assert/strict'
+import { cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+
+import { run } from '../support/process.ts'
+
+// A checkout with everything that builds, and next to nothing to build.
+const root = mkdtempSync(join(tmpdir(), 'tollgate-rebuild-'))
+before(() => {
+  for (const path of ['bin', 'scripts', 'package.json', 'package-lock.json'])
+    cpSync(path, join(root, path), { recursive: true })
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'))
+  for (const entry of ['store/sqlite-worker', 'ledger/sqlite-batch', 'access/tokenizer-worker'])
+    write(`src/${entry}.ts`, 'export {}\n')
+  write('src/cli/main.ts', `import('./part.ts').then(({ part }) => console.log(part))\n`)
+  write('src/cli/part.ts', `export const part: string = 'first'\n`)
+})
+after(() => rmSync(root, { recursive: true, force: true }))
+
+test('a changed source is built, an unchanged one is not', async () => {
+  assert.deepEqual(await buildAndRun(), {
+    said: 'tollgate: building the gateway\n',
+    ran: 'first\n',
+  })
+  assert.deepEqual(await buildAndRun(), { said: '', ran: 'first\n' })
+  write('src/cli/part.ts', `export const part: string = 'second'\n`)
+  assert.deepEqual(await buildAndRun(), {
+    said: 'tollgate: building the gateway\n',
+    ran: 'second\n',
+  })
+})
+
+test('what earlier builds left is there for a day, for a gateway that runs', async () => {
+  write('dist/part-recent.js', '')
+  write('dist/part-old.js', '')
+  const twoDaysAgo = Date.now() / 1_000 - 2 * 86_400
+  utimesSync(join(root, 'dist/part-old.js'), twoDaysAgo, twoDaysAgo)
+  write('src/cli/part.ts', `export const part: string = 'third'\n`)
+  assert.equal((await buildAndRun()).ran, 'third\n')
+  assert.ok(existsSync(join(root, 'dist/part-recent.js')))
+  assert.ok(!existsSync(join(root, 'dist/part-old.js')))
+})
+
+test('a source that was renamed or taken away is a change', async () => {
+  rmSync(join(root, 'src/cli/part.ts'))
+  write('src/cli/main.ts', `import('./renamed.ts').then(({ part }) => console.log(part))\n`)
+  write('src/cli/renamed.ts', `export const part = 'renamed'\n`)
+  assert.equal((await buildAndRun()).ran, 'renamed\n')
+  rmSync(join(root, 'dist/main.js'))
+  assert.equal((await buildAndRun()).ran, 'renamed\n')
+})
+
+function write(path: string, text: string): void {
+  const file = join(root, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+async function buildAndRun(): Promise<{ readonly said: string; readonly ran: string }> {
+  const checkout = pathToFileURL(join(root, 'scripts/checkout.mjs')).href
+  const program = `import { ensureBuilt } from '${checkout}'; await ensureBuilt()`
+  const built = await run(process.execPath, ['--input-type=module', '--eval', program])
+  assert.equal(built.code, 0, built.stderr)
+  const ended = await run(process.execPath, [join(root, 'dist/main.js')])
+  assert.equal(ended.code, 0, ended.stderr)
+  return { said: built.stderr, ran: ended.stdout }
+}
