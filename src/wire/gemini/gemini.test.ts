@@ -120,6 +120,36 @@ describe('a request', () => {
       },
     ],
     [
+      'signatures of several calls, from a client that keeps thoughts apart from calls',
+      {
+        model: 'gemini-3.5-flash',
+        messages: [
+          {
+            role: 'assistant',
+            parts: [
+              { type: 'thinking', text: '', seal: SIGNATURE },
+              { type: 'thinking', text: '', seal: { ...SIGNATURE, value: 'bmV4dA==' } },
+              { type: 'tool-call', id: 'a', name: 'f', input: '{}', custom: false },
+              { type: 'tool-call', id: 'b', name: 'g', input: '{}', custom: false },
+            ],
+          },
+        ],
+      },
+      {
+        contents: [
+          { role: 'user', parts: [{ text: '(no content)' }] },
+          {
+            role: 'model',
+            parts: [
+              { functionCall: { name: 'f', args: {} }, thoughtSignature: 'c2ln' },
+              { functionCall: { name: 'g', args: {} }, thoughtSignature: 'bmV4dA==' },
+            ],
+          },
+        ],
+        generationConfig: {},
+      },
+    ],
+    [
       'calls that another model made, to the third generation',
       {
         model: 'gemini-3.5-flash',

@@ -124,10 +124,13 @@ function encodeMedia(part: ImagePart | FilePart): JsonObject[] {
 /** What is told in place of a signature that another model's calls do not have: the provider then checks none. */
 const UNSIGNED = 'skip_thought_signature_validator'
 
-/** A signature belongs to the part that follows it; of a turn's calls the first one must have one since the third generation. */
+/**
+ * A signature belongs to the call that follows it, or to the next one without: chat clients keep all thoughts before all
+ * calls. Of a turn's calls the first one must have one since the third generation.
+ */
 function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObject[] {
   const encoded: JsonObject[] = []
-  let signature: string | undefined
+  const signatures: string[] = []
   let isSigned = generationOf(model) < 3
   for (const part of parts) {
     switch (part.type) {
@@ -138,15 +141,14 @@ function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObjec
       case 'thinking':
         if (part.seal?.format !== 'gemini') break
         if (part.seal.id === 'text') encoded.push({ text: '', thoughtSignature: part.seal.value })
-        else signature = part.seal.value
+        else signatures.push(part.seal.value)
         break
       case 'tool-call': {
-        const thoughtSignature = signature ?? (isSigned ? undefined : UNSIGNED)
+        const thoughtSignature = signatures.shift() ?? (isSigned ? undefined : UNSIGNED)
         encoded.push({
           functionCall: { name: part.name, args: callInput(part) },
           ...(thoughtSignature === undefined ? {} : { thoughtSignature }),
         })
-        signature = undefined
         isSigned = true
       }
     }
