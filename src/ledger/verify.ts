@@ -1,6 +1,6 @@
 // Do the books balance? Every invariant of the ledger as one question to the database: one statement sees one moment, so
 // it can be asked beside running servers without stopping them. Reads only; repairs nothing.
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 
 import { DAY_MS, HOUR_MS } from '../core/durations.ts'
 import { formatUsd } from '../core/money.ts'
@@ -131,10 +131,6 @@ WITH stated AS (
   FROM hours GROUP BY starts_at - starts_at % ${sql.lit(DAY_MS)}, account_id, model
 )`
 
-/**
- * A rollup may say more than the rows behind it that retention has left, never less; and all of an account say as much as
- * all of its rows, those included that are deleted.
- */
 const CHECKS = sql`
 SELECT 'held' AS check_name, stated.account_id, stated.period_seq,
   coalesce(held.amount, 0) AS expected_nanodollars, stated.held_nanodollars AS found_nanodollars
@@ -168,27 +164,30 @@ UNION ALL
 SELECT 'closed_twice', holds.key_id, holds.key_period, NULL, holds.id
 FROM holds JOIN usage ON usage.id = holds.id
 UNION ALL
-SELECT 'rollup_cost', coalesce(rolled_up.account_id, charged_ever.account_id), NULL,
-  coalesce(charged_ever.cost, 0), coalesce(rolled_up.cost, 0)
+${rollupChecks('cost', 'cost_nanodollars')}
+UNION ALL
+${rollupChecks('requests', 'requests')}`
+
+/**
+ * A rollup may say more than the rows behind it that retention has left, never less; and all of an account say as much as
+ * all of its rows, those included that are deleted.
+ */
+function rollupChecks(sum: 'cost' | 'requests', column: string): RawBuilder<unknown> {
+  const ever = sql`coalesce(${sql.ref(`charged_ever.${sum}`)}, 0)`
+  const rolledUp = sql`coalesce(${sql.ref(`rolled_up.${sum}`)}, 0)`
+  const inBucket = sql.ref(`buckets.${sum}`)
+  const inRollup = sql`coalesce(${sql.ref(`rollups.${column}`)}, 0)`
+  return sql`
+SELECT ${sql.lit(`rollup_${sum}`)}, coalesce(rolled_up.account_id, charged_ever.account_id), NULL, ${ever}, ${rolledUp}
 FROM rolled_up FULL JOIN charged_ever
   ON charged_ever.account_id = rolled_up.account_id AND charged_ever.span = rolled_up.span
-WHERE coalesce(rolled_up.cost, 0) <> coalesce(charged_ever.cost, 0)
+WHERE ${rolledUp} <> ${ever}
 UNION ALL
-SELECT 'rollup_requests', coalesce(rolled_up.account_id, charged_ever.account_id), NULL,
-  coalesce(charged_ever.requests, 0), coalesce(rolled_up.requests, 0)
-FROM rolled_up FULL JOIN charged_ever
-  ON charged_ever.account_id = rolled_up.account_id AND charged_ever.span = rolled_up.span
-WHERE coalesce(rolled_up.requests, 0) <> coalesce(charged_ever.requests, 0)
-UNION ALL
-SELECT 'bucket_cost', buckets.account_id, NULL, buckets.cost, coalesce(rollups.cost_nanodollars, 0)
+SELECT ${sql.lit(`bucket_${sum}`)}, buckets.account_id, NULL, ${inBucket}, ${inRollup}
 FROM buckets LEFT JOIN rollups ON rollups.span = buckets.span AND rollups.starts_at = buckets.starts_at
   AND rollups.key_id = buckets.account_id AND rollups.model = buckets.model
-WHERE coalesce(rollups.cost_nanodollars, 0) < buckets.cost
-UNION ALL
-SELECT 'bucket_requests', buckets.account_id, NULL, buckets.requests, coalesce(rollups.requests, 0)
-FROM buckets LEFT JOIN rollups ON rollups.span = buckets.span AND rollups.starts_at = buckets.starts_at
-  AND rollups.key_id = buckets.account_id AND rollups.model = buckets.model
-WHERE coalesce(rollups.requests, 0) < buckets.requests`
+WHERE ${inRollup} < ${inBucket}`
+}
 
 const QUIESCENT = sql`
 SELECT ${sql.lit(OPEN_HOLD)}, key_id, key_period, NULL, id FROM holds`

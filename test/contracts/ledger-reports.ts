@@ -287,6 +287,7 @@ export function reports(it: It): void {
   })
   const TOTALS = ['rollup_cost', 'rollup_requests']
   const BUCKETS = ['bucket_cost', 'bucket_requests']
+  const ALL = ['rollup_cost', 'bucket_cost', 'rollup_requests', 'bucket_requests']
   for (const [what, plant, checks] of [
     [
       'says too much',
@@ -296,9 +297,9 @@ export function reports(it: It): void {
     [
       'says too little',
       alter('requests = requests - 1, cost_nanodollars = cost_nanodollars - 1'),
-      [...TOTALS, ...BUCKETS],
+      ALL,
     ],
-    ['is missing', (which) => sql`DELETE FROM rollups WHERE ${which}`, [...TOTALS, ...BUCKETS]],
+    ['is missing', (which) => sql`DELETE FROM rollups WHERE ${which}`, ALL],
     ['is of another time', alter('starts_at = 0'), BUCKETS],
     ['is of another model', alter(`model = 'other'`), BUCKETS],
   ] as readonly Plant[]) {
