@@ -142,23 +142,27 @@ async function readSums(store: Store, wanted: Wanted): Promise<Found> {
   return { rows: rows.map(sumsOf), leftOut }
 }
 
-/** A refused request is a request, and an error; it never had a row of its own. */
-const SUMS = sql`,
-  sum(requests + refused) AS requests, sum(errors + refused) AS errors,
+/** What rollups and usage rows call alike. */
+export const TOKEN_SUMS = sql`
   sum(estimated) AS estimated, sum(input_tokens) AS input_tokens,
   sum(cached_tokens) AS cached_tokens, sum(cache_write_tokens) AS cache_write_tokens,
   sum(output_tokens) AS output_tokens, sum(reasoning_tokens) AS reasoning_tokens`
+/** A refused request is a request, and an error; it never had a row of its own. */
+const SUMS = sql`,
+  sum(requests + refused) AS requests, sum(errors + refused) AS errors, ${TOKEN_SUMS}`
 const NO_MORE = sql``
 
-type Ranked = {
+/** What rows were grouped by, and the cost of a group. */
+export type Grouped = {
   readonly key_id: string | null
   readonly model: string | null
   readonly day: number | null
   readonly hour: number | null
   readonly cost_nanodollars: Nanodollars
-  /** How many rows there are, with those left out. */
-  readonly row_count: number
 }
+
+/** With how many rows there are, those left out among them. */
+type Ranked = Grouped & { readonly row_count: number }
 
 type Sum = Ranked & Counts
 
@@ -232,7 +236,7 @@ function tooMany(): StoreError {
 
 type Group = Pick<UsageSums, 'keyId' | 'model' | 'day' | 'hour'>
 
-function groupOf(row: Ranked): Group {
+export function groupOf(row: Grouped): Group {
   return { keyId: row.key_id, model: row.model, day: row.day, hour: row.hour }
 }
 

@@ -2,15 +2,18 @@
 // that hold up nobody for long, and at most so many that the question stays bounded however full the database is.
 import { sql, type RawBuilder } from 'kysely'
 
+import { DAY_MS, HOUR_MS } from '../core/durations.ts'
 import { firstIdAt } from '../core/ids.ts'
-import type { Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Store } from '../store/open.ts'
 import {
+  groupOf,
   NOTHING_USED,
+  TOKEN_SUMS,
   usageReport,
   type Counts,
+  type Grouped,
   type UsageGroup,
   type UsageQuestion,
   type UsageSums,
@@ -48,20 +51,14 @@ export async function reportUsage(store: Store, question: ScanQuestion): Promise
 
 async function scanUsage(store: Store, question: ScanQuestion): Promise<ScanReport> {
   const groups = new Map<string, Sums>()
-  const total = emptySums()
+  const total = { ...NOTHING_SCANNED }
   let after = firstIdAt('req', question.since)
   for (let scanned = 0; ; scanned += SLICE_ROWS) {
     const slice = await readSlice(store, question, after)
     for (const row of slice) {
-      const name = JSON.stringify([
-        row.key_id,
-        row.model,
-        row.day,
-        row.hour,
-        row.provider,
-        row.endpoint,
-      ])
-      const sums = groups.get(name) ?? emptySums(row)
+      const group = { ...groupOf(row), provider: row.provider, endpoint: row.endpoint }
+      const name = JSON.stringify(group)
+      const sums = groups.get(name) ?? { ...NOTHING_SCANNED, ...group }
       groups.set(name, sums)
       add(sums, row)
       add(total, row)
@@ -81,22 +78,18 @@ const GROUPINGS: Readonly<Record<ScanGroup, RawBuilder<unknown>>> = {
   key: sql`key_id`,
   model: sql`model_asked`,
   // The sums are of whole numbers, so the rest of the division is dropped.
-  day: sql`reserved_at / 86400000 * 86400000`,
-  hour: sql`reserved_at / 3600000 * 3600000`,
+  day: sql`reserved_at / ${sql.lit(DAY_MS)} * ${sql.lit(DAY_MS)}`,
+  hour: sql`reserved_at / ${sql.lit(HOUR_MS)} * ${sql.lit(HOUR_MS)}`,
   provider: sql`coalesce(provider, '')`,
   endpoint: sql`endpoint`,
 }
 
-type Sum = Counts & {
-  readonly key_id: string | null
-  readonly model: string | null
-  readonly day: number | null
-  readonly hour: number | null
-  readonly provider: string | null
-  readonly endpoint: string | null
-  readonly cost_nanodollars: Nanodollars
-  readonly last_id: string
-}
+type Sum = Grouped &
+  Counts & {
+    readonly provider: string | null
+    readonly endpoint: string | null
+    readonly last_id: string
+  }
 
 async function readSlice(
   store: Store,
@@ -110,10 +103,7 @@ async function readSlice(
       ${column('day')} AS day, ${column('hour')} AS hour,
       ${column('provider')} AS provider, ${column('endpoint')} AS endpoint,
       count(*) AS requests, sum(CASE WHEN status >= 400 THEN 1 ELSE 0 END) AS errors,
-      sum(estimated) AS estimated, sum(input_tokens) AS input_tokens,
-      sum(cached_tokens) AS cached_tokens, sum(cache_write_tokens) AS cache_write_tokens,
-      sum(output_tokens) AS output_tokens, sum(reasoning_tokens) AS reasoning_tokens,
-      sum(cost_nanodollars) AS cost_nanodollars, max(request_id) AS last_id
+      ${TOKEN_SUMS}, sum(cost_nanodollars) AS cost_nanodollars, max(request_id) AS last_id
     FROM (
       SELECT * FROM usage
       WHERE request_id > ${after} AND request_id < ${firstIdAt('req', until)} ${key}
@@ -131,17 +121,7 @@ function tooMany(): StoreError {
 
 type Sums = { -readonly [Name in keyof ScanSums]: ScanSums[Name] }
 
-function emptySums(of?: Sum): Sums {
-  return {
-    ...NOTHING_USED,
-    keyId: of?.key_id ?? null,
-    model: of?.model ?? null,
-    day: of?.day ?? null,
-    hour: of?.hour ?? null,
-    provider: of?.provider ?? null,
-    endpoint: of?.endpoint ?? null,
-  }
-}
+const NOTHING_SCANNED: ScanSums = { ...NOTHING_USED, provider: null, endpoint: null }
 
 function add(sums: Sums, row: Sum): void {
   sums.requests += row.requests
