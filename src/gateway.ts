@@ -10,6 +10,7 @@ import { AlertWatch } from './admin/alerts/watch.ts'
 import { smtpMailer } from './admin/mail.ts'
 import { onDemand } from './admin/on-demand.ts'
 import type { AdminOptions } from './admin/open.ts'
+import { processFigures } from './admin/process-figures.ts'
 import type { AdminServer } from './admin/server.ts'
 import { loadCaller } from './access/caller.ts'
 import { KeyDirectory } from './access/directory.ts'
@@ -44,6 +45,7 @@ import { openStore } from './store/open.ts'
 import { outlast } from './store/outlast.ts'
 import { agreeOnSecret } from './store/secret-mark.ts'
 import { Supply } from './supply.ts'
+import { Counts } from './telemetry/counts.ts'
 import { describeError } from './telemetry/log.ts'
 import type { Log } from './telemetry/log.ts'
 
@@ -72,6 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, source, log } = options
   await using opened = new AsyncDisposableStack()
   const clock = systemClock
+  const counts = new Counts()
   const store = await openStore(config.database, {
     clock,
     workerModules: [LEDGER_WORKER_MODULE],
@@ -87,12 +90,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opened.defer(() => tokenizer.close())
   const http = new HttpClient(source.env)
   opened.defer(() => http.close())
-  const ledger = await openLedger({
-    store,
-    ...config.ledger,
-    spoolFolder: join(config.dataFolder, 'spool'),
-    alarm: (message) => log.error('ledger_alarm', { message }),
-  })
+  const ledger = await openNodeLedger({ store, counts }, options)
   opened.defer(() => ledger.close())
   const { smtp } = config.admin
   const mailer = smtp && smtpMailer(smtp)
@@ -130,15 +128,30 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     describeKey: async (keyId) => keyJson(await outlast(clock, () => findKey(store, keyId))),
     findUsage: (requestId) => outlast(clock, () => findUsage(store, requestId)),
   }
+  const figures = async () => [await processFigures({ version, counts, ledger, supply })]
   const admin = onDemand(() =>
-    openAdminPlane({ config, parts, store, supply, mailer, alerts: sender }, url),
+    openAdminPlane({ config, parts, store, supply, mailer, alerts: sender, figures }, url),
   )
   opened.defer(() => admin.close())
-  const { edges, url } = await listen({ parts, store, ledger, admin }, { config, log })
+  const { edges, url } = await listen({ parts, store, ledger, admin, counts }, { config, log })
   return { url, close: closing(edges, opened.move(), { config, log }) }
 }
 
-type AdminPlaneParts = Pick<AdminOptions, 'mailer' | 'alerts'> & {
+/** Its spool stands beside the rest of the data, and what a person should know is in the log. */
+function openNodeLedger(
+  { store, counts }: { readonly store: Store; readonly counts: Counts },
+  { config, log }: GatewayOptions,
+): Promise<NodeLedger> {
+  return openLedger({
+    store,
+    ...config.ledger,
+    spoolFolder: join(config.dataFolder, 'spool'),
+    alarm: (message) => log.error('ledger_alarm', { message }),
+    onCommit: (durationMs) => counts.committed(durationMs),
+  })
+}
+
+type AdminPlaneParts = Pick<AdminOptions, 'mailer' | 'alerts' | 'figures'> & {
   /** As it was at the start: what the admin plane is bound to, its database first of all, stays that of the data plane. */
   readonly config: Config
   readonly parts: Parts
@@ -187,11 +200,12 @@ type ListenParts = {
   readonly store: Store
   readonly ledger: NodeLedger
   readonly admin: AdminServer
+  readonly counts: Counts
 }
 
 /** One listener for both planes, or one for each when `admin.listen` says so. */
 async function listen(
-  { parts, store, ledger, admin }: ListenParts,
+  { parts, store, ledger, admin, counts }: ListenParts,
   { config, log }: { readonly config: Config; readonly log: Log },
 ): Promise<{ readonly edges: readonly Edge[]; readonly url: string }> {
   const { server } = config
@@ -199,6 +213,7 @@ async function listen(
     parts,
     log,
     admin,
+    counts,
     bodyBytesMax: server.bodyBytesMax,
     web: webFiles(WEB),
     readiness: () => readiness(store, ledger),

@@ -6,6 +6,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { ERROR_CODES, GatewayError } from '../src/core/errors.ts'
+import { METRICS } from '../src/telemetry/metrics.ts'
 import { errorType } from '../src/wire/errors.ts'
 
 const floors = (
@@ -19,6 +20,7 @@ const owners = [
   { thing: 'pg', use: /from 'pg'/, owner: /^src\/(store|ledger)\// },
   { thing: 'node:sqlite', use: /from 'node:sqlite'/, owner: /^src\/store\/sqlite-worker\.ts$/ },
   { thing: 'undici', use: /from 'undici'/, owner: /^src\/providers\/http\.ts$/ },
+  { thing: 'prom-client', use: /from 'prom-client'/, owner: /^src\/telemetry\/exposition\.ts$/ },
   { thing: 'node:http', use: /from 'node:https?'/, owner: /^src\/edge\// },
   { thing: 'a listener', use: /\bcreateServer\b/, owner: /^src\/edge\/server\.ts$/ },
   {
@@ -94,6 +96,19 @@ describe('documents', () => {
       messages: errorType('messages', code),
     }))
     assert.deepEqual(listed, answered)
+  })
+
+  test('docs/operating.md lists every metric, and no other', () => {
+    const rows = readFileSync('docs/operating.md', 'utf8').matchAll(
+      /^\| `(tollgate_\w+)` \| (\w+) \| (.*?) \| \S/gm,
+    )
+    const listed = [...rows].map(([, name, type, labels = '']) => ({
+      name,
+      type,
+      labels: labels.match(/\w+/g) ?? [],
+    }))
+    const told = Object.values(METRICS).map(({ name, type, labels }) => ({ name, type, labels }))
+    assert.deepEqual(listed, told)
   })
 
   test('docs/architecture.md lists the floors in their order', () => {

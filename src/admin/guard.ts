@@ -4,8 +4,11 @@ import type { Access, Route } from './contract/route.ts'
 import { AdminError } from './error.ts'
 import type { Person, RequestHeaders } from './identity.ts'
 
+/** What of a route says who may call it. */
+export type Guarded = Pick<Route, 'method' | 'access'>
+
 export type Arriving = {
-  readonly route: Route
+  readonly route: Guarded
   readonly headers: RequestHeaders
   /** Undefined: nobody is signed in. */
   readonly person: Person | undefined

@@ -2,6 +2,7 @@
 // nobody looks at should start fast and stay small.
 import type { Handlers } from './call.ts'
 import { adminHandlers } from './handlers.ts'
+import { makeMetrics } from './metrics.ts'
 import type { AdminParts } from './parts.ts'
 import { openPeople, type PeopleOptions } from './people/open.ts'
 import { makeAdminServer, type AdminServer } from './server.ts'
@@ -11,5 +12,5 @@ export type AdminOptions = AdminParts & PeopleOptions
 export function openAdmin(parts: AdminOptions): Promise<AdminServer> {
   const { identity, handlers } = openPeople(parts)
   const all = { ...adminHandlers(parts), ...handlers } satisfies Handlers
-  return makeAdminServer({ ...parts, identity, handlers: all })
+  return makeAdminServer({ ...parts, identity, handlers: all, metrics: makeMetrics(parts) })
 }

@@ -6,6 +6,7 @@ import type { Standing } from '../routing/breaker.ts'
 import { inTheNameOf, type Author } from '../store/audit.ts'
 import type { Store } from '../store/open.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Figure } from '../telemetry/metrics.ts'
 import type { AlertSender } from './alerts/sender.ts'
 import type { Person } from './identity.ts'
 import type { Mailer } from './mail.ts'
@@ -29,6 +30,8 @@ export type AdminParts = {
   catalog(): Catalog
   /** How a target fares, as far as this process knows. */
   standingOf(target: { readonly provider: string; readonly model: string }): Standing
+  /** What each serving process has counted and how it fares. */
+  figures(): Promise<readonly (readonly Figure[])[]>
   /** The first part of secrets. */
   secretPrefix(): string
   messagesBearer(): boolean

@@ -30,7 +30,9 @@ test('a client that left before the plane was loaded is not waited for', async (
   const publicUrl = 'http://127.0.0.1:4000'
   // Nobody is there to be refused, so nothing is recorded.
   const store = {} as Store
-  const server = await makeAdminServer({ identity, handlers: {}, publicUrl, clock, log, store })
+  const metrics = async () => ({ type: 'text/plain', text: '' })
+  const options = { identity, handlers: {}, metrics, publicUrl, clock, log, store }
+  const server = await makeAdminServer(options)
   await server.handle(message, response, 'req_1')
   assert.equal(asked, 0)
   await server.close()

@@ -12,10 +12,12 @@ import type { Handlers } from './call.ts'
 import { ATTEMPTS } from './attempts.ts'
 import { contract, type RouteName } from './contract/contract.ts'
 import { adminError } from './contract/errors.ts'
-import { API_PREFIX, type Route } from './contract/route.ts'
+import { API_PREFIX, METRICS_PATH, type Route } from './contract/route.ts'
 import { AdminError } from './error.ts'
-import { guard } from './guard.ts'
+import { guard, type Guarded } from './guard.ts'
 import type { Identity, Person } from './identity.ts'
+import { lastingIdentity } from './lasting-identity.ts'
+import type { Metrics } from './metrics.ts'
 import { once } from './once.ts'
 import { recordStranger } from './people/strangers.ts'
 import { recordRefused } from './refusals.ts'
@@ -24,6 +26,7 @@ import { errorJson, toAdminError } from './render-error.ts'
 export type AdminServerOptions = {
   readonly identity: Identity
   readonly handlers: Partial<Handlers>
+  readonly metrics: Metrics
   /** `admin.public_url`: where people reach the interface. */
   readonly publicUrl: string
   readonly clock: Clock
@@ -45,7 +48,9 @@ type RawResponse = FastifyReply['raw']
 declare module 'fastify' {
   interface FastifyContextConfig {
     readonly name?: RouteName
-    readonly described?: Route
+    readonly described?: Guarded
+    /** How the caller is known, where not as everywhere. */
+    readonly identity?: Identity
   }
   interface FastifyRequest {
     person: Person | undefined
@@ -85,14 +90,15 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...HEADERS, 'x-request-id': request.id })
     if (request.is404) return
-    const { described } = request.routeOptions.config
+    const { described, identity = options.identity } = request.routeOptions.config
     if (described === undefined) throw new Error(`${request.url} has no rule for who may call it`)
     const { headers, ip: address } = request
-    request.person = await options.identity.find({ headers, address })
+    request.person = await identity.find({ headers, address })
     guard({ route: described, headers, person: request.person }, options.publicUrl)
   })
   readJsonBodies(app)
   addRoutes(app, options)
+  addMetrics(app, options)
   await app.ready()
   return {
     handle: async (message, response, requestId) => {
@@ -140,6 +146,16 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
       },
     })
   }
+}
+
+/** Whoever may read reports may read these: they tell the same, and how the processes fare. */
+function addMetrics(app: FastifyInstance, { identity, clock, metrics }: AdminServerOptions): void {
+  const described: Guarded = { method: 'GET', access: 'usage:read' }
+  const config = { described, identity: lastingIdentity(identity, clock) }
+  app.get(METRICS_PATH, { config }, async (_, reply) => {
+    const { type, text } = await metrics()
+    return reply.type(type).send(text)
+  })
 }
 
 function callOf(request: FastifyRequest, reply: FastifyReply) {

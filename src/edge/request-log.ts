@@ -27,7 +27,7 @@ export function logRequest(log: Log, trace: Trace, outcome: Outcome): void {
     model: trace.model,
     target: trace.target,
     stream: trace.stream,
-    attempts: trace.attempts,
+    attempts: trace.attempts?.length,
     input_tokens: trace.inputTokens,
     output_tokens: trace.outputTokens,
     cost: trace.costUsd,

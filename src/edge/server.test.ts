@@ -15,6 +15,7 @@ import { systemClock } from '../core/clock.ts'
 import { newSecret } from '../core/secret.ts'
 import type { Parts } from '../exchange/exchange.ts'
 import { Running } from '../exchange/running.ts'
+import { Counts } from '../telemetry/counts.ts'
 import { jsonLog, type Log } from '../telemetry/log.ts'
 import { webFiles, type WebFiles } from './files.ts'
 import { Edge } from './server.ts'
@@ -257,6 +258,7 @@ function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {
   return new Edge({
     parts: { clock, running: new Running(), authenticator, lastUse } as unknown as Parts,
     log,
+    counts: new Counts(),
     bodyBytesMax: 1_000,
     web,
     admin: { handle: async () => {}, close: async () => {} },

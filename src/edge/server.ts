@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 
+import { METRICS_PATH } from '../admin/contract/route.ts'
 import type { AdminServer } from '../admin/server.ts'
 import { DAY_MS } from '../core/durations.ts'
 import type { Family } from '../core/endpoints.ts'
@@ -17,6 +18,7 @@ import { withCurrentKey } from '../exchange/asking.ts'
 import { ClientGone } from '../exchange/reply.ts'
 import type { Trace } from '../exchange/trace.ts'
 import { isOutage } from '../store/outage.ts'
+import type { Counts } from '../telemetry/counts.ts'
 import { describeError } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Received } from './arrival.ts'
@@ -32,6 +34,8 @@ import { logRequest } from './request-log.ts'
 export type EdgeOptions = {
   readonly parts: Parts
   readonly log: Log
+  /** What is told of the requests of the data plane. */
+  readonly counts: Counts
   readonly bodyBytesMax: number
   readonly web: WebFiles
   readonly admin: AdminServer
@@ -119,7 +123,7 @@ export class Edge {
   /** One request: one answer, and one log line. Never rejects. */
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const place = this.#serving.add(message.socket)
-    const { parts, log } = this.#options
+    const { parts, log, counts } = this.#options
     const startedMs = parts.clock.monotonicMs()
     // On the way out nobody is to send another request over a connection that is about to end.
     if (this.#isDraining) response.shouldKeepAlive = false
@@ -130,11 +134,13 @@ export class Edge {
     const body = new Body(this.#bodyRoom, message, this.#keepAlive)
     const trace: Trace = { requestId, path: path.slice(0, PATH_CHARACTERS_LOGGED) }
     let error: GatewayError | undefined
+    const isCall = path === '/v1' || path.startsWith('/v1/')
+    if (isCall) counts.requestBegan()
     reply.setHeader('x-request-id', requestId)
     if (family === 'messages') reply.setHeader('request-id', requestId)
     try {
       refuseOddHead(message)
-      if (path === '/v1' || path.startsWith('/v1/')) {
+      if (isCall) {
         await this.#serveData({ message, body }, reply, { path, startedMs, trace })
       } else {
         // Files are written to the response itself.
@@ -152,10 +158,10 @@ export class Edge {
     } finally {
       body.release()
       const durationMs = parts.clock.monotonicMs() - startedMs
-      // Orchestrators ask for health every second: only an answer that is not well is news.
-      if (!HEALTH.includes(path) || reply.status >= 400) {
-        logRequest(log, trace, { method: message.method, status: reply.status, durationMs, error })
-      }
+      const outcome = { method: message.method, status: reply.status, durationMs, error }
+      if (isCall) counts.requestEnded(trace, outcome)
+      // Machines ask for these all day: only an answer that is not well is news.
+      if (!WATCHED.includes(path) || reply.status >= 400) logRequest(log, trace, outcome)
       place.remove()
       this.#afterServing()
     }
@@ -182,12 +188,13 @@ export class Edge {
     if (!planes.includes('data')) throw nothingAt(given.path)
     const route = findRoute(received.message.method ?? '', given.path)
     given.trace.path = route.path
+    given.trace.endpoint = route.handler.endpoint
     if (this.#isDraining) throw draining()
     const arrival = new HttpArrival(received, route, given)
     return withCurrentKey(parts, () => route.handler.run(parts, arrival, reply))
   }
 
-  /** Health for orchestrators, the admin API, and the pages for people. */
+  /** Health for orchestrators, the admin API, figures for a monitor, and the pages for people. */
   async #servePages(
     { message, response }: { readonly message: IncomingMessage; readonly response: ServerResponse },
     reply: HttpReply,
@@ -201,7 +208,9 @@ export class Edge {
     }
     const { admin, planes, web } = this.#options
     if (!planes.includes('admin')) throw nothingAt(path)
-    if (path.startsWith('/admin/api/')) return admin.handle(message, response, requestId)
+    if (path.startsWith('/admin/api/') || path === METRICS_PATH) {
+      return admin.handle(message, response, requestId)
+    }
     const isServed = isRead && (await web.serve(path, message, response))
     if (!isServed) throw nothingAt(path)
   }
@@ -230,6 +239,7 @@ export class Edge {
 }
 
 const HEALTH = ['/healthz', '/readyz']
+const WATCHED = [...HEALTH, METRICS_PATH]
 /** Unknown paths are logged too, but nobody fills the log through them. */
 const PATH_CHARACTERS_LOGGED = 100
 

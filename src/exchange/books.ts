@@ -137,7 +137,8 @@ export class Books {
     trace.inputTokens = bill.usage.inputTokens
     trace.outputTokens = bill.usage.outputTokens
     trace.costUsd = formatUsd(settlement.costNanodollars)
-    trace.attempts = this.#attempts.length
+    trace.attempts = settlement.attempts
+    if (settlement.firstTokenMs !== null) trace.firstTokenMs = settlement.firstTokenMs
     if (settlement.estimated) trace.estimated = true
     try {
       const settled = await this.#parts.ledger.settle(settlement)

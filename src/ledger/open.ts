@@ -8,7 +8,7 @@ import type { Ledger } from './ledger.ts'
 import { joinNodes } from './nodes.ts'
 import { runnerFor } from './runner.ts'
 import { leftovers, Spool } from './spool.ts'
-import { Writer } from './writer.ts'
+import { Writer, type BatchRunner } from './writer.ts'
 
 export type LedgerOptions = {
   /** On SQLite opened with LEDGER_WORKER_MODULE among its worker modules. */
@@ -17,6 +17,8 @@ export type LedgerOptions = {
   readonly spoolFolder?: string
   /** Told what a person should know, in one line. */
   readonly alarm?: (message: string) => void
+  /** Told how long each commit took. */
+  readonly onCommit?: (durationMs: number) => void
   readonly beatMs: number
   /** How long a node must have been seen silent before its holds are charged. */
   readonly deadAfterMs: number
@@ -35,7 +37,7 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
   const { store, spoolFolder, alarm = () => {}, sweepMs = SWEEP_MS } = options
   const { beatMs, deadAfterMs, keepUsageMs } = options
   const { clock } = store
-  const runner = runnerFor(store)
+  const runner = timed(runnerFor(store), options)
   const writer = await Writer.start({
     runner,
     clock,
@@ -68,6 +70,20 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
   if (spoolFolder !== undefined) await replayLeftovers(ledger, spoolFolder, alarm)
   await keeper.start()
   return ledger
+}
+
+/** What was not committed took no time that anybody could compare. */
+function timed(runner: BatchRunner, { store, onCommit }: LedgerOptions): BatchRunner {
+  if (onCommit === undefined) return runner
+  return {
+    close: () => runner.close(),
+    run: async (batch) => {
+      const startedMs = store.clock.monotonicMs()
+      const result = await runner.run(batch)
+      onCommit(store.clock.monotonicMs() - startedMs)
+      return result
+    },
+  }
 }
 
 /** First of all: what is settled here need not be charged as an orphan and corrected afterwards. */

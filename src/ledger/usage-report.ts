@@ -73,17 +73,30 @@ export async function usageReport(store: Store, question: UsageQuestion): Promis
   }
 }
 
+/** What all keys together have used so far, by model. */
+export async function usedSoFar(store: Store): Promise<readonly UsageSums[]> {
+  const from = await firstDayOf(store, 0)
+  if (from === undefined) return []
+  const stretches = [{ span: 'day', from, to: dayAt(store.clock.now()) + DAY_MS } as const]
+  const wanted = { stretches, accounts: [FRAME_ID], by: ['model'], limit: ROWS_MAX } as const
+  return (await readSums(store, wanted)).rows
+}
+
 /** The first day since then that anything was used on: what comes before need not be looked up. */
 async function firstDayOf(store: Store, since: number): Promise<number | undefined> {
   const row = await store.db
     .selectFrom('rollups')
     .select('starts_at')
     .where('span', '=', 'day')
-    .where('starts_at', '>=', Math.floor(since / DAY_MS) * DAY_MS)
+    .where('starts_at', '>=', dayAt(since))
     .orderBy('starts_at')
     .limit(1)
     .executeTakeFirst()
   return row?.starts_at
+}
+
+function dayAt(moment: number): number {
+  return Math.floor(moment / DAY_MS) * DAY_MS
 }
 
 type Stretch = { readonly span: 'hour' | 'day'; readonly from: number; readonly to: number }

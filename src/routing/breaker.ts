@@ -27,6 +27,12 @@ export type Standing =
   | { readonly name: 'uncalled' | 'answering' }
   | { readonly name: 'failing'; readonly why: Why }
   | { readonly name: 'resting'; readonly why: Why; readonly forMs: number }
+export const STANDINGS = [
+  'uncalled',
+  'answering',
+  'failing',
+  'resting',
+] as const satisfies readonly Standing['name'][]
 
 type Rest = {
   readonly untilMs: number

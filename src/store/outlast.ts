@@ -25,7 +25,10 @@ export async function outlast<Value>(clock: Clock, read: () => Promise<Value>): 
 }
 
 /** A database that says nothing is as far away as one that is not there. */
-async function answerWithin<Value>(timeoutMs: number, answer: Promise<Value>): Promise<Value> {
+export async function answerWithin<Value>(
+  timeoutMs: number,
+  answer: Promise<Value>,
+): Promise<Value> {
   const { promise: silence, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
     reject(new StoreError('unreachable', 'the database does not answer'))

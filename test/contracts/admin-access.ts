@@ -96,6 +96,20 @@ export function adminAccessContract(fresh: FreshDatabase): void {
     }
   })
 
+  describe('/metrics, which is no route of the contract', () => {
+    const read = async (permissions: readonly Permission[] | null): Promise<number> => {
+      const headers = permissions && { 'x-test-permissions': permissions.join(',') }
+      const response = await fetch(`${desk.url}/metrics`, headers === null ? {} : { headers })
+      await response.arrayBuffer()
+      return response.status
+    }
+    test('it needs usage:read, and nothing else opens it', async () => {
+      assert.equal(await read(null), 401)
+      assert.equal(await read(PERMISSIONS.filter((each) => each !== 'usage:read')), 403)
+      assert.equal(await read(['usage:read']), 200)
+    })
+  })
+
   describe('no field gets through without the permission', () => {
     const values: Readonly<Record<string, unknown>> = {
       ...{ name: 'taken over', environment: 'x', owner: 'x', description: 'x', tags: ['x'] },

@@ -9,6 +9,7 @@ import { KEY_CONCERNS, KEY_SORTS } from '../../src/admin/contract/keys.ts'
 import { KEY_STATES, type KeyRow } from '../../src/admin/contract/key.ts'
 import type { KeyPage, KeyQuery } from '../../src/admin/contract/keys.ts'
 import { KeyList } from '../../src/admin/key-list.ts'
+import { makeMetrics } from '../../src/admin/metrics.ts'
 import { firstIdAt } from '../../src/core/ids.ts'
 import { BUDGET_MAX, parseUsd } from '../../src/core/money.ts'
 import { usageReport, type UsageGroup } from '../../src/ledger/usage-report.ts'
@@ -143,6 +144,17 @@ export function adminScaleContract(fresh: FreshDatabase): void {
         assert.ok(plans.length > 0)
         for (const plan of plans) assert.doesNotMatch(plan, /TEMP B-TREE|Sort|Seq Scan/)
       })
+
+  test('a scrape reads no usage rows, counts keys from an index, and of rollups reads days alone', async () => {
+    const scrape = (store: Store) => makeMetrics({ store, figures: desk.parts.figures })()
+    const plans = await plansOf(desk.store, scrape)
+    assert.ok(plans.some((plan) => plan.includes('rollups')))
+    for (const plan of plans) assertReadsRollupsByTime(plan)
+    const steps = plans.flatMap((plan) => plan.split('\n'))
+    const counting = steps.filter((step) => /scan.* accounts/i.test(step) && !/\bid = /.test(step))
+    assert.ok(counting.length > 0)
+    for (const step of counting) assert.match(step, /COVERING INDEX|Index Only Scan/)
+  })
 
   for (const by of REPORTS)
     test(`a report by ${by.join(' and ')} reads rollups, and of them only its time`, async () => {

@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test'
 
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
+import { accessToken, scrape } from '../support/scraper.ts'
 
 let gateway: TestGateway
 let key: string
@@ -171,7 +172,7 @@ describe('refusals', () => {
     const wrong = await refused(call('/v1/chat/completions'), 405, 'method_not_allowed')
     assert.equal(wrong.headers.get('allow'), 'POST')
     await refused(call('/v1'), 404, 'not_found')
-    await refused(call('/metrics'), 404, 'not_found')
+    await refused(call('/metrics'), 401, 'not_signed_in')
     const health = await refused(call('/healthz', { method: 'POST' }), 405, 'method_not_allowed')
     assert.equal(health.headers.get('allow'), 'GET')
     const narrow = await gateway.key('narrow', 'sandbox-chat', '--permissions', 'models')
@@ -538,7 +539,21 @@ describe('the log', () => {
   })
 })
 
-test('a provider that quotes the prompt does not get it into the log', async () => {
+test('nothing that a client made up is in the metrics', async () => {
+  const canary = 'xylophone-canary'
+  const made = { ...HELLO, user: canary, metadata: { tag: canary } }
+  await chat({ ...made, messages: [{ role: 'user', content: `Say ${canary}` }] })
+  await chat({ ...HELLO, model: canary })
+  await chat(HELLO, canary)
+  await call(`/v1/${canary}`)
+  await call(`/v1/models/${canary}`, { headers: bearer() })
+  const scraper = await accessToken(gateway, ['usage:read'])
+  const { status, text: metrics } = await scrape(gateway.url, scraper)
+  assert.equal(status, 200)
+  for (const secret of [canary, key, scraper]) assert.ok(!metrics.includes(secret))
+})
+
+test('a provider that quotes the prompt gets it neither into the log nor into the metrics', async () => {
   const secretWord = 'zither-canary'
   const provider = createServer((message, response) => {
     void text(message).then((body) => {
@@ -569,6 +584,14 @@ models: { echo: { targets: [echo/echo], price: free, context: 9999, max_output: 
       await echoing.logged(response.headers.get('x-request-id') ?? '')
     }
     assert.ok(!JSON.stringify(echoing.log()).includes(secretWord))
+    const scraper = await accessToken(echoing, ['usage:read'])
+    const { status, text: metrics } = await scrape(echoing.url, scraper)
+    assert.equal(status, 200)
+    assert.match(
+      metrics,
+      /tollgate_attempts_total\{target="echo\/echo",outcome="provider_failed"\}/,
+    )
+    assert.ok(!metrics.includes(secretWord))
   } finally {
     provider.close()
     provider.closeAllConnections()

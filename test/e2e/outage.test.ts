@@ -1,7 +1,6 @@
 // A gateway whose database is lost, does not answer or takes no changes.
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -12,6 +11,7 @@ import pg from 'pg'
 
 import { startGateway } from '../support/gateway.ts'
 import { freshDatabase } from '../support/postgres.ts'
+import { openRoad } from '../support/road.ts'
 import { callSandbox, streamSandbox } from '../support/sandbox.ts'
 import { until } from '../support/until.ts'
 
@@ -112,35 +112,6 @@ test('a PostgreSQL that falls silent keeps nobody waiting: 503 for a key not see
 
 /** How long a question to PostgreSQL stays open that nobody answers. */
 const QUERY_MS_MAX = 35_000
-
-/** The way to a database, which can be blocked: then connections stay open, and nothing comes through. */
-async function openRoad(url: string): Promise<AsyncDisposable & { url: string; block(): void }> {
-  const { hostname, port } = new URL(url)
-  const sockets = new Set<Socket>()
-  let isBlocked = false
-  const server = createServer((near) => {
-    const far = connect(Number(port), hostname)
-    for (const socket of [near, far]) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-    }
-    near.on('data', (bytes) => isBlocked || far.write(bytes))
-    far.on('data', (bytes) => isBlocked || near.write(bytes))
-    near.on('close', () => far.destroy())
-    far.on('close', () => near.destroy())
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const road = new URL(url)
-  road.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  return {
-    url: road.href,
-    block: () => void (isBlocked = true),
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-    },
-  }
-}
 
 function freshFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-outage-'))

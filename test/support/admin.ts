@@ -14,6 +14,7 @@ import { API_PREFIX } from '../../src/admin/contract/route.ts'
 import { adminHandlers } from '../../src/admin/handlers.ts'
 import type { Identity } from '../../src/admin/identity.ts'
 import type { Mail } from '../../src/admin/mail.ts'
+import { makeMetrics } from '../../src/admin/metrics.ts'
 import type { AdminParts } from '../../src/admin/parts.ts'
 import { makeAdminServer } from '../../src/admin/server.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -31,6 +32,7 @@ import { keyJson } from '../../src/store/key-json.ts'
 import { findKey } from '../../src/store/keys.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { Supply } from '../../src/supply.ts'
+import { Counts } from '../../src/telemetry/counts.ts'
 import type { Log } from '../../src/telemetry/log.ts'
 import type { FreshDatabase } from './store.ts'
 
@@ -96,6 +98,7 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
     baseUrl: () => 'https://tollgate.example.com',
     catalog: () => supply.catalog,
     standingOf: supply.standingOf.bind(supply),
+    figures: async () => [new Counts().figures()],
     secretPrefix: () => 'tg',
     messagesBearer: () => false,
   }
@@ -103,6 +106,7 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
     ...parts,
     identity: byHeader,
     handlers: adminHandlers(parts),
+    metrics: makeMetrics(parts),
   })
   opened.defer(() => server.close())
   const listener = createServer((message, response) => {

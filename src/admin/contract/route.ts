@@ -5,6 +5,8 @@ import type { z } from 'zod'
 import type { Permission } from './permissions.ts'
 
 export const API_PREFIX = '/admin/api/v1'
+/** Not below the prefix, because this is where every monitor looks. */
+export const METRICS_PATH = '/metrics'
 
 /** Who may call: whoever holds the permission, whoever is signed in, or everyone. A route that says nothing does not compile. */
 export type Access = Permission | 'signed-in' | 'public'
