@@ -48,10 +48,13 @@ import { Supply } from './supply.ts'
 import { Counts } from './telemetry/counts.ts'
 import { describeError } from './telemetry/log.ts'
 import type { Log } from './telemetry/log.ts'
+import type { Figure } from './telemetry/metrics.ts'
 
 export type Gateway = {
   /** Where it listens: http://HOST:PORT. */
   readonly url: string
+  /** What this process has counted and how it fares. */
+  figures(): Promise<readonly Figure[]>
   /** Lets running answers finish, then closes everything. */
   close(): Promise<void>
 }
@@ -63,6 +66,8 @@ export type GatewayOptions = {
   readonly log: Log
   /** The database is lost for this process: it is to end, and another one to take over. */
   readonly onLost: () => void
+  /** What every process that shares the address has counted; undefined: there is only this one. */
+  readonly figuresOfAll?: (() => Promise<readonly (readonly Figure[])[]>) | undefined
 }
 
 const READY_MS_MAX = 2_000
@@ -128,13 +133,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     describeKey: async (keyId) => keyJson(await outlast(clock, () => findKey(store, keyId))),
     findUsage: (requestId) => outlast(clock, () => findUsage(store, requestId)),
   }
-  const figures = async () => [await processFigures({ version, counts, ledger, supply })]
+  const ownFigures = () => processFigures({ version, counts, ledger, supply })
+  const figures = options.figuresOfAll ?? (async () => [await ownFigures()])
   const admin = onDemand(() =>
     openAdminPlane({ config, parts, store, supply, mailer, alerts: sender, figures }, url),
   )
   opened.defer(() => admin.close())
   const { edges, url } = await listen({ parts, store, ledger, admin, counts }, { config, log })
-  return { url, close: closing(edges, opened.move(), { config, log }) }
+  return { url, figures: ownFigures, close: closing(edges, opened.move(), { config, log }) }
 }
 
 /** Its spool stands beside the rest of the data, and what a person should know is in the log. */

@@ -22,7 +22,14 @@ import { exitCodeOf, FailureError, report } from './failure.ts'
 import { catalogFor } from './models.ts'
 import { printHint } from './output.ts'
 import { onEndSignal } from './signals.ts'
-import { isWorker, supervisedConfig, superviseWorkers, tellSupervisor } from './workers.ts'
+import {
+  figuresOfWorkers,
+  isWorker,
+  supervisedConfig,
+  superviseWorkers,
+  tellFigures,
+  tellSupervisor,
+} from './workers.ts'
 
 type ServeOptions = CommonOptions & {
   readonly host?: string
@@ -67,13 +74,20 @@ async function serve(options: ServeOptions): Promise<void> {
   }
   for (const flag of V8_FLAGS) setFlagsFromString(flag)
   const starting = import('../gateway.ts').then(({ startGateway }) =>
-    startGateway({ config, source, log, onLost: () => end(1) }),
+    startGateway({
+      config,
+      source,
+      log,
+      onLost: () => end(1),
+      figuresOfAll: isWorker ? figuresOfWorkers : undefined,
+    }),
   )
   // A start that is under way is finished first: then there is one thing to close, and nothing half made.
   const end = endOnSignal(async () => (await starting).close())
   const gateway = await starting.catch((error: unknown) => exitWith(listenFailure(error)))
-  if (isWorker) tellSupervisor({ type: 'serving', url: gateway.url })
-  else await announce(gateway.url)
+  if (!isWorker) return announce(gateway.url)
+  tellFigures(() => gateway.figures())
+  tellSupervisor({ type: 'serving', url: gateway.url })
 }
 
 const V8_FLAGS = [

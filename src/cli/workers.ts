@@ -8,8 +8,10 @@ import { once } from 'node:events'
 import type { Config } from '../config/load.ts'
 import { watchConfig } from '../config/watch.ts'
 import type { ConfigSource } from '../config/written.ts'
+import type { Figure } from '../telemetry/metrics.ts'
 import { printError } from './output.ts'
 import { onEndSignal } from './signals.ts'
+import { WorkerFigures } from './worker-figures.ts'
 
 /** A worker that cannot live is not to be started in a loop. */
 const REPLACE_AFTER_MS = 1_000
@@ -23,30 +25,54 @@ export type Supervision = {
   readonly onServing: (url: string) => void
 }
 
-/** What a worker says; the answer to the first is the configuration. */
+type Figures = readonly Figure[]
+
+/** What a worker says. */
 type WorkerMessage =
   | { readonly type: 'starting' }
   | { readonly type: 'serving'; readonly url: string }
+  | { readonly type: 'figures asked'; readonly question: number }
+  | { readonly type: 'figures'; readonly round: number; readonly figures: Figures }
+
+/** What it is told: its configuration first of all. */
+type SupervisorMessage =
+  | { readonly type: 'configuration'; readonly config: Config }
+  | { readonly type: 'figures wanted'; readonly round: number }
+  | { readonly type: 'all figures'; readonly question: number; readonly all: readonly Figures[] }
 
 /** From here on the process does nothing else, and ends with its workers. */
 export function superviseWorkers({ config, source, onServing }: Supervision): void {
-  let isServing = false
+  let hasServed = false
   let isEnding = false
   let latest = config
+  const serving = new Set<Worker>()
+  const figures = new WorkerFigures()
   // The workers read it too, and say in the log what is wrong with it.
   watchConfig({ source, config, onChange: (changed) => (latest = changed), onError: () => {} })
 
   cluster.setupPrimary({ serialization: 'advanced' })
   cluster.on('message', (worker, message: WorkerMessage) => {
-    if (message.type === 'starting') worker.send(latest)
-    else if (!isServing) {
-      isServing = true
-      for (let more = 1; more < config.server.workers; more++) cluster.fork()
-      onServing(message.url)
+    switch (message.type) {
+      case 'starting':
+        return tell(worker, { type: 'configuration', config: latest })
+      case 'serving':
+        serving.add(worker)
+        if (hasServed) return
+        hasServed = true
+        for (let more = 1; more < config.server.workers; more++) cluster.fork()
+        return onServing(message.url)
+      case 'figures':
+        return figures.take(worker, message.round, message.figures)
+      case 'figures asked':
+        void figures
+          .gather([...serving], (each, round) => tell(each, { type: 'figures wanted', round }))
+          .then((all) => tell(worker, { type: 'all figures', question: message.question, all }))
     }
   })
   cluster.on('exit', (worker, code, signal) => {
-    if (isEnding || !isServing) return endWhenAlone(code)
+    serving.delete(worker)
+    figures.ended(worker)
+    if (isEnding || !hasServed) return endWhenAlone(code)
     printError(`worker ${worker.process.pid} ended (${signal ?? code}) and is replaced`)
     setTimeout(() => isEnding || cluster.fork(), REPLACE_AFTER_MS)
   })
@@ -62,12 +88,42 @@ export function superviseWorkers({ config, source, onServing }: Supervision): vo
 export async function supervisedConfig(): Promise<Config> {
   const answered = once(process, 'message')
   tellSupervisor({ type: 'starting' })
-  const [config] = (await answered) as [Config]
-  return config
+  const [message] = (await answered) as [SupervisorMessage]
+  if (message.type !== 'configuration') throw new Error(`the first message is ${message.type}`)
+  return message.config
+}
+
+/** In a worker that serves: tells what it has counted whenever the first process asks. */
+export function tellFigures(own: () => Promise<Figures>): void {
+  process.on('message', (message: SupervisorMessage) => {
+    if (message.type !== 'figures wanted') return
+    void own().then((figures) => tellSupervisor({ type: 'figures', round: message.round, figures }))
+  })
+}
+
+let questions = 0
+
+/** In a worker: what all of them have counted. */
+export function figuresOfWorkers(): Promise<readonly Figures[]> {
+  const { promise, resolve } = Promise.withResolvers<readonly Figures[]>()
+  const question = ++questions
+  const onMessage = (message: SupervisorMessage): void => {
+    if (message.type !== 'all figures' || message.question !== question) return
+    process.off('message', onMessage)
+    resolve(message.all)
+  }
+  process.on('message', onMessage)
+  tellSupervisor({ type: 'figures asked', question })
+  return promise
 }
 
 export function tellSupervisor(message: WorkerMessage): void {
   process.send?.(message)
+}
+
+/** One that is ending hears nothing any more, and need not. */
+function tell(worker: Worker, message: SupervisorMessage): void {
+  worker.send(message, () => {})
 }
 
 /** A worker that a signal killed has no code. */

@@ -6,12 +6,14 @@ import { describe, test } from 'node:test'
 import { METRICS } from '../../src/telemetry/metrics.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { freshDatabase } from '../support/postgres.ts'
+import { childrenOf } from '../support/process.ts'
 import { openRoad } from '../support/road.ts'
 import { callSandbox, streamSandbox } from '../support/sandbox.ts'
 import { accessToken, readExposition, scrape, type Exposed } from '../support/scraper.ts'
 import { freshSqlite } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
+const WORKERS = 2
 /** How long Prometheus waits for an answer unless it is told otherwise. */
 const SCRAPE_MS_MAX = 10_000
 
@@ -37,7 +39,7 @@ async function exposeAfter(
 
 for (const [name, fresh, config, processes] of [
   ['SQLite', freshSqlite, '', 1],
-  ['PostgreSQL', freshDatabase, '', 1],
+  [`PostgreSQL with ${WORKERS} workers`, freshDatabase, `server: { workers: ${WORKERS} }`, WORKERS],
 ] as const)
   test(`on ${name} the figures are those of what happened`, async () => {
     const database = await fresh()
@@ -133,6 +135,28 @@ async function assertBooks(gateway: TestGateway, exposed: Exposed): Promise<void
     assert.equal(exposed.sum(`tollgate_frame_${figure}_usd`), Number(frame[figure]), figure)
   assert.ok(exposed.sum('tollgate_frame_spent_usd') > 0)
 }
+
+test('what a worker has counted outlives it', async () => {
+  const database = await freshDatabase()
+  const config = `server: { workers: ${WORKERS} }`
+  await using gateway = await startGateway({ database: database.url, config })
+  await gateway.printed(/"listening"[^]*"listening"/)
+  const token = await accessToken(gateway, ['usage:read'])
+  const key = await gateway.key('demo', 'sandbox-chat')
+  await Promise.all(Array.from({ length: 8 }, () => callSandbox(gateway.url, key)))
+  await exposeAfter(gateway, token, 8)
+  // One after the other, because the last one to die would take the address along.
+  for (const child of await childrenOf(gateway.pid)) {
+    process.kill(child, 'SIGKILL')
+    await gateway.printed(new RegExp(`worker ${child} ended`))
+    await until(async () => (await expose(gateway, token)).sum('tollgate_processes') === WORKERS)
+  }
+  assert.equal(await callSandbox(gateway.url, key), 200)
+  const exposed = await exposeAfter(gateway, token, 9)
+  assert.equal(exposed.sum('tollgate_requests_total'), 9)
+  await gateway.stop()
+  await database.drop()
+})
 
 describe('who may read it', () => {
   test('a token that may read usage, and nobody else', async () => {

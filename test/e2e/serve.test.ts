@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 
 import { COMMAND } from '../support/command.ts'
 import { freshDatabase } from '../support/postgres.ts'
-import { bareEnv, run, start } from '../support/process.ts'
+import { bareEnv, childrenOf, run, start } from '../support/process.ts'
 import type { Ended, Running } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
@@ -365,13 +365,4 @@ async function modelsFor(
   const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } })
   const body = (await answer.json()) as { readonly data?: readonly { readonly id: string }[] }
   return [answer.status, (body.data ?? []).map(({ id }) => id)]
-}
-
-async function childrenOf(pid: number): Promise<readonly number[]> {
-  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid='])
-  const pairs = stdout
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/ +/).map(Number))
-  return pairs.flatMap(([child = 0, parent]) => (parent === pid ? [child] : []))
 }

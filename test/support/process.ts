@@ -104,3 +104,13 @@ async function endOf(child: ChildProcess): Promise<Pick<Ended, 'code' | 'signal'
   child.on('close', (code, signal) => resolve({ code, signal }))
   return promise
 }
+
+/** The processes that a process has started. */
+export async function childrenOf(pid: number): Promise<readonly number[]> {
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid='])
+  const pairs = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/ +/).map(Number))
+  return pairs.flatMap(([child = 0, parent]) => (parent === pid ? [child] : []))
+}
