@@ -128,11 +128,9 @@ describe('the forecast goes by the pace so far', () => {
     ).toISOString()
     assert.deepEqual(forecast(80n * USD), { spent_at_reset: '160', exhausted_at })
   })
-  test('exhausted already', () => {
-    assert.equal(forecast(120n * USD)?.exhausted_at, new Date(NOW).toISOString())
-  })
   for (const [why, spent, more] of [
     ['nothing was spent', 0n, {}],
+    ['all is spent already', 100n * USD, {}],
     ['the period has only begun', USD, { periodStartsAt: NOW - 1_000 }],
     ['the period never ends', USD, { resetsAt: null }],
   ] as const)

@@ -147,11 +147,11 @@ function forecastOf(account: AccountView, now: number): KeyDetail['forecast'] {
   const { spentNanodollars: spent, periodStartsAt, resetsAt } = account
   const elapsed = now - periodStartsAt
   if (resetsAt === null || spent === 0n || elapsed < ELAPSED_MS_MIN) return null
-  const atReset = (spent * BigInt(resetsAt - periodStartsAt)) / BigInt(elapsed)
   const limit = limitWithTopUp(account)
+  // What has come to pass is no forecast.
+  if (limit !== null && spent >= limit) return null
+  const atReset = (spent * BigInt(resetsAt - periodStartsAt)) / BigInt(elapsed)
   const isEnough = limit === null || atReset <= limit
-  const exhaustedAt = isEnough
-    ? null
-    : Math.max(now, periodStartsAt + Number((limit * BigInt(elapsed)) / spent))
+  const exhaustedAt = isEnough ? null : periodStartsAt + Number((limit * BigInt(elapsed)) / spent)
   return { spent_at_reset: usd(atReset), exhausted_at: iso(exhaustedAt) }
 }
