@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { appCode } from '../support/browser.ts'
+import { run } from '../support/process.ts'
 import {
   administrator,
   callModel,
@@ -65,6 +66,11 @@ describe('the pages beside the keys', () => {
   })
   after(() => desk.close())
 
+  const setFrame = async (budget: string): Promise<void> => {
+    const words = ['bin/tollgate.mjs', 'frame', 'set', '--budget', budget]
+    assert.equal((await run('node', words, { env: desk.env })).code, 0)
+  }
+
   for (const { path, title, knows } of pages)
     test(`${path} shows what the gateway knows, on every screen`, async () => {
       for await (const { colorScheme, width } of viewsOf(desk, path)) {
@@ -107,6 +113,19 @@ describe('the pages beside the keys', () => {
     const table = page.getByRole('table', { name: 'Who spends it' })
     await table.getByRole('row', { name: /^runaway Revoked <0.1%/ }).waitFor()
     assert.equal(await table.getByText('unused').count(), 0)
+  })
+
+  test('whose calls the frame refuses is led to the frame', async () => {
+    const { id, secret } = await desk.ask('POST', '/keys', {
+      ...{ name: 'refused', models: ['sandbox-chat'], budget: '5' },
+    })
+    await callModel(desk.url, String(secret), 'Once.')
+    await setFrame('0.000001')
+    await open(`/settings/api-access/${id}`)
+    await page.getByText('Calls are being refused').waitFor()
+    await page.getByRole('link', { name: 'Raise the frame' }).click()
+    await page.getByRole('heading', { name: 'Budget frame', level: 1 }).waitFor()
+    await setFrame('250')
   })
 
   test('two people who change the frame at once do not overwrite each other', async () => {

@@ -92,15 +92,17 @@ function leastLeft({ key, frame }: VerdictAnswer): string | undefined {
 function Remedy({ verdict, detail }: VerdictWordsProps) {
   const { t } = useTranslation()
   const { may } = useSession()
-  if (!may('configuration:manage') || verdict.blocked_by?.scope !== 'key') return null
+  const scope = verdict.blocked_by?.scope ?? null
+  if (!may('configuration:manage') || scope === null) return null
+  const page = scope === 'key' ? `${detail.id}/edit` : 'frame'
   return (
     <Button
       component={Link}
-      to={`/settings/api-access/${detail.id}/edit`}
+      to={`/settings/api-access/${page}`}
       size="compact-sm"
       variant="default"
     >
-      {t('verdict.raiseBudget')}
+      {t(scope === 'key' ? 'verdict.raiseBudget' : 'verdict.raiseFrame')}
     </Button>
   )
 }
