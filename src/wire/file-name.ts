@@ -1,4 +1,5 @@
-// What a file is called, for providers that tell its kind by the end of its name and refuse a file whose name has none.
+// What a file is called, for providers that tell its kind by the end of its name and refuse a file whose name has none;
+// and for those that take a text only without its name.
 import type { FilePart } from '../core/request.ts'
 import { isTextType } from './media.ts'
 
@@ -27,4 +28,8 @@ export function fileName({ name = 'document', source }: FilePart): string {
   // A text may be of any language, and each has an ending of its own.
   const isTold = ending === TEXT ? name.includes('.') : name.toLowerCase().endsWith(`.${ending}`)
   return isTold ? name : `${name}.${ending}`
+}
+
+export function belowTitle(text: string, title: string | undefined): string {
+  return title === undefined ? text : `${title}\n\n${text}`
 }

@@ -11,7 +11,7 @@ import type {
   ToolCallPart,
   UserPart,
 } from '../../core/request.ts'
-import { fileName } from '../file-name.ts'
+import { belowTitle, fileName } from '../file-name.ts'
 import { fitIdentifier } from '../identifiers.ts'
 import { encodeUrl } from '../media.ts'
 
@@ -80,7 +80,7 @@ function encodePart(part: UserPart): JsonObject {
 function encodeFile(file: FilePart): JsonObject {
   const { source, name } = file
   if (source.type === 'text') {
-    return { type: 'text', text: name === undefined ? source.text : `${name}\n\n${source.text}` }
+    return { type: 'text', text: belowTitle(source.text, name) }
   }
   return { type: 'file', file: { filename: fileName(file), file_data: encodeUrl(source) } }
 }

@@ -13,7 +13,7 @@ import type {
   ToolMessage,
   UserPart,
 } from '../../core/request.ts'
-import { fileName } from '../file-name.ts'
+import { belowTitle, fileName } from '../file-name.ts'
 import { fitIdentifier } from '../identifiers.ts'
 import { encodeUrl } from '../media.ts'
 
@@ -65,7 +65,7 @@ function encodeFile(file: FilePart): JsonObject[] {
   const { source, name } = file
   switch (source.type) {
     case 'text':
-      return [encodeText(name === undefined ? source.text : `${name}\n\n${source.text}`)]
+      return [encodeText(belowTitle(source.text, name))]
     case 'url': {
       // Only a file that is sent may have a name of its own.
       const title = name === undefined ? [] : [encodeText(name)]
