@@ -1,6 +1,7 @@
 // Several keys of one provider: requests take turns among them, and a key that the provider turns away is left alone for
 // a while and the request sent with the next one. Nothing was worked on, so nothing is paid twice.
 import type { Clock } from '../core/clock.ts'
+import { ASKED_REST_MS_MAX } from '../routing/breaker.ts'
 import type { Log } from '../telemetry/log.ts'
 import { discard } from './discard.ts'
 import type { UpstreamAnswer } from './provider.ts'
@@ -12,7 +13,6 @@ const REFUSED = [401, 403]
 const TURNED_AWAY = [...REFUSED, 429]
 /** Where the provider does not say for how long. */
 const REST_MS = 10_000
-const REST_MS_MAX = 600_000
 
 type Send = (key: string | undefined) => Promise<UpstreamAnswer>
 
@@ -97,7 +97,7 @@ export class Keys {
 
   #rest(key: string, { headers }: UpstreamAnswer): void {
     const seconds = retryAfterOf(headers)
-    const ms = seconds === undefined ? REST_MS : Math.min(seconds * 1000, REST_MS_MAX)
+    const ms = seconds === undefined ? REST_MS : Math.min(seconds * 1000, ASKED_REST_MS_MAX)
     this.#restsUntilMs.set(key, this.#clock.monotonicMs() + ms)
   }
 }

@@ -11,7 +11,7 @@ const SHAKY_MS = 10_000
 const REST_MS_FIRST = 1_000
 const REST_MS_MAX = 30_000
 /** A provider may ask for more, but it is looked after by then. */
-const ASKED_REST_MS_MAX = 600_000
+export const ASKED_REST_MS_MAX = 600_000
 
 /** accepted = the answer has begun; answered = it is complete. */
 export type Outcome = 'accepted' | 'answered' | Failure
