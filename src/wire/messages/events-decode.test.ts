@@ -35,6 +35,15 @@ test('an answer that is cut never looks complete', () => {
   }
 })
 
+test('input that comes with the start of a call keeps its long numbers', () => {
+  const data =
+    '{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"b","input":{"id":12345678901234567891}}}'
+  const decode = decodeEvents()
+  const events = [sseEvent('', data), sseEvent('', { type: 'content_block_stop' })].flatMap(decode)
+  const [input] = events.filter((event) => event.type === 'tool-call-delta')
+  assert.equal(input?.text, '{"id":12345678901234567891}')
+})
+
 test('a whole answer is a stream that came at once', () => {
   const events = decodeResponse({
     id: 'msg_01A',

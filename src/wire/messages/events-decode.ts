@@ -8,6 +8,7 @@ import type { Seal } from '../../core/request.ts'
 import { parseEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { readable } from '../counts.ts'
+import { exactly } from '../exact-json.ts'
 import { streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
 import { decodeError } from './error-decode.ts'
@@ -18,7 +19,9 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const reader = new FrameReader()
   return (event) => {
     if (event.data === '' || event.data === '[DONE]') return []
-    const frame = parseEvent(event)
+    const parsed = parseEvent(event)
+    // Some providers tell the whole input at the start of a call.
+    const frame = event.data.includes('"tool_use"') ? exactly(event.data, parsed) : parsed
     return reader.read('type' in frame ? frame : { ...frame, type: event.event })
   }
 }
