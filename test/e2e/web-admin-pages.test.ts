@@ -188,6 +188,18 @@ describe('the pages beside the keys', () => {
     await drawer.waitFor({ state: 'hidden' })
   })
 
+  test('a page that cannot be fetched says so, and is there once it can', async () => {
+    const other = await desk.context.newPage()
+    await open('/settings/people', other)
+    await other.route('**/assets/usage*', (route) => route.abort())
+    await other.getByRole('link', { name: 'Usage' }).click()
+    await other.getByText('The gateway does not answer, or was renewed meanwhile').waitFor()
+    await other.unroute('**/assets/usage*')
+    await other.getByRole('button', { name: 'Reload' }).click()
+    await other.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()
+    await other.close()
+  })
+
   test('an address that leads nowhere keeps the menu', async () => {
     await open('/settings/nowhere')
     await page.getByText('There is nothing at this address.').waitFor()

@@ -1,10 +1,31 @@
 // What is shown instead of a page that could not be loaded.
+import { Button } from '@mantine/core'
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { ErrorAlert } from '../parts/error-alert.tsx'
+import { Notice } from '../parts/notice.tsx'
+
+/** What browsers say of a script, and Vite of a style sheet, that did not come. */
+const NOT_FETCHED = /dynamically imported module|importing a module script|preload css/i
 
 export function FailedPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation()
+  // The gateway is away, or another version by now: only a new page finds what it has.
+  if (NOT_FETCHED.test(String(error)))
+    return (
+      <Notice
+        tone="bad"
+        title={t('error.page')}
+        actions={
+          <Button size="compact-sm" variant="default" onClick={() => window.location.reload()}>
+            {t('error.reload')}
+          </Button>
+        }
+        announce
+      >
+        {t('error.notFetched')}
+      </Notice>
+    )
   return (
     <ErrorAlert
       title={t('error.page')}
