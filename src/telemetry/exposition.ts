@@ -9,7 +9,7 @@ export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE
 
 let ofRuntime: Registry | undefined
 
-/** Processor time, memory, event loop and garbage of this process: the last two since this was first asked. */
+/** Memory, processor time, event loop and garbage of this process: all but the first since this was first asked. */
 export async function runtimeFigures(): Promise<readonly Figure[]> {
   if (ofRuntime === undefined) {
     ofRuntime = new Registry()
