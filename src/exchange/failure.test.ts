@@ -61,3 +61,12 @@ test('how long to wait is told as a header can tell it, whatever the provider sa
   const { details } = await read('gemini', { status: 429, body: { error } })
   assert.equal(details.retryAfterSeconds, 1)
 })
+
+test('the cause names what the provider named, one word after the other', async () => {
+  const causeOf = async (error: JsonObject): Promise<unknown> =>
+    (await read('chat', { status: 429, body: { error } })).cause
+  const code = 'rate_limit_exceeded'
+  assert.equal(await causeOf({ message: 'Slow down.' }), 'status 429')
+  assert.equal(await causeOf({ message: 'Slow down.', code }), `status 429 ${code}`)
+  assert.equal(await causeOf({ type: 'requests', code }), `status 429 requests ${code}`)
+})

@@ -23,13 +23,14 @@ export async function readFailure(
 ): Promise<GatewayError> {
   const complaint = await readComplaint(answer, codec)
   const { status } = answer
+  const { type, code } = complaint
   const said = redact(complaint.message ?? `the provider answered with status ${status}`)
   // Providers quote what they were sent, so their words go to the client and never into the log.
-  const cause = `status ${status} ${complaint.type ?? ''} ${complaint.code ?? ''}`.trim()
+  const cause = [`status ${status}`, type, code].filter((word) => word !== undefined).join(' ')
   const forOperator = FOR_OPERATOR.includes(status) || isForOperator(complaint)
   if (JUDGEMENTS.includes(status) && !forOperator) {
     return new GatewayError(status === 413 ? 'request_too_large' : 'invalid_request', said, {
-      provider: complaint.code === undefined ? { status } : { status, code: complaint.code },
+      provider: code === undefined ? { status } : { status, code },
       ...(complaint.param === undefined ? {} : { param: complaint.param }),
       unbilled: true,
       unknownThoughts: refusesThoughts(complaint),
