@@ -42,12 +42,22 @@ for (const moment of ['before its stream begins', 'during its stream'] as const)
     assert.equal(look.mock.callCount(), 0)
   })
 
+test('a client that pauses in a stream gets on with it as soon as it reads again', async () => {
+  const { server, client, response } = await connected()
+  const reply = new HttpReply(response, new KeepAlive(systemClock))
+  reply.beginStream(VOICE)
+  // More bytes than a socket takes at once, of fewer characters than that.
+  const text = `data: ${'門'.repeat(40_000)}\n\n`
+  // It reads again once something waits for it.
+  const pausing = setInterval(() => response.writableLength > 0 && client.resume(), 10)
+  for (let event = 0; event < 400; event++) await reply.write(text)
+  clearInterval(pausing)
+  client.destroy()
+  server.close()
+})
+
 test('a client that takes a large answer slowly gets all of it', async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
-  client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
-  const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]
+  const { server, client, response } = await connected()
   const reply = new HttpReply(response, new KeepAlive(systemClock))
   const sent = reply.sendJson(200, Buffer.alloc(3 * PART_BYTES))
 
@@ -78,6 +88,16 @@ test('whoever is cut gets no more of its stream', async () => {
   await assert.rejects(() => reply.write('data: 2\n\n'), why)
   assert.equal(writes.length, 1)
 })
+
+/** A request has come in over a socket. */
+async function connected() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]
+  return { server, client, response }
+}
 
 type Asked = {
   readonly response: ServerResponse

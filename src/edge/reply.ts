@@ -212,6 +212,10 @@ export class HttpReply implements Reply {
     }
     response.on('drain', settle)
     response.on('close', settle)
+    // A response counts bytes and its socket characters: when that has room for what this has not, nothing drains.
+    process.nextTick(() => {
+      if (response.socket?.writableNeedDrain === false) settle()
+    })
     return promise
   }
 }
