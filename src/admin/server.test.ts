@@ -1,39 +1,96 @@
-// A request whose client has left is over: whoever waits for its end, as a shutdown does, is not kept waiting.
+// What the server does about time: a request whose client has left is over, so that a shutdown is not kept waiting, and one
+// whose body is long on its way is judged when it is there.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 
 import { systemClock as clock } from '../core/clock.ts'
 import type { Store } from '../store/open.ts'
 import type { Log } from '../telemetry/log.ts'
 import { API_PREFIX } from './contract/route.ts'
-import { makeAdminServer } from './server.ts'
+import type { Person } from './identity.ts'
+import { makeAdminServer, type AdminServerOptions } from './server.ts'
 
 const log: Log = { info: () => {}, warn: () => {}, error: () => {}, flush: () => {} }
 
-test('a client that left before the plane was loaded is not waited for', async () => {
+type Chosen = Pick<AdminServerOptions, 'identity' | 'handlers'>
+
+function makeServer(chosen: Chosen) {
+  const publicUrl = 'http://127.0.0.1:4000'
+  // Nothing is refused here that is recorded.
+  const store = {} as Store
+  const metrics = async () => ({ type: 'text/plain', text: '' })
+  return makeAdminServer({ ...chosen, metrics, publicUrl, clock, log, store })
+}
+
+type Arrived = {
+  readonly socket: Socket
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+}
+
+/** A request of which this much has come. */
+async function arrived(sent: string): Promise<Arrived> {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const socket = connect((listener.address() as AddressInfo).port, '127.0.0.1')
-  socket.write(`GET ${API_PREFIX}/session HTTP/1.1\r\nhost: tollgate\r\n\r\n`)
+  socket.write(sent)
   const [message, response] = (await once(listener, 'request')) as [IncomingMessage, ServerResponse]
+  listener.close()
+  return { socket, message, response }
+}
+
+test('a client that left before the plane was loaded is not waited for', async () => {
+  const head = `GET ${API_PREFIX}/session HTTP/1.1\r\nhost: tollgate\r\n\r\n`
+  const { socket, message, response } = await arrived(head)
   socket.resetAndDestroy()
   await once(response, 'close')
-  listener.close()
 
   let asked = 0
   const identity = { find: async () => void (asked += 1) }
-  const publicUrl = 'http://127.0.0.1:4000'
-  // Nobody is there to be refused, so nothing is recorded.
-  const store = {} as Store
-  const metrics = async () => ({ type: 'text/plain', text: '' })
-  const options = { identity, handlers: {}, metrics, publicUrl, clock, log, store }
-  const server = await makeAdminServer(options)
+  const server = await makeServer({ identity, handlers: {} })
   await server.handle(message, response, 'req_1')
   assert.equal(asked, 0)
   await server.close()
 })
+
+for (const [body, head] of [
+  ['a body', 'content-length: 2\r\n\r\n{'],
+  ['a body that ends up empty', 'transfer-encoding: chunked\r\n\r\n'],
+] as const)
+  test(`whose rights end while ${body} is on its way has none when it is there`, async () => {
+    const path = `${API_PREFIX}/keys/key_${'0'.repeat(26)}/pause`
+    const { socket, message, response } = await arrived(
+      `POST ${path} HTTP/1.1\r\nhost: tollgate\r\nconnection: close\r\ncontent-type: application/json\r\n${head}`,
+    )
+    let person: Person | undefined = {
+      ...{ id: 'person_1', email: 'ann@example.com', name: 'Ann', via: 'session' },
+      permissions: new Set(['configuration:manage']),
+    }
+    const { promise: isKnown, resolve: known } = Promise.withResolvers<void>()
+    const find = async () => {
+      known()
+      return person
+    }
+    let paused = 0
+    const pauseKey = async () => {
+      paused += 1
+      throw new Error('nobody may come here')
+    }
+    const server = await makeServer({ identity: { find }, handlers: { pauseKey } })
+    const handled = server.handle(message, response, 'req_1')
+    await isKnown
+    person = undefined
+    socket.write(body === 'a body' ? '}' : '0\r\n\r\n')
+    const answer = await text(socket)
+    await handled
+    assert.match(answer, /^HTTP\/1.1 401 /)
+    assert.equal(paused, 0)
+    await server.close()
+  })

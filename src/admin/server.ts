@@ -89,12 +89,11 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
   app.decorateRequest('person', undefined)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...HEADERS, 'x-request-id': request.id })
-    if (request.is404) return
-    const { described, identity = options.identity } = request.routeOptions.config
-    if (described === undefined) throw new Error(`${request.url} has no rule for who may call it`)
-    const { headers, ip: address } = request
-    request.person = await identity.find({ headers, address })
-    guard({ route: described, headers, person: request.person }, options.publicUrl)
+    if (!request.is404) await admit(request, options)
+  })
+  // Once more with the body there, which whoever is about to lose their rights could keep back for minutes.
+  app.addHook('preValidation', async (request) => {
+    if (!request.is404 && request.method !== 'GET') await admit(request, options)
   })
   readJsonBodies(app)
   addRoutes(app, options)
@@ -112,6 +111,15 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
     },
     close: () => app.close(),
   }
+}
+
+/** Finds who calls, and throws unless they may. */
+async function admit(request: FastifyRequest, options: AdminServerOptions): Promise<void> {
+  const { described, identity = options.identity } = request.routeOptions.config
+  if (described === undefined) throw new Error(`${request.url} has no rule for who may call it`)
+  const { headers, ip: address } = request
+  request.person = await identity.find({ headers, address })
+  guard({ route: described, headers, person: request.person }, options.publicUrl)
 }
 
 function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions): void {
