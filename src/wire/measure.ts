@@ -61,8 +61,16 @@ export class Measure {
     this.#sum.items += 1
   }
 
-  image(): void {
-    this.#sum.images += 1
+  /** What says that it is something else is read as that: Gemini watches a film wherever it stands. */
+  image(mediaType = 'image/'): void {
+    if (mediaType.startsWith('image/')) this.#sum.images += 1
+    else this.file(mediaType)
+  }
+
+  /** Films are heard, too. */
+  file(mediaType = ''): void {
+    if (/^(?:audio|video)\//.test(mediaType)) this.audio()
+    else this.unbounded()
   }
 
   unbounded(): void {

@@ -1,7 +1,6 @@
 // Bytes inside JSON: base64 and the data URLs that carry it. Checked before they travel, because a provider that meets
 // bad base64 answers with something far less clear.
 import { invalidRequest } from '../core/errors.ts'
-import { isObject } from '../core/json.ts'
 import type { Base64Source, UrlSource } from '../core/request.ts'
 import { expectText } from './expect.ts'
 
@@ -48,8 +47,8 @@ export function encodeUrl(source: Base64Source | UrlSource): string {
   return source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
 }
 
-/** Whether the data of a file part says that it is sound. */
-export function isSound(file: unknown): boolean {
-  const data = isObject(file) ? file['file_data'] : undefined
-  return typeof data === 'string' && data.startsWith('data:audio/')
+/** What a data URL says that it holds; undefined for an address, which says nothing. */
+export function dataType(url: unknown): string | undefined {
+  const type = typeof url === 'string' ? /^\s*data:([^;,]*)/i.exec(url)?.[1] : undefined
+  return type?.trim().toLowerCase()
 }

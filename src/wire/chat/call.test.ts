@@ -43,8 +43,18 @@ test('each part of a request counts as what it is', () => {
     ],
     [
       'an image',
-      user([{ type: 'image_url', image_url: { url: 'data:…' } }]),
+      user([{ type: 'image_url', image_url: { url: 'data:image/png;base64,…' } }]),
       { items: 2, images: 1 },
+    ],
+    [
+      'a film in the place of an image',
+      user([{ type: 'image_url', image_url: { url: 'data:Video/mp4;base64,…' } }]),
+      { items: 2, unbounded: true, audio: true },
+    ],
+    [
+      'a document in the place of an image',
+      user([{ type: 'image_url', image_url: 'data:application/pdf;base64,…' }]),
+      { items: 2, unbounded: true },
     ],
     [
       'a file',
@@ -54,6 +64,11 @@ test('each part of a request counts as what it is', () => {
     [
       'a file that is sound',
       user([{ type: 'file', file: { file_data: 'data:audio/wav;base64,…' } }]),
+      { items: 2, unbounded: true, audio: true },
+    ],
+    [
+      'a file that is a film',
+      user([{ type: 'file', file: { file_data: 'data:video/mp4;base64,…' } }]),
       { items: 2, unbounded: true, audio: true },
     ],
     [

@@ -4,11 +4,11 @@ import type { Call } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, stringOf, typeOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
-import { isSound } from '../media.ts'
+import { dataType } from '../media.ts'
 import { refuseFields, refuseFileId } from '../refused-fields.ts'
 import { CHAT_FIELDS } from './fields.ts'
 import { hasForeignThoughts, withoutForeignThoughts } from './thoughts.ts'
@@ -111,14 +111,19 @@ function readPart(part: Json, place: string, { measure, needs, isResult }: Conte
       return measure.text(part['refusal'])
     case 'image_url':
       needs.add('images')
-      return measure.image()
+      return measure.image(dataType(urlOf(part['image_url'])))
     case 'file':
       needs.add('files')
-      return isSound(part['file']) ? measure.audio() : measure.unbounded()
+      return measure.file(dataType(objectOf(part['file'])['file_data']))
     default:
       measure.json(part)
       return measure.audio()
   }
+}
+
+/** Some servers take the address itself in place of the object around it. */
+function urlOf(image: Json | undefined): Json | undefined {
+  return isObject(image) ? image['url'] : image
 }
 
 function refuseFileIds(part: JsonObject, place: string): void {

@@ -36,6 +36,18 @@ test('input is measured by what it is', () => {
       withBlocks({ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }),
       { items: 2, images: 1 },
     ],
+    'a document in the place of an image': [
+      withBlocks({ type: 'image', source: { ...base64, media_type: 'application/pdf' } }),
+      { items: 2, unbounded: true },
+    ],
+    'a film in the place of an image': [
+      withBlocks({ type: 'image', source: { type: 'url', url: 'data:video/mp4;base64,AAAA' } }),
+      { items: 2, unbounded: true, audio: true },
+    ],
+    'a recording': [
+      withBlocks({ type: 'document', source: { ...base64, media_type: 'audio/mp3' } }),
+      { items: 2, unbounded: true, audio: true },
+    ],
     'a PDF': [
       withBlocks({ type: 'document', title: 'T', source: { ...base64, media_type: 'x/pdf' } }),
       { items: 2, textBytes: 1, unbounded: true },

@@ -3,9 +3,10 @@
 import type { InputMeasure } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, listOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
 import type { Measure } from '../measure.ts'
+import { dataType } from '../media.ts'
 import { refuseFileId } from '../refused-fields.ts'
 import { isPacked } from '../seal.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
@@ -70,7 +71,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
     case 'image':
       refuseFiles(block['source'], `${place}.source`)
       needs.add('images')
-      return measure.image()
+      return measure.image(sourceType(block['source']))
     case 'document':
       return readDocument(block, place, walk)
     case 'thinking':
@@ -108,7 +109,13 @@ function readDocument(block: JsonObject, place: string, walk: Walk): void {
     return readContent(source['content'], `${place}.source.content`, walk)
   }
   needs.add('files')
-  measure.unbounded()
+  measure.file(sourceType(source))
+}
+
+/** What a source says that it is; undefined for an address, which says nothing. */
+function sourceType(source: Json | undefined): string | undefined {
+  const { type, url, media_type: mediaType } = objectOf(source)
+  return type === 'url' ? dataType(url) : stringOf(mediaType)?.toLowerCase()
 }
 
 function readToolResult(content: Json | undefined, place: string, walk: Walk): void {

@@ -30,7 +30,21 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
     { textBytes: 2, items: 2 },
   ],
   ['text parts', user({ type: 'input_text', text: 'abc' }), { items: 2, textBytes: 3 }],
-  ['images', user({ type: 'input_image', image_url: 'data:…' }), { items: 2, images: 1 }],
+  [
+    'images',
+    user({ type: 'input_image', image_url: 'data:image/png;base64,…' }),
+    { items: 2, images: 1 },
+  ],
+  [
+    'films in the place of images',
+    user({ type: 'input_image', image_url: 'data:video/mp4;base64,…' }),
+    { items: 2, unbounded: true, audio: true },
+  ],
+  [
+    'files that are films',
+    user({ type: 'input_file', file_data: 'data:video/mp4;base64,…' }),
+    { items: 2, unbounded: true, audio: true },
+  ],
   ['files', user({ type: 'input_file', file_url: 'https://x' }), { items: 2, unbounded: true }],
   ['tools', { tools: [TOOL] }, { textBytes: 2, items: 2, jsonBytes: bytes(TOOL) }],
   ['hosted tools not', { tools: [{ type: 'web_search' }] }, { textBytes: 2 }],

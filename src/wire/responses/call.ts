@@ -8,7 +8,7 @@ import { defined, isArray, isGiven, isObject, listOf, stringOf, typeOf } from '.
 import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
-import { isSound } from '../media.ts'
+import { dataType } from '../media.ts'
 import { refuseFields, refuseFileId } from '../refused-fields.ts'
 import { isUnreadable } from './encrypted-reasoning.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
@@ -145,10 +145,10 @@ function readPart(part: JsonObject, place: string, { measure, needs }: Walk): vo
       return measure.text(part['refusal'])
     case 'input_image':
       needs.add('images')
-      return measure.image()
+      return measure.image(dataType(part['image_url']))
     case 'input_file':
       needs.add('files')
-      return isSound(part) ? measure.audio() : measure.unbounded()
+      return measure.file(dataType(part['file_url'] ?? part['file_data']))
     default:
       measure.json(part)
       return measure.audio()
