@@ -406,5 +406,13 @@ function entry({ targets = [], fallbacks = [], ...rest }: Short): ModelEntry {
 
 function provider(name: string, vendor: Vendor | null): CatalogProvider {
   const priceList = vendor === null ? null : { id: LISTS[vendor] }
-  return { name, vendor, priceList, writesCacheUnasked: false, hasFreeNames: false, timeouts: {} }
+  return {
+    name,
+    vendor,
+    priceList,
+    isRegional: () => false,
+    writesCacheUnasked: false,
+    hasFreeNames: false,
+    timeouts: {},
+  }
 }

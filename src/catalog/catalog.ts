@@ -17,6 +17,7 @@ import type {
   Timeouts,
 } from './models.ts'
 import type { PriceList, PriceLookup } from './price-data.ts'
+import { inRegion } from './prices.ts'
 import type { Price } from './prices.ts'
 
 export type CatalogParts = {
@@ -38,6 +39,8 @@ export type CatalogProvider = {
   /** Whose main models it brings; null = none, because only the operator knows what it serves. */
   readonly vendor: Vendor | null
   readonly priceList: PriceList | null
+  /** Whether a model costs there what it costs in a region, which the list does not tell. */
+  readonly isRegional: (model: string) => boolean
   readonly writesCacheUnasked: boolean
   /** Its models are called whatever the operator called them there, which tells nothing. */
   readonly hasFreeNames: boolean
@@ -258,13 +261,14 @@ function knownOf(parts: CatalogParts, reference: Reference): Known {
     : (provider?.priceList ?? null)
   const priced =
     list === null ? undefined : parts.prices({ list, model: reference.model, now: parts.now })
+  const isRegional = !reference.isList && provider?.isRegional(reference.model) === true
   const facts = factsOf(reference.model)
   return {
     abilities: UNKNOWN_ABILITIES,
     imageTokens: IMAGE_TOKENS_MAX,
     context: priced?.context ?? undefined,
     ...facts,
-    price: priced?.price,
+    price: priced && (isRegional ? inRegion(priced.price) : priced.price),
     changesAt: priced?.changesAt,
   }
 }

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 
 import { NO_USAGE } from '../core/events.ts'
 import type { Usage } from '../core/events.ts'
-import { componentsOf, costOf, makePrice, parsePrice } from './prices.ts'
+import { componentsOf, costOf, inRegion, makePrice, parsePrice } from './prices.ts'
 import type { Price } from './prices.ts'
 
 const price: Price = {
@@ -75,6 +75,20 @@ describe('costOf', () => {
     assert.throws(() => costOf({ ...NO_USAGE, outputTokens: -1 }, price), RangeError)
     assert.throws(() => costOf({ ...NO_USAGE, outputTokens: 1.5 }, price), RangeError)
   })
+})
+
+test('in a region every token costs a tenth more, rounded up, and a fee what it costs elsewhere', () => {
+  const rates = { input: 1n, cached: 0n, cacheWriteShort: 10n, cacheWriteLong: 20n, output: 30n }
+  const tier = { aboveInputTokens: 5, rates: { ...rates, output: 100n } }
+  const fees = { request: 7n, webSearch: 8n, audioToken: 10n }
+  const { version, ...regional } = inRegion(makePrice({ rates, tiers: [tier], fees }))
+  const dearer = { input: 2n, cached: 0n, cacheWriteShort: 11n, cacheWriteLong: 22n, output: 33n }
+  assert.deepEqual(regional, {
+    rates: dearer,
+    tiers: [{ aboveInputTokens: 5, rates: { ...dearer, output: 110n } }],
+    fees: { ...fees, audioToken: 11n },
+  })
+  assert.equal(version, makePrice(regional).version)
 })
 
 describe('versions', () => {

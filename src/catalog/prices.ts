@@ -60,6 +60,30 @@ export function makePrice(figures: Omit<Price, 'version'>): Price {
   return { ...figures, version: `price_${digest.slice(0, 16)}` }
 }
 
+/** What a region costs where the lists tell the price of the whole world: a tenth more a token. Fees are the same. */
+export function inRegion({ rates, tiers, fees }: Price): Price {
+  const { audioToken } = fees
+  return makePrice({
+    rates: regionalRates(rates),
+    tiers: tiers.map((tier) => ({ ...tier, rates: regionalRates(tier.rates) })),
+    fees: { ...fees, ...(audioToken === undefined ? {} : { audioToken: tenthMore(audioToken) }) },
+  })
+}
+
+function regionalRates(rates: Rates): Rates {
+  return {
+    input: tenthMore(rates.input),
+    cached: tenthMore(rates.cached),
+    cacheWriteShort: tenthMore(rates.cacheWriteShort),
+    cacheWriteLong: tenthMore(rates.cacheWriteLong),
+    output: tenthMore(rates.output),
+  }
+}
+
+function tenthMore(rate: Picodollars): Picodollars {
+  return (rate * 11n + 9n) / 10n
+}
+
 /** The figures as text, kept with the version in the books: `parsePrice` reads it back. */
 export function componentsOf({ rates, tiers, fees }: Omit<Price, 'version'>): string {
   return JSON.stringify({ rates, tiers, fees }, (_name, value: unknown) =>

@@ -37,6 +37,7 @@ function toCatalogProvider(provider: Named<ProviderSettings>): CatalogProvider {
     timeouts,
     vendor: adapter.vendor(provider),
     priceList: priceListOf(provider),
+    isRegional: (model) => adapter.isRegional?.(provider, model) ?? false,
     writesCacheUnasked: adapter.writesCacheUnasked?.(provider) ?? false,
     hasFreeNames: adapter.hasFreeNames ?? false,
   }

@@ -22,6 +22,8 @@ export type Adapter<Kind extends string, Schema extends z.ZodType> = {
   readonly priceLists: Readonly<Record<string, string>>
   /** By which list it bills, where that is not the one of its kind; null = only the operator knows. */
   priceList?(settings: z.output<Schema>): PriceList | null
+  /** Whether it is where a model costs more than its list says, for being kept in a region. */
+  isRegional?(settings: z.output<Schema>, model: string): boolean
   /** Whose main models it brings; null = only the operator knows what it serves. */
   vendor(settings: z.output<Schema>): Vendor | null
   /** It may write its cache, and bill for that, although a request did not ask. */

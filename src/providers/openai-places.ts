@@ -61,6 +61,11 @@ export function placeOf(at: {
   return { ...(preset === undefined ? placeAt(baseUrl) : PLACES[preset]), url: baseUrl }
 }
 
+/** As at eu.api.openai.com. */
+export function isInOpenAiRegion(baseUrl = PLACES.openai.url): boolean {
+  return hostOf(baseUrl).endsWith(`.${hostOf(PLACES.openai.url)}`)
+}
+
 /** By its host, or one below it, such as that of a region. */
 function placeAt(address: string): Partial<Place> {
   const host = hostOf(address)

@@ -3,13 +3,14 @@ import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { oneOf, text } from '../core/units.ts'
+import { gptVersion } from '../wire/openai.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'
 import { inOlderWords } from './compatible.ts'
 import { Keys } from './keys.ts'
 import { listModels } from './list-models.ts'
 import type { Place } from './openai-places.ts'
-import { placeOf, PLACES, PRESETS } from './openai-places.ts'
+import { isInOpenAiRegion, placeOf, PLACES, PRESETS } from './openai-places.ts'
 import type { Provider, UnsentRequest } from './provider.ts'
 import { unknownIn, withoutUnknown } from './strict-place.ts'
 
@@ -43,6 +44,9 @@ export const openai = defineAdapter({
     // The library knows many an address that an operator may write.
     return settings.baseUrl === undefined ? null : { url: settings.baseUrl }
   },
+  // Since March 2026, for what came out from then on.
+  isRegional: (settings, model) =>
+    isInOpenAiRegion(settings.baseUrl) && (gptVersion(model) ?? 0) >= 5.4,
   vendor: (settings) => placeOf(settings).vendor ?? null,
   // OpenAI keeps prompts of its own accord, and its newer models bill for the writing.
   writesCacheUnasked: (settings) => placeOf(settings).isOpenAi === true,

@@ -6,7 +6,9 @@ import { z } from 'zod'
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { numberOf } from '../core/json.ts'
 import { text } from '../core/units.ts'
+import { generationOf } from '../wire/gemini/generation.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
+import { claudeVersion } from '../wire/messages/claude.ts'
 import { AccessTokens } from './access-tokens.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { COMMON, defineAdapter, providerBaseUrl, providerUrl } from './adapter.ts'
@@ -49,6 +51,7 @@ export const vertex = defineAdapter({
   kind: 'vertex',
   settings,
   priceLists: { vertex: 'google' },
+  isRegional: ({ location }, model) => location !== 'global' && hasRegionalPrice(model),
   vendor: () => null,
   missing: ({ credentials }) =>
     credentials === undefined ? { setting: 'credentials', is: 'empty' } : undefined,
@@ -115,6 +118,11 @@ function baseOf({ baseUrl, location }: Settings): string {
 
 function isClaude(model: string): boolean {
   return model.startsWith('claude')
+}
+
+/** Earlier models cost the same everywhere. */
+function hasRegionalPrice(model: string): boolean {
+  return isClaude(model) ? (claudeVersion(model) ?? Infinity) >= 4.5 : generationOf(model) >= 3
 }
 
 function formatOf(model: string): UpstreamFormat {

@@ -26,12 +26,19 @@ export function openAiOf(addressee: Addressee): OpenAi | undefined {
     .find((openAi) => openAi !== undefined)
 }
 
+/** 5.4 for `gpt-5.4-mini`; undefined for a name that is none of GPT. */
+export function gptVersion(model: string): number | undefined {
+  const [, , major, minor = '0'] = NAME.exec(model) ?? []
+  if (major === undefined) return undefined
+  return major === '35' ? 3.5 : Number(major) + Number(minor) / 10
+}
+
 function openAiNamed(model: string): OpenAi | undefined {
-  const match = NAME.exec(model)
-  if (match === null) return undefined
-  const [, isO, major = '', minor = '0'] = match
-  if (isO !== undefined) return { efforts: ['low', 'medium', 'high'], reasonsUnasked: true }
-  const version = major === '35' ? 3.5 : Number(major) + Number(minor) / 10
+  if (NAME.exec(model)?.[1] !== undefined) {
+    return { efforts: ['low', 'medium', 'high'], reasonsUnasked: true }
+  }
+  const version = gptVersion(model)
+  if (version === undefined) return undefined
   if (version < 5 || CHAT.test(model)) return { efforts: [], reasonsUnasked: false }
   const isForWork = PRO.test(model) || CODEX.test(model)
   return {

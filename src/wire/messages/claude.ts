@@ -43,11 +43,18 @@ export function claudeOf(addressee: Addressee): Claude {
   return isPlain ? { ...claude, thinks: false, efforts: [] } : claude
 }
 
+/** 4.5 for `claude-sonnet-4-5@20250929`, 3 for all that are older than 4; undefined for a name that says nothing. */
+export function claudeVersion(model: string): number | undefined {
+  if (OLD_NAME.test(model)) return 3
+  const [, , major, minor = '0'] = NAME.exec(model) ?? []
+  return major === undefined ? undefined : Number(major) + Number(minor) / 10
+}
+
 function claudeNamed(model: string): Claude | undefined {
-  const [, line = '', major = '', minor = '0'] = NAME.exec(model) ?? []
+  const version = claudeVersion(model)
+  if (version === undefined) return undefined
   const isOld = OLD_NAME.test(model)
-  if (line === '' && !isOld) return undefined
-  const version = isOld ? 3 : Number(major) + Number(minor) / 10
+  const line = NAME.exec(model)?.[1] ?? ''
   const isLarge = line === 'opus' || line === 'sonnet'
   return {
     thinks: !isOld || THINKING_OLD_NAME.test(model),

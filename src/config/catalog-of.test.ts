@@ -1,0 +1,52 @@
+// What a configuration's models cost: by the lists, and by where its providers are.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { perMillion } from '../catalog/model-json.ts'
+import { providerSettings } from '../providers/adapters.ts'
+import { catalogOf } from './catalog-of.ts'
+
+const NOW = Date.parse('2026-10-01T00:00:00Z')
+const ACCOUNT =
+  '{"client_email":"a@b","private_key":"k","token_uri":"https://oauth2.googleapis.com/token"}'
+
+function inputPrice(provider: object, model: string): string | undefined {
+  const settings = { ...providerSettings.parse(provider), name: 'there' }
+  const target = { provider: 'there', model, weight: 1, timeouts: {} }
+  const entry = { id: 'm', targets: [target], fallbacks: [], abilities: {} }
+  const config = { providers: [settings], leftOut: new Map(), models: [entry], sandbox: false }
+  const catalog = catalogOf(config, { sandbox: [], now: NOW })
+  const price = catalog.get('m')?.price
+  return price ? perMillion(price.rates.input) : undefined
+}
+
+test('newer models cost a tenth more in a region of Vertex AI', () => {
+  const at = (location: string, model: string) =>
+    inputPrice({ kind: 'vertex', project: 'p', location, credentials: ACCOUNT }, model)
+  const cases = [
+    ['global', 'claude-sonnet-4-5@20250929', '3'],
+    ['europe-west1', 'claude-sonnet-4-5@20250929', '3.3'],
+    ['us-east5', 'claude-opus-4-6', '5.5'],
+    ['us-east5', 'claude-opus-4-1@20250805', '15'],
+    ['us-central1', 'gemini-2.5-pro', '1.25'],
+    ['us-central1', 'gemini-3.5-flash', '1.65'],
+    ['global', 'gemini-3.5-flash', '1.5'],
+  ] as const
+  for (const [location, model, price] of cases)
+    assert.equal(at(location, model), price, `${model} in ${location}`)
+})
+
+test('newer models cost a tenth more in a region of OpenAI', () => {
+  const at = (base_url: string, model: string) =>
+    inputPrice({ kind: 'openai', preset: 'openai', base_url }, model)
+  const cases = [
+    ['https://api.openai.com/v1', 'gpt-5.4', '2.5'],
+    ['https://eu.api.openai.com/v1', 'gpt-5.4', '2.75'],
+    ['https://eu.api.openai.com/v1', 'gpt-5.4-mini-2026-03-17', '0.825'],
+    ['https://eu.api.openai.com/v1', 'gpt-5', '1.25'],
+    ['https://eu.api.openai.com/v1', 'gpt-4.1', '2'],
+    ['https://proxy.example/v1', 'gpt-5.4', '2.5'],
+  ] as const
+  for (const [address, model, price] of cases)
+    assert.equal(at(address, model), price, `${model} at ${address}`)
+})
