@@ -235,6 +235,17 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.equal((await alertsOf(id)).length, 2)
     })
 
+    test('a name calls nobody in a chat, and leads nowhere', async () => {
+      const id = await newKey('<!channel> <https://example.com|sign in> & co')
+      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      for (const watch of watches) await watch.look()
+      await spendAndLook(id)
+      const told = JSON.parse(received.at(-1)?.body ?? '') as Json
+      const shown = '&lt;!channel&gt; &lt;https://example.com|sign in&gt; &amp; co'
+      assert.equal(told['text'], spentText(shown))
+      assert.deepEqual(told['key'], { id, name: '<!channel> <https://example.com|sign in> & co' })
+    })
+
     test('a hook that fails is tried again later, and what it said is kept', async () => {
       status = 500
       const id = await newKey('failing')

@@ -95,8 +95,7 @@ function alertJson(alert: Alert) {
   const given = {
     id: alert.id,
     created_at: iso(alert.at),
-    // What Slack and Mattermost show of a webhook.
-    text: letterOf(alert).text,
+    text: inChat(letterOf(alert).text),
     scope: isFrame ? 'frame' : 'key',
     key: isFrame ? null : { id: alert.accountId, name: alert.accountName },
   }
@@ -119,4 +118,9 @@ function alertJson(alert: Alert) {
   }
   const { threshold } = alert
   return { ...given, type: 'budget.threshold_reached', threshold, ...spending }
+}
+
+/** What Slack and Mattermost show of a webhook, where a name in <…> would call a whole channel, or lead elsewhere. */
+function inChat(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
