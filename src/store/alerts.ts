@@ -270,6 +270,7 @@ export async function claimDelivery(
   return numUpdatedRows === 1n
 }
 
+/** Unless it is finished: its destination may have been removed during the attempt. */
 export async function finishDelivery(
   store: Store,
   id: string,
@@ -279,6 +280,7 @@ export async function finishDelivery(
     .updateTable('alert_deliveries')
     .set({ state, result, ...(state === 'waiting' ? {} : { next_attempt_at: null }) })
     .where('id', '=', id)
+    .where('state', '=', 'waiting')
     .execute()
 }
 

@@ -533,6 +533,25 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await desk.call('DELETE', path)
     })
 
+    test('what waits for a destination that is removed is given up, also while it is being sent', async () => {
+      let path = ''
+      const leaving = createServer((_, response) => {
+        void desk.call('DELETE', path).then(() => response.writeHead(500).end())
+      })
+      await new Promise<void>((resolve) => leaving.listen(0, '127.0.0.1', resolve))
+      const { port } = leaving.address() as AddressInfo
+      const hook = { kind: 'webhook', url: `http://127.0.0.1:${port}/` }
+      const { body } = await desk.call('POST', '/alerts/destinations', { body: hook })
+      path = `/alerts/destinations/${body['id']}`
+      const id = await newKey('given up')
+      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      for (const watch of watches) await watch.look()
+      await spendAndLook(id)
+      leaving.close()
+      const delivery = (await deliveries()).find((one) => one['destination'] === body['id'])
+      assert.partialDeepStrictEqual(delivery, { state: 'failed', reason: 'destination_removed' })
+    })
+
     test('a destination is tried, switched off and removed, all on record', async () => {
       const { body: tried } = await desk.call('POST', `/alerts/destinations/${destination}/test`)
       assert.deepEqual(tried, { delivered: true, result: 'answered 200' })
