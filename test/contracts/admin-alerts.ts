@@ -17,6 +17,9 @@ import { until } from '../support/until.ts'
 /** As those of Slack and Teams: whoever knows it can write there. */
 const PATH = '/hook/T0123456/known-to-few'
 
+/** A hook that answers slowly is given up after so long. */
+const ATTEMPT_MS_MAX = 15_000
+
 function nextMonth(): string {
   const now = new Date()
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toUTCString()
@@ -531,6 +534,37 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         result: 'the destination was switched off',
       })
       await desk.call('DELETE', path)
+    })
+
+    test('nobody else makes the last attempt while it is being made', async () => {
+      const nextIn: number[] = []
+      const slow = createServer((_, response) => {
+        const next = desk.store.db
+          .selectFrom('alert_deliveries')
+          .select('next_attempt_at')
+          .where('id', '=', 'dlv_last')
+          .executeTakeFirstOrThrow()
+        void next.then(({ next_attempt_at: at }) => {
+          nextIn.push((at ?? 0) - Date.now())
+          response.end()
+        })
+      })
+      await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
+      const { port } = slow.address() as AddressInfo
+      const hook = { kind: 'webhook', url: `http://127.0.0.1:${port}/` }
+      const { body } = await desk.call('POST', '/alerts/destinations', { body: hook })
+      const [known] = await deliveries()
+      const last = {
+        ...{ id: 'dlv_last', alert_id: (known?.['alert'] as Json)['id'] as string },
+        ...{ destination_id: body['id'] ?? '', address: 'x', state: 'waiting' as const },
+        ...{ attempts: 7, next_attempt_at: 1 },
+      }
+      await desk.store.db.insertInto('alert_deliveries').values(last).execute()
+      await lookAll()
+      slow.close()
+      assert.equal(nextIn.length, 1)
+      assert.ok((nextIn[0] ?? 0) > ATTEMPT_MS_MAX, `${nextIn[0]} ms`)
+      await desk.call('DELETE', `/alerts/destinations/${body['id']}`)
     })
 
     test('what waits for a destination that is removed is given up, also while it is being sent', async () => {

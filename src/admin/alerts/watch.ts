@@ -26,6 +26,8 @@ const LOOK_EVERY_MS = 2_000
 const SECOND_MS = 1_000
 /** How long after each attempt the next one is made; after the last the delivery has failed. */
 const RETRY_MS = [30, 120, 600, 1_800, 3_600, 10_800, 21_600].map((seconds) => seconds * SECOND_MS)
+/** Longer than any attempt takes. */
+const ATTEMPT_MS_MAX = 60 * SECOND_MS
 const REMEMBERED_MAX = 100_000
 const NOTICED_AT_ONCE = 500
 /** So often an account that goes on refusing is looked at again: there may be a new period, or other thresholds. */
@@ -185,7 +187,7 @@ export class AlertWatch {
     const { store, sender } = this.#parts
     const retryMs = RETRY_MS[delivery.attempts]
     // If this node dies on the way, another one tries again when this attempt would have failed.
-    const next = store.clock.now() + (retryMs ?? SECOND_MS)
+    const next = store.clock.now() + (retryMs ?? ATTEMPT_MS_MAX)
     if (!(await claimDelivery(store, delivery, next))) return
     try {
       const destination = await findDestination(store, delivery.destinationId)
