@@ -20,6 +20,7 @@ describe('inputBound', () => {
     ['a byte of JSON at most three', { jsonBytes: 500 }, 2_524],
     ['messages', { items: 3 }, 1_072],
     ['images', { images: 2 }, 11_024],
+    ['tools whose schema only the model knows', { vendorTools: 3, jsonBytes: 50 }, 4_246],
     ['token numbers', { tokens: 7 }, 1_031],
     ['what bytes do not bound fills the window', { unbounded: true }, 100_000],
     ['never above the window', { textBytes: 1_000_000 }, 100_000],

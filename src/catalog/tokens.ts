@@ -14,6 +14,8 @@ const TOKENS_PER_TEXT_BYTE = 1
 const TOKENS_PER_JSON_BYTE = 3
 /** Role, separators and the like around each message or item. */
 const TOKENS_PER_ITEM = 16
+/** Anthropic tells of 245 for a shell, 700 for an editor, 735 for a screen. */
+const TOKENS_PER_VENDOR_TOOL = 1_024
 /** What providers put before a prompt of their own accord, tool instructions included. */
 const TOKENS_PER_REQUEST = 1_024
 
@@ -106,6 +108,7 @@ export function inputBound(input: InputMeasure, kind: ModelKind, window: Window)
     input.jsonBytes * TOKENS_PER_JSON_BYTE +
     input.items * TOKENS_PER_ITEM +
     input.images * window.imageTokens +
+    (input.vendorTools ?? 0) * TOKENS_PER_VENDOR_TOOL +
     input.tokens +
     TOKENS_PER_REQUEST
   return Math.min(bound, most)

@@ -48,6 +48,8 @@ export type InputMeasure = {
   /** Messages and other items that cost a few tokens of framing each. */
   readonly items: number
   readonly images: number
+  /** Tools that a model knows by their type: what it reads of them is not in the request. */
+  readonly vendorTools?: number
   /** Something whose size its bytes do not bound (PDF, URL, audio): only the context window does. */
   readonly unbounded: boolean
   /** Some of it may be sound, which some providers bill at a rate of its own. */

@@ -57,6 +57,12 @@ export class Measure {
     }
   }
 
+  tool(value: unknown, { isVendors }: { readonly isVendors: boolean }): void {
+    this.item()
+    this.json(value)
+    if (isVendors) this.#sum.vendorTools = (this.#sum.vendorTools ?? 0) + 1
+  }
+
   item(): void {
     this.#sum.items += 1
   }

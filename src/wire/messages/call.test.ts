@@ -108,6 +108,15 @@ test('input is measured by what it is', () => {
       { ...plain, tools: [tool], output_config: { format: schema } },
       { textBytes: 7, items: 2, jsonBytes: bytes(tool) + bytes(schema) },
     ],
+    'a tool that the model knows by its type': [
+      { ...plain, tools: [{ type: 'bash_20250124', name: 'bash' }] },
+      {
+        textBytes: 7,
+        items: 2,
+        vendorTools: 1,
+        jsonBytes: bytes({ type: 'bash_20250124', name: 'bash' }),
+      },
+    ],
     'cache marks': [
       { ...plain, cache_control: short },
       { textBytes: 7, cacheWrites: 'short' },

@@ -10,6 +10,7 @@ import { dataType } from '../media.ts'
 import { refuseFileId } from '../refused-fields.ts'
 import { isPacked } from '../seal.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
+import { isVendorTool } from './removals.ts'
 
 export type MeasuredInput = {
   readonly measure: InputMeasure
@@ -32,8 +33,7 @@ export function measureInput(body: JsonObject, measure: Measure): MeasuredInput 
     readContent(message['content'], `messages[${index}].content`, walk)
   }
   for (const [index, tool] of listOf(body['tools']).entries()) {
-    measure.item()
-    measure.json(tool)
+    measure.tool(tool, { isVendors: isObject(tool) && isVendorTool(tool) })
     walk.needs.add('tools')
     if (isObject(tool)) readCacheMark(tool, `tools[${index}].`, walk)
   }

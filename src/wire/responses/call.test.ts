@@ -47,6 +47,17 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
   ],
   ['files', user({ type: 'input_file', file_url: 'https://x' }), { items: 2, unbounded: true }],
   ['tools', { tools: [TOOL] }, { textBytes: 2, items: 2, jsonBytes: bytes(TOOL) }],
+  [
+    'tools that the model knows by their type',
+    { tools: [{ type: 'apply_patch' }, { type: 'shell', environment: { type: 'local' } }] },
+    {
+      textBytes: 2,
+      items: 3,
+      vendorTools: 2,
+      jsonBytes:
+        bytes({ type: 'apply_patch' }) + bytes({ type: 'shell', environment: { type: 'local' } }),
+    },
+  ],
   ['hosted tools not', { tools: [{ type: 'web_search' }] }, { textBytes: 2 }],
   ['schemas', { text: { format: FORMAT } }, { textBytes: 2, jsonBytes: bytes(FORMAT) }],
   [

@@ -13,7 +13,7 @@ import { refuseFields, refuseFileId } from '../refused-fields.ts'
 import { isUnreadable } from './encrypted-reasoning.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
 import { itemType } from './item-type.ts'
-import { searchesMaxOf, usableTools } from './usable-tools.ts'
+import { isVendorTool, searchesMaxOf, usableTools } from './usable-tools.ts'
 
 export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
@@ -163,8 +163,7 @@ function readCacheMark(part: JsonObject, place: string, measure: Measure): void 
 
 function readTool(tool: Json, { measure, needs }: Walk): void {
   needs.add('tools')
-  measure.item()
-  measure.json(tool)
+  measure.tool(tool, { isVendors: isVendorTool(tool) })
 }
 
 function readSettings(body: JsonObject, { measure, needs }: Walk): void {

@@ -58,11 +58,17 @@ function toolsIn(item: Json): readonly Json[] {
   return listOf(objectOf(item)['tools'])
 }
 
+/** Tools that the client describes. */
+const DESCRIBED: ReadonlySet<string> = new Set(['function', 'custom', 'namespace'])
+
+/** Whether the model knows this tool by its type: the request does not say what it reads of it. */
+export function isVendorTool(tool: Json): boolean {
+  return !DESCRIBED.has(toolType(tool))
+}
+
 /** Tools that the client runs, or that need no running: everything else runs at the provider. */
 const CLIENT_TOOLS: ReadonlySet<string> = new Set([
-  'function',
-  'custom',
-  'namespace',
+  ...DESCRIBED,
   'tool_search',
   'local_shell',
   'apply_patch',
@@ -88,7 +94,7 @@ function nameOf(tool: Json): string {
 function usableChoice(choice: Json | undefined, usable: readonly Json[]): Json | undefined {
   if (usable.length === 0) return undefined
   if (!isObject(choice)) return choice
-  const types = new Set(['function', 'custom', 'namespace', ...usable.map(toolType)])
+  const types = new Set([...DESCRIBED, ...usable.map(toolType)])
   if (toolType(choice) !== 'allowed_tools') return types.has(toolType(choice)) ? choice : undefined
   const allowed = listOf(choice['tools'])
   const left = allowed.filter((tool) => types.has(toolType(tool)))
