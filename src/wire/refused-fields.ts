@@ -65,6 +65,12 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   anthropic_beta: { why: 'betas are told in the header anthropic-beta' },
   models: { why: ALLOWLIST },
   fallbacks: { why: ALLOWLIST },
+  // Of LiteLLM, which takes the word of whoever asks it on what follows a refusal, or on all of its routing.
+  context_window_fallbacks: { why: ALLOWLIST },
+  content_policy_fallbacks: { why: ALLOWLIST },
+  context_window_fallback_dict: { why: ALLOWLIST },
+  router_settings_override: { why: ALLOWLIST },
+  user_config: { why: ALLOWLIST },
   fallback_credit_token: { why: ALLOWLIST },
   plugins: { why: ALLOWLIST },
   compound_custom: { why: ALLOWLIST },
