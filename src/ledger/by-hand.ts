@@ -3,6 +3,7 @@
 import { newId } from '../core/ids.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
+import { lapseAlerts } from '../store/alerts.ts'
 import type { Store } from '../store/open.ts'
 import { StoreError } from '../store/errors.ts'
 import { checkReason } from '../store/key-settings.ts'
@@ -27,6 +28,7 @@ export async function topUp(
     throw new StoreError('wrong_state', sentence('key_without_limit'))
   }
   await apply(store, { kind: 'top-up', keyId, amount, note: noteOf(store, change) })
+  await lapseAlerts(store, keyId)
 }
 
 /** Starts the period of a key or of the frame anew, now. It still ends when it would have ended. */

@@ -76,6 +76,8 @@ export type AlertsTable = {
   resets_at: number | null
   /** What the call that was refused could have cost; null for other kinds. */
   required_nanodollars: Generated<bigint | null>
+  /** When another limit made it untrue: from then on it can be given once more. */
+  lapsed_at: Generated<number | null>
 }
 
 export type AlertDeliveriesTable = {

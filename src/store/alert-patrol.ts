@@ -56,6 +56,7 @@ export class AlertPatrol {
           .select(({ fn }) => fn.max('threshold').as('highest'))
           .whereRef('alerts.account_id', '=', 'accounts.id')
           .whereRef('alerts.period_seq', '=', 'accounts.period_seq')
+          .where('alerts.lapsed_at', 'is', null)
           .as('given'),
       )
       .where('id', '>', after)

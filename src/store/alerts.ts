@@ -1,5 +1,5 @@
-// Alerts that were given, each once per account, period and threshold whatever node noticed first, and their way to
-// whoever is to hear of them.
+// Alerts that were given, each once per account, period and threshold whatever node noticed first, unless another limit
+// made them untrue meanwhile, and their way to whoever is to hear of them.
 import type { Insertable, Selectable, Transaction } from 'kysely'
 
 import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
@@ -72,6 +72,25 @@ export async function giveRefused(store: Store, calls: readonly RefusedCall[]): 
     } as const
     await store.db.transaction().execute((tx) => giveAlert(store, tx, refused))
   }
+}
+
+/** Under another limit: what is no longer reached is told once more when it is again, and so are refusals. */
+export async function lapseAlerts(store: Store, accountId: string): Promise<void> {
+  const row = await store.db
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  const account = viewAccount(store, row)
+  const percent = percentSpent(account.spentNanodollars, limitWithTopUp(account) ?? 0n)
+  await store.db
+    .updateTable('alerts')
+    .set({ lapsed_at: store.clock.now() })
+    .where('account_id', '=', accountId)
+    .where('period_seq', '=', row.period_seq)
+    .where('lapsed_at', 'is', null)
+    .where((eb) => eb.or([eb('threshold', '>', percent), eb('kind', '=', 'refused')]))
+    .execute()
 }
 
 type AccountSpending = {

@@ -4,6 +4,7 @@ import { sql, type Selectable } from 'kysely'
 import { formatUsd, NANO_PER_USD, type Nanodollars } from '../core/money.ts'
 import type { PeriodRule } from '../core/periods.ts'
 import { sentence } from '../core/sentences.ts'
+import { lapseAlerts } from './alerts.ts'
 import { recordChange } from './audit.ts'
 import { lockAccount, movedPeriodEnd, viewAccount, type AccountView } from './accounts.ts'
 import { bumpRevision } from './changes.ts'
@@ -106,6 +107,8 @@ export async function setFrame(
       .where('id', '=', FRAME_ID)
       .returningAll()
       .executeTakeFirstOrThrow()
+    if (changed.limit_nanodollars !== account.limit_nanodollars)
+      await lapseAlerts({ ...store, db: tx }, FRAME_ID)
     const [before, after] = [settingsJson(account), settingsJson(changed)]
     const subject = { action: 'frame.change', subject: 'frame', subjectId: FRAME_ID } as const
     await recordChange(store, tx, { ...subject, reason, version, before, after })

@@ -10,6 +10,7 @@ import { newSecret, type KeyMode } from '../core/secret.ts'
 import { sentence } from '../core/sentences.ts'
 import { lockAccount, movedPeriodEnd } from './accounts.ts'
 import { writeAlertRule } from './alert-rules.ts'
+import { lapseAlerts } from './alerts.ts'
 import type { AuditAction } from './audit-actions.ts'
 import { recordChange } from './audit.ts'
 import { bumpRevision } from './changes.ts'
@@ -101,6 +102,7 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
     const kept = (settings.tags ?? key.tags).filter((tag) => !removeTags.includes(tag))
     const { tags } = checkSettings({ tags: [...kept, ...addTags] })
     const { name = key.name, owner = key.owner } = settings
+    const { limitNanodollars: limit = key.limitNanodollars } = settings
     const ofAccount = {
       ...accountColumns(settings),
       ...(await movedPeriodEnd(store, tx, { from: account, to: settings })),
@@ -109,6 +111,7 @@ export async function updateKey(store: Store, idOrName: string, change: KeyChang
     if (hasValues(ofAccount)) {
       await tx.updateTable('accounts').set(ofAccount).where('id', '=', id).execute()
     }
+    if (limit !== key.limitNanodollars) await lapseAlerts({ ...store, db: tx }, id)
     await tx.updateTable('keys').set(ofKey).where('id', '=', id).execute()
     if (settings.alertThresholds !== undefined) {
       await writeAlertRule(tx, id, settings.alertThresholds)

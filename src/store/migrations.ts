@@ -258,4 +258,15 @@ export const MIGRATIONS: readonly Migration[] = [
     minor: 10,
     statements: ['ALTER TABLE alerts ADD COLUMN required_nanodollars INTEGER'],
   },
+  {
+    major: 1,
+    minor: 11,
+    statements: [
+      'ALTER TABLE alerts ADD COLUMN lapsed_at INTEGER',
+      'DROP INDEX alerts_once',
+      'CREATE UNIQUE INDEX alerts_once ON alerts (account_id, period_seq, threshold) WHERE lapsed_at IS NULL',
+      // For the last ones of an account, whatever became of them.
+      'CREATE INDEX alerts_account ON alerts (account_id, at)',
+    ],
+  },
 ]

@@ -84,6 +84,14 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     const body = { name, models: ['sandbox-chat'], budget: '0.0011' }
     return (await desk.call('POST', '/keys', { body })).body['id'] ?? ''
   }
+  const setBudget = async (keyId: string, budget: string): Promise<void> => {
+    const { headers } = await desk.call('GET', `/keys/${keyId}`)
+    const version = { 'if-match': headers.get('etag') ?? '' }
+    const { status: done } = await desk.call('PATCH', `/keys/${keyId}`, {
+      ...{ body: { budget }, headers: version },
+    })
+    assert.equal(done, 200)
+  }
 
   describe('alerts', () => {
     let secret = ''
@@ -238,6 +246,29 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.equal((await alertsOf(id)).length, 2)
     })
 
+    test('what is no longer reached after a higher limit or a top-up is told when it is reached again', async () => {
+      const id = await newKey('raised')
+      await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
+      await spendAndLook(id)
+      const limits = async () => (await alertsOf(id)).map((alert) => alert['limit'])
+      assert.deepEqual(await limits(), ['0.0011'])
+      await setBudget(id, '0.005')
+      await spendAndLook(id)
+      assert.deepEqual(await limits(), ['0.0011'])
+      await spendAndLook(id)
+      assert.deepEqual(await limits(), ['0.005', '0.0011'])
+      // It is still reached, and was told.
+      await setBudget(id, '0.0051')
+      await spendAndLook(id)
+      assert.deepEqual(await limits(), ['0.005', '0.0011'])
+      const body = { amount: '0.009', reason: 'a test' }
+      await desk.call('POST', `/keys/${id}/top-up`, { body })
+      await spendAndLook(id)
+      assert.deepEqual(await limits(), ['0.005', '0.0011'])
+      await spendAndLook(id)
+      assert.deepEqual(await limits(), ['0.0141', '0.005', '0.0011'])
+    })
+
     test('a name calls nobody in a chat, and leads nowhere', async () => {
       const id = await newKey('<!channel> <https://example.com|sign in> & co')
       await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
@@ -321,6 +352,20 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         )
       })
 
+      test('are told again after a higher limit', async () => {
+        const id = await newKey('refusing twice')
+        await refuse(id)
+        await setBudget(id, '0.0012')
+        for (const watch of watches) await watch.stop()
+        const { store, log, alerts: sender } = desk.parts
+        watches = watches.map(() => new AlertWatch({ store, log, sender }))
+        await refuse(id)
+        assert.deepEqual(
+          (await alertsOf(id)).map(({ limit }) => limit),
+          ['0.0012', '0.0011'],
+        )
+      })
+
       test('are no news where all is known to be spent, or nothing is to be told', async () => {
         const count = received.length
         const silent = await newKey('unspoken')
@@ -329,11 +374,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         assert.equal(received.length, count)
         const spent = await newKey('spent')
         await spend(spent)
-        const { headers } = await desk.call('GET', `/keys/${spent}`)
-        await desk.call('PATCH', `/keys/${spent}`, {
-          body: { budget: '0.000012' },
-          headers: { 'if-match': String(headers.get('etag')) },
-        })
+        await setBudget(spent, '0.000012')
         await refuse(spent)
         assert.equal(received.length, count + 1)
         assert.deepEqual(
