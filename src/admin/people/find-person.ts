@@ -2,6 +2,7 @@
 // wherever it is put.
 import { isWellFormedPersonalToken } from '../../core/secret.ts'
 import { findAccessToken, recordTokenUse } from '../../store/access-tokens.ts'
+import { isOutage } from '../../store/outage.ts'
 import { findPerson, updatePerson } from '../../store/people.ts'
 import type { Permission } from '../contract/permissions.ts'
 import type { Identity, Person } from '../identity.ts'
@@ -32,7 +33,7 @@ async function byToken(parts: PeopleParts, authorization: string): Promise<Perso
   if (token === undefined || token.expiresAt <= now) return undefined
   const person = await present(parts, token.personId)
   if (person === undefined) return undefined
-  if (isNews(token.lastUsedAt, now)) await recordTokenUse(store.db, token.id, now)
+  if (isNews(token.lastUsedAt, now)) await noted(recordTokenUse(store.db, token.id, now))
   const { permissions } = token
   const isAllowed = (permission: Permission): boolean =>
     permissions === null || permissions.includes(permission)
@@ -59,9 +60,18 @@ async function present(
   const person = await findPerson(store.db, { id })
   if (person === undefined || person.status !== 'active') return undefined
   const now = store.clock.now()
-  if (isNews(person.lastSeenAt, now)) await updatePerson(store.db, id, { last_seen_at: now })
+  if (isNews(person.lastSeenAt, now)) await noted(updatePerson(store.db, id, { last_seen_at: now }))
   const { permissions } = roleById(await listRoles(store.db), person.roleId)
   return { id, email: person.email, name: person.name, permissions: new Set(permissions) }
+}
+
+/** On a full disk nothing is noted, and who looks for the reason is let in all the same. */
+async function noted(writing: Promise<void>): Promise<void> {
+  try {
+    await writing
+  } catch (thrown) {
+    if (!isOutage(thrown)) throw thrown
+  }
 }
 
 function isNews(at: number | null, now: number): boolean {
