@@ -26,6 +26,9 @@ export type Surroundings = {
   readonly folder: string
 }
 
+/** `NAME` or `NAME:-default`. A variable within the default would end it at the wrong brace. */
+const VARIABLE = /^([A-Za-z_]\w*)(?::-((?:(?!\$\{).)*))?$/s
+
 export function expand(document: unknown, { env, folder }: Surroundings): Expanded {
   const problems: Problem[] = []
   const unreadable: Unreadable[] = []
@@ -46,7 +49,7 @@ export function expand(document: unknown, { env, folder }: Surroundings): Expand
       /\$\$\{|\$\{([^}]*)\}/g,
       (whole: string, inside: string | undefined) => {
         if (inside === undefined) return '${'
-        const [, name = '', fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inside) ?? []
+        const [, name = '', fallback] = VARIABLE.exec(inside) ?? []
         if (name === '') {
           const message = `${whole} is not understood: write \${NAME} or \${NAME:-default}, and $\${ for a plain \${`
           problems.push({ path, message })

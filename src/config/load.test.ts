@@ -223,6 +223,11 @@ describe('what is wrong', () => {
     ],
     ['a malformed variable', 'server: { host: "${1x}" }', ['server.host ${1x} is not understood']],
     [
+      'a variable within a default',
+      'server: { host: "${NOPE:-${OTHER}}" }',
+      ['server.host ${NOPE:-${OTHER} is not understood'],
+    ],
+    [
       'a secret file that is not there',
       'database: file:/no/such',
       ['database names the file /no/such, which cannot be read (ENOENT)'],
