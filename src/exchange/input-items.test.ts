@@ -104,6 +104,16 @@ describe('input items', () => {
     })
   })
 
+  test('have ids of their own also where a provider calls all its answers alike', () => {
+    const alike: Json[] = ['a', 'b', 'c'].map((content) => ({ id: 'msg_0', role: 'user', content }))
+    const listed = page('order=asc', alike).data
+    assert.equal(new Set(listed.map(({ id }) => id)).size, 3)
+    assert.equal(listed[0]?.['id'], 'msg_0')
+    const [last] = page(`order=asc&limit=1&after=${String(listed[1]?.['id'])}`, alike).data
+    assert.equal(textOf(last ?? {}), 'c')
+    assert.deepEqual(page('order=desc', alike).data, listed.toReversed())
+  })
+
   for (const [param, query] of [
     ['limit', 'limit=0'],
     ['limit', 'limit=101'],

@@ -15,13 +15,12 @@ export function itemsOf(input: Json | undefined): readonly Json[] | undefined {
 const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 100
 
+type Stored = { readonly id: string; readonly input: readonly Json[] }
+
 /** One page, newest first unless asked otherwise. `query` has order, limit and after. */
-export function pageOfItems(
-  stored: { readonly id: string; readonly input: readonly Json[] },
-  query: URLSearchParams,
-): JsonObject {
+export function pageOfItems(stored: Stored, query: URLSearchParams): JsonObject {
   const limit = limitOf(query.get('limit'))
-  const listed = stored.input.map((item, index) => listedItem(item, `${stored.id}/${index}`))
+  const listed = listedItems(stored)
   const ordered = orderOf(query.get('order')) === 'asc' ? listed : listed.toReversed()
   const start = startOf(ordered, query.get('after'))
   const data = ordered.slice(start, start + limit)
@@ -63,12 +62,26 @@ const PREFIXES: ReadonlyMap<string, string> = new Map([
   ['custom_tool_call_output', 'ctco'],
 ])
 
-function listedItem(item: Json, place: string): JsonObject {
-  const given = objectOf(item)
-  const type = itemType(given)
-  // Derived from its place: the same item has the same id on every page, and nothing more need be stored.
+/** Some providers give each answer the same id; of those that share one, the first has it. */
+function listedItems({ id, input }: Stored): readonly JsonObject[] {
+  const ids = new Set<string>()
+  return input.map((item, index) => {
+    const given = objectOf(item)
+    const own = stringOf(given['id'])
+    const isFirst = own !== undefined && !ids.has(own)
+    if (isFirst) ids.add(own)
+    return listedItem(given, isFirst ? own : derivedId(given, `${id}/${index}`))
+  })
+}
+
+/** From its place: the same item has the same id on every page, and nothing more need be stored. */
+function derivedId(item: JsonObject, place: string): string {
   const digest = createHash('sha256').update(place).digest('hex').slice(0, 26)
-  const id = stringOf(given['id']) ?? `${PREFIXES.get(type) ?? 'item'}_${digest}`
+  return `${PREFIXES.get(itemType(item)) ?? 'item'}_${digest}`
+}
+
+function listedItem(given: JsonObject, id: string): JsonObject {
+  const type = itemType(given)
   if (type !== 'message') return { ...given, id }
   return { ...given, id, type, status: given['status'] ?? 'completed', content: contentOf(given) }
 }
