@@ -160,6 +160,16 @@ test('a compressed answer keeps its status and has no body to read', async (cont
   await assert.rejects(textOf(body), /compressed/)
 })
 
+test('an answer that says that it is not compressed is none', async (context) => {
+  for (const encoding of ['', 'none', 'Identity']) {
+    const { http, call } = await calling(context, (_, response) => {
+      response.writeHead(200, { 'content-encoding': encoding }).end('plain')
+    })
+    const { body } = await http.send(call, NEVER)
+    assert.equal(await textOf(body), 'plain', encoding)
+  }
+})
+
 test('a reader that leaves early frees the connection', async (context) => {
   const closed = Promise.withResolvers<void>()
   const { http, call } = await calling(context, (request, response) => {

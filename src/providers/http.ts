@@ -20,6 +20,9 @@ const WAITING_BYTES_MAX = 64 * 1024
 /** Larger bodies are not kept while their answers run. */
 const KEPT_BYTES_MAX = 64 * 1024
 
+/** What servers write who do not compress; `none` is no word of the standard, but a common one. */
+const PLAIN: ReadonlySet<string | undefined> = new Set([undefined, '', 'identity', 'none'])
+
 export type HttpCall = {
   readonly url: URL
   readonly method: 'GET' | 'POST'
@@ -179,7 +182,7 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
     controller.rawHeaders = null
     this.#answer.resolve({ status, headers, body: this.#chunks })
     // It was asked for plain bytes; unpacking what comes instead could fill the memory from a few bytes.
-    if ((headers.get('content-encoding') ?? 'identity') === 'identity') return
+    if (PLAIN.has(headers.get('content-encoding')?.toLowerCase())) return
     this.#end(new GatewayError('provider_failed', 'the provider sent a compressed answer'))
     controller.abort(new Error('compressed'))
   }
