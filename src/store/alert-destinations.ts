@@ -5,6 +5,7 @@ import { newId } from '../core/ids.ts'
 import { sentence, SENTENCES } from '../core/sentences.ts'
 import type { AlertDestinationsTable } from './admin-tables.ts'
 import { recordChange, type Change } from './audit.ts'
+import { bumpRevision } from './changes.ts'
 import { StoreError } from './errors.ts'
 import type { Store } from './open.ts'
 import type { Tables } from './tables.ts'
@@ -54,8 +55,7 @@ export async function switchDestination(
   id: string,
   enabled: boolean,
 ): Promise<Destination> {
-  await store.db.transaction().execute(async (tx) => {
-    const before = await findDestination({ ...store, db: tx }, id)
+  await changeOne(store, id, async (tx, before) => {
     await tx
       .updateTable('alert_destinations')
       .set({ enabled: enabled ? 1 : 0 })
@@ -74,8 +74,7 @@ export async function switchDestination(
 
 /** What was to be sent there and was not is given up. */
 export async function deleteDestination(store: Store, id: string): Promise<void> {
-  await store.db.transaction().execute(async (tx) => {
-    const destination = await findDestination({ ...store, db: tx }, id)
+  await changeOne(store, id, async (tx, destination) => {
     await tx.deleteFrom('alert_destinations').where('id', '=', id).execute()
     await tx
       .updateTable('alert_deliveries')
@@ -87,6 +86,18 @@ export async function deleteDestination(store: Store, id: string): Promise<void>
     const shown = shownAddress(destination)
     const before = { kind, address: shown, enabled }
     await record(store, tx, { id, shown, action: 'alert.delete', before, after: null })
+  })
+}
+
+/** One at a time over all nodes, so that the record has what was before, and a removal once. */
+async function changeOne(
+  store: Store,
+  id: string,
+  change: (tx: Transaction<Tables>, destination: Destination) => Promise<void>,
+): Promise<void> {
+  await store.db.transaction().execute(async (tx) => {
+    await bumpRevision(store, tx)
+    await change(tx, await findDestination({ ...store, db: tx }, id))
   })
 }
 

@@ -4,6 +4,7 @@ import type { Transaction } from 'kysely'
 
 import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { recordChange } from './audit.ts'
+import { bumpRevision } from './changes.ts'
 import { checkThresholds } from './key-settings.ts'
 import type { Store } from './open.ts'
 import { FRAME_ID, type Tables } from './tables.ts'
@@ -29,6 +30,8 @@ export async function setFrameThresholds(
 ): Promise<void> {
   const cleaned = checkThresholds(thresholds)
   await store.db.transaction().execute(async (tx) => {
+    // One at a time over all nodes, so that the record has what was before.
+    await bumpRevision(store, tx)
     const before = await readAlertRules({ ...store, db: tx }, FRAME_ID)
     await writeAlertRule(tx, FRAME_ID, cleaned)
     await recordChange(store, tx, {

@@ -519,6 +519,26 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.deepEqual([body['thresholds'], body['own']], [[50, 80, 100], false])
     })
 
+    test('several who set the thresholds of the frame at once all succeed', async () => {
+      const thresholds = [10, 20, 30, 40, 50, 60, 70, 90]
+      const answers = await Promise.all(
+        thresholds.map((one) => desk.call('PUT', '/frame/alerts', { body: { thresholds: [one] } })),
+      )
+      assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([200]))
+      await desk.call('PUT', '/frame/alerts', { body: { thresholds: null } })
+    })
+
+    test('a destination is removed once, whoever does it at the same moment', async () => {
+      const hook = { kind: 'webhook', url }
+      const { body } = await desk.call('POST', '/alerts/destinations', { body: hook })
+      const path = `/alerts/destinations/${body['id']}`
+      const answers = await Promise.all(Array.from({ length: 6 }, () => desk.call('DELETE', path)))
+      const statuses = answers.map((answer) => answer.status)
+      assert.deepEqual(statuses.toSorted(), [200, 404, 404, 404, 404, 404])
+      const audit = await desk.call('GET', `/audit?action=alert.delete&subject_id=${body['id']}`)
+      assert.equal((audit.body['entries'] as unknown as Json[]).length, 1)
+    })
+
     test('nobody waits for a destination that takes nothing, however much is due there', async () => {
       const seen: string[] = []
       const silent = createServer((_, response) => {
