@@ -156,6 +156,18 @@ describe('an item by its id', () => {
     assert.deepEqual(input, [user('one'), thought, says('E'), user('two')])
   })
 
+  test('that a provider gave to several answers stands for the latest', async () => {
+    const alike = (text: string) => ({ ...says(text), id: 'msg_0' })
+    await turn({ input: 'one' }, response('resp_again1', alike('first'), alike('second')))
+    await state.shelf.delete({ keyId, id: 'resp_again1' })
+    await turn({ input: 'two' }, response('resp_again2', alike('latest')))
+    const input = await turn(
+      { input: [{ type: 'item_reference', id: 'msg_0' }, user('three')] },
+      response('resp_again3', says('G')),
+    )
+    assert.deepEqual(input, [alike('latest'), user('three')])
+  })
+
   test('is unknown to another key, when deleted, and when nothing was stored', async () => {
     await turn({ input: 'one' }, response('resp_f1', says('private')))
     await turn({ input: 'one', store: false }, response('resp_f2', says('unstored')))

@@ -188,13 +188,11 @@ async function keep(
     expiresAt,
   })
   // An item can be named by its own id, which alone does not tell the response it is in.
-  const itemIds = outputOf(response)
-    .flatMap((item) => idOf(item) ?? [])
-    .filter(isShelfId)
+  const itemIds = new Set(outputOf(response).flatMap((item) => idOf(item) ?? []))
   try {
     await state.shelf.put([
       sealed(id, JSON.stringify({ input, response })),
-      ...itemIds.map((itemId) => sealed(shelfIdOf(keyId, itemId), id)),
+      ...[...itemIds].filter(isShelfId).map((itemId) => sealed(shelfIdOf(keyId, itemId), id)),
     ])
   } catch (cause) {
     throw new GatewayError(

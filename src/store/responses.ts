@@ -12,7 +12,7 @@ export type SealedResponse = {
 /** Where an answer is kept: under an id, and for the key that it belongs to. */
 export type ResponseName = Pick<SealedResponse, 'id' | 'keyId'>
 
-/** Keeps an answer and whatever belongs to it, at once. Keeping the same answer twice changes nothing. */
+/** Keeps an answer and whatever belongs to it, at once, in place of what the key kept under the same id. */
 export async function putResponses(
   store: Store,
   responses: readonly SealedResponse[],
@@ -29,7 +29,16 @@ export async function putResponses(
         expires_at: expiresAt,
       })),
     )
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet(({ ref }) => ({
+          sealed: ref('excluded.sealed'),
+          created_at: ref('excluded.created_at'),
+          expires_at: ref('excluded.expires_at'),
+        }))
+        .whereRef('responses.key_id', '=', 'excluded.key_id'),
+    )
     .execute()
 }
 

@@ -359,6 +359,20 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.equal(await getResponse(store, mine), undefined)
     })
 
+    test('what is kept again under its name takes the place of what was there', async () => {
+      const { key } = await createKey(store, newKey('with the same again'))
+      const name = { id: 'resp_again', keyId: key.id }
+      for (const [byte, lives] of [
+        [1, 10],
+        [2, 20],
+      ] as const)
+        await putResponses(store, [
+          { ...name, sealed: Uint8Array.of(byte), expiresAt: clock.at + lives },
+        ])
+      assert.deepEqual(new Uint8Array((await getResponse(store, name)) ?? []), Uint8Array.of(2))
+      await deleteResponse(store, name)
+    })
+
     test('what has expired is not found, and is purged piece by piece', async () => {
       const { key } = await createKey(store, newKey('with old responses'))
       for (const [n, expiresAt] of [clock.at, clock.at - 1, clock.at - 2, clock.at + 1].entries()) {
