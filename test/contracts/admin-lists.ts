@@ -53,6 +53,19 @@ export function adminListsContract(fresh: FreshDatabase): void {
   })
   after(() => desk[Symbol.asyncDispose]())
 
+  for (const address of [
+    '/keys?search=%00',
+    '/keys.csv?owner=%00',
+    '/audit?actor=a%00b',
+    '/requests/req_%00',
+    '/alerts/deliveries?before=%00',
+  ])
+    test(`what no database knows is asked for in vain: ${address}`, async () => {
+      const { status, body } = await desk.call('GET', address)
+      assert.equal(status, 400)
+      assert.partialDeepStrictEqual(body['error'], { code: 'invalid_value', reason: 'text_nul' })
+    })
+
   describe('keys', () => {
     test('the last used come first, and those never used last', async () => {
       assert.deepEqual((await listed('')).names, ['alpha', 'beta', 'gamma', 'delta'])
