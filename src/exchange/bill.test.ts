@@ -39,6 +39,7 @@ function billed(usage: Partial<Usage> | undefined, more: Partial<Billed> = {}): 
     isCut: false,
     unseenMs: 0,
     held: 10_000_000n,
+    keepsLong: false,
     ...more,
   }
 }
@@ -52,6 +53,14 @@ test('a possible usage is believed', () => {
     // 50 × 1 + 50 × 0.1 + 10 × 2 micro-dollars
     { cost: 75_000n, estimated: false },
   )
+})
+
+test('what is written to a cache for long costs that also where no lifetimes are told', () => {
+  const usage = { inputTokens: 100, cacheWriteTokens: 80 }
+  assert.equal(billOf(billed(usage)).cost, 120_000n)
+  const long = billed(usage, { keepsLong: true })
+  assert.deepEqual([billOf(long).cost, billOf(long).usage.cacheWriteLongTokens], [180_000n, 80])
+  assert.equal(mostOf(long), 1_180_000n)
 })
 
 test('an explicit zero is a count', () => {

@@ -38,6 +38,8 @@ export type Billed = {
   /** How long a model that thinks was at work unseen, where its client cut it off; else 0. */
   readonly unseenMs: number
   readonly held: Nanodollars
+  /** Whether all that was written to a cache counts as kept for long. */
+  readonly keepsLong: boolean
 }
 
 /** Nothing was billed: no provider was asked, or it refused before it began. */
@@ -52,7 +54,7 @@ export const NOTHING: Bill = {
 
 export function billOf(billed: Billed): Bill {
   const { meter, price, held } = billed
-  const told = meter.isComplete && meter.isCounted ? meter.usage : undefined
+  const told = meter.isComplete && meter.isCounted ? usageTold(billed) : undefined
   const isBelieved = told !== undefined && isPossible(told, billed)
   const usage = isBelieved ? told : estimate(billed)
   const { lines, nanodollars: cost } = costOf(usage, price)
@@ -70,6 +72,10 @@ export function mostOf(billed: Billed): Nanodollars | undefined {
   if (read === undefined) return undefined
   const usage = { ...read, outputTokens: outputTokensMax }
   return costOf(usage, price).nanodollars + surchargeOf(usage, price).nanodollars
+}
+
+function usageTold({ meter: { usage }, keepsLong }: Billed): Usage | undefined {
+  return usage && keepsLong ? { ...usage, cacheWriteLongTokens: usage.cacheWriteTokens } : usage
 }
 
 /** What no tokenizer and no provider can count, whatever it says. */
@@ -117,7 +123,7 @@ function estimate(billed: Billed): Usage {
 
 /** What the provider says that it read, by what is billed differently. Nothing at all is what nobody reads. */
 function inputTold(billed: Billed): Usage | undefined {
-  const told = billed.meter.usage
+  const told = usageTold(billed)
   if (told === undefined || told.inputTokens === 0 || !isInputPossible(told, billed)) return
   return { ...told, outputTokens: 0, reasoningTokens: 0 }
 }

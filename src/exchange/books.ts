@@ -227,6 +227,7 @@ export class Books {
       isCut,
       unseenMs: isCut && mayThink(model, call.output) ? this.#silentMs() : 0,
       held: hold.amountNanodollars,
+      keepsLong: target.keepsLong,
     }
   }
 

@@ -50,6 +50,16 @@ describe('of the formats that a provider speaks', () => {
   })
 })
 
+test('of a long cache the lifetimes are untold where a chat asks a chat for it', () => {
+  const content = (ttl: string) => [{ type: 'text', text: 'Hi', cache_control: { ttl } }]
+  const keepsLong = (ttl: string, formats: readonly UpstreamFormat[]) =>
+    preparedFor('chat', { messages: [{ role: 'user', content: content(ttl) }] }, { formats })[0]
+      ?.keepsLong
+  assert.equal(keepsLong('1h', ['chat']), true)
+  assert.equal(keepsLong('5m', ['chat']), false)
+  assert.equal(keepsLong('1h', ['messages']), false)
+})
+
 test('what an embedding provider has no place for is named', () => {
   const request = requestOf('embeddings', { model: 'm', input: 'Hi', user: 'ann' })
   for (const [formats, dropped] of [

@@ -51,6 +51,8 @@ export type Prepared = Destination & {
   readonly inputTokens: number | undefined
   /** How often it may search the web, which costs something each time. */
   readonly searchesMax: number
+  /** It is asked to keep the prompt for long, and its format does not tell what it kept for how long. */
+  readonly keepsLong: boolean
   /** The same without searches, where they cannot be paid. */
   readonly withoutSearches?: Prepared
   /** What the target is not told, by the client's names. */
@@ -140,6 +142,7 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
     format: codec.format,
     inputTokens: provider.countInput?.(codec.format, request.content.value),
     searchesMax: 0,
+    keepsLong: codec.format === 'chat' && call.input.cacheWrites === 'long',
     dropped: [...call.dropped, ...droppedAtHome],
     content: () => request.content.value,
     encode: (outputTokensMax) =>
@@ -189,6 +192,8 @@ function translate(
     ...destination,
     inputTokens: provider.countInput?.(format, encoded),
     searchesMax: 0,
+    // Cache marks go on in translation only to who tells lifetimes.
+    keepsLong: false,
     dropped: [...new Set([...call.dropped, ...losses])],
     content,
     encode: (outputTokensMax) => {
