@@ -19,3 +19,14 @@ test('every count that the format has comes back as it went', () => {
     assert.deepEqual(decodeUsage(encodeUsage(usage)), usage)
   }
 })
+
+test('what was written to a cache counts as that under each of its names', () => {
+  const counts = { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105 }
+  const details = { cached_tokens: 20 }
+  for (const usage of [
+    { ...counts, prompt_tokens_details: { ...details, cache_write_tokens: 30 } },
+    { ...counts, prompt_tokens_details: { ...details, cache_creation_input_tokens: 30 } },
+    { ...counts, prompt_tokens_details: details, cache_creation_input_tokens: 30 },
+  ])
+    assert.equal(decodeUsage(usage)?.cacheWriteTokens, 30, JSON.stringify(usage))
+})

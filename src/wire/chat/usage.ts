@@ -32,7 +32,12 @@ export function decodeUsage(usage: JsonObject): Usage | undefined {
     inputTokens,
     // Some providers keep their read tokens outside the details object.
     cachedTokens: countIn(input, 'cached_tokens') ?? countIn(usage, 'prompt_cache_hit_tokens') ?? 0,
-    cacheWriteTokens: countIn(input, 'cache_write_tokens') ?? 0,
+    // Alibaba and LiteLLM count it by Anthropic's name, and within the prompt like everybody else.
+    cacheWriteTokens:
+      countIn(input, 'cache_write_tokens') ??
+      countIn(input, 'cache_creation_input_tokens') ??
+      countIn(usage, 'cache_creation_input_tokens') ??
+      0,
     cacheWriteLongTokens: 0,
     // Others leave thinking out of completion_tokens and count it in the total alone.
     outputTokens: Math.max(written ?? 0, (total ?? 0) - inputTokens),
