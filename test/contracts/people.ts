@@ -196,6 +196,22 @@ export function peopleContract(fresh: FreshDatabase): void {
       await makePersonLink(desk, 'guest@example.com', 'invitation')
     })
 
+    test('changes nobody once they are blocked or hold another role, although they asked before', async () => {
+      const late = 'late@example.com'
+      await add(late, 'Host')
+      const lateDesk = await deskOf(late, ['people:manage', 'usage:read'])
+      const results = await Promise.allSettled([
+        blockPerson(desk, late),
+        blockPerson(lateDesk, 'host@example.com'),
+      ])
+      assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+      for (const email of ['host@example.com', late]) await unblockPerson(operator, email)
+      await changePerson(operator, late, { role: 'Viewer' })
+      await refuses('not_permitted', blockPerson(lateDesk, 'guest@example.com'))
+      await removePerson(operator, late)
+      await refuses('not_signed_in', blockPerson(lateDesk, 'guest@example.com'))
+    })
+
     test('cannot block or remove themselves, nor move to another address without the password', async () => {
       await refuses(
         'wrong_state',

@@ -2,11 +2,11 @@
 // they come by the screens, by a script or by the command line.
 import { sentence } from '../../core/sentences.ts'
 import type { Store } from '../../store/open.ts'
-import { changePeople, countActive, type Tx } from '../../store/people.ts'
+import { changePeople, countActive, findPerson, type Tx } from '../../store/people.ts'
 import { PERMISSIONS, type Permission } from '../contract/permissions.ts'
 import { AdminError } from '../error.ts'
 import { refusal, type Attempt } from './refuse.ts'
-import { listRoles, type Role } from './role-list.ts'
+import { listRoles, roleById, type Role } from './role-list.ts'
 
 export type Desk = {
   /** In the name of whoever acts. */
@@ -26,13 +26,15 @@ export function operatorDesk(store: Store): Desk {
  * configuration, if there was anyone before. What is refused is recorded, and nothing of it happens.
  */
 export async function change<Result>(
-  { store }: Desk,
+  desk: Desk,
   attempt: Attempt,
   work: (tx: Tx, roles: readonly Role[]) => Promise<Result>,
 ): Promise<Result> {
+  const { store } = desk
   try {
     return await changePeople(store, async (tx) => {
       const roles = await listRoles(tx)
+      await demandPresence(desk, tx, roles)
       const before = await managers(tx, roles)
       const result = await work(tx, roles)
       const after = await managers(tx, await listRoles(tx))
@@ -45,6 +47,25 @@ export async function change<Result>(
     if (!(error instanceof AdminError) || error.code === 'not_found') throw error
     throw await refusal(store, attempt, error)
   }
+}
+
+/** Whoever was faster may have blocked the one who asks, or taken rights from them, since their call was let in. */
+async function demandPresence(
+  { personId, rights }: Desk,
+  tx: Tx,
+  roles: readonly Role[],
+): Promise<void> {
+  if (personId === null) return
+  const person = await findPerson(tx, { id: personId })
+  if (person?.status !== 'active') {
+    throw new AdminError('not_signed_in', sentence('sign_in_needed'))
+  }
+  const held = roleById(roles, person.roleId).permissions
+  const permission = [...rights].find((each) => !held.includes(each))
+  if (permission === undefined) return
+  throw new AdminError('not_permitted', sentence('permission_missing', { permission }), {
+    permission,
+  })
 }
 
 /** Nobody gives a right that they do not hold, nor touches somebody who holds one: a reset link would be a way to it. */
