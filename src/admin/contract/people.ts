@@ -37,7 +37,7 @@ export const role = z.object({
   people: z.int(),
 })
 
-const roleId = z.string().min(1, 'choose a role').max(100)
+const roleId = withoutNul(z.string().min(1, 'choose a role').max(100))
 const roleBody = z.strictObject({
   name: withoutNul(z.string().trim().min(1, 'write a name').max(ROLE_NAME_LENGTH_MAX)),
   permissions: z.array(z.enum(PERMISSIONS)),

@@ -13,7 +13,9 @@ test('a NUL character is refused in every name', () => {
   const email = 'ann@example.com'
   for (const [schema, body] of [
     [peopleRoutes.invitePerson.body, { email, name: NAME, role: 'viewer' }],
+    [peopleRoutes.invitePerson.body, { email, role: NAME }],
     [peopleRoutes.changePerson.body, { name: NAME }],
+    [peopleRoutes.changePerson.body, { role: NAME }],
     [peopleRoutes.createRole.body, { name: NAME, permissions: [] }],
     [profileRoutes.changeProfile.body, { name: NAME }],
     [profileRoutes.createToken.body, { name: NAME, expires_at: '2027-01-31T00:00:00Z' }],
