@@ -12,6 +12,7 @@ import type { Caller } from './caller.ts'
 import type { Basis, RaisedBounds } from './raised-bounds.ts'
 import { refusalOf } from './refusal.ts'
 import type { Tokenizer } from './tokenizer.ts'
+import type { Count } from './tokenizer-worker.ts'
 
 export type Admission = {
   readonly caller: Caller
@@ -118,13 +119,13 @@ async function ledgerSays(
   if (outcome.reserved || outcome.reason !== 'recount') {
     return { ...first, basis: 'bytes', outcome, maySearch: true }
   }
-  const [textTokens, countedAt] = await Promise.all([
+  const [texts, countedAt] = await Promise.all([
     // What nothing but the window bounds is bounded by it however few its words are.
     request.call.input.unbounded ? undefined : tokenizer.count(request.texts()),
     request.countAtTargets(),
   ])
   const maySearch = request.caller.whenTight === 'refuse'
-  const recounted = askOf(request, raisedBounds, { textTokens, countedAt, maySearch })
+  const recounted = askOf(request, raisedBounds, { texts, countedAt, maySearch })
   const basis = recounted.inputTokens < first.inputTokens ? 'count' : 'bytes'
   return { ...recounted, basis, outcome: await ledger[how](recounted.ask), maySearch }
 }
@@ -144,7 +145,7 @@ type Said = Bounded & {
 type Recount = {
   readonly maySearch: boolean
   /** Undefined when nobody could count them: then their bytes still bound them. */
-  readonly textTokens: number | undefined
+  readonly texts: Count | undefined
   readonly countedAt: (target: Target) => number | undefined
 }
 
@@ -188,18 +189,18 @@ function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: 
 /** What somebody's count bounds the input by; undefined = nobody could count. */
 function countedTokens(
   { model, call }: AdmissionRequest,
-  { countedAt, textTokens }: Recount,
+  { countedAt, texts }: Recount,
   target: Target,
 ): number | undefined {
   const counted = countedAt(target)
   if (counted !== undefined) return countedBound(counted)
-  if (textTokens === undefined) return undefined
-  return recountedBound(call.input, textTokens, { kind: model.kind, window: target })
+  if (texts === undefined) return undefined
+  return recountedBound(call.input, texts.most, { kind: model.kind, window: target })
 }
 
 /** Tokens per minute go by what is likely; of what bytes tell nothing about, only the bound is known. */
 function likelyTokensOf({ input }: Call, bound: number, recount: Recount | undefined): number {
-  return input.unbounded ? bound : Math.min(likelyInput(input, recount?.textTokens), bound)
+  return input.unbounded ? bound : Math.min(likelyInput(input, recount?.texts?.likely), bound)
 }
 
 /** Where every target tells its exact input there is nothing to count again. */

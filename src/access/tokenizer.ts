@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads'
 
 import { moduleBeside } from '../core/module-beside.ts'
-import type { CountReply, CountRequest } from './tokenizer-worker.ts'
+import type { Count, CountReply, CountRequest } from './tokenizer-worker.ts'
 
 /** More than any context window holds. */
 const CHARACTERS_MAX = 8_000_000
@@ -14,18 +14,18 @@ export class Tokenizer {
   readonly #countMsMax: number
   #worker: Worker | undefined
   #lastId = 0
-  readonly #waiting = new Map<number, (tokens: number | undefined) => void>()
+  readonly #waiting = new Map<number, (count: Count | undefined) => void>()
 
   constructor({ countMsMax = COUNT_MS_MAX } = {}) {
     this.#countMsMax = countMsMax
   }
 
   /** How many tokens these texts are; undefined when that cannot be told in time. */
-  async count(texts: readonly string[]): Promise<number | undefined> {
+  async count(texts: readonly string[]): Promise<Count | undefined> {
     const characters = texts.reduce((sum, text) => sum + text.length, 0)
     if (characters > CHARACTERS_MAX || this.#waiting.size >= WAITING_MAX) return undefined
     const id = ++this.#lastId
-    const { promise, resolve } = Promise.withResolvers<number | undefined>()
+    const { promise, resolve } = Promise.withResolvers<Count | undefined>()
     const worker = this.#thread()
     this.#waiting.set(id, resolve)
     worker.postMessage({ id, texts } satisfies CountRequest)
@@ -47,8 +47,8 @@ export class Tokenizer {
     if (this.#worker !== undefined) return this.#worker
     const file = moduleBeside(import.meta.url, 'tokenizer-worker')
     const worker = new Worker(file, { name: 'tokenizer' })
-    worker.on('message', ({ id, tokens }: CountReply) => {
-      this.#waiting.get(id)?.(tokens)
+    worker.on('message', ({ id, ...count }: CountReply) => {
+      this.#waiting.get(id)?.(count)
       this.#waiting.delete(id)
     })
     worker.on('error', () => this.#lose(worker))

@@ -37,5 +37,6 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
 }
 
 async function countHere({ tokenizer }: Parts, call: Call, body: JsonObject): Promise<number> {
-  return likelyInput(call.input, await tokenizer.count(textsOf(readCountCall, body)))
+  const count = await tokenizer.count(textsOf(readCountCall, body))
+  return likelyInput(call.input, count?.likely)
 }
