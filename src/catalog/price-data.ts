@@ -37,12 +37,17 @@ export const bundledPrices: PriceLookup = ({ list, model, now }) => {
   const found = calcPrice({}, model, { providerId: provider.id, timestamp: new Date(now) })
   if (found === null) return undefined
   const price = toPrice(found.model_price)
-  if (price === undefined) return undefined
+  if (price === undefined || isMute(model, found.model_price)) return undefined
   return {
     price,
     context: found.model.context_window ?? null,
     changesAt: Array.isArray(found.model.prices) ? nextChange(found.model.prices, now) : null,
   }
+}
+
+/** Of a model that is made for sound, which costs many times as much as text, the data tells the price of text alone. */
+function isMute(model: string, data: ModelPrice): boolean {
+  return /\baudio\b/.test(model) && data['input_audio_mtok'] === undefined
 }
 
 function toPrice(data: ModelPrice): Price | undefined {
@@ -70,6 +75,8 @@ function toPrice(data: ModelPrice): Price | undefined {
   })
 }
 
+const OUTPUTS = ['output_mtok', 'output_image_mtok', 'output_video_mtok']
+
 /** The rates for a request that reads so many tokens. */
 function ratesAbove(data: ModelPrice, inputTokens: number): Rates {
   const rate = (name: string): Picodollars | undefined => {
@@ -87,7 +94,10 @@ function ratesAbove(data: ModelPrice, inputTokens: number): Rates {
     cacheWriteShort: cacheWrite ?? input,
     // Some lists leave the hour's cache out; where writes cost extra, Anthropic's rule is twice the input.
     cacheWriteLong: rate('cache_write_1h_mtok') ?? (cacheWrite === undefined ? input : input * 2n),
-    output: rate('output_mtok') ?? 0n,
+    // Who makes pictures makes them unasked, and usage does not tell them from words.
+    output: OUTPUTS.map((name) => rate(name) ?? 0n).reduce((one, other) =>
+      one > other ? one : other,
+    ),
   }
 }
 
