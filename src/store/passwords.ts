@@ -1,14 +1,16 @@
 // Where the hash of a person's password is kept: in the identity that better-auth looks up when somebody signs in.
 import { newId } from '../core/ids.ts'
-import { PASSWORD_PROVIDER, type Queries } from './people.ts'
+import { normalEmail, PASSWORD_PROVIDER, type Queries } from './people.ts'
 import { deleteOpenLinks } from './person-links.ts'
 import type { Store } from './open.ts'
+
+export type Password = { readonly personId: string; readonly hash: string }
 
 /** Sets or replaces the hash. Links that were to do the same no longer work. */
 export async function setPassword(
   { clock }: Pick<Store, 'clock'>,
   db: Queries,
-  { personId, hash }: { readonly personId: string; readonly hash: string },
+  { personId, hash }: Password,
 ): Promise<void> {
   const at = new Date(clock.now()).toISOString()
   await db
@@ -29,4 +31,27 @@ export async function setPassword(
     )
     .execute()
   await deleteOpenLinks(db, personId)
+}
+
+export async function findPassword(db: Queries, email: string): Promise<Password | undefined> {
+  const row = await db
+    .selectFrom('people')
+    .innerJoin('person_accounts', 'person_accounts.user_id', 'people.id')
+    .select(['people.id', 'person_accounts.password'])
+    .where('people.email', '=', normalEmail(email))
+    .where('person_accounts.provider_id', '=', PASSWORD_PROVIDER)
+    .executeTakeFirst()
+  return row && { personId: row.id, hash: row.password ?? '' }
+}
+
+/** Whether it is this one still. Changes nothing, but as a write it waits for whoever is setting another. */
+export async function isStillPassword(db: Queries, { personId, hash }: Password): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('person_accounts')
+    .set({ password: hash })
+    .where('provider_id', '=', PASSWORD_PROVIDER)
+    .where('account_id', '=', personId)
+    .where('password', '=', hash)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }

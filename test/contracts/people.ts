@@ -8,6 +8,7 @@ import { AdminError } from '../../src/admin/error.ts'
 import { operatorDesk, type Desk } from '../../src/admin/people/desk.ts'
 import { limitTries, signInTries, takeTriesBack } from '../../src/admin/people/limits.ts'
 import { makePersonLink, makeSetupLink, useOpenLink } from '../../src/admin/people/links.ts'
+import { hashPassword } from '../../src/admin/people/password.ts'
 import {
   addPerson,
   answerPeople,
@@ -22,7 +23,10 @@ import {
 import { answerRoles, changeRole, createRole, removeRole } from '../../src/admin/people/roles.ts'
 import { listAudit } from '../../src/store/audit-list.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
-import { markJoined } from '../../src/store/people.ts'
+import { setPassword } from '../../src/store/passwords.ts'
+import { changePeople, markJoined } from '../../src/store/people.ts'
+import { deleteSessions, listPersonSessions } from '../../src/store/person-sessions.ts'
+import type { Log } from '../../src/telemetry/log.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { type FreshDatabase } from '../support/store.ts'
 
@@ -247,6 +251,31 @@ export function peopleContract(fresh: FreshDatabase): void {
         { field: 'permissions', before: ['usage:read'], after: ['audit:read'] },
       ])
     })
+  })
+
+  test('nobody stays by the old password, however close they come to the new one', async () => {
+    const { betterAuthSignIn } = await import('../../src/admin/people/better-auth.ts')
+    const log: Log = { info: () => {}, warn: () => {}, error: () => {}, flush: () => {} }
+    const site = { publicUrl: 'http://127.0.0.1:4000', oidc: undefined }
+    const signIn = betterAuthSignIn({ store, log, secret: 'a secret of the test', ...site })
+    const visit = { cookie: undefined, address: '127.0.0.1', userAgent: undefined }
+    const email = 'quick@example.com'
+    const [old, changed] = [await hashPassword(PASSWORD), await hashPassword('another password')]
+    const { id: personId } = await add(email, 'viewer')
+    // Each time a little later, so that some of the changes fall between the check and the session.
+    for (let reads = 0; reads < 30; reads++) {
+      await setPassword(store, store.db, { personId, hash: old })
+      const coming = signIn.signIn(visit, { email, password: PASSWORD })
+      for (let read = 0; read < reads; read++) await answerPerson(store.db, email)
+      await changePeople(store, async (tx) => {
+        await setPassword(store, tx, { personId, hash: changed })
+        await deleteSessions(tx, { personId })
+      })
+      await coming
+      const sessions = await listPersonSessions(store.db, { personId, now: clock.now() })
+      assert.deepEqual(sessions, [], `after ${reads} reads`)
+    }
+    await removePerson(operator, email)
   })
 
   test('a link works for one of many who use it at once', async () => {

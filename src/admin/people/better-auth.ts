@@ -4,6 +4,8 @@ import { isAPIError } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
 
 import { isFirstAttempt } from '../../store/attempts.ts'
+import type { Store } from '../../store/open.ts'
+import { findPassword, isStillPassword } from '../../store/passwords.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
 import {
   ADDRESS_HEADER,
@@ -35,19 +37,7 @@ export function betterAuthSignIn(options: SignInOptions): SignIn {
       return { id, personId: userId, expiresAt: expiresAt.getTime() }
     },
 
-    async signIn(visit, { email, password }) {
-      const refused: SignInOutcome = { outcome: 'refused', personId: null }
-      return refusing<SignInOutcome>(refused, async () => {
-        const body = { email, password }
-        const call = { ...asked(visit), body, returnHeaders: true as const }
-        const { headers, response } = await api.signInEmail(call)
-        const cookies = headers.getSetCookie()
-        // Of the two answers the library has here only one is in its types.
-        if ('twoFactorRedirect' in response) return { outcome: 'code-needed', cookies }
-        return { outcome: 'signed-in', personId: response.user.id, cookies }
-      })
-    },
-
+    signIn: (visit, given) => signIn(options, auth, { visit, ...given }),
     enterCode: (visit, given) => enterCode(options, auth, { visit, ...given }),
 
     async signOut(visit) {
@@ -90,6 +80,34 @@ export function betterAuthSignIn(options: SignInOptions): SignIn {
   }
 }
 
+type PasswordGiven = {
+  readonly visit: Visit
+  readonly email: string
+  readonly password: string
+}
+
+async function signIn(
+  { store }: SignInOptions,
+  auth: Auth,
+  { visit, email, password }: PasswordGiven,
+): Promise<SignInOutcome> {
+  const refused: SignInOutcome = { outcome: 'refused', personId: null }
+  const known = await findPassword(store.db, email)
+  return refusing<SignInOutcome>(refused, async () => {
+    const call = { ...asked(visit), body: { email, password }, returnHeaders: true as const }
+    const { headers, response } = await auth.api.signInEmail(call)
+    // Whoever set another password meanwhile has ended all sessions, and may have been too early for this one.
+    if (known === undefined || !(await isStillPassword(store.db, known))) {
+      await endSessionIn(store, auth, headers)
+      return refused
+    }
+    const cookies = headers.getSetCookie()
+    // Of the two answers the library has here only one is in its types.
+    if ('twoFactorRedirect' in response) return { outcome: 'code-needed', cookies }
+    return { outcome: 'signed-in', personId: response.user.id, cookies }
+  })
+}
+
 type CodeGiven = {
   readonly visit: Visit
   readonly code: string
@@ -110,8 +128,7 @@ async function enterCode(
       : auth.api.verifyBackupCode(call))
     const personId = response.user.id
     if (kind === 'app' && !(await takeCode({ store }, { personId, code }))) {
-      const made = await sessionIn(auth, headers)
-      await deleteSessions(store.db, { personId, only: made?.id ?? '' })
+      await endSessionIn(store, auth, headers)
       return { outcome: 'refused', personId }
     }
     return { outcome: 'signed-in', personId, cookies: headers.getSetCookie() }
@@ -138,6 +155,12 @@ async function sessionIn({ api }: Auth, answered: Headers) {
   const cookie = answered.getSetCookie().map((each) => each.split(';', 1)[0])
   const found = await api.getSession({ headers: new Headers({ cookie: cookie.join('; ') }) })
   return found?.session
+}
+
+/** Ends the session that an answer opens: it was made before all was checked. */
+async function endSessionIn({ db }: Store, auth: Auth, answered: Headers): Promise<void> {
+  const made = await sessionIn(auth, answered)
+  if (made !== undefined) await deleteSessions(db, { personId: made.userId, only: made.id })
 }
 
 /** Whose password was right in the step before: the cookie names the sign-in, which only its own browser knows. */
