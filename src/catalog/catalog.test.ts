@@ -75,6 +75,17 @@ describe('entries', () => {
     )
   })
 
+  test('what was tuned from a model is like it, but for its price', () => {
+    const [tuned] = only(
+      entry({ id: 'tuned', targets: ['openai/ft:gpt-4o-mini-2024-07-18:acme::x'] }),
+    ).targets
+    assert.deepEqual(
+      [tuned?.context, tuned?.maxOutput, tuned?.imageTokens],
+      [128_000, 16_384, 48_169],
+    )
+    assert.equal(tuned?.price.rates.input, 300_000n)
+  })
+
   test('without price, window or output limit it is listed with what to set', () => {
     const house = { id: 'house', targets: ['local/llama'] }
     assert.match(only(entry(house)).reason ?? '', /no price .*set price or price_like for house/)

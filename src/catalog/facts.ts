@@ -16,10 +16,14 @@ export function factsOf(model: string): Facts | undefined {
   return BY_NAME.get(model) ?? BY_NAME.get(plainName(model))
 }
 
-/** `us.anthropic.claude-opus-4-6-v1:0`, `openai/gpt-5-2025-08-07`, `claude-opus-4-5@20251101`: the same models elsewhere. */
+/**
+ * `us.anthropic.claude-opus-4-6-v1:0`, `openai/gpt-5-2025-08-07`, `claude-opus-4-5@20251101`: the same models elsewhere;
+ * `ft:gpt-4o-mini-2024-07-18:acme::x`: one that was tuned.
+ */
 function plainName(model: string): string {
   return model
     .replace(/^.*\//, '')
+    .replace(/^ft:([^:]+):.*$/, '$1')
     .replace(/^(?:[a-z-]+\.)?(?:anthropic|openai|amazon)\./, '')
     .replace(/-(?:v\d+(?::\d+)?|\d:\d)$/, '')
     .replace(/[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '')
