@@ -46,3 +46,7 @@ test('the past is a date or a while ago', () => {
   assert.throws(() => readPast('yesterday'), RangeError)
   assert.throws(() => readPast('none'), RangeError)
 })
+
+test('no while ago is longer than there were clocks', () => {
+  assert.equal(readPast('999999999d')(Date.UTC(2026, 10, 16)), 0)
+})

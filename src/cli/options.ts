@@ -55,7 +55,8 @@ export function readDuration(text: string): number {
 /** A date, or a while ago as seen from now. */
 export function readPast(text: string): (now: number) => number {
   const ago = parseDuration(text)
-  if (ago !== undefined) return (now) => now - ago
+  // Not before 1970: nothing was used then, and no date is written so far back.
+  if (ago !== undefined) return (now) => Math.max(0, now - ago)
   try {
     const moment = readMoment(text)
     if (moment !== 'none') return () => moment
