@@ -59,6 +59,13 @@ test('count_tokens tells what the provider counts, else what is counted here', a
   assert.ok(own > 0 && own !== 77)
 })
 
+test('a schema by its older name is counted, too', async () => {
+  const key = await gateway.key('schemas', 'counts')
+  const format = { type: 'json_schema', schema: { type: 'object' } }
+  await ask(key, COUNT_PATH, { model: 'counts', messages: hello(1), output_format: format })
+  assert.deepEqual(upstream.requests.at(-1)?.body['output_config'], { format })
+})
+
 test('a client that leaves while the provider counts is in the books as gone', async () => {
   const key = await gateway.key('leaves', 'counts-never')
   const client = new AbortController()

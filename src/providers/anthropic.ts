@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import type { JsonObject } from '../core/json.ts'
-import { numberOf } from '../core/json.ts'
+import { isGiven, numberOf, objectOf } from '../core/json.ts'
 import { text } from '../core/units.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'
@@ -89,5 +89,8 @@ function anthropicProvider(settings: Settings, tools: AdapterTools): Provider {
 const COUNTABLE = ['messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config']
 
 function countable(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => COUNTABLE.includes(name)))
+  const { output_format: format, output_config: config } = body
+  // Known there by its newer name alone.
+  const told = isGiven(format) ? { ...body, output_config: { ...objectOf(config), format } } : body
+  return Object.fromEntries(Object.entries(told).filter(([name]) => COUNTABLE.includes(name)))
 }
