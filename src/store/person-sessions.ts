@@ -30,6 +30,15 @@ export async function listPersonSessions(
   }))
 }
 
+export async function hasSession(db: Queries, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('person_sessions')
+    .select('id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 export type Ended = {
   readonly personId: string
   /** This one alone. */

@@ -412,6 +412,33 @@ for (const [name, fresh] of [
       await signIn('gil@example.com')
     })
 
+    test('who knows the old password undoes no reset that was faster, and keeps no token', async () => {
+      const email = 'ivy@example.com'
+      await join(email, 'Viewer')
+      const id = await idOf(email)
+      let known = PASSWORD
+      for (let round = 0; round < 3; round++) {
+        const thief = await signIn(email, known)
+        const { json } = await ann.post(`/people/${id}/reset-password`)
+        const link = { token: tokenOf(json.url), password: `chosen by herself ${round}` }
+        const theft = { current: known, password: `chosen by a thief ${round}` }
+        const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+        const [reset, changed, token] = await Promise.all([
+          new Browser(gateway.url).post('/links/use', link),
+          thief.post('/profile/password', theft),
+          thief.post('/profile/tokens', { name: 'kept', expires_at, password: known }),
+        ])
+        // A new password ends the link; a link that was used ends the session.
+        const isReset = reset.status === 200
+        assert.notEqual(isReset, changed.status === 200)
+        known = isReset ? link.password : theft.password
+        await signIn(email, known)
+        if (!isReset) continue
+        const bearer = { authorization: `Bearer ${token.json.secret}` }
+        assert.equal((await new Browser(gateway.url).get('/profile', bearer)).status, 401)
+      }
+    })
+
     test('too many attempts are refused, the right password too, on every node', async () => {
       await join('hal@example.com', 'Viewer')
       const other =

@@ -14,11 +14,11 @@ import { AdminError, invalidValue } from '../error.ts'
 import type { Person } from '../identity.ts'
 import { checkedEmail, chooseEmail } from './emails.ts'
 import { limitTries, takeTriesBack } from './limits.ts'
+import { demandOpen, sessionOf } from './own-session.ts'
 import { demandBrowser, storeFor, visitOf, type PeopleParts } from './parts.ts'
 import { hashPassword, passwordProblem } from './password.ts'
 import { subjectOf } from './people.ts'
 import { proofTries, proven, type Caller } from './proof.ts'
-import type { Session } from './sign-in.ts'
 import { signedInAnswer } from './signed-in-answer.ts'
 import { tokenHandlers } from './token-handlers.ts'
 
@@ -67,6 +67,7 @@ function accountHandlers(
       if (email === person.email) return read(person)
       const store = storeFor(parts, call)
       await changePeople(store, async (tx) => {
+        await demandOpen(tx, session)
         await chooseEmail(tx, person, { email, session: session.id })
         const fields = { before: { email: person.email }, after: { email } }
         await recordChange(store, tx, { action: 'person.change', ...subjectOf(person), ...fields })
@@ -82,6 +83,7 @@ function accountHandlers(
       await proven(parts, call, { password: body.current, field: 'current' })
       const hash = await hashPassword(body.password)
       const work = async (tx: Tx): Promise<void> => {
+        await demandOpen(tx, session)
         await setPassword(parts.store, tx, { personId: person.id, hash })
         await deleteSessions(tx, { personId: person.id, except: session.id })
       }
@@ -205,15 +207,8 @@ async function recorded(
   { action, before = {}, after = {}, work }: Recorded,
 ): Promise<void> {
   const store = storeFor(parts, call)
-  await store.db.transaction().execute(async (tx) => {
+  await changePeople(store, async (tx) => {
     await work?.(tx)
     await recordChange(store, tx, { action, ...subjectOf(call.person), before, after })
   })
-}
-
-async function sessionOf(parts: PeopleParts, call: Caller): Promise<Session> {
-  demandBrowser(call.person)
-  const session = await (await parts.signIn()).session(visitOf(call))
-  if (session === undefined) throw new AdminError('not_signed_in', sentence('sign_in_again'))
-  return session
 }

@@ -10,11 +10,12 @@ import {
 import type { AccessToken } from '../../store/access-tokens.ts'
 import { recordChange } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
-import { findPerson, type Tx } from '../../store/people.ts'
+import { changePeople, findPerson, type Tx } from '../../store/people.ts'
 import type { HandlersOf } from '../call.ts'
 import { PERMISSIONS } from '../contract/permissions.ts'
 import { TOKEN_DAYS_MAX, type profileRoutes } from '../contract/profile.ts'
 import { AdminError, invalidValue } from '../error.ts'
+import { demandOpen, sessionOf } from './own-session.ts'
 import { demandBrowser, storeFor, type PeopleParts } from './parts.ts'
 import { proven, type Caller } from './proof.ts'
 import { refusal } from './refuse.ts'
@@ -30,7 +31,7 @@ export function tokenHandlers(
 
     async createToken(call) {
       const { person, body } = call
-      demandBrowser(person)
+      const session = await sessionOf(parts, call)
       const store = storeFor(parts, call)
       const { name, permissions } = body
       const missing = permissions?.find((permission) => !person.permissions.has(permission))
@@ -42,7 +43,8 @@ export function tokenHandlers(
       }
       const expiresAt = expiryOf(body.expires_at, store.clock.now())
       await provenIfPossible(parts, call, body.password)
-      return store.db.transaction().execute(async (tx) => {
+      return changePeople(store, async (tx) => {
+        await demandOpen(tx, session)
         const given = { personId: person.id, name, permissions, expiresAt }
         const { token, secret } = await insertAccessToken(store, tx, given)
         await recordToken(store, tx, { action: 'token.create', token })

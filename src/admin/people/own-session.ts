@@ -1,0 +1,25 @@
+// The session by which somebody changes their own account: it must be open still when the change is made, because whoever
+// ends it, as a reset of the password does, means to keep them from just that.
+import { sentence } from '../../core/sentences.ts'
+import type { Tx } from '../../store/people.ts'
+import { hasSession } from '../../store/person-sessions.ts'
+import { AdminError } from '../error.ts'
+import { demandBrowser, visitOf, type PeopleParts } from './parts.ts'
+import type { Caller } from './proof.ts'
+import type { Session } from './sign-in.ts'
+
+export async function sessionOf(parts: PeopleParts, call: Caller): Promise<Session> {
+  demandBrowser(call.person)
+  const session = await (await parts.signIn()).session(visitOf(call))
+  if (session === undefined) throw ended()
+  return session
+}
+
+/** Inside `changePeople`, where nobody ends it meanwhile. */
+export async function demandOpen(tx: Tx, { id }: Session): Promise<void> {
+  if (!(await hasSession(tx, id))) throw ended()
+}
+
+function ended(): AdminError {
+  return new AdminError('not_signed_in', sentence('sign_in_again'))
+}
