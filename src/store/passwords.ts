@@ -6,7 +6,7 @@ import type { Store } from './open.ts'
 
 export type Password = { readonly personId: string; readonly hash: string }
 
-/** Sets or replaces the hash. Links that were to do the same no longer work. */
+/** Sets or replaces the hash. Links that were to do the same no longer work, nor sign-ins that wait for their code. */
 export async function setPassword(
   { clock }: Pick<Store, 'clock'>,
   db: Queries,
@@ -31,6 +31,7 @@ export async function setPassword(
     )
     .execute()
   await deleteOpenLinks(db, personId)
+  await db.deleteFrom('verifications').where('value', '=', personId).execute()
 }
 
 export async function findPassword(db: Queries, email: string): Promise<Password | undefined> {

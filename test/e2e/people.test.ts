@@ -439,6 +439,21 @@ for (const [name, fresh] of [
       }
     })
 
+    test('a sign-in that waits for its code ends with the password it began with', async () => {
+      const email = 'jan@example.com'
+      const jan = await join(email, 'Viewer')
+      const { json: setup } = await jan.post('/profile/two-factor', { password: PASSWORD })
+      await jan.post('/profile/two-factor/confirm', { code: appCode(setup.uri) })
+      const waiting = new Browser(gateway.url)
+      const begun = await waiting.post('/session', { email, password: PASSWORD })
+      assert.deepEqual(begun.json, { step: 'code' })
+      const { json } = await ann.post(`/people/${await idOf(email)}/reset-password`)
+      const link = { token: tokenOf(json.url), password: 'another good password' }
+      assert.equal((await new Browser(gateway.url).post('/links/use', link)).status, 200)
+      const code = { code: setup.recovery_codes[0], kind: 'recovery' }
+      assert.equal((await waiting.post('/session/code', code)).status, 401)
+    })
+
     test('too many attempts are refused, the right password too, on every node', async () => {
       await join('hal@example.com', 'Viewer')
       const other =
