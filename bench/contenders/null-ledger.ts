@@ -1,6 +1,7 @@
 // A ledger that does nothing: grants everything and keeps no books, so that the ledger's own price can be seen. Only the
 // benchmark can put it in place (without-ledger.ts); the product has no such switch.
-import type { Balances, Ledger } from '../../src/ledger/ledger.ts'
+import type { Balances } from '../../src/ledger/ledger.ts'
+import type { NodeLedger } from '../../src/ledger/open.ts'
 
 const BALANCE = {
   limitNanodollars: 1_000_000_000n,
@@ -18,7 +19,7 @@ const BALANCES: Balances = {
 }
 
 /** In place of ledger/open.ts's function of that name. */
-export async function openLedger(): Promise<Ledger> {
+export async function openLedger(): Promise<NodeLedger> {
   let holds = 0
   return {
     reserve: async ({ worstCase }) => ({
@@ -42,6 +43,7 @@ export async function openLedger(): Promise<Ledger> {
     void: async () => {},
     balances: async () => BALANCES,
     countRefused: () => {},
+    canWrite: () => true,
     close: async () => {},
   }
 }

@@ -7,12 +7,18 @@ const NULL_LEDGER = fileURLToPath(new URL('./null-ledger.ts', import.meta.url))
 
 /** Returns the file for node. */
 export async function buildWithoutLedger(folder: string): Promise<string> {
+  let isReplaced = false
   await buildInto(folder, [
     {
       name: 'null ledger',
-      resolveId: (specifier: string) =>
-        specifier.endsWith('/ledger/open.ts') ? NULL_LEDGER : undefined,
+      enforce: 'pre', // Vite's own resolver would find the real one first
+      resolveId: (specifier: string) => {
+        if (!specifier.endsWith('/ledger/open.ts')) return undefined
+        isReplaced = true
+        return NULL_LEDGER
+      },
     },
   ])
+  if (!isReplaced) throw new Error('nothing imports ledger/open.ts: the ledger was not taken out')
   return join(folder, 'main.js')
 }
