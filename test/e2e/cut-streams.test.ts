@@ -2,8 +2,10 @@
 // charged what everybody is charged. Every format a client speaks, over every format a provider speaks; the provider
 // counts thoughts that nobody gets to see, so that what was received tells little about what is owed.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -31,7 +33,7 @@ describe('a client that cuts the stream before the usage', () => {
   let provider: TestProvider
   let gateway: TestGateway
   let secret: string
-  /** Resolves when the client has all the words, and has gone if it wants to. */
+  /** Resolves when the client has all the words, and the gateway knows that it has gone if it wants to. */
   let hasRead: PromiseWithResolvers<void>
 
   before(async () => {
@@ -40,7 +42,7 @@ describe('a client that cuts the stream before the usage', () => {
       const claim = rest.replaceAll(/"(completion|output)_tokens":7/g, '"$1_tokens":500')
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(words)
-      void hasRead.promise.then(() => pause(50)).then(() => response.end(claim))
+      void hasRead.promise.then(() => response.end(claim))
     })
     const facts = 'price: { input: 1, output: 2 }, context: 100000, max_output: 1000'
     gateway = await startGateway({ config: modelsOver(provider.url, facts) })
@@ -54,27 +56,31 @@ describe('a client that cuts the stream before the usage', () => {
   /** Reads until the last word has come, then goes, or reads on to the end. Returns the id of the request. */
   async function read(format: Format, model: string, goes: boolean): Promise<string> {
     hasRead = Promise.withResolvers<void>()
-    const leaving = new AbortController()
-    const response = await fetch(`${gateway.url}${PATHS[format]}`, {
+    const asking = request(`${gateway.url}${PATHS[format]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'x-api-key': secret },
-      body: JSON.stringify({ model, stream: true, ...BODIES[format] }),
-      signal: leaving.signal,
     })
-    const id = response.headers.get('x-request-id') ?? ''
+    asking.end(JSON.stringify({ model, stream: true, ...BODIES[format] }))
+    const [response] = (await once(asking, 'response')) as [IncomingMessage]
     let text = ''
     try {
-      for await (const chunk of response.body ?? []) {
-        text += Buffer.from(chunk).toString()
+      for await (const chunk of response) {
+        text += String(chunk)
         if (!text.includes(LAST_WORD)) continue
-        if (goes) leaving.abort()
+        if (goes) await hangUp(response)
         hasRead.resolve()
       }
     } catch (thrown) {
-      if (!leaving.signal.aborted) throw thrown
+      if (!goes) throw thrown
     }
     assert.ok(text.includes(LAST_WORD), text)
-    return id
+    return String(response.headers['x-request-id'])
+  }
+
+  /** The gateway hangs up in its turn as soon as it has noticed. */
+  async function hangUp({ socket }: IncomingMessage): Promise<void> {
+    socket.end()
+    await once(socket, 'close')
   }
 
   /** The request as its key is shown it, once it is settled. */
