@@ -4,11 +4,13 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, before, beforeEach, describe, test } from 'node:test'
 
 import type { TestGateway } from '../support/gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { freshDatabase } from '../support/postgres.ts'
+import type { TestProvider } from '../support/provider.ts'
+import { startProvider } from '../support/provider.ts'
 import type { WrongClock } from '../support/wrong-clock.ts'
 import { wrongClock } from '../support/wrong-clock.ts'
 
@@ -16,14 +18,23 @@ import { wrongClock } from '../support/wrong-clock.ts'
 const CALL_USD = '0.000203'
 const TWO_CALLS_USD = '0.000406'
 
+/** What such a call comes to at another provider. */
+const LATE_ANSWER = {
+  ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm' },
+  choices: [
+    { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'At last.' } },
+  ],
+  usage: { prompt_tokens: 3, completion_tokens: 100, total_tokens: 103 },
+}
+
 type Call = { readonly status: number; readonly code?: string; readonly resetsAt?: string }
 
-async function call(gateway: TestGateway, secret: string, script = 'tokens=100'): Promise<Call> {
+async function call(gateway: TestGateway, secret: string, model = 'sandbox-chat'): Promise<Call> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${secret}`, 'x-tollgate-sandbox': script },
+    headers: { authorization: `Bearer ${secret}`, 'x-tollgate-sandbox': 'tokens=100' },
     body: JSON.stringify({
-      model: 'sandbox-chat',
+      model,
       max_tokens: 100,
       messages: [{ role: 'user', content: 'Hello there' }],
     }),
@@ -93,14 +104,28 @@ const ROWS: readonly Row[] = [
 ]
 
 describe('the turn of a period', () => {
+  let provider: TestProvider
   let gateway: TestGateway
   let clock: WrongClock
+  /** Resolved when the model `late` is to answer. */
+  let release: PromiseWithResolvers<void>
   before(async () => {
+    provider = await startProvider((_, response) => {
+      void release.promise.then(() => response.end(JSON.stringify(LATE_ANSWER)))
+    })
     clock = wrongClock(join(folder, 'clock'))
-    const config = 'frame: { budget: 100, period: never }\n'
+    const config = `
+frame: { budget: 100, period: never }
+providers: { late: { kind: openai, base_url: "${provider.url}/v1" } }
+models: { late: { targets: [late/m], price: { input: 1, output: 2 }, context: 1000, max_output: 100 } }
+`
     gateway = await startGateway({ config, env: clock.env })
   })
-  after(() => gateway.stop())
+  beforeEach(() => (release = Promise.withResolvers<void>()))
+  after(async () => {
+    await gateway.stop()
+    await provider[Symbol.asyncDispose]()
+  })
 
   for (const { rule, at, ends } of ROWS)
     test(`${rule.join(' ')}, ${at}`, async () => {
@@ -133,11 +158,12 @@ describe('the turn of a period', () => {
     })
 
   test('an answer that begins before the turn and ends after it is charged before it', async () => {
-    const secret = await gateway.key('late', 'sandbox-chat', ...day('UTC'), '--budget', '1')
+    const secret = await gateway.key('late', 'late', ...day('UTC'), '--budget', '1')
     clock.set(Date.parse('2027-05-01T23:58:00.000Z'))
-    const running = call(gateway, secret, 'tokens=100 first=300ms')
+    const running = call(gateway, secret, 'late')
     while ((await ownKey(gateway, secret))['held'] === '0');
     clock.set(Date.parse('2027-05-02T00:00:01.000Z'))
+    release.resolve()
     assert.deepEqual(await running, { status: 200 })
     const { spent, held } = await ownKey(gateway, secret)
     assert.deepEqual([spent, held], ['0', '0'])
@@ -146,12 +172,14 @@ describe('the turn of a period', () => {
   })
 
   test('a limit below what is spent stops new requests and touches nothing else', async () => {
-    const secret = await gateway.key('lowered', 'sandbox-chat', ...day('UTC'), '--budget', '1')
+    const models = 'sandbox-chat,late'
+    const secret = await gateway.key('lowered', models, ...day('UTC'), '--budget', '1')
     assert.deepEqual(await call(gateway, secret), { status: 200 })
-    const running = call(gateway, secret, 'tokens=100 first=300ms')
+    const running = call(gateway, secret, 'late')
     while ((await ownKey(gateway, secret))['held'] === '0');
     await gateway.tollgate('keys', 'update', 'lowered', '--budget', '0.0001')
     assert.equal((await call(gateway, secret)).code, 'key_budget_exceeded')
+    release.resolve()
     assert.deepEqual(await running, { status: 200 })
     const { spent, held, remaining } = await ownKey(gateway, secret)
     assert.deepEqual([spent, held, remaining], [TWO_CALLS_USD, '0', '0'])
