@@ -79,7 +79,8 @@ export function start(
     for (;;) {
       const match = pattern.exec(text.stdout) ?? pattern.exec(text.stderr)
       if (match) return match
-      if (child.exitCode !== null || child.signalCode !== null)
+      // Not before its pipes are closed: what it printed last may come after its end.
+      if (!alive.has(child))
         throw new Error(
           `${command} ended before it printed ${String(pattern)}:\n${text.stdout}${text.stderr}`,
         )
