@@ -27,7 +27,7 @@ test('a lost SQLite thread: the running answer ends whole and is spooled, then e
   const env = { NODE_OPTIONS: `--import=${preload}`, DIE_WHEN }
   await using gateway = await startGateway({ folder, env })
   const key = await gateway.key('demo', 'sandbox-chat')
-  const answer = await streamSandbox(gateway, key, 'tokens=40 gap=20ms')
+  const answer = await streamSandbox(gateway, key, 'tokens=40 gap=100ms')
   writeFileSync(DIE_WHEN, '')
   assert.equal((await gateway.logged('database_lost'))['level'], 'error')
   assert.match(await answer.text(), /data: \[DONE\]\n\n$/)
@@ -54,8 +54,10 @@ test('a SQLite that another process keeps locked makes the gateway not ready, so
   other.exec('BEGIN IMMEDIATE')
   // The thread waits for the lock with the first write, and what is asked after that waits for the thread.
   const waiting = streamSandbox(gateway, key, 'tokens=1')
-  let ready = await fetch(`${gateway.url}/readyz`)
-  for (let look = 0; look < 20 && ready.ok; look++) ready = await fetch(`${gateway.url}/readyz`)
+  const ready = await until(async () => {
+    const response = await fetch(`${gateway.url}/readyz`)
+    return !response.ok && response
+  })
   assert.equal(ready.status, 503)
   assert.deepEqual(await ready.json(), {
     status: 'not ready',

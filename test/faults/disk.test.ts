@@ -33,7 +33,7 @@ describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
     })
 
     try {
-      const running = await streamSandbox(gateway, sandbox, 'tokens=10 gap=50ms')
+      const running = await streamSandbox(gateway, sandbox, 'tokens=20 gap=200ms')
       disk.fill()
       const text = await running.text()
       assert.doesNotMatch(text, /\[DONE\]/)
