@@ -8,6 +8,7 @@ import { openStore } from '../../src/store/open.ts'
 import { Browser, tokenOf } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { CLIENT, startOidcProvider, type OidcProvider } from '../support/oidc.ts'
+import { freePort } from '../support/port.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { freshSqlite, type FreshDatabase } from '../support/store.ts'
 
@@ -266,8 +267,8 @@ test('a role that is not there lets nobody in uninvited, and keeps nobody out', 
 })
 
 test('a provider that is away keeps nobody from signing in with a password', async () => {
-  const provider = await startOidcProvider()
-  const port = Number(new URL(provider.issuer).port)
+  const port = await freePort()
+  const provider = await startOidcProvider(port)
   await provider[Symbol.asyncDispose]()
   await using gateway = await startGateway({ config: config(provider) })
   const browser = new Browser(gateway.url)
