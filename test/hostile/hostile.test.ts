@@ -130,7 +130,7 @@ const CASES: readonly Case[] = [
   { does: 'says-504', status: 504, code: 'provider_timeout', charged: 'estimated' },
 ]
 
-/** Only where a provider is to be waited for in vain: everywhere else a slow machine has the usual time. */
+/** Short only where a provider is to be waited for in vain: everywhere else a slow machine has the usual time, or more. */
 const TIMEOUTS: Readonly<Record<string, string>> = {
   hangs: 'first_byte: 300ms',
   'hangs-after-head': 'idle: 300ms',
@@ -138,6 +138,8 @@ const TIMEOUTS: Readonly<Record<string, string>> = {
   stalls: 'idle: 500ms',
   drips: 'idle: 30s, total: 1500ms',
   'never-connects': 'connect: 300ms',
+  // A machine whose name server is far away or gone learns only after a while that a name leads nowhere.
+  'has-no-address': 'connect: 1m',
 }
 
 /** What the recorded request costs by the provider's count: 12 tokens at 1 USD and 7 at 2 USD a million. */
@@ -284,7 +286,7 @@ for (const does of ['hangs', 'stalls'] as const)
     await assert.rejects(answer)
     await upstream.requests.at(-1)?.closed
     // Half a second for the usage of a stream that has begun; the rest is for machines that are slow.
-    assert.ok(performance.now() - leftAt < 3_000)
+    assert.ok(performance.now() - leftAt < 30_000)
     const [line] = await stage.logsOf(model, 1)
     assert.equal(line?.['status'], 499)
     assert.ok(Number(line?.['cost']) > 0)
