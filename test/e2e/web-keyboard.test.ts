@@ -32,7 +32,7 @@ describe('by keyboard alone', () => {
 
   test('a key is created', async () => {
     await page.keyboard.press('c')
-    await page.getByRole('heading', { name: 'Create key' }).waitFor()
+    await page.getByRole('checkbox', { name: 'sandbox-chat', exact: true }).waitFor()
     await tabTo(/^Name/)
     await page.keyboard.type('keyboard demo')
     await tabTo(/^Search models/)
