@@ -2,7 +2,7 @@
 // Pieces of several tool calls may interleave on the wire and canonical blocks may not, so the first call is streamed
 // and whatever comes beside it waits until the choice ends.
 import { GatewayError } from '../../core/errors.ts'
-import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
+import type { CanonicalEvent, Citation, FinishReason, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import {
   defined,
@@ -18,7 +18,13 @@ import type { Seal } from '../../core/request.ts'
 import { callIdOf } from '../call-ids.ts'
 import { decodeLogprobs } from '../logprobs.ts'
 
-type Prose = { readonly kind: 'text' | 'refusal' | 'thinking'; text: string; seal?: Seal }
+type Prose = {
+  readonly kind: 'text' | 'refusal' | 'thinking'
+  text: string
+  seal?: Seal
+  /** While it waits. */
+  logprobs?: TokenLogprob[]
+}
 type Call = { readonly kind: 'tool-call'; id: string; name: string; text: string; custom: boolean }
 type Block = Prose | Call
 
@@ -29,6 +35,8 @@ export class ChoiceDecoder {
   #open: Block | undefined
   /** Blocks that began while a tool call was open. */
   #waiting: Block[] = []
+  /** Came before the text that they belong to. */
+  #citations: Citation[] = []
   readonly #calls: Call[] = []
   #callsByIndex: Map<number, Call> | undefined
   isEnded = false
@@ -56,7 +64,7 @@ export class ChoiceDecoder {
     this.#close()
     for (const block of this.#waiting) {
       this.#start(block)
-      this.#delta(block.text)
+      this.#delta(block.text, 'logprobs' in block ? block.logprobs : undefined)
       this.#close()
     }
     this.#events.push({
@@ -87,14 +95,18 @@ export class ChoiceDecoder {
 
   #addProse(kind: Prose['kind'], text: string, logprobs?: readonly TokenLogprob[]): void {
     if (text === '' && logprobs === undefined) return
-    if (this.#open?.kind === 'tool-call') {
-      const last = this.#waiting.at(-1)
-      if (last?.kind === kind && !('seal' in last)) last.text += text
-      else this.#waiting.push({ kind, text })
-      return
-    }
+    if (this.#open?.kind === 'tool-call') return this.#addWaiting(kind, text, logprobs)
     if (this.#open?.kind !== kind) this.#start({ kind, text: '' })
     this.#delta(text, logprobs)
+  }
+
+  #addWaiting(kind: Prose['kind'], text: string, logprobs: readonly TokenLogprob[] = []): void {
+    const last = this.#waiting.at(-1)
+    const isMore = last?.kind === kind && !('seal' in last)
+    const block: Prose = isMore ? last : { kind, text: '' }
+    block.text += text
+    if (logprobs.length > 0) (block.logprobs ??= []).push(...logprobs)
+    if (!isMore) this.#waiting.push(block)
   }
 
   /** Thoughts come as plain text, as details with their seals, or as both, saying the same twice. */
@@ -135,18 +147,22 @@ export class ChoiceDecoder {
 
   #addCitation(annotation: Json): void {
     const cited = isObject(annotation) ? annotation['url_citation'] : undefined
-    if (!isObject(cited) || this.#open?.kind !== 'text') return
-    this.#events.push({
-      type: 'text-citation',
-      choice: this.#choice,
-      block: this.#number,
-      citation: {
-        url: stringOf(cited['url']) ?? '',
-        title: stringOf(cited['title']) ?? '',
-        start: numberOf(cited['start_index']) ?? 0,
-        end: numberOf(cited['end_index']) ?? 0,
-      },
+    if (!isObject(cited)) return
+    this.#citations.push({
+      url: stringOf(cited['url']) ?? '',
+      title: stringOf(cited['title']) ?? '',
+      start: numberOf(cited['start_index']) ?? 0,
+      end: numberOf(cited['end_index']) ?? 0,
     })
+    if (this.#open?.kind === 'text') this.#cite()
+  }
+
+  #cite(): void {
+    const place = { choice: this.#choice, block: this.#number }
+    for (const citation of this.#citations) {
+      this.#events.push({ type: 'text-citation', ...place, citation })
+    }
+    this.#citations = []
   }
 
   #addCall(piece: JsonObject): void {
@@ -186,6 +202,7 @@ export class ChoiceDecoder {
     const place = { choice: this.#choice, block: this.#number }
     if (block.kind !== 'tool-call') {
       this.#events.push({ type: `${block.kind}-start`, ...place })
+      if (block.kind === 'text') this.#cite()
       return
     }
     const { name, custom } = block

@@ -231,3 +231,36 @@ test('a failed request is quoted in the provider’s words, however it wraps the
     assert.equal(decodeErrorBody(body).message, message)
   }
 })
+
+test('what is said of a text stays with it, whatever comes between them', () => {
+  const url_citation = {
+    url: 'https://example.com',
+    title: 'Example',
+    start_index: 0,
+    end_index: 2,
+  }
+  const token = (text: string) => ({ token: text, logprob: -1, bytes: null, top_logprobs: [] })
+  const said = (content: string): JsonObject => ({
+    choices: [{ index: 0, delta: { content }, logprobs: { content: [token(content)] } }],
+  })
+  const call = { index: 0, id: 'call_1', function: { name: 'look', arguments: '{}' } }
+  const events = decode(
+    delta({ annotations: [{ type: 'url_citation', url_citation }] }),
+    delta({ content: 'Hi' }),
+    delta({ tool_calls: [call] }),
+    said('one'),
+    said('two'),
+    delta({}, 'tool_calls'),
+  )
+  const citation = { url: 'https://example.com', title: 'Example', start: 0, end: 2 }
+  assert.deepEqual(
+    events.filter(({ type }) => type === 'text-citation'),
+    [{ type: 'text-citation', choice: 0, block: 0, citation }],
+  )
+  const late = events.filter((event) => event.type === 'text-delta').at(-1)
+  assert.equal(late?.text, 'onetwo')
+  assert.deepEqual(
+    late.logprobs?.map((each) => each.token),
+    ['one', 'two'],
+  )
+})
