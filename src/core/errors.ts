@@ -1,5 +1,6 @@
 // The closed table of everything Tollgate can answer instead of a result, and the one error type that carries it.
 // `message` is written for the caller and safe to send; `cause` is for the log alone.
+import type { JsonObject } from './json.ts'
 
 /** retry: never = it would fail again; later = after retry-after; elsewhere = another target may succeed. */
 const CODES = {
@@ -47,7 +48,7 @@ export type ErrorDetails = {
   /** Whether the caller's SDK should try again by itself; unset = as the table says. */
   readonly shouldRetry?: boolean
   /** More members of the error object: scope, limit, spent, resets_at … in the words of docs/errors.md. */
-  readonly facts?: Readonly<Record<string, string | number | boolean | null>>
+  readonly facts?: JsonObject
   /** Set when a provider's own judgement of the request is passed on: its status and its code stand. */
   readonly provider?: { readonly status: number; readonly code?: string }
   /** The provider was not reached, or turned the request away: it does not bill what it did not work on. */
@@ -109,6 +110,10 @@ export function invalidRequest(param: string, message: string): GatewayError {
   return new GatewayError('invalid_request', message, { param })
 }
 
-export function unsupportedParameter(param: string, message: string): GatewayError {
-  return new GatewayError('unsupported_parameter', message, { param })
+export function unsupportedParameter(
+  param: string,
+  message: string,
+  facts: JsonObject = {},
+): GatewayError {
+  return new GatewayError('unsupported_parameter', message, { param, facts })
 }

@@ -10,6 +10,8 @@ type Refusal = {
   readonly why: string
   /** The values that mean the same as leaving the field out. */
   readonly allows?: (value: Json) => boolean
+  /** What SDKs that send the field by themselves look for in the error, to go on without it. */
+  readonly facts?: JsonObject
 }
 
 const ACCOUNT = 'it names something in a provider account that all keys share'
@@ -25,7 +27,7 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   prompt: { why: ACCOUNT },
   container: { why: ACCOUNT },
   mcp_servers: { why: ACCOUNT, allows: (value) => isArray(value) && value.length === 0 },
-  thread: { why: ACCOUNT },
+  thread: { why: ACCOUNT, facts: { details: { error_code: 'thread_unsupported_request' } } },
   // Azure's own data, which its account may read, and settings that OpenRouter keeps under a name.
   data_sources: { why: ACCOUNT },
   preset: { why: ACCOUNT },
@@ -84,7 +86,8 @@ export function refuseFields(body: JsonObject, known: FieldTable): void {
     if (!isGiven(value) || !Object.hasOwn(REFUSED_FIELDS, name)) continue
     const refusal = REFUSED_FIELDS[name]
     if (refusal === undefined || refusal.allows?.(value) === true) continue
-    throw unsupportedParameter(name, `${name} is not supported: ${refusal.why}`)
+    const { why, facts } = refusal
+    throw unsupportedParameter(name, `${name} is not supported: ${why}`, facts)
   }
 }
 
