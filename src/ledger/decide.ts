@@ -196,15 +196,17 @@ function extend(draft: Draft, holdId: number, extra: Nanodollars): boolean {
   return true
 }
 
+/** Restored books give numbers anew that were given since their backup: only the request says whose hold it is. */
 function settle(draft: Draft, charge: Charge): Outcome {
   const cost = charge.costNanodollars
   const hold = draft.holds.get(charge.holdId)
-  if (hold !== undefined) {
+  if (hold?.requestId === charge.requestId) {
     close(draft, hold, settledRow(charge, hold, draft.now))
     return { kind: 'settled', found: 'open', cost, overrun: overrunOf(cost, hold.heldNanodollars) }
   }
   const row = draft.usage.get(charge.holdId)
-  if (row === undefined) return { kind: 'settled', found: 'unknown', cost: 0n, overrun: 0n }
+  if (row?.requestId !== charge.requestId)
+    return { kind: 'settled', found: 'unknown', cost: 0n, overrun: 0n }
   const reservation = correctable(row, cost)
   if (reservation === undefined) {
     const known = row.costNanodollars

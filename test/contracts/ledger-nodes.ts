@@ -158,6 +158,26 @@ export function ledgerNodesContract(
       rmSync(folder, { recursive: true })
     })
 
+    it('what was spooled before a restore settles no call that got its number since', async (desk) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
+      const key = await desk.key(10_000n)
+      const asked = ask(key, 1000)
+      const reserved = granted(await desk.ledger.reserve(asked))
+      const lost = { ...asked, requestId: 'req_of_the_lost_books' }
+      const charge = toCharge(settlement(lost, reserved, { costNanodollars: 400n }))
+      const spool = new Spool(folder)
+      await spool.append({ charge, price: undefined })
+      await spool.close()
+      const alarms: string[] = []
+      const alarm = (message: string) => void alarms.push(message)
+      const node = await openLedger({ store: desk.store, ...DEAF, spoolFolder: folder, alarm })
+      assert.match(alarms.join(), /no hold in the books: it is set aside in .*\.set-aside$/)
+      await desk.ledger.settle(settlement(asked, reserved, { costNanodollars: 300n }))
+      assert.equal((await desk.account(key)).spent_nanodollars, 300n)
+      await node.close()
+      rmSync(folder, { recursive: true })
+    })
+
     it('what several processes replay at once reaches the books once', async (desk) => {
       const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
       const key = await desk.key(1_000_000n)
