@@ -111,6 +111,21 @@ describe('documents', () => {
     assert.deepEqual(listed, told)
   })
 
+  test('docs/operating.md lists every warning and error of the log, and no other', () => {
+    const rows = readFileSync('docs/operating.md', 'utf8').matchAll(
+      /^\| (?:warn|error) ((?:`\w+`(?:, )?)+) \|/gm,
+    )
+    const listed = new Set([...rows].flatMap(([, names = '']) => names.match(/\w+/g) ?? []))
+    for (const { path, text } of sources)
+      for (const [, event = ''] of text.matchAll(/\.(?:warn|error)\(\s*'(\w+)'/g))
+        assert.ok(listed.has(event), `${event} of ${path}`)
+    for (const event of listed)
+      assert.ok(
+        sources.some(({ text }) => text.includes(`'${event}'`)),
+        event,
+      )
+  })
+
   test('docs/architecture.md lists the floors in their order', () => {
     const [, list = ''] =
       readFileSync('docs/architecture.md', 'utf8').match(/`(core · [^`]*)`/) ?? []
