@@ -8,7 +8,11 @@ import { defineConfig } from 'vite'
 import type { Plugin } from 'vite'
 import { themeStyleSheet } from './src/theme/style-sheet.ts'
 
-const gateway = process.env['TOLLGATE_URL'] ?? 'http://127.0.0.1:4000'
+/** Told by what name the browser knows it, or it would take every change for one of another site. */
+const gateway = {
+  target: process.env['TOLLGATE_URL'] ?? 'http://127.0.0.1:4000',
+  changeOrigin: false,
+}
 
 export default defineConfig({
   plugins: [react(), themeVariables(), packedFiles()],
