@@ -101,6 +101,20 @@ describe('opening', () => {
     assert.deepEqual(rows, [{ durable: 'on', geqo: 'off' }])
   })
 
+  test('nodes that start at once wait for each other, whatever isolation the database is set to', async () => {
+    await using fresh = await disposable()
+    const other = new Client(fresh.url)
+    await other.connect()
+    const name = new URL(fresh.url).pathname.slice(1)
+    await other.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`)
+    await other.query('BEGIN')
+    await other.query(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`)
+    const opening = [openStore(fresh.url, options), openStore(fresh.url, options)]
+    await waiting(other, opening.length)
+    await other.end()
+    for (const opened of await Promise.all(opening)) await opened.close()
+  })
+
   test('the server is read-only, before and after the schema is there', async () => {
     await using fresh = await disposable()
     const url = changed(fresh.url, { search: '?options=-c%20default_transaction_read_only%3Don' })
@@ -134,7 +148,7 @@ test('a migration takes as long as it takes', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     const opening = openStore(fresh.url, options)
-    await Promise.race([opening, someoneWaits(other)])
+    await Promise.race([opening, waiting(other, 1)])
     mock.timers.tick(24 * 3_600_000)
     await other.query('COMMIT')
     await (await opening).close()
@@ -144,11 +158,12 @@ test('a migration takes as long as it takes', async () => {
   }
 })
 
-async function someoneWaits(client: Client): Promise<void> {
-  const waiting = `
+/** Returns when so many wait for the lock of migrations. */
+async function waiting(client: Client, count: number): Promise<void> {
+  const waiters = `
     SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
     WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted`
-  while ((await client.query(waiting)).rowCount === 0);
+  while ((await client.query(waiters)).rowCount !== count);
 }
 
 describe('a server that ends our connections', () => {

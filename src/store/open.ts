@@ -117,6 +117,8 @@ const CHANGE_PAUSE_MAX = '2s'
 const SETTINGS = [
   // A server may be set up to answer before a commit is on disk; the books may not.
   'synchronous_commit=on',
+  // Whoever has waited for a lock must see what the one before it did.
+  'default_transaction_isolation=read\\ committed',
   // Whoever stops in the middle of a change has locks that requests wait for.
   `idle_in_transaction_session_timeout=${CHANGE_PAUSE_MAX}`,
 ]
