@@ -47,7 +47,7 @@ describe('opening', () => {
         assert.doesNotMatch(error.message, /hunter2/)
         return refusal(
           'unreachable',
-          /PostgreSQL at 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)/,
+          /PostgreSQL at 127\.0\.0\.1:1 cannot be reached \(connect ECONNREFUSED/,
         )(error)
       },
     )
@@ -67,28 +67,51 @@ describe('opening', () => {
   })
 
   test('the server does not know the user', async () => {
-    const isRefused = refusal('unreachable', /refuses user "nobody"/)
+    const isRefused = refusal(
+      'unreachable',
+      /refuses user "nobody" \(role "nobody" does not exist\)/,
+    )
     await assert.rejects(
       openStore(changed(database.url, { username: 'nobody' }), options),
       isRefused,
     )
   })
 
+  test('the server has no connection left', async () => {
+    await using fresh = await disposable()
+    await using guest = await newGuest(fresh.url, 'CONNECTION LIMIT 0')
+    const isRefused = refusal('unreachable', /cannot serve now: too many connections for role/)
+    await assert.rejects(openStore(guest.url, options), isRefused)
+  })
+
+  test('no schema of the search path is there', async () => {
+    await using fresh = await disposable()
+    const url = changed(fresh.url, { search: '?options=-c%20search_path%3Dnowhere' })
+    const isRefused = refusal('unreachable', /has no schema to create tables in.*search_path/)
+    await assert.rejects(openStore(url, options), isRefused)
+  })
+
+  test('a file that the address names is not there', async () => {
+    const url = changed(database.url, { search: '?sslrootcert=/nowhere/ca.pem' })
+    await assert.rejects(openStore(url, options), refusal('unreachable', /\/nowhere\/ca\.pem/))
+  })
+
   test('the user may not create tables', async () => {
     await using fresh = await disposable()
-    const role = `guest_${new URL(fresh.url).pathname.slice(-8)}`
-    await sql.raw(`CREATE ROLE ${role} LOGIN PASSWORD 'guest'`).execute(store.db)
-    try {
-      const url = changed(fresh.url, { username: role, password: 'guest' })
-      // Servers before 15 let everyone.
-      const owner = new Client(fresh.url)
-      await owner.connect()
-      await owner.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC')
-      await owner.end()
-      await assert.rejects(openStore(url, options), refusal('read_only', /may not create tables/))
-    } finally {
-      await sql.raw(`DROP ROLE ${role}`).execute(store.db)
-    }
+    await using guest = await newGuest(fresh.url)
+    // Servers before 15 let everyone.
+    const owner = new Client(fresh.url)
+    await owner.connect()
+    await owner.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC')
+    await owner.end()
+    const isRefused = refusal('read_only', /may not create tables .*denied for schema public/)
+    await assert.rejects(openStore(guest.url, options), isRefused)
+  })
+
+  test('the tables are those of another user', async () => {
+    await using guest = await newGuest(database.url)
+    const isRefused = refusal('read_only', /nor change .*denied for table meta.* their owner/)
+    await assert.rejects(openStore(guest.url, options), isRefused)
   })
 
   test('what the address sets is kept, and so is what we set', async () => {
@@ -209,4 +232,16 @@ function changed(url: string, parts: Partial<URL>): string {
 async function disposable() {
   const { url, drop } = await freshDatabase()
   return { url, [Symbol.asyncDispose]: drop }
+}
+
+/** A user who may sign in, and no more. */
+async function newGuest(url: string, limits = '') {
+  const name = `guest_${new URL(url).pathname.slice(-8)}`
+  await sql.raw(`CREATE ROLE ${name} LOGIN PASSWORD 'guest' ${limits}`).execute(store.db)
+  return {
+    url: changed(url, { username: name, password: 'guest' }),
+    [Symbol.asyncDispose]: async () => {
+      await sql.raw(`DROP ROLE ${name}`).execute(store.db)
+    },
+  }
 }

@@ -1,4 +1,5 @@
 // Why a database could not be opened, in one line for the person who has to mend it. Passwords stay out of it.
+import { messageOf } from '../core/message-of.ts'
 import { StoreError } from './errors.ts'
 import { postgresPlace } from './place.ts'
 
@@ -50,22 +51,28 @@ export function postgresError(url: string, error: unknown): unknown {
   const refuse = (code: StoreError['code'], message: string) =>
     new StoreError(code, message, { cause: error })
   const code = field(error, 'code')
+  const said = messageOf(error)
   switch (code) {
     case '28P01':
     case '28000':
       return refuse(
         'unreachable',
-        `PostgreSQL at ${host} refuses user "${user}": check user and password`,
+        `PostgreSQL at ${host} refuses user "${user}" (${said}): check user and password, and sslmode if it wants encryption`,
       )
     case '3D000':
       return refuse(
         'unreachable',
         `PostgreSQL at ${host} has no database "${database}": create it first`,
       )
+    case '3F000':
+      return refuse(
+        'unreachable',
+        `"${database}" at ${host} has no schema to create tables in: create the one that search_path names`,
+      )
     case '42501':
       return refuse(
         'read_only',
-        `user "${user}" may not create tables in "${database}" at ${host}: grant it CREATE`,
+        `user "${user}" may not create tables in "${database}" at ${host}, nor change those of others (${said}): grant it CREATE, or make it their owner`,
       )
     case '25006':
       return refuse('read_only', `"${database}" at ${host} is read-only: name the primary server`)
@@ -73,12 +80,15 @@ export function postgresError(url: string, error: unknown): unknown {
       break
   }
   // PgBouncer and its kin use one code for all they have to say.
-  if (error instanceof Error && error.message.includes('startup parameter')) return pooled()
-  // Everything else a server says about our own statements is a fault of ours, and keeps its details.
-  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(08|53|57)/.test(code))
+  if (said.includes('startup parameter')) return pooled()
+  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) {
+    if (/^(08|53|57)/.test(code))
+      return refuse('unreachable', `PostgreSQL at ${host} cannot serve now: ${said}`)
+    // Everything else a server says about our own statements is a fault of ours, and keeps its details.
     return error
-  const reason =
-    typeof code === 'string' ? code : error instanceof Error ? error.message : 'no answer'
+  }
+  // Of several addresses that were tried, only the code says anything.
+  const reason = said === '' ? String(code) : said
   return refuse(
     'unreachable',
     `PostgreSQL at ${host} cannot be reached (${reason}): is it running, and is the address right?`,

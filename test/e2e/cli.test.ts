@@ -400,7 +400,7 @@ describe('what goes wrong', () => {
     [
       'a database that does not answer',
       { TOLLGATE_DATABASE: 'postgres://u@127.0.0.1:1/x' },
-      /PostgreSQL at 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)/,
+      /PostgreSQL at 127\.0\.0\.1:1 cannot be reached \(connect ECONNREFUSED/,
     ],
     [
       'a file that is no database',

@@ -255,7 +255,7 @@ describe('what keeps it from serving', () => {
       { TOLLGATE_DATABASE: 'postgres://u@127.0.0.1:1/x', TOLLGATE_SECRET: 'not much of a secret' },
       [],
       1,
-      /cannot be reached \(ECONNREFUSED\)/,
+      /cannot be reached \(connect ECONNREFUSED/,
     ],
   ]
   for (const [name, env, argv, code, message] of cases) {
