@@ -67,7 +67,7 @@ async function check(options: CommonOptions): Promise<Report> {
 async function checkDatabase(config: Config): Promise<Pick<Report, 'problems' | 'notes'>> {
   try {
     const stored = await lookAtStore(config, readFrame)
-    return { problems: [], notes: config.frameIsWritten ? frameNotes(config, stored) : [] }
+    return { problems: [], notes: frameNotes(config, stored) }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     const { code, message } = error
@@ -84,7 +84,7 @@ async function checkDatabase(config: Config): Promise<Pick<Report, 'problems' | 
 }
 
 /** The file only seeds the frame, so a difference is nothing wrong; but whoever changed the file may think it counts. */
-function frameNotes({ frame }: Config, stored: Frame): readonly string[] {
+function frameNotes({ frame, frameWritten }: Config, stored: Frame): readonly string[] {
   const pairs = [
     ['budget', formatUsd(frame.limitNanodollars), formatUsd(stored.limitNanodollars)],
     ['period', frame.period, stored.period],
@@ -92,7 +92,7 @@ function frameNotes({ frame }: Config, stored: Frame): readonly string[] {
     ['week_start', frame.weekStart, stored.weekStart],
   ] as const
   return pairs
-    .filter(([, written, kept]) => written !== kept)
+    .filter(([name, written, kept]) => frameWritten.includes(name) && written !== kept)
     .map(
       ([name, written, kept]) =>
         `frame.${name} is ${written} in the file and ${kept} in the database, which rules: \`tollgate frame set\` changes it`,

@@ -23,8 +23,8 @@ export type Config = Omit<FileSettings, 'providers' | 'models'> & {
   readonly path: string | null
   /** The file and whatever it took values from: a change in any of them is a change of the configuration. */
   readonly files: readonly FileState[]
-  /** Whether the file says anything of the frame, or these are only the defaults. */
-  readonly frameIsWritten: boolean
+  /** The settings of the frame that the file names; the others are only the defaults. */
+  readonly frameWritten: readonly string[]
   /** Where Tollgate keeps files of its own: beside the SQLite database, else `data`. */
   readonly dataFolder: string
   /** Seals sessions and stored responses; null = not given. */
@@ -52,7 +52,7 @@ export function loadConfig(source: ConfigSource): Config {
     path,
     files: written.files,
     ...databasePlace(data.database, written),
-    frameIsWritten: document['frame'] !== undefined,
+    frameWritten: Object.keys(document['frame'] ?? {}),
     secret: readSecret(source),
     ...splitProviders(data.providers ?? {}, written),
     unreadable: written.unreadable,

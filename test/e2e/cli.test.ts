@@ -302,12 +302,13 @@ describe('the configuration', () => {
     const first = jsonOf(await tollgate(['check', '--config', config, '--json']))
     assert.equal(existsSync(join(folder, 'frame.db')), false)
     assert.match(String(first['notes']), /there is no database/)
-    await tollgate(['frame', 'set', '--budget', '20', '--config', config])
+    await tollgate(['frame', 'set', '--budget=20', '--timezone=Asia/Tokyo', '--config', config])
     const second = jsonOf(await tollgate(['check', '--config', config, '--json']))
     assert.match(
       String(second['notes']),
       /the provider openai is left out: .*frame\.budget is 10 in the file and 20 in the database/,
     )
+    assert.doesNotMatch(String(second['notes']), /frame\.timezone/, 'the file does not say it')
     assert.match(JSON.stringify(second['models']), /"id":"gpt".*"available":false.*left out/)
     assert.deepEqual([second['ok'], second['problems']], [true, []])
   })
