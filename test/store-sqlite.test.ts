@@ -131,6 +131,17 @@ describe('locks', () => {
       await store.close()
     }
   })
+
+  test('no other program has a file for itself that this process has opened twice', async () => {
+    const stores = [await open('twice.db'), await open('twice.db')]
+    const alone = `
+      const db = new (require('node:sqlite').DatabaseSync)(process.argv[1])
+      db.exec('PRAGMA locking_mode = EXCLUSIVE')
+      db.exec('SELECT * FROM meta')`
+    const other = promisify(execFile)(process.execPath, ['-e', alone, join(folder, 'twice.db')])
+    await assert.rejects(other, /database is locked/)
+    for (const store of stores) await store.close()
+  })
 })
 
 describe('the thread', () => {

@@ -84,8 +84,9 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
   if (purpose !== 'create' && !existsSync(file)) throw noDatabase(file)
   try {
     makeFolder(dirname(file))
-    // SQLite would let everyone read a new file; its log gets the mode of the database.
-    closeSync(openSync(file, 'a', 0o600))
+    // SQLite would let everyone read a new file; its log gets the mode of the database. Only a new one: to close a file
+    // gives up all locks that this process has on it, also those of a store that has it open.
+    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
     const modules = (options.workerModules ?? []).map((url) => url.href)
     const onLost = options.onLost ?? (() => {})
     const thread = await SqliteThread.open({ path: file, modules }, onLost)
