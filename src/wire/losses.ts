@@ -63,29 +63,29 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     stop_beyond_five: (sampling.stop?.length ?? 0) > 5,
     blank_stop: sampling.stop?.some((text) => text.trim() === '') ?? false,
     temperature_above_one: (sampling.temperature ?? 0) > 1,
-    temperature_while_thinking: thinks && sampling.temperature !== undefined,
-    top_p_while_thinking: thinks && sampling.topP !== undefined,
-    top_p_beside_temperature: sampling.topP !== undefined && sampling.temperature !== undefined,
-    temperature_of_newer_claude: !claude.takesSampling && (sampling.temperature ?? 1) !== 1,
-    top_p_of_newer_claude: !claude.takesSampling && (sampling.topP ?? 1) !== 1,
-    temperature_of_reasoner: !isFree && (sampling.temperature ?? 1) !== 1,
-    top_p_of_reasoner: !isFree && (sampling.topP ?? 1) !== 1,
+    temperature_while_thinking: thinks && differs(sampling.temperature, 1),
+    top_p_while_thinking: thinks && differs(sampling.topP, 1),
+    top_p_beside_temperature: differs(sampling.topP, 1) && sampling.temperature !== undefined,
+    temperature_of_newer_claude: !claude.takesSampling && differs(sampling.temperature, 1),
+    top_p_of_newer_claude: !claude.takesSampling && differs(sampling.topP, 1),
+    temperature_of_reasoner: !isFree && differs(sampling.temperature, 1),
+    top_p_of_reasoner: !isFree && differs(sampling.topP, 1),
     logprobs_of_reasoner: !isFree && sampling.logprobs !== undefined,
     top_k: sampling.topK !== undefined,
-    frequency_penalty: sampling.frequencyPenalty !== undefined,
-    presence_penalty: sampling.presencePenalty !== undefined,
+    frequency_penalty: differs(sampling.frequencyPenalty, 0),
+    presence_penalty: differs(sampling.presencePenalty, 0),
     seed: sampling.seed !== undefined,
-    logit_bias: sampling.logitBias !== undefined,
+    logit_bias: !isEmpty(sampling.logitBias),
     logprobs: sampling.logprobs !== undefined,
-    verbosity: request.verbosity !== undefined,
-    metadata: request.metadata !== undefined,
+    verbosity: differs(request.verbosity, 'medium'),
+    metadata: !isEmpty(request.metadata),
     cache_key: request.cacheKey !== undefined,
     cache_marks: marksIn(request) > 0,
     cache_marks_beyond_four: marksIn(request) > CACHE_MARKS_MAX,
     end_user: request.endUser !== undefined,
     participant_name: messages.some((message) => 'name' in message && message.name !== undefined),
     audio: parts.some((part) => part.type === 'audio'),
-    image_detail: parts.some((part) => part.type === 'image' && part.detail !== undefined),
+    image_detail: parts.some((part) => part.type === 'image' && differs(part.detail, 'auto')),
     image_url: parts.some((part) => part.type === 'image' && part.source.type === 'url'),
     single_tool_call: request.parallelToolCalls === false && request.tools.length > 0,
     file_url: parts.some((part) => part.type === 'file' && part.source.type === 'url'),
@@ -113,6 +113,15 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
     schema_name: outputFormat?.type === 'json-schema',
   }
   return (Object.keys(uses) as Feature[]).filter((feature) => uses[feature])
+}
+
+/** Whether a field says something else than what holds anyway, as many clients write down. */
+function differs<Value>(value: Value | undefined, usual: Value): boolean {
+  return value !== undefined && value !== usual
+}
+
+function isEmpty(entries: object = {}): boolean {
+  return Object.keys(entries).length === 0
 }
 
 type Part = Message['parts'][number]
