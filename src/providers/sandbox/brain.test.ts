@@ -325,6 +325,20 @@ describe('tools', () => {
     assert.deepEqual(names(next), ['clock'])
   })
 
+  test('a loop that must call tools comes to each, as agents that end with one expect', () => {
+    const messages: Message[] = [user('What is the weather in Paris?')]
+    const called = tools.map(() => {
+      const heard = hear(conversation(messages, { tools, toolChoice: { type: 'required' } }))
+      const call = heard.calls[0] ?? assert.fail()
+      messages.push(
+        { role: 'assistant', parts: [{ type: 'tool-call', ...call }] },
+        { role: 'tool', callId: call.id, parts: [{ type: 'text', text: 'done' }] },
+      )
+      return call.name
+    })
+    assert.deepEqual(called, ['get_weather', 'clock', 'shell'])
+  })
+
   test('a failed tool is told as failed', () => {
     const heard = hear(
       conversation([

@@ -26,7 +26,7 @@ export function chooseCalls(
 ): readonly ToolCall[] {
   const tools = callableTools(request)
   const wanted = wantedTools(tools, turn, script)
-  const chosen = wanted.length === 0 && forcesTool(request) ? tools.slice(0, 1) : wanted
+  const chosen = wanted.length === 0 && forcesTool(request) ? forcedTool(tools, turn) : wanted
   const callsMax = request.parallelToolCalls === false ? 1 : CALLS_MAX
   return chosen.slice(0, callsMax).map((tool, index) => {
     const input = inputFor(tool, turn, script)
@@ -60,6 +60,12 @@ function wantedTools(tools: readonly Tool[], turn: Turn, script: Script): readon
   if (ALL_TOOLS.test(turn.text)) return tools
   if (ANY_TOOL.test(turn.text)) return tools.slice(0, 1)
   return tools.filter(({ name }) => isTopic(name, turn.text))
+}
+
+/** One that was not called yet, if there is one: agents that force calls end with a tool of their own. */
+function forcedTool(tools: readonly Tool[], { called }: Turn): readonly Tool[] {
+  const fresh = tools.filter(({ name }) => !called.has(name))
+  return (fresh.length > 0 ? fresh : tools).slice(0, 1)
 }
 
 function named(tools: readonly Tool[], name: string, param: string): Tool {

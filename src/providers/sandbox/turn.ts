@@ -16,6 +16,8 @@ export type Turn = {
   readonly results: readonly ToolResult[]
   /** Tools have answered: it is time to speak, or an agent would never come to an end. */
   readonly isAnswered: boolean
+  /** The tools that were called since the user last wrote. */
+  readonly called: ReadonlySet<string>
 }
 
 export type Attachment = Exclude<UserPart, { type: 'text' }>
@@ -29,6 +31,7 @@ export type ToolResult = {
 export function turnOf(request: Conversation): Turn {
   const { messages } = request
   const lastUser = messages.findLast((message) => message.role === 'user')
+  const afterUser = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
   const afterAnswer = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
   const names = callNames(messages)
   const results = afterAnswer.flatMap((message) =>
@@ -39,6 +42,7 @@ export function turnOf(request: Conversation): Turn {
     attachments: (lastUser?.parts ?? []).filter((part) => part.type !== 'text'),
     results,
     isAnswered: results.length > 0,
+    called: new Set(callNames(afterUser).values()),
   }
 }
 
