@@ -1,5 +1,5 @@
 // GET and DELETE /v1/responses/{id}, and the list of its input items: what a key stored, and nobody else's.
-import { GatewayError } from '../core/errors.ts'
+import { GatewayError, unsupportedParameter } from '../core/errors.ts'
 import type { ResponseName } from '../store/responses.ts'
 import type { Asking, IdentifyParts } from './asking.ts'
 import { identify } from './asking.ts'
@@ -21,6 +21,7 @@ export async function showResponse(
   reply: Reply,
 ): Promise<void> {
   await answerAbout(parts, { asking, reply }, async (name) => {
+    if (asking.query.get('stream') === 'true') throw notStreamed()
     const { response } = await storedAs(parts, name)
     return JSON.stringify(response)
   })
@@ -69,4 +70,9 @@ function notFound({ id }: ResponseName): GatewayError {
     'response_not_found',
     `this key has no stored response "${id.slice(0, 100)}"`,
   )
+}
+
+/** The events are not kept, and a client that waits for them would take a plain answer for none. */
+function notStreamed(): GatewayError {
+  return unsupportedParameter('stream', 'a stored response is shown whole: leave stream out')
 }

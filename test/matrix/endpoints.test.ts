@@ -112,6 +112,15 @@ describe('responses that are kept', () => {
       })
     }
 
+  test('one that is to be streamed again is refused, because the library would wait for events', async () => {
+    const { id } = await openai.responses.create({ model: 'sandbox-chat', input: 'x' })
+    await assert.rejects(
+      openai.responses.retrieve(id, { stream: true }),
+      (error) => error instanceof OpenAI.BadRequestError && error.param === 'stream',
+    )
+    assert.equal((await openai.responses.retrieve(id, { stream: false })).id, id)
+  })
+
   test('what was not to be stored is not there', async () => {
     const { id } = await openai.responses.create({
       model: 'sandbox-chat',
