@@ -1,11 +1,10 @@
 // Who serves from these books: joining, beating, and fencing a node that has stopped. Changes no balance; the holds of
 // a fenced node are handed to the writer, which charges them like everything else.
-import { hostname } from 'node:os'
-
 import { sql } from 'kysely'
 
 import type { Store } from '../store/open.ts'
 import type { HoldId } from './ledger.ts'
+import { MACHINE } from './machine.ts'
 import type { Beat } from './watch.ts'
 import { HOLDS_PER_NODE } from './writer.ts'
 
@@ -58,7 +57,7 @@ export async function nodesOfDeadProcesses(store: Store): Promise<readonly numbe
     .selectFrom('nodes')
     .select(['id', 'pid'])
     .where('status', '=', 'live')
-    .where('host', '=', hostname())
+    .where('host', '=', MACHINE)
     .execute()
   return rows.filter(({ pid }) => !isRunning(pid)).map(({ id }) => id)
 }
@@ -98,7 +97,7 @@ async function insertNode(store: Store): Promise<number> {
       .insertInto('nodes')
       .columns(['id', 'status', 'host', 'pid', 'joined_at'])
       .expression(
-        sql`SELECT coalesce(max(id), 0) + 1, 'live', ${hostname()}, ${process.pid}, ${store.clock.now()} FROM nodes`,
+        sql`SELECT coalesce(max(id), 0) + 1, 'live', ${MACHINE}, ${process.pid}, ${store.clock.now()} FROM nodes`,
       )
       .returning('id')
       .executeTakeFirstOrThrow()

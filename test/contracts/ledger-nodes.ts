@@ -1,10 +1,10 @@
 // The part of the ledger's contract about nodes that die, stop, or lose the database. On books of its own, because
 // impatient nodes take everyone for dead who does not beat as fast as they do.
 import assert from 'node:assert/strict'
-import { fork } from 'node:child_process'
+import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 
 import { adjustHold, listOrphans } from '../../src/ledger/by-hand.ts'
+import { MACHINE } from '../../src/ledger/machine.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { runnerFor } from '../../src/ledger/runner.ts'
 import { SAMPLE_PACE } from '../../src/ledger/sample-pace.ts'
@@ -120,6 +121,27 @@ export function ledgerNodesContract(
       await until(async () => (await desk.usage(key)).length === 1)
       assert.equal((await desk.account(key)).held_nanodollars, 0n)
       await node.close()
+    })
+
+    it('a dead process is known by its number, but not on another machine of this name', async (desk) => {
+      const { pid } = spawnSync(process.execPath, ['--version'])
+      const node = { status: 'live', pid, joined_at: 0 } as const
+      const nodes = [
+        { ...node, id: 1_001, host: MACHINE },
+        { ...node, id: 1_002, host: `${hostname()} of another start` },
+      ]
+      await desk.store.db.insertInto('nodes').values(nodes).execute()
+      await (await openLedger({ store: desk.store, ...DEAF })).close()
+      const found = await desk.store.db
+        .selectFrom('nodes')
+        .select(['id', 'status'])
+        .where('pid', '=', pid)
+        .orderBy('id')
+        .execute()
+      assert.deepEqual(found, [
+        { id: 1_001, status: 'fenced' },
+        { id: 1_002, status: 'live' },
+      ])
     })
 
     it('what the database does not take in time is spooled, and reaches it later', async (desk) => {
