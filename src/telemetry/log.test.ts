@@ -1,5 +1,7 @@
 // The log writes whole JSON lines and never a credential.
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 
 import { newSecret } from '../core/secret.ts'
@@ -22,6 +24,50 @@ test('lines are JSON, gathered and flushed', () => {
       { time: '1970-01-01T00:00:00.000Z', level: 'error', event: 'broken', cause: 'a\nb' },
     ],
   )
+})
+
+test('how many lines found no room is told with the next that does', () => {
+  const written: string[] = []
+  let hasRoom = true
+  const write = (lines: string): boolean => {
+    if (hasRoom) written.push(lines)
+    return hasRoom
+  }
+  const log = jsonLog({ now: () => 0, monotonicMs: () => 0 }, write)
+  for (const [event, isTaken] of [
+    ['one', true],
+    ['two', false],
+    ['three', false],
+    ['four', true],
+    ['five', true],
+  ] as const) {
+    hasRoom = isTaken
+    log.error(event)
+  }
+  const told = written.join('').matchAll(/"event":"(\w+)"(?:,"count":(\d+))?/g)
+  assert.deepEqual(
+    [...told].map(([, event, count]) => [event, count]),
+    [
+      ['one', undefined],
+      ['log_lines_lost', '2'],
+      ['four', undefined],
+      ['five', undefined],
+    ],
+  )
+})
+
+test('a reader who has stopped reading fills no more than so much memory', async () => {
+  const file = JSON.stringify(new URL('./log.ts', import.meta.url))
+  const script = `
+    import { jsonLog } from ${file}
+    const log = jsonLog({ now: () => 0, monotonicMs: () => 0 })
+    for (let line = 0; line < 3_000; line++) log.error('told', { what: 'x'.repeat(10_000) })
+    process.stderr.write(String(process.stdout.writableLength), () => process.exit())`
+  const words = ['--input-type=module', '--eval', script]
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const unreadBytes = Number(await text(child.stderr))
+  child.stdout.destroy()
+  assert.ok(unreadBytes > 0 && unreadBytes < 17 * 2 ** 20, String(unreadBytes))
 })
 
 test('credentials are taken out', () => {

@@ -16,20 +16,26 @@ export interface Log {
 /** How long a line may wait for others, so that a busy gateway writes many at once. Errors wait for nothing. */
 const GATHER_MS = 10
 
-export function jsonLog(clock: Clock, write: (text: string) => void = toStandardOutput): Log {
+/** `write` says false when it has no room; how much found none is told as soon as there is some. */
+export function jsonLog(clock: Clock, write: (text: string) => unknown = toStandardOutput): Log {
   let waiting = ''
-  const flush = (): void => {
-    if (waiting === '') return
-    const text = waiting
-    waiting = ''
-    write(text)
-  }
-  const line = (level: LogLevel, event: string, fields: LogFields = {}): void => {
-    if (waiting === '') setTimeout(flush, GATHER_MS)
+  let lost = 0
+  const textOf = (level: LogLevel, event: string, fields: LogFields): string => {
     // In pieces, because copying the fields into one object costs more than writing them.
     const head = `{"time":"${timeText(clock.now())}","level":"${level}","event":"${event}"`
     const rest = JSON.stringify(fields)
-    waiting += `${redact(rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`)}\n`
+    return `${redact(rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`)}\n`
+  }
+  const flush = (): void => {
+    if (waiting === '') return
+    const lines = waiting
+    waiting = ''
+    const gap = lost === 0 ? '' : textOf('warn', 'log_lines_lost', { count: lost })
+    lost = write(gap + lines) === false ? lost + lines.split('\n').length - 1 : 0
+  }
+  const line = (level: LogLevel, event: string, fields: LogFields = {}): void => {
+    if (waiting === '') setTimeout(flush, GATHER_MS)
+    waiting += textOf(level, event, fields)
     if (level === 'error') flush()
   }
   return {
@@ -130,6 +136,11 @@ function without(secrets: readonly Secret[], text: string): string {
   return clean
 }
 
-function toStandardOutput(text: string): void {
-  process.stdout.write(text)
+/** What waits for a reader who has stopped reading: a gateway goes on without one, as long as it has memory. */
+const UNREAD_BYTES_MAX = 16 * 2 ** 20
+
+function toStandardOutput(text: string): boolean {
+  const hasRoom = process.stdout.writableLength < UNREAD_BYTES_MAX
+  if (hasRoom) process.stdout.write(text)
+  return hasRoom
 }
