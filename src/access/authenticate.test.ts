@@ -44,6 +44,7 @@ test('the header of the family opens, and another one beside it is ignored', asy
     chat(`Bearer ${secret}`, 'nonsense'),
     messages(undefined, secret),
     messages('Bearer nonsense', secret),
+    messages(undefined, `${secret}, ${secret}`),
   ]) {
     assert.equal(await authenticate(door(), credentials), caller)
   }
@@ -69,6 +70,7 @@ test('a key in the wrong place is a 401 that names the right header', async () =
   await refuses(messages(`Bearer ${secret}`), /"x-api-key: <API_KEY>"/)
   await refuses(messages(`Bearer ${secret}`, ' '), /"x-api-key: <API_KEY>"/)
   await refuses(chat(`Bearer ${newSecret('live')}`), /not known/)
+  await refuses(messages(undefined, `${secret}, ${newSecret('live')}`), /not known/)
 })
 
 test('a malformed secret is refused without a look-up', async () => {

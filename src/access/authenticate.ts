@@ -49,7 +49,7 @@ function assertUsable(caller: Caller, now: number): void {
 
 function secretOf(credentials: Credentials, messagesBearer: boolean): string {
   if (credentials.family === 'messages') {
-    const apiKey = credentials.apiKey?.trim() ?? ''
+    const apiKey = apiKeyOf(credentials.apiKey ?? '')
     if (apiKey !== '') return apiKey
     const bearer = messagesBearer ? bearerOf(credentials.authorization) : undefined
     if (bearer !== undefined) return bearer
@@ -58,6 +58,12 @@ function secretOf(credentials: Credentials, messagesBearer: boolean): string {
   const bearer = bearerOf(credentials.authorization)
   if (bearer !== undefined) return bearer
   throw wrongHeader('Authorization: Bearer <API_KEY>')
+}
+
+/** Anthropic's Python library before 1.0 sends the header once more where it is a default header, too. */
+function apiKeyOf(header: string): string {
+  const [key = '', ...again] = header.split(',').map((each) => each.trim())
+  return again.every((each) => each === key) ? key : header
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {
