@@ -7,7 +7,7 @@ import { Keeper } from './keeper.ts'
 import type { Ledger } from './ledger.ts'
 import { joinNodes } from './nodes.ts'
 import { runnerFor } from './runner.ts'
-import { leftovers, Spool } from './spool.ts'
+import { leftovers, Spool, whyUnusable } from './spool.ts'
 import { Writer, type BatchRunner } from './writer.ts'
 
 export type LedgerOptions = {
@@ -67,7 +67,12 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
     keepUsageMs,
     alarm,
   })
-  if (spoolFolder !== undefined) await replayLeftovers(ledger, spoolFolder, alarm)
+  if (spoolFolder !== undefined) {
+    const reason = whyUnusable(spoolFolder)
+    if (reason !== undefined)
+      alarm(`what calls cost could not be kept while the database is away: ${reason}`)
+    await replayLeftovers(ledger, spoolFolder, alarm)
+  }
   await keeper.start()
   return ledger
 }

@@ -1,10 +1,19 @@
 // Settlements that the database would not take in time, on this node's own disk: written, synced, then acknowledged.
 // Replaying one twice does no harm, because a hold is settled once. Knows nothing of the books.
 import { randomUUID } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { messageOf } from '../core/message-of.ts'
 import { makeFolder } from '../store/make-folder.ts'
 import type { Charge, PriceRow } from './books.ts'
 
@@ -104,6 +113,17 @@ export class Spool {
   async #empty(): Promise<void> {
     this.#isUsed = false
     await this.#file?.handle.truncate(0).catch(() => {})
+  }
+}
+
+/** Why nothing could be kept here, while there is time to mend it. */
+export function whyUnusable(folder: string): string | undefined {
+  try {
+    makeFolder(folder, 0o700)
+    accessSync(`${folder}/`, constants.W_OK)
+    return undefined
+  } catch (error) {
+    return messageOf(error)
   }
 }
 

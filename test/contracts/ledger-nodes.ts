@@ -242,6 +242,17 @@ export function ledgerNodesContract(
     it('a frame that has not spent what its keys have is found by running nodes', (desk) =>
       found(desk, { what: 'spent', column: 'spent_nanodollars', accountId: FRAME_ID }))
 
+    it('a spool that could take nothing is told at the start', async (desk) => {
+      const alarms: string[] = []
+      const alarm = (message: string) => void alarms.push(message)
+      for (const place of ['.', 'spool']) {
+        // A folder cannot be made inside a file.
+        const spoolFolder = join(fileURLToPath(import.meta.url), place)
+        await (await openLedger({ store: desk.store, ...DEAF, spoolFolder, alarm })).close()
+        assert.match(alarms.pop() ?? '', /could not be kept .* ENOTDIR: .*ledger-nodes\.ts/)
+      }
+    })
+
     it('a settlement that neither database nor spool takes reaches the books later', async (desk) => {
       const key = await desk.key(10_000n)
       // A folder cannot be made inside a file.
