@@ -1,6 +1,7 @@
 // Why a database could not be opened, in one line for the person who has to mend it. Passwords stay out of it.
 import { messageOf } from '../core/message-of.ts'
 import { StoreError } from './errors.ts'
+import { isOutage } from './outage.ts'
 import { postgresPlace } from './place.ts'
 
 /** SQLite's primary result codes: the low byte of what it reports. */
@@ -82,10 +83,9 @@ export function postgresError(url: string, error: unknown): unknown {
   // PgBouncer and its kin use one code for all they have to say.
   if (said.includes('startup parameter')) return pooled()
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) {
-    if (/^(08|53|57)/.test(code))
-      return refuse('unreachable', `PostgreSQL at ${host} cannot serve now: ${said}`)
     // Everything else a server says about our own statements is a fault of ours, and keeps its details.
-    return error
+    if (!isOutage(error)) return error
+    return refuse('unreachable', `PostgreSQL at ${host} cannot serve now: ${said}`)
   }
   // Of several addresses that were tried, only the code says anything.
   const reason = said === '' ? String(code) : said

@@ -18,6 +18,7 @@ const OUTAGES: Readonly<Record<string, Error>> = {
   'a server that was told to stop': error('terminating connection', { code: '57P01' }),
   'a full disk under PostgreSQL': error('could not extend file', { code: '53100' }),
   'too many connections': error('sorry, too many clients already', { code: '53300' }),
+  'two who waited for each other': error('deadlock detected', { code: '40P01' }),
   'a connection that broke under a query': error('Connection terminated unexpectedly'),
   'a pool that got no connection': error('timeout exceeded when trying to connect'),
   'a server that fell silent': error('Query read timeout'),

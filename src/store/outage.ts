@@ -6,7 +6,7 @@ import { ThreadLost } from './sqlite-thread.ts'
 /** SQLite's primary result codes for data at fault, not the disk: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
 const SQLITE_DATA_ERRORS = new Set([18, 19, 20, 25])
 /** PostgreSQL's classes for a connection, resources, an operator who intervenes, and what it ended by itself. */
-const POSTGRES_OUTAGE = /^(08|53|57|25P0[34])/
+const POSTGRES_OUTAGE = /^(08|40|53|57|25P0[34])/
 /** The system's words for a server that is not there. */
 const UNREACHED = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)/
 /** What the PostgreSQL client says of itself, without a code. */
