@@ -109,6 +109,7 @@ describe('docs/translation.md', () => {
     const places: Record<string, readonly string[]> = {
       'src/wire/cache-lifetime.ts': ['`ttl`'],
       'src/wire/chat/call.ts': ['`messages[].audio`'],
+      'src/wire/messages/input.ts': ['`tool.definition`'],
       'src/wire/refused-fields.ts': ['`file_id`'],
       'src/wire/responses/call.ts': ['`item_reference`'],
       'src/wire/responses/items-decode.ts': ['`input[].type`'],

@@ -166,6 +166,10 @@ test('a count needs no output limit', () => {
 
 test('what no key may ask for, or nobody could serve', () => {
   const file = { type: 'file', file_id: 'file_1' }
+  const addition = (definition: JsonObject): JsonObject => ({
+    type: 'tool_addition',
+    tool: { type: 'tool_definition', definition },
+  })
   const cases: [string, string, JsonObject][] = [
     ['invalid_request', 'model', { ...plain, model: '' }],
     ['invalid_request', 'messages', { ...plain, messages: 'Hello' }],
@@ -201,6 +205,20 @@ test('what no key may ask for, or nobody could serve', () => {
     ],
     [
       'unsupported_parameter',
+      'messages[0].content[0].tool.definition',
+      withBlocks(addition({ type: 'web_search_20260318', name: 'web_search' })),
+    ],
+    [
+      'unsupported_parameter',
+      'messages[0].content[0].tool_changes[0].tool.definition',
+      withBlocks({
+        type: 'compaction',
+        content: 'Much was said.',
+        tool_changes: [addition({ type: 'mcp_toolset', mcp_server_name: 'x' })],
+      }),
+    ],
+    [
+      'unsupported_parameter',
       'messages[0].content[0].cache_control.ttl',
       withBlocks({ type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '9y' } }),
     ],
@@ -209,6 +227,11 @@ test('what no key may ask for, or nobody could serve', () => {
     assert.throws(() => readCall(body), about(code, param), param)
   }
   assert.equal(readCall({ ...plain, mcp_servers: [], container: null, speed: null }).model, 'm')
+  const own = [
+    { name: 'f', input_schema: {} },
+    { type: 'bash_20250124', name: 'bash' },
+  ]
+  assert.equal(readCall(withBlocks(...own.map(addition))).model, 'm')
 })
 
 function about(code: string, param: string): (error: unknown) => boolean {

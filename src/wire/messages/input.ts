@@ -1,7 +1,8 @@
 // One walk over a messages request: how much the model will read, and what it must be able to read. Refuses what names
-// a file in the provider account, because all keys share that account.
+// a file in the provider account, because all keys share that account, and tools among the turns that would run there.
 import type { InputMeasure } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
+import { unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
@@ -10,7 +11,7 @@ import { dataType } from '../media.ts'
 import { refuseFileId } from '../refused-fields.ts'
 import { isPacked } from '../seal.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
-import { isVendorTool } from './removals.ts'
+import { isVendorTool, runsThere } from './removals.ts'
 
 export type MeasuredInput = {
   readonly measure: InputMeasure
@@ -69,7 +70,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
     case 'text':
       return measure.text(block['text'])
     case 'image':
-      refuseFiles(block['source'], `${place}.source`)
+      refuseWhatIsThere(block['source'], `${place}.source`)
       needs.add('images')
       return measure.image(sourceType(block['source']))
     case 'document':
@@ -92,7 +93,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
       measure.text(block['title'])
       return readContent(block['content'], `${place}.content`, walk)
     default:
-      refuseFiles(block, place)
+      refuseWhatIsThere(block, place)
       measure.json(block)
       return measure.unbounded()
   }
@@ -101,7 +102,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
 function readDocument(block: JsonObject, place: string, walk: Walk): void {
   const { measure, needs } = walk
   const { source, title, context } = block
-  refuseFiles(source, `${place}.source`)
+  refuseWhatIsThere(source, `${place}.source`)
   measure.text(title)
   measure.text(context)
   if (isObject(source) && source['type'] === 'text') return measure.text(source['data'])
@@ -136,9 +137,17 @@ function readCacheMark(holder: JsonObject, prefix: string, { measure }: Walk): v
   measure.cacheWrite(lifetimeOf(mark['ttl'], `${prefix}cache_control.ttl`))
 }
 
-function refuseFiles(value: Json | undefined, place: string): void {
-  if (isArray(value)) value.forEach((each, index) => refuseFiles(each, `${place}[${index}]`))
+/** Files that lie at the provider, and tools brought among the turns that would run there: no hold covers those. */
+function refuseWhatIsThere(value: Json | undefined, place: string): void {
+  if (isArray(value)) value.forEach((each, index) => refuseWhatIsThere(each, `${place}[${index}]`))
   if (!isObject(value)) return
   if (isGiven(value['file_id'])) refuseFileId(`${place}.file_id`)
-  for (const [name, member] of Object.entries(value)) refuseFiles(member, `${place}.${name}`)
+  if (value['type'] === 'tool_definition' && runsThere(value['definition'])) {
+    const tool = `${place}.definition`
+    throw unsupportedParameter(
+      tool,
+      `${tool} is not supported: the provider runs it, so it belongs into tools`,
+    )
+  }
+  for (const [name, member] of Object.entries(value)) refuseWhatIsThere(member, `${place}.${name}`)
 }

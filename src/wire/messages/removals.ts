@@ -29,7 +29,7 @@ export function isVendorTool(tool: JsonObject): boolean {
 const CLIENT_RUN = /^(bash|text_editor|memory|computer|computer_toolset|browser_toolset)_\d+$/
 
 /** Whether the provider runs this tool itself. */
-function runsThere(tool: Json): boolean {
+export function runsThere(tool: Json | undefined): boolean {
   if (!isObject(tool) || typeof tool['type'] !== 'string') return false
   return tool['type'] !== 'custom' && !isVendorTool(tool)
 }
