@@ -120,6 +120,8 @@ const SETTINGS = [
   'synchronous_commit=on',
   // Whoever has waited for a lock must see what the one before it did.
   'default_transaction_isolation=read\\ committed',
+  // How long a lock may be waited for depends on who waits: each statement has its own time.
+  'lock_timeout=0',
   // Whoever stops in the middle of a change has locks that requests wait for.
   `idle_in_transaction_session_timeout=${CHANGE_PAUSE_MAX}`,
 ]
