@@ -76,6 +76,14 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
     { textBytes: 8, sealedBytes: 8 },
   ],
   ['unknown items', { input: [SCREENSHOT] }, { unbounded: true, jsonBytes: bytes(SCREENSHOT) }],
+  [
+    'images that were made before',
+    { input: [{ type: 'image_generation_call', id: 'i', result: 'AAAA' }] },
+    {
+      unbounded: true,
+      jsonBytes: bytes({ type: 'image_generation_call', id: 'i', result: 'AAAA' }),
+    },
+  ],
   ['unknown fields', { documents: ['abc'] }, { textBytes: 2, jsonBytes: 7 }],
   [
     'cache marks',
@@ -157,7 +165,20 @@ const REFUSED: readonly [param: string, body: JsonObject][] = [
       ],
     },
   ],
+  [
+    'input[0].output.file_id',
+    {
+      input: [
+        {
+          type: 'computer_call_output',
+          call_id: 'c',
+          output: { type: 'computer_screenshot', file_id: 'file-1' },
+        },
+      ],
+    },
+  ],
   ['input[0]', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
+  ['input[0].id', { input: [{ type: 'image_generation_call', id: 'ig_1', result: null }] }],
   [
     'prompt_cache_options.comparison_response_id',
     { prompt_cache_options: { comparison_response_id: 'resp_1' } },

@@ -105,10 +105,28 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
         `${place} refers to an item that is not stored here; send the item itself`,
       )
     default:
+      refuseWhatIsThere(item, place)
       // Screenshots, programs, compacted turns: counted as text, and nothing bounds what they stand for.
       measure.json(item)
       return measure.unbounded()
   }
+}
+
+/** Files that lie at the provider, and an image that was made there and comes back by its id alone. */
+function refuseWhatIsThere(item: JsonObject, place: string): void {
+  refuseFiles(item, place)
+  if (typeOf(item) !== 'image_generation_call' || isGiven(item['result'])) return
+  throw unsupportedParameter(
+    `${place}.id`,
+    `${place}.id is not supported: it names an image in a provider account that all keys share; send the image itself`,
+  )
+}
+
+function refuseFiles(value: Json | undefined, place: string): void {
+  if (isArray(value)) value.forEach((each, index) => refuseFiles(each, `${place}[${index}]`))
+  if (!isObject(value)) return
+  if (isGiven(value['file_id'])) refuseFileId(`${place}.file_id`)
+  for (const [name, member] of Object.entries(value)) refuseFiles(member, `${place}.${name}`)
 }
 
 function readContent(content: Json | undefined, place: string, walk: Walk): void {
