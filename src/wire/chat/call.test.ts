@@ -85,6 +85,15 @@ test('each part of a request counts as what it is', () => {
   }
 })
 
+test('tools that the provider would run are taken out, also those that say so by a name alone', () => {
+  const own = [{ type: 'function', function: { name: 'f' } }, { function: { name: 'g' } }]
+  const hosted = [{ type: 'web_search' }, { googleSearch: {} }]
+  const { dropped } = readCall({ ...user(''), tools: [...own, ...hosted] })
+  assert.deepEqual(dropped, ['tools.web_search', 'tools.googleSearch'])
+  const functions = [{ name: 'f' }, { googleSearch: {} }]
+  assert.throws(() => readCall({ ...user(''), functions }), /functions\[1\]\.name/)
+})
+
 test('whoever asks for a cache is told apart by its lifetime', () => {
   const marked = (name: string, ttl?: string): JsonObject =>
     user([{ type: 'text', text: '', [name]: { mode: 'explicit', ...(ttl && { ttl }) } }])

@@ -4,7 +4,7 @@ import type { Call } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, objectOf, stringOf, typeOf } from '../../core/json.ts'
+import { isArray, isGiven, isObject, listOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
@@ -22,6 +22,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   readMessages(body, walk)
   const { tools, dropped } = usableTools(body)
   readTools(tools, 'tools', walk)
+  refuseNameless(body['functions'])
   readTools(body['functions'], 'functions', walk)
   readFormat(body['response_format'], walk)
   readCacheMark(body, '', measure)
@@ -151,6 +152,15 @@ function readTools(tools: Json | undefined, place: string, { measure, needs }: W
   needs.add('tools')
   readItems(tools, measure)
   for (const tool of tools) if (isObject(tool)) readCacheMark(tool, `${place}.`, measure)
+}
+
+/** A provider's own tool in the place of a function: it has no name, and would run there. */
+function refuseNameless(functions: Json | undefined): void {
+  for (const [index, entry] of listOf(functions).entries()) {
+    if (!isObject(entry) || isGiven(entry['name'])) continue
+    const place = `functions[${index}].name`
+    throw invalidRequest(place, `${place} must be the name of the function`)
+  }
 }
 
 function readFormat(format: Json | undefined, { measure, needs }: Walk): void {

@@ -15,7 +15,7 @@ export type UsableTools = {
 export function usableTools(body: JsonObject): UsableTools {
   const given = listOf(body['tools'])
   const tools = given.filter((tool) => !isHosted(tool))
-  const dropped = given.filter(isHosted).map((tool) => `tools.${typeOf(tool)}`)
+  const dropped = given.filter(isHosted).map((tool) => `tools.${nameOf(tool)}`)
   const hasChoice = tools.length > 0 || dropped.length === 0
   if (isGiven(body['tool_choice']) && !hasChoice) dropped.push('tool_choice')
   if (isGiven(body['web_search_options'])) dropped.push('web_search_options')
@@ -23,5 +23,12 @@ export function usableTools(body: JsonObject): UsableTools {
 }
 
 export function isHosted(tool: Json): tool is JsonObject {
-  return isObject(tool) && !['', 'function', 'custom'].includes(typeOf(tool))
+  if (!isObject(tool)) return false
+  const type = typeOf(tool)
+  // A function is one without a type, too; LiteLLM takes Gemini's own tools so, as {"googleSearch": {}}.
+  return type === '' ? !isGiven(tool['function']) : type !== 'function' && type !== 'custom'
+}
+
+function nameOf(tool: JsonObject): string {
+  return typeOf(tool) || (Object.keys(tool)[0] ?? 'unknown')
 }
