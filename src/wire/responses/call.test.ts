@@ -202,6 +202,9 @@ test('responses: hosted tools are named wherever they hide', () => {
     { type: 'tool_search_output', call_id: 'c', tools: [{ type: 'mcp' }] },
   ]
   assert.deepEqual(read({ input }).dropped, ['tools.web_search', 'tools.mcp'])
+  const space = (...inner: Json[]): JsonObject => ({ type: 'namespace', name: 'n', tools: inner })
+  const tools = [space(TOOL), space(TOOL, { type: 'code_interpreter' })]
+  assert.deepEqual(read({ tools }).dropped, ['tools.namespace'])
 })
 
 test('responses: fields that say nothing special pass', () => {

@@ -78,9 +78,14 @@ const CLIENT_TOOLS: ReadonlySet<string> = new Set([
 
 function isHosted(tool: Json): boolean {
   if (!isObject(tool)) return false
-  if (toolType(tool) !== 'shell') return !CLIENT_TOOLS.has(toolType(tool))
-  const { environment } = tool
-  return !(isObject(environment) && environment['type'] === 'local')
+  switch (toolType(tool)) {
+    case 'shell':
+      return objectOf(tool['environment'])['type'] !== 'local'
+    case 'namespace':
+      return listOf(tool['tools']).some(isHosted)
+    default:
+      return !CLIENT_TOOLS.has(toolType(tool))
+  }
 }
 
 function toolType(tool: Json): string {
