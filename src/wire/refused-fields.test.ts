@@ -19,6 +19,7 @@ const FORMATS = Object.keys(BODIES) as Format[]
 /** What stands for something else than the field's absence. */
 const GIVEN: Readonly<Record<string, Json>> = {
   options: { num_predict: 100_000 },
+  google: { cached_content: 'cachedContents/1' },
   best_of: 8,
   n_cmpl: 8,
 }
@@ -68,9 +69,11 @@ describe('fields that no request may carry', () => {
       enable_search: false,
       auto_max_new_tokens: false,
       options: { temperature: 0.5 },
+      google: { thinking_config: { thinking_budget: 0 } },
       n_cmpl: 1,
       best_of: 1,
       mcp_servers: [],
+      vector_store_ids: [],
     }
     for (const format of FORMATS) codecOf(format).readCall({ ...BODIES[format], ...harmless })
   })

@@ -31,6 +31,11 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   // Azure's own data, which its account may read, and settings that OpenRouter keeps under a name.
   data_sources: { why: ACCOUNT },
   preset: { why: ACCOUNT },
+  // A prompt that Gemini keeps, as Vertex AI and LiteLLM take it, and what LiteLLM keeps: documents and prompts.
+  google: { why: ACCOUNT, allows: (value) => isObject(value) && !isGiven(value['cached_content']) },
+  cached_content: { why: ACCOUNT },
+  vector_store_ids: { why: ACCOUNT, allows: (value) => isArray(value) && value.length === 0 },
+  prompt_id: { why: ACCOUNT },
   background: { why: UNSETTLED, allows: (value) => value === false },
   deferred: { why: UNSETTLED, allows: (value) => value === false },
   service_tier: {
@@ -60,8 +65,9 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   // Of vLLM: a template may loop, and an image may be cut into any number of tokens.
   chat_template: { why: INPUT },
   mm_processor_kwargs: { why: INPUT },
-  // Of LiteLLM, which lays the one over the body and takes the fields of the other out of it.
+  // Of LiteLLM, which lays the first over the body, sends the second as headers, and takes out the fields of the third.
   extra_body: { why: REWRITE },
+  extra_headers: { why: REWRITE },
   additional_drop_params: { why: REWRITE },
   // Where clouds take it, it could open what the header of the same name may not.
   anthropic_beta: { why: 'betas are told in the header anthropic-beta' },
