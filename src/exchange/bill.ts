@@ -35,7 +35,7 @@ export type Billed = {
   readonly outputTokensMax: number
   /** Whether its client cut it off, and so may have meant to. */
   readonly isCut: boolean
-  /** How long a model that thinks was at work unseen, where its client cut it off; else 0. */
+  /** How long a model was at work unseen, on thoughts or a whole answer, where its client cut it off; else 0. */
   readonly unseenMs: number
   readonly held: Nanodollars
   /** Whether all that was written to a cache counts as kept for long. */
@@ -107,13 +107,13 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0
 }
 
-/** Thoughts that nobody sees are billed too, and a client that cuts its streams would have them for nothing. */
-const THOUGHTS_PER_MS = 0.15
+/** What nobody sees is billed too, and a client that leaves before it comes would have had it done for nothing. */
+const UNSEEN_TOKENS_PER_MS = 0.15
 
 /** What came of a model's work, counted here. A part the provider did count is believed. */
 function estimate(billed: Billed): Usage {
   const { meter, outputTokensMax, unseenMs } = billed
-  const written = likelyTokens(meter.outputBytes) + Math.ceil(unseenMs * THOUGHTS_PER_MS)
+  const written = likelyTokens(meter.outputBytes) + Math.ceil(unseenMs * UNSEEN_TOKENS_PER_MS)
   const told = meter.usage?.outputTokens ?? 0
   return {
     ...(inputTold(billed) ?? inputUntold(billed)),

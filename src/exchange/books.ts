@@ -216,6 +216,7 @@ export class Books {
     const { call, model, inputTokens, outputTokensMax, hold } = this.#entry.admission
     const inputs = model.kind === 'embedding' ? Math.max(1, call.input.items) : 1
     const isCut = failure instanceof ClientGone
+    const worksUnseen = !call.stream || mayThink(model, call.output)
     return {
       meter: this.#meter,
       price: target.price,
@@ -225,7 +226,7 @@ export class Books {
       inputTokensMax: inputTokens,
       outputTokensMax: (outputTokensMax ?? 0) * call.output.choices,
       isCut,
-      unseenMs: isCut && mayThink(model, call.output) ? this.#silentMs() : 0,
+      unseenMs: isCut && worksUnseen ? this.#silentMs() : 0,
       held: hold.amountNanodollars,
       keepsLong: target.keepsLong,
     }
