@@ -103,6 +103,23 @@ test('a messages request searches as often as the hold covers, and each search i
   assert.equal(await worstCase('/v1/messages', few), '0.0505')
 })
 
+test('no code at the provider searches, which would go round as often as no limit says', async () => {
+  const toolsSent = async (search: JsonObject): Promise<Json | undefined> => {
+    await ask('/v1/messages', {
+      model: 'claude',
+      max_tokens: 100,
+      messages: HELLO,
+      tools: [search],
+    })
+    return upstream.requests.at(-1)?.body['tools']
+  }
+  const direct = { max_uses: 5, allowed_callers: ['direct'] }
+  const newer = { type: 'web_search_20260318', name: 'web_search' }
+  assert.deepEqual(await toolsSent(newer), [{ ...newer, ...direct }])
+  const coded = { ...SEARCH, allowed_callers: ['code_execution_20260120'] }
+  assert.deepEqual(await toolsSent(coded), [{ ...SEARCH, ...direct }])
+})
+
 test('what else is taken out is named beside searches that stay', async () => {
   const seal = Buffer.from('{"format":"gemini","kind":"signature","value":"c2ln"}')
   const thought = {
