@@ -4,6 +4,7 @@ import type { Admission } from '../access/admit.ts'
 import type { RaisedBounds } from '../access/raised-bounds.ts'
 import { mayThink } from '../catalog/models.ts'
 import { costOf, costOfLines } from '../catalog/prices.ts'
+import { SEARCHES_MOST } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -220,8 +221,7 @@ export class Books {
     return {
       meter: this.#meter,
       price: target.price,
-      // All that is found is read again for every search, and after the last.
-      inputTokensPossible: target.context * inputs * (target.searchesMax + 1),
+      inputTokensPossible: target.context * inputs * roundsPossible(target),
       input: call.input,
       inputTokensMax: inputTokens,
       outputTokensMax: (outputTokensMax ?? 0) * call.output.choices,
@@ -270,6 +270,11 @@ export class Books {
   #silentMs(): number {
     return (this.#meter.firstOutputMs ?? this.#parts.clock.monotonicMs()) - this.#dispatchedMs
   }
+}
+
+/** All is read again after every search, and after each that its limit refuses: a model may ask for more of them. */
+function roundsPossible({ searchesMax }: Prepared): number {
+  return searchesMax === 0 ? 1 : SEARCHES_MOST + 1
 }
 
 function isTight({ amountNanodollars, balances }: Reserved): boolean {
