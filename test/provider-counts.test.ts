@@ -99,6 +99,26 @@ test('a request that does not fit by its bytes is counted by the provider', asyn
   assert.equal(served.status, 200, served.text)
 })
 
+test('what lies at an address is bounded by the window, whatever the provider counts', async () => {
+  // The whole window of 100,000 tokens costs 0.1 USD, and of every image 16,384 are held.
+  const key = await gateway.key('addresses', 'counts', '--budget', '0.01')
+  const source = { type: 'url', url: 'https://example.com/a' }
+  const found = { type: 'web_fetch_result', url: source.url, content: { type: 'document', source } }
+  for (const block of [
+    { type: 'document', source },
+    { type: 'image', source },
+    { type: 'web_fetch_tool_result', tool_use_id: 'srvtoolu_1', content: found },
+  ]) {
+    const messages = [{ role: 'user', content: [block] }]
+    const { status, text } = await ask(key, '/v1/messages', {
+      model: 'counts',
+      max_tokens: 100,
+      messages,
+    })
+    assert.equal(status, 402, text)
+  }
+})
+
 test('a text that is sent as a document is counted like any other', async () => {
   const source = { type: 'text', media_type: 'text/plain', data: 'xq-zv-kj. '.repeat(4_000) }
   const messages = [{ role: 'user', content: [{ type: 'document', source }] }]

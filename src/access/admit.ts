@@ -119,10 +119,12 @@ async function ledgerSays(
   if (outcome.reserved || outcome.reason !== 'recount') {
     return { ...first, basis: 'bytes', outcome, maySearch: true }
   }
+  const { unbounded, fetched } = request.call.input
   const [texts, countedAt] = await Promise.all([
     // What nothing but the window bounds is bounded by it however few its words are.
-    request.call.input.unbounded ? undefined : tokenizer.count(request.texts()),
-    request.countAtTargets(),
+    unbounded ? undefined : tokenizer.count(request.texts()),
+    // A page was counted, and a book is read: whoever owns the address may change what is there in between.
+    fetched ? undefined : request.countAtTargets(),
   ])
   const maySearch = request.caller.whenTight === 'refuse'
   const recounted = askOf(request, raisedBounds, { texts, countedAt, maySearch })
@@ -146,7 +148,8 @@ type Recount = {
   readonly maySearch: boolean
   /** Undefined when nobody could count them: then their bytes still bound them. */
   readonly texts: Count | undefined
-  readonly countedAt: (target: Target) => number | undefined
+  /** Undefined when nobody's count would hold. */
+  readonly countedAt: ((target: Target) => number | undefined) | undefined
 }
 
 /** What is asked of the ledger: with the input bounded by its bytes, or by its texts once they are counted. */
@@ -192,7 +195,7 @@ function countedTokens(
   { countedAt, texts }: Recount,
   target: Target,
 ): number | undefined {
-  const counted = countedAt(target)
+  const counted = countedAt?.(target)
   if (counted !== undefined) return countedBound(counted)
   if (texts === undefined) return undefined
   return recountedBound(call.input, texts.most, { kind: model.kind, window: target })

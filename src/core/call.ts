@@ -54,6 +54,8 @@ export type InputMeasure = {
   readonly unbounded: boolean
   /** Some of it may be sound, which some providers bill at a rate of its own. */
   readonly audio?: true
+  /** Some of it lies at an address, where the model may find something else than whoever counted it. */
+  readonly fetched?: true
   /** Token numbers sent instead of text count one each. */
   readonly tokens: number
   /** Whether the body asks for cache writes, which cost more than plain input, and for how long. */

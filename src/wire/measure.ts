@@ -68,15 +68,22 @@ export class Measure {
   }
 
   /** What says that it is something else is read as that: Gemini watches a film wherever it stands. */
-  image(mediaType = 'image/'): void {
-    if (mediaType.startsWith('image/')) this.#sum.images += 1
+  image(mediaType?: string): void {
+    if (mediaType === undefined) this.fetched()
+    if (mediaType?.startsWith('image/') ?? true) this.#sum.images += 1
     else this.file(mediaType)
   }
 
   /** Films are heard, too. */
-  file(mediaType = ''): void {
-    if (/^(?:audio|video)\//.test(mediaType)) this.audio()
+  file(mediaType?: string): void {
+    if (mediaType === undefined) this.fetched()
+    if (/^(?:audio|video)\//.test(mediaType ?? '')) this.audio()
     else this.unbounded()
+  }
+
+  /** It lies at an address: only what is in the request says what it is. */
+  fetched(): void {
+    this.#sum.fetched = true
   }
 
   unbounded(): void {

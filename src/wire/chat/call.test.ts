@@ -47,6 +47,11 @@ test('each part of a request counts as what it is', () => {
       { items: 2, images: 1 },
     ],
     [
+      'an image by address',
+      user([{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }]),
+      { items: 2, images: 1, fetched: true },
+    ],
+    [
       'a film in the place of an image',
       user([{ type: 'image_url', image_url: { url: 'data:Video/mp4;base64,…' } }]),
       { items: 2, unbounded: true, audio: true },

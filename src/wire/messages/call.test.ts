@@ -34,7 +34,7 @@ test('input is measured by what it is', () => {
     'an image': [withBlocks({ type: 'image', source: base64 }), { items: 2, images: 1 }],
     'an image by address': [
       withBlocks({ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }),
-      { items: 2, images: 1 },
+      { items: 2, images: 1, fetched: true },
     ],
     'a document in the place of an image': [
       withBlocks({ type: 'image', source: { ...base64, media_type: 'application/pdf' } }),
@@ -42,7 +42,7 @@ test('input is measured by what it is', () => {
     ],
     'a film in the place of an image': [
       withBlocks({ type: 'image', source: { type: 'url', url: 'data:video/mp4;base64,AAAA' } }),
-      { items: 2, unbounded: true, audio: true },
+      { items: 2, unbounded: true, audio: true, fetched: true },
     ],
     'a recording': [
       withBlocks({ type: 'document', source: { ...base64, media_type: 'audio/mp3' } }),

@@ -70,7 +70,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
     case 'text':
       return measure.text(block['text'])
     case 'image':
-      refuseWhatIsThere(block['source'], `${place}.source`)
+      readDeeply(block['source'], `${place}.source`, walk)
       needs.add('images')
       return measure.image(sourceType(block['source']))
     case 'document':
@@ -93,7 +93,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
       measure.text(block['title'])
       return readContent(block['content'], `${place}.content`, walk)
     default:
-      refuseWhatIsThere(block, place)
+      readDeeply(block, place, walk)
       measure.json(block)
       return measure.unbounded()
   }
@@ -102,7 +102,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
 function readDocument(block: JsonObject, place: string, walk: Walk): void {
   const { measure, needs } = walk
   const { source, title, context } = block
-  refuseWhatIsThere(source, `${place}.source`)
+  readDeeply(source, `${place}.source`, walk)
   measure.text(title)
   measure.text(context)
   if (isObject(source) && source['type'] === 'text') return measure.text(source['data'])
@@ -137,9 +137,12 @@ function readCacheMark(holder: JsonObject, prefix: string, { measure }: Walk): v
   measure.cacheWrite(lifetimeOf(mark['ttl'], `${prefix}cache_control.ttl`))
 }
 
-/** Files that lie at the provider, and tools brought among the turns that would run there: no hold covers those. */
-function refuseWhatIsThere(value: Json | undefined, place: string): void {
-  if (isArray(value)) value.forEach((each, index) => refuseWhatIsThere(each, `${place}[${index}]`))
+/**
+ * What stands anywhere inside: files that lie at the provider, and tools brought among the turns that would run there,
+ * which no hold covers, are refused.
+ */
+function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
+  if (isArray(value)) value.forEach((each, index) => readDeeply(each, `${place}[${index}]`, walk))
   if (!isObject(value)) return
   if (isGiven(value['file_id'])) refuseFileId(`${place}.file_id`)
   if (value['type'] === 'tool_definition' && runsThere(value['definition'])) {
@@ -149,5 +152,6 @@ function refuseWhatIsThere(value: Json | undefined, place: string): void {
       `${tool} is not supported: the provider runs it, so it belongs into tools`,
     )
   }
-  for (const [name, member] of Object.entries(value)) refuseWhatIsThere(member, `${place}.${name}`)
+  if (value['type'] === 'url') walk.measure.fetched()
+  for (const [name, member] of Object.entries(value)) readDeeply(member, `${place}.${name}`, walk)
 }

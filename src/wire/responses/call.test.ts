@@ -45,7 +45,11 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
     user({ type: 'input_file', file_data: 'data:video/mp4;base64,…' }),
     { items: 2, unbounded: true, audio: true },
   ],
-  ['files', user({ type: 'input_file', file_url: 'https://x' }), { items: 2, unbounded: true }],
+  [
+    'files',
+    user({ type: 'input_file', file_url: 'https://x' }),
+    { items: 2, unbounded: true, fetched: true },
+  ],
   ['tools', { tools: [TOOL] }, { textBytes: 2, items: 2, jsonBytes: bytes(TOOL) }],
   [
     'tools that the model knows by their type',
