@@ -23,6 +23,12 @@ test('input is measured by what it is', () => {
   const base64 = { type: 'base64', media_type: 'image/png', data: 'AAAA' }
   const short = { type: 'ephemeral' }
   const long = { type: 'ephemeral', ttl: '1h' }
+  const marked = {
+    type: 'mcp_tool_result',
+    tool_use_id: 'a',
+    content: [{ type: 'text', text: 'b', cache_control: long }],
+  }
+  const cited = { type: 'char_location', cited_text: 'd', document_index: 0 }
   const cases: Record<string, [JsonObject, Partial<InputMeasure>]> = {
     'a text': [plain, { textBytes: 7 }],
     'a system prompt': [{ ...plain, system: 'Be kind' }, { textBytes: 14 }],
@@ -129,6 +135,18 @@ test('input is measured by what it is', () => {
         jsonBytes: bytes({ ...tool, cache_control: short }),
         cacheWrites: 'long',
       },
+    ],
+    'a long cache mark on a search, which may stay': [
+      { ...plain, tools: [{ type: 'web_search_20250305', cache_control: long }] },
+      { textBytes: 7, cacheWrites: 'long' },
+    ],
+    'a long cache mark inside a block that nobody knows': [
+      withBlocks(marked),
+      { items: 2, jsonBytes: bytes(marked), unbounded: true, cacheWrites: 'long' },
+    ],
+    'what an answer cited': [
+      withBlocks({ type: 'text', text: 'abc', citations: [cited, cited] }),
+      { items: 4, textBytes: 3 },
     ],
   }
   for (const [what, [body, expected]] of Object.entries(cases)) {

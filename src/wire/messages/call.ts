@@ -29,7 +29,7 @@ export function readCountCall(body: JsonObject, measure = new Measure()): Call {
   refuseFields(body, MESSAGES_FIELDS)
   const { changes, dropped } = removalsFrom(body)
   const searchesMax = searchesMaxOf(body)
-  const input = measureInput({ ...body, ...changes }, measure)
+  const input = measureInput(body, changes, measure)
   const thinking = isObject(body['thinking']) ? body['thinking'] : { type: 'disabled' }
   const thinkingTokens = optional(thinking['budget_tokens'], 'thinking.budget_tokens', expectCount)
   const metadata = objectOf(body['metadata'])

@@ -20,8 +20,14 @@ export type MeasuredInput = {
   readonly hasForeignThoughts: boolean
 }
 
-export function measureInput(body: JsonObject, measure: Measure): MeasuredInput {
+/** `changes`: what is taken out of every request, searches included, whose marks count all the same: they may stay. */
+export function measureInput(
+  given: JsonObject,
+  changes: JsonObject,
+  measure: Measure,
+): MeasuredInput {
   const walk: Walk = { measure, needs: new Set(), hasForeignThoughts: false }
+  const body = { ...given, ...changes }
   readCacheMark(body, '', walk)
   readContent(body['system'], 'system', walk)
   for (const [index, message] of listOf(body['messages']).entries()) {
@@ -33,9 +39,11 @@ export function measureInput(body: JsonObject, measure: Measure): MeasuredInput 
     measure.role(message['role'])
     readContent(message['content'], `messages[${index}].content`, walk)
   }
-  for (const [index, tool] of listOf(body['tools']).entries()) {
+  for (const tool of listOf(body['tools'])) {
     measure.tool(tool, { isVendors: isObject(tool) && isVendorTool(tool) })
     walk.needs.add('tools')
+  }
+  for (const [index, tool] of listOf(given['tools']).entries()) {
     if (isObject(tool)) readCacheMark(tool, `tools[${index}].`, walk)
   }
   readOutputFormat(body, walk)
@@ -68,6 +76,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
   readCacheMark(block, `${place}.`, walk)
   switch (typeOf(block)) {
     case 'text':
+      readCitations(block, walk)
       return measure.text(block['text'])
     case 'image':
       readDeeply(block['source'], `${place}.source`, walk)
@@ -125,9 +134,15 @@ function readToolResult(content: Json | undefined, place: string, walk: Walk): v
     if (isObject(block) && block['type'] === 'text') {
       walk.measure.item()
       walk.measure.json(block['text'])
+      readCitations(block, walk)
       readCacheMark(block, `${place}[${index}].`, walk)
     } else readBlock(block, `${place}[${index}]`, walk)
   }
+}
+
+/** The text that was cited is not read again, but where it stands is framed by what it was cited from. */
+function readCitations({ citations }: JsonObject, { measure }: Walk): void {
+  listOf(citations).forEach(() => measure.item())
 }
 
 /** `prefix` is the holder's place with its dot; '' for the body itself. */
@@ -138,8 +153,8 @@ function readCacheMark(holder: JsonObject, prefix: string, { measure }: Walk): v
 }
 
 /**
- * What stands anywhere inside: files that lie at the provider, and tools brought among the turns that would run there,
- * which no hold covers, are refused.
+ * What stands anywhere inside: addresses and cache marks, which count; files that lie at the provider, and tools brought
+ * among the turns that would run there, which no hold covers.
  */
 function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
   if (isArray(value)) value.forEach((each, index) => readDeeply(each, `${place}[${index}]`, walk))
@@ -153,5 +168,6 @@ function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
     )
   }
   if (value['type'] === 'url') walk.measure.fetched()
+  readCacheMark(value, `${place}.`, walk)
   for (const [name, member] of Object.entries(value)) readDeeply(member, `${place}.${name}`, walk)
 }
