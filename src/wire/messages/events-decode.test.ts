@@ -241,6 +241,23 @@ test('searches count as they are seen, until the end tells their totals', () => 
   )
 })
 
+test('what is written to a cache later is kept for as long as what was written first', () => {
+  const cache_creation = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 50 }
+  const start = {
+    input_tokens: 9,
+    cache_creation_input_tokens: 50,
+    cache_creation,
+    output_tokens: 1,
+  }
+  const end = { input_tokens: 9, cache_creation_input_tokens: 80, output_tokens: 5 }
+  const [, event] = decodeFrames(
+    { type: 'message_start', message: { usage: start } },
+    { type: 'message_delta', delta: {}, usage: end },
+  )
+  assert.ok(event?.type === 'usage')
+  assert.deepEqual([event.usage.cacheWriteTokens, event.usage.cacheWriteLongTokens], [80, 80])
+})
+
 test('an error in the stream is the error it stands for', () => {
   const cases: [string, string, number][] = [
     ['overloaded_error', 'provider_overloaded', 503],

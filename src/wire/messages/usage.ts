@@ -44,11 +44,19 @@ export function decodeUsage(report: JsonObject, before: Usage): Usage {
     inputTokens: plainTokens + cachedTokens + cacheWriteTokens,
     cachedTokens,
     cacheWriteTokens,
-    cacheWriteLongTokens: long ?? before.cacheWriteLongTokens,
+    cacheWriteLongTokens: long ?? longAmong(cacheWriteTokens, before),
     outputTokens: countIn(report, 'output_tokens') ?? before.outputTokens,
     reasoningTokens: countIn(details, 'thinking_tokens') ?? before.reasoningTokens,
     ...whereAny('webSearches', searches ?? before.webSearches),
   }
+}
+
+/** The end of a stream tells no lifetimes: what was written since is kept as what was written before. */
+function longAmong(cacheWriteTokens: number, before: Usage): number {
+  const isLong = before.cacheWriteLongTokens > 0
+  return isLong
+    ? before.cacheWriteLongTokens + Math.max(0, cacheWriteTokens - before.cacheWriteTokens)
+    : 0
 }
 
 /** What was found comes encrypted: four characters for three bytes, and a token is about as many of prose. */
