@@ -1,5 +1,6 @@
 // The closed table of everything Tollgate can answer instead of a result, and the one error type that carries it.
 // `message` is written for the caller and safe to send; `cause` is for the log alone.
+import type { Usage } from './events.ts'
 import type { JsonObject } from './json.ts'
 
 /** retry: never = it would fail again; later = after retry-after; elsewhere = another target may succeed. */
@@ -53,6 +54,8 @@ export type ErrorDetails = {
   readonly provider?: { readonly status: number; readonly code?: string }
   /** The provider was not reached, or turned the request away: it does not bill what it did not work on. */
   readonly unbilled?: boolean
+  /** What the provider has counted for an answer that nobody can use, and bills. */
+  readonly usage?: Usage
   /** Only the operator can mend it: credentials, quota, a model that the provider does not know. */
   readonly forOperator?: boolean
   /** The provider does not know the thoughts that came back to it: somebody else's, or too old. */

@@ -209,6 +209,8 @@ export class Books {
   }
 
   #bill(target: Prepared, failure: unknown): Bill {
+    const usage = failure instanceof GatewayError ? failure.details.usage : undefined
+    if (usage !== undefined) this.#meter.see({ type: 'usage', usage }, this.#parts.clock)
     if (isUnbilled(failure) && !this.#meter.hasOutput) return NOTHING
     return billOf(this.#billed(target, failure))
   }

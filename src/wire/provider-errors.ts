@@ -1,6 +1,7 @@
 // What a provider says when it fails, instead of an answer or in the middle of one. Its judgement of the request goes on
 // to the client; what it says about our account with it stays here (docs/errors.md).
 import { GatewayError } from '../core/errors.ts'
+import type { Usage } from '../core/events.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject, stringOf } from '../core/json.ts'
 import { redact } from '../telemetry/log.ts'
@@ -126,4 +127,12 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
     })
   }
   return new GatewayError('provider_failed', told, { cause })
+}
+
+/** Calls that the provider could not read, and other ways to have no answer: another attempt may do better. */
+export function unusableAnswer(reason: string, usage: Usage | undefined): GatewayError {
+  return new GatewayError('provider_failed', 'the model wrote an answer that cannot be used', {
+    cause: reason,
+    ...(usage === undefined ? {} : { usage }),
+  })
 }

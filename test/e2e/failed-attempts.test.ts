@@ -1,4 +1,5 @@
-// What the log tells of a provider that failed: why, in one line, and nothing of where in the code it was noticed.
+// What a provider that failed leaves behind: in the log why, in one line, and nothing of where in the code it was noticed;
+// in the books what it counted all the same.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -48,4 +49,33 @@ models:
       assert.equal(line['event'], 'attempt_failed')
       assert.match(String(line['cause']), cause)
     })
+})
+
+test('an answer that cannot be used costs what the provider counted for it', async () => {
+  const answer = {
+    candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }],
+    usageMetadata: { promptTokenCount: 9, thoughtsTokenCount: 500 },
+  }
+  await using provider = await startProvider((_, response) => response.end(JSON.stringify(answer)))
+  const gateway = await startGateway({
+    config: `
+providers: { gemini: { kind: gemini, base_url: "${provider.url}", api_key: k } }
+models: { m: { targets: [gemini/m], price: { input: 1, output: 2 }, context: 1000, max_output: 1000 } }
+`,
+  })
+  try {
+    const headers = { authorization: `Bearer ${await gateway.key('demo', 'm')}` }
+    const failed = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }),
+    })
+    assert.equal(failed.status, 502)
+    const id = failed.headers.get('x-request-id') ?? ''
+    const shown = await fetch(`${gateway.url}/v1/requests/${id}`, { headers })
+    const { cost } = (await shown.json()) as { cost: string }
+    assert.equal(cost, '0.001009')
+  } finally {
+    await gateway.stop()
+  }
 })

@@ -243,8 +243,12 @@ test('an answer without its last frame is cut, and an exception is an error', ()
       (error) => error instanceof GatewayError && error.code === code,
     )
   }
+  const usage = { inputTokens: 9, outputTokens: 500 }
   for (const stopReason of ['malformed_tool_use', 'constructor'])
-    assert.throws(() => read(['messageStop', { stopReason }]), GatewayError)
+    assert.throws(
+      () => read(['messageStop', { stopReason }], ['metadata', { usage }]),
+      (error) => error instanceof GatewayError && error.details.usage?.outputTokens === 500,
+    )
 })
 
 function read(...frames: readonly (readonly [string, JsonObject])[]): CanonicalEvent[] {

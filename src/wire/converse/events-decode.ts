@@ -1,6 +1,5 @@
 // Answers of Converse as canonical events. A whole answer is turned into the events that its stream would have had, so
 // that blocks are mapped once.
-import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -9,7 +8,7 @@ import type { Seal } from '../../core/request.ts'
 import { parseEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { countIn, readable } from '../counts.ts'
-import { decodeComplaint, streamError } from '../provider-errors.ts'
+import { decodeComplaint, streamError, unusableAnswer } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
@@ -65,6 +64,8 @@ class AnswerDecoder {
   #block = -1
   #open: 'text' | 'thinking' | 'tool-call' | undefined
   #seal: Seal | undefined
+  /** Why there is no answer, where there is none: what it costs is told after that. */
+  #unusable: string | undefined
 
   add(name: string, data: JsonObject): readonly CanonicalEvent[] {
     this.#take(name, data)
@@ -157,9 +158,8 @@ class AnswerDecoder {
     this.#close()
     const finish = STOP_REASONS.get(reason)
     if (finish === undefined) {
-      throw new GatewayError('provider_failed', 'the model wrote an answer that cannot be used', {
-        cause: reason,
-      })
+      this.#unusable = reason
+      return
     }
     const explanation = finish === 'refusal' ? { explanation: reason } : {}
     this.#events.push({ type: 'choice-end', choice: 0, reason: finish, ...explanation })
@@ -167,6 +167,7 @@ class AnswerDecoder {
 
   #end(usage: Json | undefined): void {
     const counted = isObject(usage) ? decodeUsage(usage) : undefined
+    if (this.#unusable !== undefined) throw unusableAnswer(this.#unusable, counted)
     if (counted !== undefined) this.#events.push({ type: 'usage', usage: counted })
     this.#events.push({ type: 'response-end' })
   }

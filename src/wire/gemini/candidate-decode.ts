@@ -1,6 +1,5 @@
 // One candidate of a generateContent answer as canonical blocks. Parts are whole but for texts, which come in pieces;
 // signatures become seals of empty thoughts, so that clients of every format carry them back.
-import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
@@ -18,6 +17,8 @@ export class CandidateDecoder {
   /** What the piece that is being read says about citations: a text may end before its piece does. */
   #cited: Json | undefined
   isEnded = false
+  /** Why there is no answer, where there is none. */
+  unusable: string | undefined
 
   constructor(choice: number) {
     this.#choice = choice
@@ -91,7 +92,10 @@ export class CandidateDecoder {
   #end(reason: string, message: unknown): void {
     this.#close()
     this.isEnded = true
-    if (UNUSABLE.has(reason)) throw unusable(reason)
+    if (UNUSABLE.has(reason)) {
+      this.unusable = reason
+      return
+    }
     // Reasons are added now and then; whatever a new one means, the model has finished.
     const finish = FINISH_REASONS.get(reason) ?? 'stop'
     const explanation = stringOf(message)
@@ -134,7 +138,6 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['IMAGE_SAFETY', 'refusal'],
 ])
 
-/** Calls that the provider could not read, and other ways to have no answer: another attempt may do better. */
 const UNUSABLE: ReadonlySet<string> = new Set([
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',
@@ -143,9 +146,3 @@ const UNUSABLE: ReadonlySet<string> = new Set([
   'MALFORMED_RESPONSE',
   'OTHER',
 ])
-
-function unusable(reason: string): GatewayError {
-  return new GatewayError('provider_failed', 'the model wrote an answer that cannot be used', {
-    cause: reason,
-  })
-}

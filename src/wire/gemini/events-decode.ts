@@ -5,7 +5,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
 import { parseEvent } from '../answer-json.ts'
 import { exactly } from '../exact-json.ts'
-import { streamError } from '../provider-errors.ts'
+import { streamError, unusableAnswer } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
 import { CandidateDecoder } from './candidate-decode.ts'
 import { decodeError } from './error-decode.ts'
@@ -41,6 +41,9 @@ class AnswerDecoder {
     }
     const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
     if (usage !== undefined) events.push({ type: 'usage', usage })
+    const all = [...this.#candidates.values()]
+    const unusable = all.find((candidate) => candidate.unusable !== undefined)?.unusable
+    if (unusable !== undefined) throw unusableAnswer(unusable, usage)
     const { blockReason, blockReasonMessage } = objectOf(promptFeedback)
     const blocked = stringOf(blockReason)
     if (blocked !== undefined && this.#candidates.size === 0) {
@@ -48,7 +51,6 @@ class AnswerDecoder {
       events.push({ type: 'choice-end', choice: 0, reason: 'refusal', explanation })
       this.#isEnded = true
     }
-    const all = [...this.#candidates.values()]
     if (all.length > 0 && all.every(({ isEnded }) => isEnded)) this.#isEnded = true
     return this.#isEnded ? [...events, { type: 'response-end' }] : events
   }

@@ -355,7 +355,17 @@ describe('an answer', () => {
     assert.ok(!read(piece([{ text: 'x' }])).some(({ type }) => type === 'response-end'))
   })
 
-  test('that cannot be used fails', () => {
+  test('that cannot be used fails, and tells what it costs', () => {
+    const usageMetadata = { promptTokenCount: 9, thoughtsTokenCount: 500 }
+    assert.throws(
+      () => read({ ...piece([], 'MALFORMED_FUNCTION_CALL'), usageMetadata }),
+      (error) => {
+        assert.ok(error instanceof GatewayError)
+        const { inputTokens, outputTokens } = error.details.usage ?? {}
+        assert.deepEqual([error.code, inputTokens, outputTokens], ['provider_failed', 9, 500])
+        return true
+      },
+    )
     assert.throws(() => read(piece([], 'MALFORMED_FUNCTION_CALL')), fails('provider_failed'))
   })
 
