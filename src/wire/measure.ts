@@ -57,10 +57,11 @@ export class Measure {
     }
   }
 
-  tool(value: unknown, { isVendors }: { readonly isVendors: boolean }): void {
+  /** `known`: how many tools it stands for that a model knows by its type. */
+  tool(value: unknown, { known }: { readonly known: number }): void {
     this.item()
     this.json(value)
-    if (isVendors) this.#sum.vendorTools = (this.#sum.vendorTools ?? 0) + 1
+    if (known > 0) this.#sum.vendorTools = (this.#sum.vendorTools ?? 0) + known
   }
 
   item(): void {

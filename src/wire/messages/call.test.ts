@@ -123,6 +123,15 @@ test('input is measured by what it is', () => {
         jsonBytes: bytes({ type: 'bash_20250124', name: 'bash' }),
       },
     ],
+    'a set of such tools': [
+      { ...plain, tools: [{ type: 'browser_toolset_20260801' }] },
+      {
+        textBytes: 7,
+        items: 2,
+        vendorTools: 32,
+        jsonBytes: bytes({ type: 'browser_toolset_20260801' }),
+      },
+    ],
     'cache marks': [
       { ...plain, cache_control: short },
       { textBytes: 7, cacheWrites: 'short' },

@@ -11,7 +11,7 @@ import { dataType } from '../media.ts'
 import { refuseFileId } from '../refused-fields.ts'
 import { isPacked } from '../seal.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
-import { isVendorTool, runsThere } from './removals.ts'
+import { runsThere, vendorToolsIn } from './removals.ts'
 
 export type MeasuredInput = {
   readonly measure: InputMeasure
@@ -40,7 +40,7 @@ export function measureInput(
     readContent(message['content'], `messages[${index}].content`, walk)
   }
   for (const tool of listOf(body['tools'])) {
-    measure.tool(tool, { isVendors: isObject(tool) && isVendorTool(tool) })
+    measure.tool(tool, { known: isObject(tool) ? vendorToolsIn(tool) : 0 })
     walk.needs.add('tools')
   }
   for (const [index, tool] of listOf(given['tools']).entries()) {

@@ -28,6 +28,15 @@ export function isVendorTool(tool: JsonObject): boolean {
 
 const CLIENT_RUN = /^(bash|text_editor|memory|computer|computer_toolset|browser_toolset)_\d+$/
 
+/** No set has more members. */
+const TOOLSET_MEMBERS = 32
+
+/** How many tools a model knows by the type of this one. */
+export function vendorToolsIn(tool: JsonObject): number {
+  if (!isVendorTool(tool)) return 0
+  return String(tool['type']).includes('_toolset_') ? TOOLSET_MEMBERS : 1
+}
+
 /** Whether the provider runs this tool itself. */
 export function runsThere(tool: Json | undefined): boolean {
   if (!isObject(tool) || typeof tool['type'] !== 'string') return false

@@ -181,7 +181,7 @@ function readCacheMark(part: JsonObject, place: string, measure: Measure): void 
 
 function readTool(tool: Json, { measure, needs }: Walk): void {
   needs.add('tools')
-  measure.tool(tool, { isVendors: isVendorTool(tool) })
+  measure.tool(tool, { known: isVendorTool(tool) ? 1 : 0 })
 }
 
 function readSettings(body: JsonObject, { measure, needs }: Walk): void {
