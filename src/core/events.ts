@@ -30,6 +30,8 @@ export type CanonicalEvent =
   | (Place & { readonly type: 'tool-call-delta'; readonly text: string })
   | (Place & { readonly type: 'tool-call-end' })
   | ChoiceEnd
+  /** The provider searched the web by itself, which costs something each time. */
+  | { readonly type: 'search' }
   | { readonly type: 'embedding'; readonly index: number; readonly vector: readonly number[] }
   /** Totals so far, never increments: the last one counts. */
   | { readonly type: 'usage'; readonly usage: Usage }

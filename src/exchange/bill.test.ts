@@ -132,6 +132,18 @@ test('what was heard is charged as that in a cut stream, too', () => {
   assert.equal(cost + surcharge.nanodollars, 500_000n)
 })
 
+test('searches that were seen are charged in a cut stream, and all that was read again', () => {
+  const price = makePrice({ ...PRICE, fees: { ...PRICE.fees, webSearch: 10_000_000_000n } })
+  const cut = billed({ inputTokens: 100, outputTokens: 1 }, { price, inputTokensPossible: 90_000 })
+  cut.meter.see({ type: 'search' }, CLOCK)
+  cut.meter.see({ type: 'search' }, CLOCK)
+  cut.meter.isComplete = false
+  const { usage, surcharge } = billOf({ ...cut, held: 100_000_000n })
+  // The prompt three times, what the first search found twice, and what the second found once.
+  assert.deepEqual([usage.inputTokens, usage.webSearches], [24_300, 2])
+  assert.equal(surcharge.nanodollars, 20_000_000n)
+})
+
 test('a document costs a client that cuts its stream all that was held for it', () => {
   const { input } = billed(undefined)
   const inputTokensOf = (more: Partial<Billed>): number =>

@@ -116,9 +116,21 @@ function estimate(billed: Billed): Usage {
   const written = likelyTokens(meter.outputBytes) + Math.ceil(unseenMs * UNSEEN_TOKENS_PER_MS)
   const told = meter.usage?.outputTokens ?? 0
   return {
-    ...(inputTold(billed) ?? inputUntold(billed)),
+    ...withSearches(inputTold(billed) ?? inputUntold(billed), billed),
     outputTokens: Math.min(Math.max(written, isCount(told) ? told : 0), outputTokensMax),
   }
+}
+
+/** What OpenAI counts for a search by its smaller models. */
+const TOKENS_PER_SEARCH_LIKELY = 8_000
+
+/** Everything is read again after each search, with all that was found: a count that came before leaves that out. */
+function withSearches(read: Usage, { meter, inputTokensPossible }: Billed): Usage {
+  const { searches } = meter
+  if (searches === 0 || read.webSearches !== undefined) return read
+  const found = (TOKENS_PER_SEARCH_LIKELY * searches * (searches + 1)) / 2
+  const inputTokens = Math.min(read.inputTokens * (searches + 1) + found, inputTokensPossible)
+  return { ...read, inputTokens, webSearches: searches }
 }
 
 /** What the provider says that it read, by what is billed differently. Nothing at all is what nobody reads. */

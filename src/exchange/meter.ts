@@ -10,6 +10,8 @@ export class Meter {
   isCounted = false
   /** UTF-8 bytes of everything the model wrote: text, thoughts, tool calls. */
   outputBytes = 0
+  /** How often it has searched the web, as far as that was seen. */
+  searches = 0
   /** Whether the provider said that it is finished. */
   isComplete = false
   /** When the model's first output came, in milliseconds of the monotonic clock. */
@@ -38,6 +40,9 @@ export class Meter {
       case 'usage':
         this.usage = event.usage
         this.isCounted = true
+        break
+      case 'search':
+        this.searches += 1
         break
       case 'response-end':
         this.isComplete = true

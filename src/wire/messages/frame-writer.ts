@@ -99,6 +99,7 @@ export class FrameWriter {
         return [this.#messageDelta(), { type: 'message_stop' }]
       case 'ping':
         return [{ type: 'ping' }]
+      case 'search':
       case 'embedding':
         return []
     }

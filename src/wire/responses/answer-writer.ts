@@ -99,6 +99,7 @@ export class AnswerWriter {
         return
       case 'response-end':
         return this.#complete()
+      case 'search':
       case 'embedding':
       case 'ping':
         return

@@ -194,6 +194,18 @@ describe('responses: a provider that deviates', () => {
     ])
   })
 
+  test('searches the web: each search is told once, and pages that it opens are none', () => {
+    const search = (id: string, type: string) => ({
+      id,
+      type: 'web_search_call',
+      status: 'completed',
+      action: { type },
+    })
+    const [one, page] = [search('ws_1', 'search'), search('ws_2', 'open_page')]
+    const events = decoded(added(0, one), done(0, one), done(1, page), completed(one, page))
+    assert.equal(events.filter(({ type }) => type === 'search').length, 1)
+  })
+
   test('ends twice', () => {
     const events = decoded(completed(A), completed(A))
     assert.equal(events.filter((event) => event.type === 'response-end').length, 1)

@@ -46,7 +46,7 @@ export function decodeUsage({ usage, output }: JsonObject): Usage | undefined {
 }
 
 /** Pages that are opened or looked through afterwards belong to the search that found them. */
-function isSearch(item: Json): boolean {
+export function isSearch(item: Json): boolean {
   if (!isObject(item) || item['type'] !== 'web_search_call') return false
   return (objectOf(item['action'])['type'] ?? 'search') === 'search'
 }
