@@ -110,7 +110,7 @@ describe('docs/translation.md', () => {
       'src/wire/cache-lifetime.ts': ['`ttl`'],
       'src/wire/chat/call.ts': ['`messages[].audio`'],
       'src/wire/messages/input.ts': ['`tool.definition`'],
-      'src/wire/refused-fields.ts': ['`file_id`'],
+      'src/wire/refused-fields.ts': ['`file_id`', '`gs://…`'],
       'src/wire/responses/call.ts': ['`item_reference`', '`image_generation_call`'],
       'src/wire/responses/items-decode.ts': ['`input[].type`'],
       'src/wire/losses.ts': [],

@@ -119,3 +119,14 @@ export function refuseFileId(place: string): never {
     `${place} is not supported: ${ACCOUNT}; send the file's content instead`,
   )
 }
+
+/** gs:// and its like are read with the rights of the account, file:// from the provider's own disk. */
+const ADDRESS = /^\s*(?!https?:)[a-z][a-z\d+.-]{0,30}:\/\//i
+
+export function refuseAddress(value: Json | undefined, place: string): void {
+  if (typeof value !== 'string' || !ADDRESS.test(value)) return
+  throw unsupportedParameter(
+    place,
+    `${place} is not supported: only http addresses and data URLs are, because others name what a provider account that all keys share can read`,
+  )
+}

@@ -148,6 +148,10 @@ const NAMED: Record<Exclude<Post, 'embeddings'>, Record<string, JsonObject>> = {
     'file.file_id beside data': user([
       { type: 'file', file: { file_id: 'file-1', file_data: 'data:text/plain;base64,AAAA' } },
     ]),
+    'image_url of the account': user([{ type: 'image_url', image_url: { url: 'gs://b/x.png' } }]),
+    'image_url without its object': user([{ type: 'image_url', image_url: 'GS://b/x.png' }]),
+    'video_url of a disk': user([{ type: 'video_url', video_url: { url: 'file:///etc/x' } }]),
+    'file_data of the account': user([{ type: 'file', file: { file_data: 'oss://b/x.pdf' } }]),
     'audio.id': { messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] },
     conversation: { conversation: 'conv_1' },
     container: { container: 'c_1' },
@@ -167,6 +171,8 @@ const NAMED: Record<Exclude<Post, 'embeddings'>, Record<string, JsonObject>> = {
     'function_call_output, input_image.file_id': output([
       { type: 'input_image', file_id: 'file-1' },
     ]),
+    'image_url of the account': input([{ type: 'input_image', image_url: 'gs://b/x.png' }]),
+    'file_url of the account': output([{ type: 'input_file', file_url: 'gs://b/x.pdf' }]),
     'prompt_cache_options.comparison_response_id': {
       prompt_cache_options: { comparison_response_id: 'resp_1' },
     },
@@ -194,6 +200,9 @@ const NAMED: Record<Exclude<Post, 'embeddings'>, Record<string, JsonObject>> = {
     ]),
     'tool_result, document.source.file_id': result([
       { type: 'document', source: { type: 'file', file_id: 'file_1' } },
+    ]),
+    'source.url of the account': result([
+      { type: 'image', source: { type: 'url', url: 's3://b/x.png' } },
     ]),
     container_upload: user([{ type: 'container_upload', file_id: 'file_1' }]),
     'file_id beside base64': user([{ type: 'image', source: { ...PNG, file_id: 'file_1' } }]),

@@ -8,7 +8,7 @@ import { isArray, isGiven, isObject, listOf, objectOf, stringOf, typeOf } from '
 import { lifetimeOf } from '../cache-lifetime.ts'
 import type { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
-import { refuseFileId } from '../refused-fields.ts'
+import { refuseAddress, refuseFileId } from '../refused-fields.ts'
 import { isPacked } from '../seal.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
 import { runsThere, vendorToolsIn } from './removals.ts'
@@ -167,7 +167,10 @@ function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
       `${tool} is not supported: the provider runs it, so it belongs into tools`,
     )
   }
-  if (value['type'] === 'url') walk.measure.fetched()
+  if (value['type'] === 'url') {
+    refuseAddress(value['url'], `${place}.url`)
+    walk.measure.fetched()
+  }
   readCacheMark(value, `${place}.`, walk)
   for (const [name, member] of Object.entries(value)) readDeeply(member, `${place}.${name}`, walk)
 }

@@ -9,7 +9,7 @@ import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
-import { refuseFields, refuseFileId } from '../refused-fields.ts'
+import { refuseAddress, refuseFields, refuseFileId } from '../refused-fields.ts'
 import { isUnreadable } from './encrypted-reasoning.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
 import { itemType } from './item-type.ts'
@@ -126,6 +126,7 @@ function refuseFiles(value: Json | undefined, place: string): void {
   if (isArray(value)) value.forEach((each, index) => refuseFiles(each, `${place}[${index}]`))
   if (!isObject(value)) return
   if (isGiven(value['file_id'])) refuseFileId(`${place}.file_id`)
+  for (const name of ADDRESSES) refuseAddress(value[name], `${place}.${name}`)
   for (const [name, member] of Object.entries(value)) refuseFiles(member, `${place}.${name}`)
 }
 
@@ -152,8 +153,11 @@ function readOutput(output: Json | undefined, place: string, walk: Walk): void {
   }
 }
 
+const ADDRESSES = ['image_url', 'file_url', 'file_data']
+
 function readPart(part: JsonObject, place: string, { measure, needs }: Walk): void {
   if (isGiven(part['file_id'])) refuseFileId(`${place}.file_id`)
+  for (const name of ADDRESSES) refuseAddress(part[name], `${place}.${name}`)
   readCacheMark(part, place, measure)
   switch (typeOf(part)) {
     case 'input_text':
