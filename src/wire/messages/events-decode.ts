@@ -13,7 +13,7 @@ import { streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
 import { decodeError } from './error-decode.ts'
 import { decodeStop } from './stop-reason.ts'
-import { decodeUsage, foundTokens, UNTOLD, withRound } from './usage.ts'
+import { decodeUsage, UNTOLD } from './usage.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const reader = new FrameReader()
@@ -59,10 +59,6 @@ type OpenBlock = NewBlock & { readonly block: number; characters: number }
 
 class FrameReader {
   #usage: Usage = UNTOLD
-  /** The same with the searches that were seen since it was told. */
-  #likelyUsage: Usage = UNTOLD
-  /** What the model has read in its latest round. */
-  #readTokens = 0
   #blocks = 0
   #open: OpenBlock | undefined
   /** Inside a block that means nothing here (a tool that ran at the provider): its pieces are no other block's. */
@@ -116,17 +112,8 @@ class FrameReader {
   #report(usage: Json | undefined): CanonicalEvent[] {
     if (!isObject(usage)) return []
     this.#usage = decodeUsage(usage, this.#usage)
-    this.#likelyUsage = this.#usage
-    this.#readTokens = this.#usage.inputTokens
-    return usageEvent(this.#usage)
-  }
-
-  /** The end alone tells what searches cost: until then they count as they are seen, or a cut stream would be cheaper. */
-  #searched({ type, content }: JsonObject): CanonicalEvent[] {
-    if (type !== 'web_search_tool_result') return []
-    this.#readTokens += foundTokens(content)
-    this.#likelyUsage = withRound(this.#likelyUsage, this.#readTokens, isArray(content))
-    return usageEvent(this.#likelyUsage)
+    const counted = readable(this.#usage)
+    return counted === undefined ? [] : [{ type: 'usage', usage: counted }]
   }
 
   #end(delta: JsonObject): CanonicalEvent[] {
@@ -162,7 +149,7 @@ class FrameReader {
       }
       default:
         this.#isIgnoring = true
-        return [...this.#close(), ...this.#searched(block)]
+        return [...this.#close(), ...(isFound(block) ? [{ type: 'search' } as const] : [])]
     }
   }
 
@@ -242,9 +229,9 @@ class FrameReader {
   }
 }
 
-function usageEvent(usage: Usage): CanonicalEvent[] {
-  const counted = readable(usage)
-  return counted === undefined ? [] : [{ type: 'usage', usage: counted }]
+/** What a search found. One that failed costs nothing. */
+function isFound({ type, content }: JsonObject): boolean {
+  return type === 'web_search_tool_result' && isArray(content)
 }
 
 function sealOf(kind: Seal['kind'], value: Json | undefined): Seal | undefined {

@@ -2,7 +2,7 @@
 // totals again and again, of which the last one that is not null counts.
 import type { Usage } from '../../core/events.ts'
 import { NO_USAGE, whereAny } from '../../core/events.ts'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { objectOf } from '../../core/json.ts'
 import { countIn } from '../counts.ts'
 
@@ -57,21 +57,4 @@ function longAmong(cacheWriteTokens: number, before: Usage): number {
   return isLong
     ? before.cacheWriteLongTokens + Math.max(0, cacheWriteTokens - before.cacheWriteTokens)
     : 0
-}
-
-/** What was found comes encrypted: four characters for three bytes, and a token is about as many of prose. */
-const FOUND_CHARACTERS_PER_TOKEN = 4
-
-/** What the model reads anew once a search has found this. */
-export function foundTokens(content: Json | undefined): number {
-  return Math.ceil(JSON.stringify(content ?? null).length / FOUND_CHARACTERS_PER_TOKEN)
-}
-
-/** The totals after one more round of reading, and the search before it, which costs nothing where it failed. */
-export function withRound(before: Usage, readTokens: number, hasFound: boolean): Usage {
-  return {
-    ...before,
-    inputTokens: before.inputTokens + readTokens,
-    ...whereAny('webSearches', (before.webSearches ?? 0) + Number(hasFound)),
-  }
 }
