@@ -120,10 +120,30 @@ export function refuseFileId(place: string): never {
   )
 }
 
+/** What providers and the servers before them open, one address or a list of them. A text may say anything. */
+const ADDRESS_FIELD = /(?:^|_)url$|^(?:file_data|image|video|audio)$/
+
 /** gs:// and its like are read with the rights of the account, file:// from the provider's own disk. */
 const ADDRESS = /^\s*(?!https?:)[a-z][a-z\d+.-]{0,30}:\/\//i
 
-export function refuseAddress(value: Json | undefined, place: string): void {
+/** Files that lie at the provider, by their ids or addresses, anywhere inside. */
+export function refuseAccountFiles(value: Json | undefined, place: string): void {
+  if (isArray(value)) {
+    value.forEach((each, index) => refuseAccountFiles(each, `${place}[${index}]`))
+  }
+  if (!isObject(value)) return
+  for (const [name, member] of Object.entries(value)) {
+    // Where an answer had its words from: nothing is opened for it.
+    if (name === 'annotations') continue
+    const memberPlace = `${place}.${name}`
+    if (name === 'file_id' && isGiven(member)) refuseFileId(memberPlace)
+    if (ADDRESS_FIELD.test(name)) refuseAddress(member, memberPlace)
+    refuseAccountFiles(member, memberPlace)
+  }
+}
+
+function refuseAddress(value: Json | undefined, place: string): void {
+  if (isArray(value)) value.forEach((each, index) => refuseAddress(each, `${place}[${index}]`))
   if (typeof value !== 'string' || !ADDRESS.test(value)) return
   throw unsupportedParameter(
     place,

@@ -152,6 +152,9 @@ const NAMED: Record<Exclude<Post, 'embeddings'>, Record<string, JsonObject>> = {
     'image_url without its object': user([{ type: 'image_url', image_url: 'GS://b/x.png' }]),
     'video_url of a disk': user([{ type: 'video_url', video_url: { url: 'file:///etc/x' } }]),
     'file_data of the account': user([{ type: 'file', file: { file_data: 'oss://b/x.pdf' } }]),
+    'pictures of the account': user([
+      { type: 'video', video: ['https://a/1.png', 'oss://b/2.png'] },
+    ]),
     'audio.id': { messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] },
     conversation: { conversation: 'conv_1' },
     container: { container: 'c_1' },

@@ -9,7 +9,7 @@ import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
-import { refuseAddress, refuseFields, refuseFileId } from '../refused-fields.ts'
+import { refuseAccountFiles, refuseFields } from '../refused-fields.ts'
 import { CHAT_FIELDS } from './fields.ts'
 import { hasForeignThoughts, withoutForeignThoughts } from './thoughts.ts'
 import { usableTools } from './usable-tools.ts'
@@ -103,7 +103,7 @@ function readContent(content: Json | undefined, place: string, walk: ContentWalk
 function readPart(part: Json, place: string, { measure, needs, isResult }: ContentWalk): void {
   measure.item()
   if (!isObject(part)) return measure.text(part)
-  refuseWhatIsThere(part, place)
+  refuseAccountFiles(part, place)
   readCacheMark(part, `${place}.`, measure)
   switch (typeOf(part)) {
     case 'text':
@@ -125,19 +125,6 @@ function readPart(part: Json, place: string, { measure, needs, isResult }: Conte
 /** Some servers take the address itself in place of the object around it. */
 function urlOf(image: Json | undefined): Json | undefined {
   return isObject(image) ? image['url'] : image
-}
-
-/** Files that lie at the provider, by their ids or addresses. */
-function refuseWhatIsThere(part: JsonObject, place: string): void {
-  if (isGiven(part['file_id'])) refuseFileId(`${place}.file_id`)
-  for (const [name, value] of Object.entries(part)) {
-    if (name.endsWith('_url')) refuseAddress(value, `${place}.${name}`)
-    if (!isObject(value)) continue
-    if (isGiven(value['file_id'])) refuseFileId(`${place}.${name}.file_id`)
-    for (const [inner, member] of Object.entries(value)) {
-      refuseAddress(member, `${place}.${name}.${inner}`)
-    }
-  }
 }
 
 /**

@@ -4,11 +4,11 @@ import type { InputMeasure } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, listOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
+import { isArray, isObject, listOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import { lifetimeOf } from '../cache-lifetime.ts'
 import type { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
-import { refuseAddress, refuseFileId } from '../refused-fields.ts'
+import { refuseAccountFiles } from '../refused-fields.ts'
 import { isPacked } from '../seal.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
 import { runsThere, vendorToolsIn } from './removals.ts'
@@ -79,7 +79,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
       readCitations(block, walk)
       return measure.text(block['text'])
     case 'image':
-      readDeeply(block['source'], `${place}.source`, walk)
+      readUnknown(block['source'], `${place}.source`, walk)
       needs.add('images')
       return measure.image(sourceType(block['source']))
     case 'document':
@@ -102,7 +102,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
       measure.text(block['title'])
       return readContent(block['content'], `${place}.content`, walk)
     default:
-      readDeeply(block, place, walk)
+      readUnknown(block, place, walk)
       measure.json(block)
       return measure.unbounded()
   }
@@ -111,7 +111,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
 function readDocument(block: JsonObject, place: string, walk: Walk): void {
   const { measure, needs } = walk
   const { source, title, context } = block
-  readDeeply(source, `${place}.source`, walk)
+  readUnknown(source, `${place}.source`, walk)
   measure.text(title)
   measure.text(context)
   if (isObject(source) && source['type'] === 'text') return measure.text(source['data'])
@@ -152,14 +152,15 @@ function readCacheMark(holder: JsonObject, prefix: string, { measure }: Walk): v
   measure.cacheWrite(lifetimeOf(mark['ttl'], `${prefix}cache_control.ttl`))
 }
 
-/**
- * What stands anywhere inside: addresses and cache marks, which count; files that lie at the provider, and tools brought
- * among the turns that would run there, which no hold covers.
- */
+function readUnknown(value: Json | undefined, place: string, walk: Walk): void {
+  refuseAccountFiles(value, place)
+  readDeeply(value, place, walk)
+}
+
+/** What stands anywhere inside: addresses and cache marks, which count, and tools that would run at the provider. */
 function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
   if (isArray(value)) value.forEach((each, index) => readDeeply(each, `${place}[${index}]`, walk))
   if (!isObject(value)) return
-  if (isGiven(value['file_id'])) refuseFileId(`${place}.file_id`)
   if (value['type'] === 'tool_definition' && runsThere(value['definition'])) {
     const tool = `${place}.definition`
     throw unsupportedParameter(
@@ -167,10 +168,7 @@ function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
       `${tool} is not supported: the provider runs it, so it belongs into tools`,
     )
   }
-  if (value['type'] === 'url') {
-    refuseAddress(value['url'], `${place}.url`)
-    walk.measure.fetched()
-  }
+  if (value['type'] === 'url') walk.measure.fetched()
   readCacheMark(value, `${place}.`, walk)
   for (const [name, member] of Object.entries(value)) readDeeply(member, `${place}.${name}`, walk)
 }

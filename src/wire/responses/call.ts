@@ -9,7 +9,7 @@ import { lifetimeOf, readCacheSettings } from '../cache-lifetime.ts'
 import { countOf, labelsOf, modelOf, streamOf } from '../call-fields.ts'
 import { Measure } from '../measure.ts'
 import { dataType } from '../media.ts'
-import { refuseAddress, refuseFields, refuseFileId } from '../refused-fields.ts'
+import { refuseAccountFiles, refuseFields } from '../refused-fields.ts'
 import { isUnreadable } from './encrypted-reasoning.ts'
 import { RESPONSES_FIELDS } from './fields.ts'
 import { itemType } from './item-type.ts'
@@ -114,20 +114,12 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
 
 /** Files that lie at the provider, and an image that was made there and comes back by its id alone. */
 function refuseWhatIsThere(item: JsonObject, place: string): void {
-  refuseFiles(item, place)
+  refuseAccountFiles(item, place)
   if (typeOf(item) !== 'image_generation_call' || isGiven(item['result'])) return
   throw unsupportedParameter(
     `${place}.id`,
     `${place}.id is not supported: it names an image in a provider account that all keys share; send the image itself`,
   )
-}
-
-function refuseFiles(value: Json | undefined, place: string): void {
-  if (isArray(value)) value.forEach((each, index) => refuseFiles(each, `${place}[${index}]`))
-  if (!isObject(value)) return
-  if (isGiven(value['file_id'])) refuseFileId(`${place}.file_id`)
-  for (const name of ADDRESSES) refuseAddress(value[name], `${place}.${name}`)
-  for (const [name, member] of Object.entries(value)) refuseFiles(member, `${place}.${name}`)
 }
 
 function readContent(content: Json | undefined, place: string, walk: Walk): void {
@@ -153,11 +145,8 @@ function readOutput(output: Json | undefined, place: string, walk: Walk): void {
   }
 }
 
-const ADDRESSES = ['image_url', 'file_url', 'file_data']
-
 function readPart(part: JsonObject, place: string, { measure, needs }: Walk): void {
-  if (isGiven(part['file_id'])) refuseFileId(`${place}.file_id`)
-  for (const name of ADDRESSES) refuseAddress(part[name], `${place}.${name}`)
+  refuseAccountFiles(part, place)
   readCacheMark(part, place, measure)
   switch (typeOf(part)) {
     case 'input_text':
