@@ -73,6 +73,10 @@ export type GatewayOptions = {
 const READY_MS_MAX = 2_000
 /** An alert on its way takes less; whatever takes longer waits for a database that says nothing, and is safe without. */
 const CLOSE_MS_MAX = 20_000
+const SECRET_CHANGED = {
+  message:
+    'the secret is not the one that this database was served with before: what was sealed with that one cannot be opened',
+}
 const WEB = fileURLToPath(new URL('../web/dist', import.meta.url))
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -90,7 +94,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   })
   opened.defer(() => store.close())
   await seedFrame(store, config.frame)
-  await agreeOnSecret(store, secretOf(config))
+  if (!(await agreeOnSecret(store, secretOf(config)))) log.warn('secret_changed', SECRET_CHANGED)
   const tokenizer = new Tokenizer()
   opened.defer(() => tokenizer.close())
   const http = new HttpClient(source.env)

@@ -1,5 +1,5 @@
-// Whether this node has the secret that the others have: with another one it could not open what they sealed. The first
-// node to serve leaves a mark of its secret in the database, from which the secret cannot be told.
+// Whether the secret is the one that this database was served with before: another one opens nothing that was sealed.
+// Who serves leaves a mark of the secret in the database, from which the secret cannot be told.
 import { createHmac } from 'node:crypto'
 
 import { StoreError } from './errors.ts'
@@ -7,9 +7,11 @@ import type { Store } from './open.ts'
 
 const NAME = 'secret_mark'
 
-/** Throws when other nodes of this PostgreSQL database have another secret. SQLite has one node, which may change it. */
-export async function agreeOnSecret(store: Store, secret: string): Promise<void> {
-  if (store.kind === 'sqlite') return
+/**
+ * Resolves to false when an SQLite database had another secret: its one node may change it. Nodes of PostgreSQL must
+ * agree, so there it throws.
+ */
+export async function agreeOnSecret(store: Store, secret: string): Promise<boolean> {
   const mark = createHmac('sha256', secret).update('tollgate secret').digest('hex').slice(0, 16)
   await store.db
     .insertInto('meta')
@@ -21,7 +23,11 @@ export async function agreeOnSecret(store: Store, secret: string): Promise<void>
     .select('value')
     .where('name', '=', NAME)
     .executeTakeFirstOrThrow()
-  if (value === mark) return
+  if (value === mark) return true
+  if (store.kind === 'sqlite') {
+    await store.db.updateTable('meta').set({ value: mark }).where('name', '=', NAME).execute()
+    return false
+  }
   const message = `TOLLGATE_SECRET is not the one that this database was served with before: set the same on every node (to change it for good, stop them all and run: DELETE FROM meta WHERE name = '${NAME}')`
   throw new StoreError('wrong_secret', message)
 }

@@ -314,6 +314,18 @@ test('what a changed configuration cannot do to a running server is said', async
   assert.equal(stdout.match(/restart_needed|frame_unchanged/g)?.length, 2)
 })
 
+test('an SQLite database that came without its secret is told once', async () => {
+  const env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'restored', 't.db')}` }
+  const told: number[] = []
+  for (const secret of ['the secret of before', 'another one for it', 'another one for it']) {
+    await using server = serve({ ...env, TOLLGATE_SECRET: secret }, '--port', '0')
+    await addressOf(server)
+    const { stdout } = await server.stop()
+    told.push(stdout.match(/"level":"warn","event":"secret_changed"/g)?.length ?? 0)
+  }
+  assert.deepEqual(told, [0, 1, 0])
+})
+
 test('nobody who reads its log or its errors is no reason to end', async () => {
   const argv = [COMMAND, 'serve', '--port', '0', '--config', 'port.yaml']
   writeFileSync(join(folder, 'port.yaml'), `database: "sqlite:${join(folder, 'mute.db')}"\n`)
