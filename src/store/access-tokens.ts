@@ -5,7 +5,7 @@ import { newId } from '../core/ids.ts'
 import { hashSecret, maskSecret, newPersonalToken } from '../core/secret.ts'
 import type { Store } from './open.ts'
 import type { AccessTokensTable } from './people-tables.ts'
-import type { Queries } from './people.ts'
+import type { Queries } from './tables.ts'
 
 export type AccessToken = {
   readonly id: string

@@ -1,11 +1,11 @@
 // An account as people see it: limit, spent, held, remaining, and when it starts anew. The ledger alone moves money and
 // opens periods; here a period that has ended is only shown as the new one that the next request will open.
-import { sql, type Selectable, type Transaction } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 
 import type { Nanodollars } from '../core/money.ts'
 import { periodAt, type PeriodRule } from '../core/periods.ts'
 import type { Store } from './open.ts'
-import type { AccountsTable, Tables } from './tables.ts'
+import type { AccountsTable, Tx } from './tables.ts'
 
 export type AccountView = PeriodRule & {
   /** Null: only the frame limits. */
@@ -96,10 +96,7 @@ export async function pastPeriods(
  * What every change of an account begins with: it is locked, as by the ledger, and its version goes up, also for what no
  * request is checked against. Looking a key up again is cheap.
  */
-export function lockAccount(
-  tx: Transaction<Tables>,
-  id: string,
-): Promise<Selectable<AccountsTable>> {
+export function lockAccount(tx: Tx, id: string): Promise<Selectable<AccountsTable>> {
   return tx
     .updateTable('accounts')
     .set((column) => ({ allow_version: column('allow_version', '+', 1) }))
@@ -114,7 +111,7 @@ export function lockAccount(
  */
 export async function movedPeriodEnd(
   store: Store,
-  tx: Transaction<Tables>,
+  tx: Tx,
   change: { readonly from: Selectable<AccountsTable>; readonly to: Partial<PeriodRule> },
 ): Promise<{ period_ends_at?: number | null }> {
   const before = ruleOf(change.from)

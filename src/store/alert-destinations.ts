@@ -1,5 +1,5 @@
 // Whom alerts reach: webhooks and e-mail addresses. Every change of them is on record.
-import type { Selectable, Transaction } from 'kysely'
+import type { Selectable } from 'kysely'
 
 import { newId } from '../core/ids.ts'
 import { sentence, SENTENCES } from '../core/sentences.ts'
@@ -8,7 +8,7 @@ import { recordChange, type Change } from './audit.ts'
 import { bumpRevision } from './changes.ts'
 import { StoreError } from './errors.ts'
 import type { Store } from './open.ts'
-import type { Tables } from './tables.ts'
+import type { Tx } from './tables.ts'
 
 export type Destination = {
   readonly id: string
@@ -93,7 +93,7 @@ export async function deleteDestination(store: Store, id: string): Promise<void>
 async function changeOne(
   store: Store,
   id: string,
-  change: (tx: Transaction<Tables>, destination: Destination) => Promise<void>,
+  change: (tx: Tx, destination: Destination) => Promise<void>,
 ): Promise<void> {
   await store.db.transaction().execute(async (tx) => {
     await bumpRevision(store, tx)
@@ -121,11 +121,7 @@ type Recorded = Pick<Change, 'action' | 'before' | 'after'> & {
   readonly shown: string
 }
 
-async function record(
-  store: Store,
-  tx: Transaction<Tables>,
-  { id, shown, ...change }: Recorded,
-): Promise<void> {
+async function record(store: Store, tx: Tx, { id, shown, ...change }: Recorded): Promise<void> {
   await recordChange(store, tx, {
     ...change,
     subject: 'alert',

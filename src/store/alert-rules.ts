@@ -1,13 +1,11 @@
 // At which parts of its budget an account gives alerts: the usual ones, or its own. Those of a key are among its settings
 // (key-changes.ts); those of the frame are set here.
-import type { Transaction } from 'kysely'
-
 import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { recordChange } from './audit.ts'
 import { bumpRevision } from './changes.ts'
 import { checkThresholds } from './key-settings.ts'
 import type { Store } from './open.ts'
-import { FRAME_ID, type Tables } from './tables.ts'
+import { FRAME_ID, type Tx } from './tables.ts'
 
 export type AlertRules = ReadonlyMap<string, readonly number[]>
 
@@ -47,7 +45,7 @@ export async function setFrameThresholds(
 
 /** Whoever says the usual ones has no rule of their own. */
 export async function writeAlertRule(
-  tx: Transaction<Tables>,
+  tx: Tx,
   accountId: string,
   thresholds: readonly number[],
 ): Promise<void> {

@@ -1,6 +1,6 @@
 // Alerts that were given, each once per account, period and threshold whatever node noticed first, unless another limit
 // made them untrue meanwhile, and their way to whoever is to hear of them.
-import type { Insertable, Selectable, Transaction } from 'kysely'
+import type { Insertable, Selectable } from 'kysely'
 
 import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { newId } from '../core/ids.ts'
@@ -9,7 +9,7 @@ import { limitWithTopUp, viewAccount } from './accounts.ts'
 import { shownAddress } from './alert-destinations.ts'
 import { percentSpent, reached, readAlertRules } from './alert-rules.ts'
 import type { Store } from './open.ts'
-import { FRAME_ID, type Tables } from './tables.ts'
+import { FRAME_ID, type Tx } from './tables.ts'
 
 export type Alert = BudgetAlert | RefusedAlert | ExpiryAlert
 
@@ -141,11 +141,7 @@ type Reached = {
 }
 
 /** Of several thresholds that were passed at once only the highest is told; the others count as given. */
-async function giveOne(
-  store: Store,
-  tx: Transaction<Tables>,
-  { thresholds, alert }: Reached,
-): Promise<void> {
+async function giveOne(store: Store, tx: Tx, { thresholds, alert }: Reached): Promise<void> {
   let highest: string | undefined
   for (const threshold of thresholds) {
     highest = (await insertAlert(store, tx, { ...alert, threshold })) ?? highest
@@ -156,21 +152,13 @@ async function giveOne(
 type NewAlert = Omit<Insertable<AlertsTable>, 'id'>
 
 /** Unless it was given before. */
-export async function giveAlert(
-  store: Store,
-  tx: Transaction<Tables>,
-  alert: NewAlert,
-): Promise<void> {
+export async function giveAlert(store: Store, tx: Tx, alert: NewAlert): Promise<void> {
   const id = await insertAlert(store, tx, alert)
   if (id !== undefined) await addDeliveries(store, tx, id)
 }
 
 /** Its id; undefined when it was given before. */
-async function insertAlert(
-  store: Store,
-  tx: Transaction<Tables>,
-  alert: NewAlert,
-): Promise<string | undefined> {
+async function insertAlert(store: Store, tx: Tx, alert: NewAlert): Promise<string | undefined> {
   const given = await tx
     .insertInto('alerts')
     .values({ ...alert, id: newId('alert', store.clock) })
@@ -180,11 +168,7 @@ async function insertAlert(
   return given?.id
 }
 
-async function addDeliveries(
-  store: Store,
-  tx: Transaction<Tables>,
-  alertId: string,
-): Promise<void> {
+async function addDeliveries(store: Store, tx: Tx, alertId: string): Promise<void> {
   const destinations = await tx
     .selectFrom('alert_destinations')
     .select(['id', 'kind', 'address'])

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 
 import { HOUR_MS } from '../core/durations.ts'
-import type { Queries } from './people.ts'
+import type { Queries } from './tables.ts'
 
 /** At most an hour long. */
 export type Window = { readonly windowMs: number; readonly now: number }

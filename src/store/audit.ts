@@ -1,11 +1,9 @@
 // The record of what people changed, written in the transaction of the change. Append only. What they were refused is
 // written by audit-refusals.ts; audit-list.ts reads both.
-import type { Transaction } from 'kysely'
-
 import { newId } from '../core/ids.ts'
 import type { AuditAction } from './audit-actions.ts'
 import type { Store } from './open.ts'
-import type { Tables } from './tables.ts'
+import type { Tx } from './tables.ts'
 
 /** Who acts, and from where; every store is opened in somebody's name. */
 export type Author = {
@@ -39,11 +37,7 @@ export type Change = Subject & {
   readonly after: Readonly<Record<string, unknown>> | null
 }
 
-export async function recordChange(
-  store: Store,
-  tx: Transaction<Tables>,
-  change: Change,
-): Promise<void> {
+export async function recordChange(store: Store, tx: Tx, change: Change): Promise<void> {
   await tx
     .insertInto('audit')
     .values({

@@ -1,17 +1,17 @@
 // How a running server learns what the command line or another node has changed: every change counts up one revision
 // in its own transaction. SQLite is asked for it often, PostgreSQL tells it, and is asked in case telling fails.
-import { sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import type { PoolClient } from 'pg'
 
 import type { PostgresStore, Store } from './open.ts'
-import type { Tables } from './tables.ts'
+import type { Tx } from './tables.ts'
 
 const CHANNEL = 'tollgate_changes'
 const SQLITE_POLL_MS = 250
 const POSTGRES_POLL_MS = 1_000
 
 /** Last in its transaction: everyone who changes something waits for this row. */
-export async function bumpRevision(store: Store, tx: Transaction<Tables>): Promise<void> {
+export async function bumpRevision(store: Store, tx: Tx): Promise<void> {
   const counted = tx
     .updateTable('meta')
     .set({ value: sql<string>`CAST(CAST(value AS BIGINT) + 1 AS TEXT)` })

@@ -1,6 +1,6 @@
 // Making and changing keys: each change is one transaction that locks the account first, as the ledger does, counts up
 // what admission compares, and ends with the revision that running servers watch.
-import { sql, type Selectable, type Transaction } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 
 import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { ENDPOINTS } from '../core/endpoints.ts'
@@ -22,7 +22,7 @@ import { addModels, addSecret, changeModels, newestUsedAt } from './key-rows.ts'
 import { checkReason, checkSettings, type KeySettings, type Some } from './key-settings.ts'
 import { findKey, type Key } from './keys.ts'
 import type { Store } from './open.ts'
-import { FRAME_ID, type AccountsTable, type Tables } from './tables.ts'
+import { FRAME_ID, type AccountsTable, type Tx } from './tables.ts'
 
 export type NewKey = Pick<KeySettings, 'name' | 'models' | 'limitNanodollars'> &
   Some<KeySettings> & {
@@ -185,7 +185,7 @@ export async function endOverlap(store: Store, idOrName: string): Promise<Key> {
 async function changeKey(
   store: Store,
   about: About,
-  change: (tx: Transaction<Tables>, account: Selectable<AccountsTable>, key: Key) => Promise<void>,
+  change: (tx: Tx, account: Selectable<AccountsTable>, key: Key) => Promise<void>,
 ): Promise<Key> {
   const { id, name } = await findKey(store, about.key)
   return store.db.transaction().execute(async (tx) => {
@@ -218,11 +218,7 @@ async function changeKey(
 
 type Changed = { readonly before: Key; readonly after: Key }
 
-async function remindAnew(
-  store: Store,
-  tx: Transaction<Tables>,
-  { before, after }: Changed,
-): Promise<void> {
+async function remindAnew(store: Store, tx: Tx, { before, after }: Changed): Promise<void> {
   const reminded = ({ status, expiresAt, expiryReminders }: Key) =>
     JSON.stringify([status === 'revoked', expiresAt, expiryReminders])
   if (reminded(before) === reminded(after)) return

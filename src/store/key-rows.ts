@@ -1,14 +1,12 @@
 // The rows that belong to a key: its allowlist and the hashes of its secrets. Written only inside the transaction that
 // changes the key.
-import type { Transaction } from 'kysely'
-
 import { hashSecret, maskSecret } from '../core/secret.ts'
 import { sentence } from '../core/sentences.ts'
 import { StoreError } from './errors.ts'
 import { checkSettings } from './key-settings.ts'
 import type { Key } from './keys.ts'
 import type { Store } from './open.ts'
-import type { Tables } from './tables.ts'
+import type { Tx } from './tables.ts'
 
 export type ModelChange = {
   readonly before: readonly string[]
@@ -17,11 +15,7 @@ export type ModelChange = {
   readonly removeModels: readonly string[]
 }
 
-export async function changeModels(
-  tx: Transaction<Tables>,
-  keyId: string,
-  change: ModelChange,
-): Promise<void> {
+export async function changeModels(tx: Tx, keyId: string, change: ModelChange): Promise<void> {
   const before = new Set(change.before)
   const after = new Set(change.models ?? before)
   for (const model of change.addModels) after.add(model)
@@ -48,18 +42,14 @@ export async function changeModels(
   )
 }
 
-export async function addModels(
-  tx: Transaction<Tables>,
-  keyId: string,
-  models: readonly string[],
-): Promise<void> {
+export async function addModels(tx: Tx, keyId: string, models: readonly string[]): Promise<void> {
   const rows = models.map((model) => ({ key_id: keyId, model }))
   if (rows.length > 0) await tx.insertInto('key_models').values(rows).execute()
 }
 
 /** The uses of a secret are noted only while there are two; otherwise the newest one's are those of the key. */
 export async function newestUsedAt(
-  tx: Transaction<Tables>,
+  tx: Tx,
   { id, lastUsedAt }: Pick<Key, 'id' | 'lastUsedAt'>,
 ): Promise<number | null> {
   const secrets = await tx
@@ -77,7 +67,7 @@ export async function newestUsedAt(
 
 export async function addSecret(
   store: Store,
-  tx: Transaction<Tables>,
+  tx: Tx,
   { keyId, secret }: { readonly keyId: string; readonly secret: string },
 ): Promise<void> {
   await tx

@@ -2,11 +2,11 @@
 // one transaction while the others wait, and a failed step leaves nothing behind.
 import { randomUUID } from 'node:crypto'
 
-import { sql, type Kysely, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 
 import { StoreError } from './errors.ts'
 import { MIGRATIONS, type DatabaseKind, type Migration, type Statement } from './migrations.ts'
-import type { Tables } from './tables.ts'
+import type { Queries, Tx } from './tables.ts'
 
 type Version = { readonly major: number; readonly minor: number }
 
@@ -14,7 +14,7 @@ type Version = { readonly major: number; readonly minor: number }
 export const ADVISORY_LOCK = 7_065_744_001n
 
 export async function migrate(
-  db: Kysely<Tables>,
+  db: Queries,
   kind: DatabaseKind,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export type SchemaState =
   | { readonly state: 'older'; readonly version: string; readonly newest: string }
 
 /** What is left to do; refuses a schema that it does not know. */
-export async function schemaState(db: Kysely<Tables>, kind: DatabaseKind): Promise<SchemaState> {
+export async function schemaState(db: Queries, kind: DatabaseKind): Promise<SchemaState> {
   const version = await schemaVersion(db, kind)
   const newest = pending(version, MIGRATIONS).at(-1)
   if (newest === undefined) return { state: 'current' }
@@ -43,7 +43,7 @@ export async function schemaState(db: Kysely<Tables>, kind: DatabaseKind): Promi
 }
 
 /** Waiting for another node's migration, and a step over millions of rows, may take longer than any query. */
-async function waitForOthers(tx: Transaction<Tables>): Promise<void> {
+async function waitForOthers(tx: Tx): Promise<void> {
   await sql`SET LOCAL statement_timeout = 0`.execute(tx)
   await sql`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx)
 }
@@ -73,7 +73,7 @@ function textOf({ major, minor }: Version): string {
 }
 
 /** Undefined for a database that is still empty. */
-async function schemaVersion(db: Kysely<Tables>, kind: DatabaseKind): Promise<Version | undefined> {
+async function schemaVersion(db: Queries, kind: DatabaseKind): Promise<Version | undefined> {
   const metaTable =
     kind === 'sqlite'
       ? sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'meta'`
@@ -95,7 +95,7 @@ async function schemaVersion(db: Kysely<Tables>, kind: DatabaseKind): Promise<Ve
   return { major: Number(major), minor: Number(minor) }
 }
 
-async function createMeta(tx: Transaction<Tables>, kind: DatabaseKind): Promise<void> {
+async function createMeta(tx: Tx, kind: DatabaseKind): Promise<void> {
   await run(tx, kind, 'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT')
   await tx
     .insertInto('meta')
@@ -107,11 +107,7 @@ async function createMeta(tx: Transaction<Tables>, kind: DatabaseKind): Promise<
     .execute()
 }
 
-async function apply(
-  tx: Transaction<Tables>,
-  kind: DatabaseKind,
-  migration: Migration,
-): Promise<void> {
+async function apply(tx: Tx, kind: DatabaseKind, migration: Migration): Promise<void> {
   for (const statement of migration.statements) await run(tx, kind, statement)
   await tx
     .updateTable('meta')
@@ -120,11 +116,7 @@ async function apply(
     .execute()
 }
 
-async function run(
-  tx: Transaction<Tables>,
-  kind: DatabaseKind,
-  statement: Statement,
-): Promise<void> {
+async function run(tx: Tx, kind: DatabaseKind, statement: Statement): Promise<void> {
   if (typeof statement === 'function') await statement(tx)
   else if (typeof statement === 'string') await sql.raw(inWordsOf(kind, statement)).execute(tx)
   else if (statement.only === kind) await sql.raw(statement.sql).execute(tx)

@@ -1,13 +1,11 @@
 // The schema, as the ordered list of steps that made it. Append only: a step that was released never changes.
 // Within a major version steps only add (tables, indexes, columns with a default), so that the previous release still
 // runs beside the new one; anything else begins a new major version.
-import type { Transaction } from 'kysely'
-
 import { ADMIN_STATEMENTS } from './admin-migration.ts'
 import { OVERVIEW_STATEMENTS } from './overview-migration.ts'
 import { PEOPLE_STATEMENTS } from './people-migration.ts'
 import { SEARCH_STATEMENTS } from './search-migration.ts'
-import type { Tables } from './tables.ts'
+import type { Tx } from './tables.ts'
 
 export type Migration = {
   readonly major: number
@@ -21,7 +19,7 @@ export type DatabaseKind = 'sqlite' | 'postgres'
 export type Statement =
   | string
   | { readonly only: DatabaseKind; readonly sql: string }
-  | ((tx: Transaction<Tables>) => Promise<void>)
+  | ((tx: Tx) => Promise<void>)
 
 export const MIGRATIONS: readonly Migration[] = [
   {

@@ -1,8 +1,9 @@
 // Where the hash of a person's password is kept: in the identity that better-auth looks up when somebody signs in.
 import { newId } from '../core/ids.ts'
-import { normalEmail, PASSWORD_PROVIDER, type Queries } from './people.ts'
+import { normalEmail, PASSWORD_PROVIDER } from './people.ts'
 import { deleteOpenLinks } from './person-links.ts'
 import type { Store } from './open.ts'
+import type { Queries } from './tables.ts'
 
 export type Password = { readonly personId: string; readonly hash: string }
 

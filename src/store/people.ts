@@ -1,15 +1,11 @@
 // People as they are stored: reading them, and the single steps their changes are made of. What may be changed, and by
 // whom, is decided in admin/people/; whoever changes something does it inside `changePeople`.
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { Selectable } from 'kysely'
 
 import { bumpRevision } from './changes.ts'
 import type { Store } from './open.ts'
 import type { PeopleTable } from './people-tables.ts'
-import type { Tables } from './tables.ts'
-
-/** The database, or a transaction on it. */
-export type Queries = Kysely<Tables>
-export type Tx = Transaction<Tables>
+import type { Queries, Tx } from './tables.ts'
 
 export type PersonStatus = 'active' | 'invited' | 'blocked'
 

@@ -6,8 +6,8 @@ import type { Selectable } from 'kysely'
 
 import { DAY_MS } from '../core/durations.ts'
 import { hashSecret } from '../core/secret.ts'
-import type { Queries } from './people.ts'
 import type { LinkKind, PersonLinksTable } from './people-tables.ts'
+import type { Queries } from './tables.ts'
 
 const TOKEN_BYTES = 32
 /** How long it can still be told why a link no longer works. */

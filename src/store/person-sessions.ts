@@ -1,5 +1,5 @@
 // Where people are signed in, as better-auth keeps it; it makes the rows, anyone who manages people may end them.
-import type { Queries } from './people.ts'
+import type { Queries } from './tables.ts'
 
 export type PersonSession = {
   readonly id: string

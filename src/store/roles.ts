@@ -1,7 +1,7 @@
 // Roles of one's own as they are stored; the built-in ones are a table in the code.
 import { newId } from '../core/ids.ts'
 import type { Store } from './open.ts'
-import type { Queries } from './people.ts'
+import type { Queries } from './tables.ts'
 
 export type StoredRole = {
   readonly id: string

@@ -1,9 +1,9 @@
 // What searches for keys read, as the migration that made it; migrations.ts says which.
-import { sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 
 import { searchedColumns } from './fold.ts'
 import type { Statement } from './migrations.ts'
-import type { Tables } from './tables.ts'
+import type { Tx } from './tables.ts'
 
 export const SEARCH_STATEMENTS: readonly Statement[] = [
   "ALTER TABLE keys ADD COLUMN folded_text TEXT NOT NULL DEFAULT ''",
@@ -15,7 +15,7 @@ export const SEARCH_STATEMENTS: readonly Statement[] = [
 
 const KEYS_AT_ONCE = 1_000
 
-async function foldKeys(tx: Transaction<Tables>): Promise<void> {
+async function foldKeys(tx: Tx): Promise<void> {
   for (let last = ''; ;) {
     const keys = await tx
       .selectFrom('keys')

@@ -1,6 +1,6 @@
 // The tables as the queries see them; migrations.ts creates them, and a column here must exist there.
 // Times are integer milliseconds since 1970. Columns named *_nanodollars are bigint, every other integer is a number.
-import type { Generated } from 'kysely'
+import type { Generated, Kysely, Transaction } from 'kysely'
 
 import type { Period, WeekStart } from '../core/periods.ts'
 import type { AdminTables } from './admin-tables.ts'
@@ -24,6 +24,10 @@ export type Tables = PeopleTables &
     readonly nodes: NodesTable
     readonly node_beats: NodeBeatsTable
   }
+
+/** The database, or a transaction on it. */
+export type Queries = Kysely<Tables>
+export type Tx = Transaction<Tables>
 
 /** Facts about the whole database: `schema_version` (major.minor), `revision`, `instance_id`. */
 type MetaTable = {

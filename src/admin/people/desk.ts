@@ -2,7 +2,8 @@
 // they come by the screens, by a script or by the command line.
 import { sentence } from '../../core/sentences.ts'
 import type { Store } from '../../store/open.ts'
-import { changePeople, countActive, findPerson, type Tx } from '../../store/people.ts'
+import { changePeople, countActive, findPerson } from '../../store/people.ts'
+import type { Tx } from '../../store/tables.ts'
 import { PERMISSIONS, type Permission } from '../contract/permissions.ts'
 import { AdminError } from '../error.ts'
 import { refusal, type Attempt } from './refuse.ts'

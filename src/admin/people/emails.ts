@@ -1,9 +1,10 @@
 // The e-mail address by which a person signs in: well-formed, nobody else's, and changed only together with what hung on
 // the old one: sessions elsewhere end, and links that were sent there no longer work.
 import { sentence } from '../../core/sentences.ts'
-import { findPerson, normalEmail, updatePerson, type Tx } from '../../store/people.ts'
+import { findPerson, normalEmail, updatePerson } from '../../store/people.ts'
 import { deleteOpenLinks } from '../../store/person-links.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
+import type { Tx } from '../../store/tables.ts'
 import { email as emailSchema } from '../contract/sign-in.ts'
 import { AdminError, invalidValue } from '../error.ts'
 

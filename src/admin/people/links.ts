@@ -14,10 +14,10 @@ import {
   normalEmail,
   updatePerson,
   type Person,
-  type Tx,
 } from '../../store/people.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
 import { makeLink, useLink, type Link, type LinkMaker } from '../../store/person-links.ts'
+import type { Tx } from '../../store/tables.ts'
 import { LINK_PAGES, type LinkKind } from '../contract/sign-in.ts'
 import { AdminError, invalidValue } from '../error.ts'
 import { change, type Desk } from './desk.ts'

@@ -1,8 +1,8 @@
 // The session by which somebody changes their own account: it must be open still when the change is made, because whoever
 // ends it, as a reset of the password does, means to keep them from just that.
 import { sentence } from '../../core/sentences.ts'
-import type { Tx } from '../../store/people.ts'
 import { hasSession } from '../../store/person-sessions.ts'
+import type { Tx } from '../../store/tables.ts'
 import { AdminError } from '../error.ts'
 import { demandBrowser, visitOf, type PeopleParts } from './parts.ts'
 import type { Caller } from './proof.ts'

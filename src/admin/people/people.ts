@@ -16,11 +16,10 @@ import {
   markJoined,
   updatePerson,
   type Person,
-  type Queries,
-  type Tx,
 } from '../../store/people.ts'
 import { deleteOpenLinks } from '../../store/person-links.ts'
 import { deleteSessions } from '../../store/person-sessions.ts'
+import type { Queries, Tx } from '../../store/tables.ts'
 import type { PersonAnswer } from '../contract/people.ts'
 import { AdminError } from '../error.ts'
 import { change, demandRights, type Desk } from './desk.ts'

@@ -1,7 +1,7 @@
 // Which roles there are: the built-in ones, which nobody can change, and one's own.
 import { sentence } from '../../core/sentences.ts'
-import type { Queries } from '../../store/people.ts'
 import { listStoredRoles } from '../../store/roles.ts'
+import type { Queries } from '../../store/tables.ts'
 import { BUILT_IN_ROLES, PERMISSIONS, type Permission } from '../contract/permissions.ts'
 import { invalidValue } from '../error.ts'
 

@@ -1,8 +1,8 @@
 // Making and changing roles of one's own.
 import { sentence } from '../../core/sentences.ts'
 import { recordChange } from '../../store/audit.ts'
-import type { Queries, Tx } from '../../store/people.ts'
 import { countByRole, deleteRole, insertRole, updateRole } from '../../store/roles.ts'
+import type { Queries, Tx } from '../../store/tables.ts'
 import type { RoleAnswer } from '../contract/people.ts'
 import { AdminError } from '../error.ts'
 import { change, demandRights, type Desk } from './desk.ts'
