@@ -27,7 +27,7 @@ export class MemoryReply implements Reply {
     this.#body += event
   }
 
-  async end(last: Uint8Array | string): Promise<void> {
-    this.#body += typeof last === 'string' ? last : Buffer.from(last).toString('utf8')
+  async end(last: string): Promise<void> {
+    this.#body += last
   }
 }

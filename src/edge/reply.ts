@@ -101,18 +101,18 @@ export class HttpReply implements Reply {
     return this.#writeNow(events) ? DONE : this.#room()
   }
 
-  end(last: Uint8Array | string): Promise<void> {
+  end(last: string): Promise<void> {
     if (this.#voice === undefined) return this.sendJson(200, last)
     this.#sendStreamHead()
     return this.#finish(last)
   }
 
-  sendJson(status: number, body: Uint8Array | string): Promise<void> {
+  sendJson(status: number, body: string): Promise<void> {
     this.setHeader('content-type', 'application/json')
     this.setHeader('content-length', String(Buffer.byteLength(body)))
     this.#sendHead(status)
     if (body.length <= PIECE_BYTES) return this.#finish(body)
-    return this.#finishInPieces(typeof body === 'string' ? Buffer.from(body) : body)
+    return this.#finishInPieces(Buffer.from(body))
   }
 
   /** Ends the answer with an error: as a status and a body, or in the stream's own voice when it has begun. */
@@ -190,7 +190,7 @@ export class HttpReply implements Reply {
     return new Promise((resolve) => (this.#onClosed = resolve))
   }
 
-  async #finishInPieces(body: Uint8Array): Promise<void> {
+  async #finishInPieces(body: Buffer): Promise<void> {
     this.watch()
     let start = 0
     for (; body.length - start > PIECE_BYTES; start += PIECE_BYTES) {

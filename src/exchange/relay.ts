@@ -25,11 +25,7 @@ export type Passage = {
 }
 
 /** Passes on everything but the end, which is returned. A whole answer is all end. */
-export function relay(
-  answer: Answer,
-  reply: Reply,
-  passage: Passage,
-): Promise<Uint8Array | string> {
+export function relay(answer: Answer, reply: Reply, passage: Passage): Promise<string> {
   const { stream } = passage.request.call
   return stream ? relayStream(answer, reply, passage) : relayWhole(answer, reply, passage)
 }
@@ -120,7 +116,7 @@ async function relayWhole(
   answer: Answer,
   reply: Reply,
   { request, books }: Passage,
-): Promise<Uint8Array | string> {
+): Promise<string> {
   const { codec } = request
   const body = readJsonAnswer(await readWhole(answer.body, ANSWER_BYTES_MAX))
   const isSame = answer.prepared.format === codec.format

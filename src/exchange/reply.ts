@@ -25,7 +25,7 @@ export interface Reply {
   /** Sends events, each of them whole. Resolves when the client has room for more; rejects once the answer is closed. */
   write(events: string): Promise<void>
   /** Sends the end: the last events of a stream that has begun, or a whole JSON answer with status 200. */
-  end(last: Uint8Array | string): Promise<void>
+  end(last: string): Promise<void>
 }
 
 /** How a stream speaks when it has nothing to pass on: while the provider is silent, and when it will not complete. */

@@ -43,7 +43,7 @@ export type Recalled = {
   /** The request as the answer repeats it to the client. */
   readonly asked: JsonObject
   /** Keeps the answer, given its end as the client will see it. Called before that end is sent. */
-  remember(ending: Uint8Array | string): Promise<void>
+  remember(ending: string): Promise<void>
 }
 
 /** For formats without state. */
@@ -174,7 +174,7 @@ async function referred(
 async function keep(
   state: ResponsesState,
   keyId: string,
-  answered: { readonly input: readonly Json[]; readonly ending: Uint8Array | string },
+  answered: { readonly input: readonly Json[]; readonly ending: string },
 ): Promise<void> {
   const response = endOf(answered.ending)
   const id = stringOf(response['id'])
@@ -204,10 +204,9 @@ async function keep(
 }
 
 /** The response that ends an answer, whole or streamed. */
-function endOf(ending: Uint8Array | string): JsonObject {
-  const text = typeof ending === 'string' ? ending : Buffer.from(ending).toString()
-  if (text.trimStart().startsWith('{')) return JSON.parse(text) as JsonObject
-  for (const { data } of new SseReader().read(Buffer.from(text)).toReversed()) {
+function endOf(ending: string): JsonObject {
+  if (ending.trimStart().startsWith('{')) return JSON.parse(ending) as JsonObject
+  for (const { data } of new SseReader().read(Buffer.from(ending)).toReversed()) {
     if (!data.startsWith('{')) continue
     const { response } = JSON.parse(data) as JsonObject
     if (isObject(response)) return response
