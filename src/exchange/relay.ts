@@ -1,8 +1,10 @@
 // Passes a provider's answer on to the client: the same bytes where both speak one format, decoded and encoded where
 // they do not. Returns the end of the answer unsent, because nothing may be completed before it is in the books.
+import type { UpstreamFormat } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { CanonicalEvent } from '../core/events.ts'
 import { readWhole } from '../providers/whole.ts'
-import type { EventForwarder } from '../wire/codec.ts'
+import type { EventForwarder, UpstreamCodec } from '../wire/codec.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import { exactly } from '../wire/exact-json.ts'
 import { readJsonAnswer } from '../wire/answer-json.ts'
@@ -11,6 +13,7 @@ import { setTargetHeaders } from './answer-headers.ts'
 import type { Answer } from './attempt.ts'
 import type { Books } from './books.ts'
 import type { ClientRequest } from './client-request.ts'
+import type { Prepared } from './prepare.ts'
 import type { Reply } from './reply.ts'
 
 /** What a whole answer may weigh: a hundred long choices with probabilities stay below it. */
@@ -32,45 +35,15 @@ export function relay(answer: Answer, reply: Reply, passage: Passage): Promise<s
 
 async function relayStream(answer: Answer, reply: Reply, passage: Passage): Promise<string> {
   const chunks = answer.body[Symbol.asyncIterator]()
-  const reader = new SseReader()
-  const decode = upstreamCodecOf(answer.prepared.format).decodeEvents()
-  const { request, books } = passage
-  const voice = voiceFor(answer, request)
-  reply.beginStream(voice)
-  let isComplete = false
-  // What comes before the first content is kept back: if the provider fails until then, another one takes over and
-  // nobody notices.
-  let unsent = ''
-  let ending = ''
+  const stream = new PassingStream(answer.prepared, reply, passage)
   try {
-    while (!isComplete) {
+    while (!stream.isComplete) {
       try {
         // Without a name: what has one is kept for as long as the next read takes.
-        for (const event of reader.read(bytesOf(await chunks.next()))) {
-          const meaning = decode(event)
-          for (const one of meaning) {
-            books.see(one)
-            isComplete ||= one.type === 'response-end'
-          }
-          const text = voice.forward(event, meaning)
-          if (isComplete) {
-            // What follows is as little to anybody as if it came later.
-            ending = text
-            break
-          }
-          unsent += text
-        }
+        stream.read(bytesOf(await chunks.next()))
       } finally {
         // What came at once goes on at once, and so does what came before an event that ends it all.
-        if (unsent !== '' && (reply.hasBegun || mayBegin(books, unsent))) {
-          if (!reply.hasBegun) {
-            setTargetHeaders(reply, answer.prepared)
-            // From here on no other target can take over.
-            request.release()
-          }
-          await reply.write(unsent)
-          unsent = ''
-        }
+        if (stream.isDue) await stream.send()
       }
     }
   } catch (thrown) {
@@ -78,13 +51,85 @@ async function relayStream(answer: Answer, reply: Reply, passage: Passage): Prom
     throw thrown
   }
   void runOut(chunks)
-  setTargetHeaders(reply, answer.prepared)
-  return unsent + ending + (voice.end?.() ?? '')
+  return stream.end()
 }
 
-/** Whether there is anything that a client would read, or more than is worth keeping back. */
-function mayBegin(books: Books, unsent: string): boolean {
-  return books.hasContent || unsent.length >= HELD_CHARACTERS_MAX
+/** What was read of a provider's stream, and what of that the client has been sent. */
+class PassingStream {
+  readonly #target: Prepared
+  readonly #reply: Reply
+  readonly #request: ClientRequest
+  readonly #books: Books
+  readonly #reader = new SseReader()
+  readonly #decode: ReturnType<UpstreamCodec['decodeEvents']>
+  readonly #voice: EventForwarder
+  /**
+   * What comes before the first content is kept back: if the provider fails until then, another one takes over and nobody
+   * notices.
+   */
+  #unsent = ''
+  /** Of the event that completes the answer, once it has come. */
+  #ending: string | undefined
+
+  constructor(target: Prepared, reply: Reply, { request, books }: Passage) {
+    this.#target = target
+    this.#reply = reply
+    this.#request = request
+    this.#books = books
+    this.#decode = upstreamCodecOf(target.format).decodeEvents()
+    this.#voice = voiceFor(target.format, request)
+    reply.beginStream(this.#voice)
+  }
+
+  get isComplete(): boolean {
+    return this.#ending !== undefined
+  }
+
+  read(bytes: Uint8Array): void {
+    for (const event of this.#reader.read(bytes)) {
+      const meaning = this.#decode(event)
+      let isLast = false
+      for (const one of meaning) {
+        this.#books.see(one)
+        isLast ||= isEnd(one)
+      }
+      const text = this.#voice.forward(event, meaning)
+      if (isLast) {
+        // What follows is as little to anybody as if it came later.
+        this.#ending = text
+        return
+      }
+      this.#unsent += text
+    }
+  }
+
+  /** Whether there is anything that a client would read, or more than is worth keeping back. */
+  get isDue(): boolean {
+    if (this.#unsent === '') return false
+    if (this.#reply.hasBegun || this.#books.hasContent) return true
+    return this.#unsent.length >= HELD_CHARACTERS_MAX
+  }
+
+  send(): Promise<void> {
+    if (!this.#reply.hasBegun) {
+      setTargetHeaders(this.#reply, this.#target)
+      // From here on no other target can take over.
+      this.#request.release()
+    }
+    const text = this.#unsent
+    this.#unsent = ''
+    return this.#reply.write(text)
+  }
+
+  /** What is still to be sent of a complete answer. */
+  end(): string {
+    setTargetHeaders(this.#reply, this.#target)
+    return this.#unsent + this.#ending + (this.#voice.end?.() ?? '')
+  }
+}
+
+function isEnd({ type }: CanonicalEvent): boolean {
+  return type === 'response-end'
 }
 
 function bytesOf({ done, value }: IteratorResult<Uint8Array, unknown>): Uint8Array {
@@ -123,7 +168,7 @@ async function relayWhole(
   const value = isSame ? body.value : exactly(body.text, body.value)
   const events = upstreamCodecOf(answer.prepared.format).decodeResponse(value)
   for (const event of events) books.see(event)
-  if (!events.some((event) => event.type === 'response-end')) throw cut()
+  if (!events.some(isEnd)) throw cut()
   setTargetHeaders(reply, answer.prepared)
   return isSame
     ? codec.forwardResponse(body, request)
@@ -131,9 +176,9 @@ async function relayWhole(
 }
 
 /** Where the formats differ, what an event means is told in the client's words. */
-function voiceFor(answer: Answer, request: ClientRequest): EventForwarder {
+function voiceFor(format: UpstreamFormat, request: ClientRequest): EventForwarder {
   const { codec } = request
-  if (answer.prepared.format === codec.format) return codec.forwardEvents(request)
+  if (format === codec.format) return codec.forwardEvents(request)
   const encoder = codec.encodeEvents(request)
   return {
     keepAlive: encoder.keepAlive,
