@@ -5,7 +5,7 @@ import { newId } from '../core/ids.ts'
 import { sentence, SENTENCES } from '../core/sentences.ts'
 import type { AlertDestinationsTable } from './admin-tables.ts'
 import { recordChange, type Change } from './audit.ts'
-import { bumpRevision } from './changes.ts'
+import { changeInTurn } from './changes.ts'
 import { StoreError } from './errors.ts'
 import type { Store } from './open.ts'
 import type { Tx } from './tables.ts'
@@ -89,14 +89,13 @@ export async function deleteDestination(store: Store, id: string): Promise<void>
   })
 }
 
-/** One at a time over all nodes, so that the record has what was before, and a removal once. */
+/** In turn, so that the record has what was before, and a removal once. */
 async function changeOne(
   store: Store,
   id: string,
   change: (tx: Tx, destination: Destination) => Promise<void>,
 ): Promise<void> {
-  await store.db.transaction().execute(async (tx) => {
-    await bumpRevision(store, tx)
+  await changeInTurn(store, async (tx) => {
     await change(tx, await findDestination({ ...store, db: tx }, id))
   })
 }

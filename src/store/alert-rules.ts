@@ -2,7 +2,7 @@
 // (key-changes.ts); those of the frame are set here.
 import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { recordChange } from './audit.ts'
-import { bumpRevision } from './changes.ts'
+import { changeInTurn } from './changes.ts'
 import { checkThresholds } from './key-settings.ts'
 import type { Store } from './open.ts'
 import { FRAME_ID, type Tx } from './tables.ts'
@@ -27,9 +27,8 @@ export async function setFrameThresholds(
   thresholds: readonly number[],
 ): Promise<void> {
   const cleaned = checkThresholds(thresholds)
-  await store.db.transaction().execute(async (tx) => {
-    // One at a time over all nodes, so that the record has what was before.
-    await bumpRevision(store, tx)
+  // In turn, so that the record has what was before.
+  await changeInTurn(store, async (tx) => {
     const before = await readAlertRules({ ...store, db: tx }, FRAME_ID)
     await writeAlertRule(tx, FRAME_ID, cleaned)
     await recordChange(store, tx, {

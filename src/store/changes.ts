@@ -10,7 +10,7 @@ const CHANNEL = 'tollgate_changes'
 const SQLITE_POLL_MS = 250
 const POSTGRES_POLL_MS = 1_000
 
-/** Last in its transaction: everyone who changes something waits for this row. */
+/** Last in its transaction, because everyone who changes something waits for this row; first in `changeInTurn` alone. */
 export async function bumpRevision(store: Store, tx: Tx): Promise<void> {
   const counted = tx
     .updateTable('meta')
@@ -24,6 +24,20 @@ export async function bumpRevision(store: Store, tx: Tx): Promise<void> {
       .selectFrom('counted')
       .select(sql`pg_notify(${CHANNEL}, value)`.as('told'))
       .execute()
+}
+
+/**
+ * One such change at a time, over all nodes: whoever comes second sees what the first one did. The revision's row is what
+ * everybody waits for, so the work is a few statements.
+ */
+export function changeInTurn<Result>(
+  store: Store,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  return store.db.transaction().execute(async (tx) => {
+    await bumpRevision(store, tx)
+    return work(tx)
+  })
 }
 
 export async function readRevision(store: Store): Promise<number> {

@@ -1,11 +1,10 @@
 // People as they are stored: reading them, and the single steps their changes are made of. What may be changed, and by
-// whom, is decided in admin/people/; whoever changes something does it inside `changePeople`.
+// whom, is decided in admin/people/. People and roles are changed in turn (changes.ts): two managers who remove each other
+// at the same moment must not both succeed.
 import type { Selectable } from 'kysely'
 
-import { bumpRevision } from './changes.ts'
-import type { Store } from './open.ts'
 import type { PeopleTable } from './people-tables.ts'
-import type { Queries, Tx } from './tables.ts'
+import type { Queries } from './tables.ts'
 
 export type PersonStatus = 'active' | 'invited' | 'blocked'
 
@@ -19,20 +18,6 @@ export type Person = {
   readonly hasTwoFactor: boolean
   readonly createdAt: number
   readonly lastSeenAt: number | null
-}
-
-/**
- * One change of people or roles at a time, over all nodes: two managers who remove each other at the same moment must not
- * both succeed. The revision's row is what everybody waits for, so the work is a few statements.
- */
-export function changePeople<Result>(
-  store: Store,
-  work: (tx: Tx) => Promise<Result>,
-): Promise<Result> {
-  return store.db.transaction().execute(async (tx) => {
-    await bumpRevision(store, tx)
-    return work(tx)
-  })
 }
 
 export async function listPeople(db: Queries): Promise<readonly Person[]> {

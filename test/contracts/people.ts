@@ -22,9 +22,10 @@ import {
 } from '../../src/admin/people/people.ts'
 import { answerRoles, changeRole, createRole, removeRole } from '../../src/admin/people/roles.ts'
 import { listAudit } from '../../src/store/audit-list.ts'
+import { changeInTurn } from '../../src/store/changes.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { setPassword } from '../../src/store/passwords.ts'
-import { changePeople, markJoined } from '../../src/store/people.ts'
+import { markJoined } from '../../src/store/people.ts'
 import { deleteSessions, listPersonSessions } from '../../src/store/person-sessions.ts'
 import type { Log } from '../../src/telemetry/log.ts'
 import type { Clock } from '../../src/core/clock.ts'
@@ -267,7 +268,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       await setPassword(store, store.db, { personId, hash: old })
       const coming = signIn.signIn(visit, { email, password: PASSWORD })
       for (let read = 0; read < reads; read++) await answerPerson(store.db, email)
-      await changePeople(store, async (tx) => {
+      await changeInTurn(store, async (tx) => {
         await setPassword(store, tx, { personId, hash: changed })
         await deleteSessions(tx, { personId })
       })

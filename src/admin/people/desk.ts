@@ -1,8 +1,9 @@
 // Where people and roles are changed: in whose name, with which rights, and by the rules that hold for everyone, whether
 // they come by the screens, by a script or by the command line.
 import { sentence } from '../../core/sentences.ts'
+import { changeInTurn } from '../../store/changes.ts'
 import type { Store } from '../../store/open.ts'
-import { changePeople, countActive, findPerson } from '../../store/people.ts'
+import { countActive, findPerson } from '../../store/people.ts'
 import type { Tx } from '../../store/tables.ts'
 import { PERMISSIONS, type Permission } from '../contract/permissions.ts'
 import { AdminError } from '../error.ts'
@@ -33,7 +34,7 @@ export async function change<Result>(
 ): Promise<Result> {
   const { store } = desk
   try {
-    return await changePeople(store, async (tx) => {
+    return await changeInTurn(store, async (tx) => {
       const roles = await listRoles(tx)
       await demandPresence(desk, tx, roles)
       const before = await managers(tx, roles)

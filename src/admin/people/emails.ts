@@ -15,7 +15,7 @@ export function checkedEmail(given: string): string {
   throw invalidValue('email', sentence('email_wrong', { email }))
 }
 
-/** Inside `changePeople`, so that two who take one address at once do not both get it. */
+/** Inside `changeInTurn`, so that two who take one address at once do not both get it. */
 export async function refuseTaken(tx: Tx, email: string): Promise<void> {
   if ((await findPerson(tx, { email })) === undefined) return
   throw new AdminError('duplicate_name', sentence('person_known', { email }), { field: 'email' })

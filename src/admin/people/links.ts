@@ -4,10 +4,10 @@ import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
 import { inTheNameOf, recordChange } from '../../store/audit.ts'
+import { changeInTurn } from '../../store/changes.ts'
 import type { Store } from '../../store/open.ts'
 import { setPassword } from '../../store/passwords.ts'
 import {
-  changePeople,
   hasPeople,
   insertPerson,
   markJoined,
@@ -128,7 +128,7 @@ export async function useOpenLink(
   if (problem !== undefined) throw invalidValue('password', problem)
   const hash = await hashPassword(given.password)
   const named = inTheNameOf(store, { ...store.author, actor: email })
-  await changePeople(named, async (tx) => {
+  await changeInTurn(named, async (tx) => {
     const now = store.clock.now()
     // While the hash was made somebody else may have used it, or rights may have changed.
     const { end } = await judgeLink(tx, given.token, now)

@@ -15,7 +15,7 @@ export async function sessionOf(parts: PeopleParts, call: Caller): Promise<Sessi
   return session
 }
 
-/** Inside `changePeople`, where nobody ends it meanwhile. */
+/** Inside `changeInTurn`, where nobody ends it meanwhile. */
 export async function demandOpen(tx: Tx, { id }: Session): Promise<void> {
   if (!(await hasSession(tx, id))) throw ended()
 }

@@ -5,8 +5,9 @@ import { iso } from '../../core/value-json.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
 import type { AuditAction } from '../../store/audit-actions.ts'
 import { recordChange } from '../../store/audit.ts'
+import { changeInTurn } from '../../store/changes.ts'
 import { setPassword } from '../../store/passwords.ts'
-import { changePeople, findPerson, updatePerson } from '../../store/people.ts'
+import { findPerson, updatePerson } from '../../store/people.ts'
 import { deleteSessions, listPersonSessions } from '../../store/person-sessions.ts'
 import type { Tx } from '../../store/tables.ts'
 import type { HandlersOf } from '../call.ts'
@@ -67,7 +68,7 @@ function accountHandlers(
       await proven(parts, call, { password: body.password, field: 'password' })
       if (email === person.email) return read(person)
       const store = storeFor(parts, call)
-      await changePeople(store, async (tx) => {
+      await changeInTurn(store, async (tx) => {
         await demandOpen(tx, session)
         await chooseEmail(tx, person, { email, session: session.id })
         const fields = { before: { email: person.email }, after: { email } }
@@ -208,7 +209,7 @@ async function recorded(
   { action, before = {}, after = {}, work }: Recorded,
 ): Promise<void> {
   const store = storeFor(parts, call)
-  await changePeople(store, async (tx) => {
+  await changeInTurn(store, async (tx) => {
     await work?.(tx)
     await recordChange(store, tx, { action, ...subjectOf(call.person), before, after })
   })

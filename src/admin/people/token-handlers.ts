@@ -9,8 +9,9 @@ import {
 } from '../../store/access-tokens.ts'
 import type { AccessToken } from '../../store/access-tokens.ts'
 import { recordChange } from '../../store/audit.ts'
+import { changeInTurn } from '../../store/changes.ts'
 import type { Store } from '../../store/open.ts'
-import { changePeople, findPerson } from '../../store/people.ts'
+import { findPerson } from '../../store/people.ts'
 import type { Tx } from '../../store/tables.ts'
 import type { HandlersOf } from '../call.ts'
 import { PERMISSIONS } from '../contract/permissions.ts'
@@ -44,7 +45,7 @@ export function tokenHandlers(
       }
       const expiresAt = expiryOf(body.expires_at, store.clock.now())
       await provenIfPossible(parts, call, body.password)
-      return changePeople(store, async (tx) => {
+      return changeInTurn(store, async (tx) => {
         await demandOpen(tx, session)
         const given = { personId: person.id, name, permissions, expiresAt }
         const { token, secret } = await insertAccessToken(store, tx, given)
