@@ -163,10 +163,8 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
   }
 }
 
-function changeTo(
-  { model, nature }: Destination,
-  outputTokensMax: number | undefined,
-): RequestChange {
+/** What a destination is told otherwise than the client said it. */
+function changeTo({ model, nature }: Destination, outputTokensMax?: number): RequestChange {
   return defined({ model, nature, outputTokensMax })
 }
 
@@ -175,8 +173,8 @@ function translate(
   destination: Destination & { readonly format: UpstreamFormat },
 ): Prepared {
   const { codec, call, canonical } = request
-  const { format, provider, model, nature } = destination
-  const asked = defined({ model, nature })
+  const { format, provider } = destination
+  const asked = changeTo(destination)
   const losses =
     canonical.kind === 'chat'
       ? lossesOf(canonical, codec.format as ChatFormat, {
@@ -184,25 +182,24 @@ function translate(
           ...asked,
         })
       : canonical.dropped
-  const encode = upstreamCodecOf(format).encodeRequest
-  const content = (): JsonObject => encode({ ...request.canonical, ...asked })
+  const { encodeRequest } = upstreamCodecOf(format)
+  const encoded = (outputTokensMax?: number): JsonObject =>
+    encodeRequest({
+      ...request.canonical,
+      ...asked,
+      ...(outputTokensMax !== undefined && { outputTokensMax }),
+    })
   // Encoded here as well, so that what the format cannot say is refused before anything is reserved.
-  const encoded = content()
+  const content = encoded()
   return {
     ...destination,
-    inputTokens: provider.countInput?.(format, encoded),
+    inputTokens: provider.countInput?.(format, content),
     searchesMax: 0,
     // Cache marks go on in translation only to who tells lifetimes.
     keepsLong: false,
     dropped: [...new Set([...call.dropped, ...losses])],
-    content,
-    encode: (outputTokensMax) => {
-      const limited =
-        request.canonical.kind === 'chat' && outputTokensMax !== undefined
-          ? { ...request.canonical, ...asked, outputTokensMax }
-          : { ...request.canonical, ...asked }
-      return Buffer.from(JSON.stringify(encode(limited)))
-    },
+    content: encoded,
+    encode: (outputTokensMax) => Buffer.from(JSON.stringify(encoded(outputTokensMax))),
   }
 }
 
