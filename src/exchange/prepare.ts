@@ -60,7 +60,7 @@ export type Prepared = Destination & {
   /** What it is sent, but for the limits; for counting. */
   content(): JsonObject
   /** The body to send, with the output limit that the hold pays for. */
-  encode(outputTokensMax: number | undefined): Uint8Array
+  encode(outputTokensMax: number | undefined): Buffer
 }
 
 /** The destinations that can be told this request, in their order; a refusal when there is none. */

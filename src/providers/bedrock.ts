@@ -121,8 +121,8 @@ function operationOf(model: string, stream: boolean): string {
 }
 
 /** The model and whether to stream stand in the address alone; betas stand in the body, where others have a header. */
-function asClaudeTakesIt(body: Uint8Array, betas: readonly string[]): Uint8Array {
-  return changeMembers(readJsonBody(Buffer.from(body)), {
+function asClaudeTakesIt(body: Buffer, betas: readonly string[]): Buffer {
+  return changeMembers(readJsonBody(body), {
     model: undefined,
     stream: undefined,
     anthropic_version: ANTHROPIC_VERSION,
@@ -133,7 +133,7 @@ function asClaudeTakesIt(body: Uint8Array, betas: readonly string[]): Uint8Array
 type Signed = {
   readonly url: URL
   /** Without one, something is only asked for. */
-  readonly body?: Uint8Array
+  readonly body?: Buffer
   readonly key: string | undefined
 }
 
@@ -153,7 +153,7 @@ async function signed(
     method: body === undefined ? 'GET' : 'POST',
     url: url.href,
     headers: type,
-    ...(body === undefined ? {} : { body: Buffer.from(body) }),
+    ...(body === undefined ? {} : { body }),
   })
   const { headers } = await signer.sign()
   return Object.fromEntries(headers)

@@ -5,10 +5,9 @@ import { isArray, isGiven, isObject } from '../core/json.ts'
 import type { Json } from '../core/json.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 
-export function inOlderWords(bytes: Uint8Array): Uint8Array {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (!NEWER_WORDS.some((word) => buffer.includes(word))) return bytes
-  const body = readJsonBody(buffer)
+export function inOlderWords(bytes: Buffer): Buffer {
+  if (!NEWER_WORDS.some((word) => bytes.includes(word))) return bytes
+  const body = readJsonBody(bytes)
   const { max_completion_tokens: limit, messages } = body.value
   return changeMembers(body, {
     max_completion_tokens: undefined,

@@ -42,7 +42,7 @@ export type UpstreamRequest = {
   /** The provider's own name of the model. */
   readonly model: string
   readonly stream: boolean
-  readonly body: Uint8Array
+  readonly body: Buffer
   /** The client's headers that a provider may see, in lower case: versions, betas, sandbox steering. */
   readonly headers: ReadonlyMap<string, string>
   readonly timeouts: Timeouts

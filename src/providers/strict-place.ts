@@ -7,8 +7,8 @@ import { changeMembers, readJsonBody } from '../wire/json.ts'
 import { isSaid, knownMessages, unknownInMessages } from './strict-messages.ts'
 
 /** The same request without what would be refused. */
-export function withoutUnknown(bytes: Uint8Array, format: UpstreamFormat): Uint8Array {
-  const body = readJsonBody(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+export function withoutUnknown(bytes: Buffer, format: UpstreamFormat): Buffer {
+  const body = readJsonBody(bytes)
   const changes: Record<string, Json | undefined> = {}
   for (const [name, value] of Object.entries(body.value)) {
     if (isTaken(name, format)) continue

@@ -140,9 +140,9 @@ function pathOf(model: string, stream: boolean): string {
 }
 
 /** The model stands in the address alone. */
-function asClaudeTakesIt(body: Uint8Array): Uint8Array {
-  const read = readJsonBody(Buffer.from(body))
-  return changeMembers(read, { model: undefined, anthropic_version: ANTHROPIC_VERSION })
+function asClaudeTakesIt(body: Buffer): Buffer {
+  const members = { model: undefined, anthropic_version: ANTHROPIC_VERSION }
+  return changeMembers(readJsonBody(body), members)
 }
 
 function serviceTokens(account: ServiceAccount, { http, clock }: AdapterTools): AccessTokens {

@@ -88,7 +88,7 @@ export type ProviderComplaint = {
 
 /** Same format on both sides: the bytes go on as they are, but for what the gateway must change. */
 export interface Passthrough {
-  forwardRequest(body: JsonBody, change: RequestChange): Uint8Array
+  forwardRequest(body: JsonBody, change: RequestChange): Buffer
   /** A fresh forwarder for one answer. */
   forwardEvents(answer: AnswerContext): EventForwarder
   forwardResponse(given: JsonAnswer, answer: AnswerContext): string

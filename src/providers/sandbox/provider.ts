@@ -76,7 +76,7 @@ function prepared(
 ): Performance | GatewayError {
   const seconds = () => Math.floor(clock.now() / 1000)
   try {
-    const { value: body } = readJsonBody(Buffer.from(upstream.body))
+    const { value: body } = readJsonBody(upstream.body)
     const request = codec.decodeRequest(body)
     const script = readScript(request, upstream.headers.get(SCRIPT_HEADER))
     const context = {

@@ -15,7 +15,7 @@ import { DONE, failing, isUsageAsked, KEEP_ALIVE } from './events-encode.ts'
 import { withoutForeignThoughts } from './thoughts.ts'
 import { usableTools } from './usable-tools.ts'
 
-export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
+export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   return changeMembers(body, {
     model: change.model,
     ...limitChange(body.value, change.outputTokensMax),

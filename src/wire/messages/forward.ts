@@ -12,7 +12,7 @@ import { failing, KEEP_ALIVE } from './events-encode.ts'
 import { removalsFrom } from './removals.ts'
 import { withoutForeignThoughts } from './thoughts.ts'
 
-export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
+export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const { outputTokensMax, searchesMax } = change
   const isCapped = outputTokensMax !== undefined && outputTokensMax !== body.value['max_tokens']
   return changeMembers(body, {

@@ -17,7 +17,7 @@ import { ENCRYPTED_REASONING } from './include.ts'
 import { responseObjects } from './response-object.ts'
 import { usableTools } from './usable-tools.ts'
 
-export function forwardRequest(body: JsonBody, change: RequestChange): Uint8Array {
+export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const { value } = body
   const { searchesMax } = change
   const maySearch = searchesMax !== undefined
