@@ -18,7 +18,7 @@ import {
   text,
   timezone,
   wait,
-} from '../core/units.ts'
+} from '../core/setting-kinds.ts'
 import { withoutEndSlash } from '../core/url-of.ts'
 
 const TOKENS_MAX = 100_000_000

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { formatSize, parseDuration } from './units.ts'
+import { formatSize, parseDuration, parseSize } from './units.ts'
 
 test('durations in milliseconds', () => {
   for (const [text, ms] of [
@@ -19,6 +19,20 @@ test('durations in milliseconds', () => {
     ['3 weeks', undefined],
   ] as const) {
     assert.equal(parseDuration(text), ms, text)
+  }
+})
+
+test('sizes in bytes', () => {
+  for (const [text, bytes] of [
+    ['1B', 1],
+    ['512KB', 524_288],
+    ['32 mb', 33_554_432],
+    ['1GB', 1_073_741_824],
+    ['32', undefined],
+    ['1.5MB', undefined],
+    ['1TB', undefined],
+  ] as const) {
+    assert.equal(parseSize(text), bytes, text)
   }
 })
 

@@ -1,32 +1,10 @@
-// The kinds of values a configuration file holds, each with a sentence on what to write instead. Text that looks like
-// the wanted number is taken as one, because `${PORT}` can only give text.
-import { z } from 'zod'
-
+// Durations and sizes as people write them.
 import { DAY_MS, HOUR_MS } from './durations.ts'
-import { messageOf } from './message-of.ts'
-import { parseBudget } from './money.ts'
-import type { Nanodollars } from './money.ts'
-import { isTimezone, timezoneOf } from './timezone.ts'
 
 const MS_PER_UNIT = { ms: 1, s: 1_000, m: 60_000, h: HOUR_MS, d: DAY_MS } as const
 const BYTES_PER_UNIT = { B: 1, KB: 1_024, MB: 1_048_576, GB: 1_073_741_824 } as const
-const PRICE_HINT = 'must be a price in USD per million tokens, such as 0.25'
-const SIZE_HINT = 'must be a size such as 512KB, 32MB or 1GB'
-const DURATION_HINT = 'must be a duration such as 500ms, 3s, 2m, 24h or 7d'
 
 /** `3s`, `0.2s`, `24h`, `7d`: milliseconds. */
-export const duration = z
-  .union([z.string(), z.number()], { error: () => DURATION_HINT })
-  .transform((value, context) => {
-    const ms = parseDuration(String(value))
-    if (ms !== undefined) return ms
-    context.issues.push({ code: 'custom', message: DURATION_HINT, input: value })
-    return z.NEVER
-  })
-
-/** A duration that somebody waits for; timers know no end later than a few weeks. */
-export const wait = duration.refine((ms) => ms <= DAY_MS, 'must be at most 24h')
-
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text.trim())
   if (match === null) return text.trim() === '0' ? 0 : undefined
@@ -34,17 +12,12 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /** `32MB`: bytes. */
-export const size = z
-  .union([z.string(), z.number()], { error: () => SIZE_HINT })
-  .transform((value, context) => {
-    const match = /^(\d{1,6})\s?(B|KB|MB|GB)$/i.exec(String(value).trim())
-    if (match !== null) {
-      const unit = (match[2] ?? '').toUpperCase() as keyof typeof BYTES_PER_UNIT
-      return Number(match[1]) * BYTES_PER_UNIT[unit]
-    }
-    context.issues.push({ code: 'custom', message: SIZE_HINT, input: value })
-    return z.NEVER
-  })
+export function parseSize(text: string): number | undefined {
+  const match = /^(\d{1,6})\s?(B|KB|MB|GB)$/i.exec(text.trim())
+  if (match === null) return undefined
+  const unit = (match[2] ?? '').toUpperCase() as keyof typeof BYTES_PER_UNIT
+  return Number(match[1]) * BYTES_PER_UNIT[unit]
+}
 
 /** `32 MB`: in the largest unit that tells it without a fraction. */
 export function formatSize(bytes: number): string {
@@ -52,66 +25,4 @@ export function formatSize(bytes: number): string {
     ([, size]) => bytes % size === 0,
   ) ?? ['B', 1]
   return `${bytes / each} ${unit}`
-}
-
-/** An amount of USD with at most 9 decimals. */
-export const budget = z
-  .union([z.string(), z.number()], {
-    error: () => 'must be an amount in USD, such as 100 or 12.50',
-  })
-  .transform((value, context): Nanodollars => {
-    try {
-      return parseBudget(String(value))
-    } catch (error) {
-      const message = `must be a budget: ${messageOf(error)}`
-      context.issues.push({ code: 'custom', message, input: value })
-      return z.NEVER
-    }
-  })
-
-/** USD per million tokens. Six decimals are whole pico-USD per token; finer ones could not be charged exactly. */
-export const price = z.preprocess(
-  toNumber,
-  z
-    .number({ error: () => PRICE_HINT })
-    .min(0, PRICE_HINT)
-    .max(1_000_000, PRICE_HINT)
-    .refine((usd) => Number(usd.toFixed(6)) === usd, 'may have at most 6 decimals'),
-)
-
-export function integer(least: number, most: number) {
-  const hint = `must be a whole number from ${least} to ${most}`
-  return z.preprocess(
-    toNumber,
-    z
-      .int({ error: () => hint })
-      .min(least, hint)
-      .max(most, hint),
-  )
-}
-
-export const flag = z.preprocess(
-  (value) => (value === 'true' ? true : value === 'false' ? false : value),
-  z.boolean({ error: () => 'must be true or false' }),
-)
-
-export const text = z
-  .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be text') })
-  .min(1, 'must not be empty')
-
-export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
-  return z.enum(values, { error: () => `must be one of ${values.join(', ')}` })
-}
-
-export const timezone = text
-  .refine(isTimezone, 'must be an IANA time zone such as UTC or Europe/Berlin')
-  .transform((name) => timezoneOf(name) ?? name)
-
-export const httpUrl = text.refine((value) => {
-  const url = URL.parse(value)
-  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:')
-}, 'must be an address such as https://api.example.com/v1')
-
-function toNumber(value: unknown): unknown {
-  return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import type { JsonObject } from '../core/json.ts'
 import { isGiven, numberOf, objectOf } from '../core/json.ts'
-import { text } from '../core/units.ts'
+import { text } from '../core/setting-kinds.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'
 import { fetchJson } from './fetch-json.ts'

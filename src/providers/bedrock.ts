@@ -8,7 +8,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import { z } from 'zod'
 
 import { isObject, listOf, stringOf } from '../core/json.ts'
-import { text } from '../core/units.ts'
+import { text } from '../core/setting-kinds.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'

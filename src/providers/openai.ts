@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
-import { oneOf, text } from '../core/units.ts'
+import { oneOf, text } from '../core/setting-kinds.ts'
 import { gptVersion } from '../wire/openai.ts'
 import type { AdapterTools, Named } from './adapter.ts'
 import { apiKeys, COMMON, defineAdapter, missingKey, providerBaseUrl } from './adapter.ts'

@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { numberOf } from '../core/json.ts'
-import { text } from '../core/units.ts'
+import { text } from '../core/setting-kinds.ts'
 import { generationOf } from '../wire/gemini/generation.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import { claudeVersion } from '../wire/messages/claude.ts'
