@@ -3,7 +3,7 @@
 import { newId } from '../core/ids.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
-import { lapseAlerts } from '../store/alerts.ts'
+import { lapseAlerts } from '../store/give-alerts.ts'
 import type { Store } from '../store/open.ts'
 import { StoreError } from '../store/errors.ts'
 import { checkReason } from '../store/key-settings.ts'

@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely'
 
 import { USUAL_REMINDERS } from '../core/alert-rules.ts'
 import { DAY_MS } from '../core/durations.ts'
-import { giveAlert } from './alerts.ts'
+import { giveAlert } from './give-alerts.ts'
 import type { Key } from './keys.ts'
 import type { Store } from './open.ts'
 import type { KeysTable } from './tables.ts'

@@ -4,6 +4,7 @@ import { messageOf } from '../../core/message-of.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso, usd } from '../../core/value-json.ts'
 import { isForbiddenHost } from '../../providers/addresses.ts'
+import { listDeliveries, type Delivery } from '../../store/alert-deliveries.ts'
 import {
   addDestination,
   deleteDestination,
@@ -14,7 +15,7 @@ import {
   type Destination,
 } from '../../store/alert-destinations.ts'
 import { readAlertRules, setFrameThresholds } from '../../store/alert-rules.ts'
-import { lastAlerts, listDeliveries, type Alert, type Delivery } from '../../store/alerts.ts'
+import { lastAlerts, type Alert } from '../../store/alerts.ts'
 import { updateKey } from '../../store/key-changes.ts'
 import { findKey } from '../../store/keys.ts'
 import { FRAME_ID } from '../../store/tables.ts'

@@ -3,22 +3,20 @@
 // everything else happens on a timer, which also finds what was reached without a request.
 import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
 import { messageOf } from '../../core/message-of.ts'
-import { FRAME_ID } from '../../store/tables.ts'
 import type { Balance, Balances, Ledger, Shortage } from '../../ledger/ledger.ts'
-import { AlertPatrol } from '../../store/alert-patrol.ts'
-import { percentSpent, reached, readAlertRules, type AlertRules } from '../../store/alert-rules.ts'
-import { findDestination } from '../../store/alert-destinations.ts'
 import {
   claimDelivery,
   dueDeliveries,
   finishDelivery,
-  giveAlerts,
-  giveRefused,
   type Delivery,
-  type RefusedCall,
-} from '../../store/alerts.ts'
+} from '../../store/alert-deliveries.ts'
+import { findDestination } from '../../store/alert-destinations.ts'
+import { AlertPatrol } from '../../store/alert-patrol.ts'
+import { percentSpent, reached, readAlertRules, type AlertRules } from '../../store/alert-rules.ts'
 import { giveReminders } from '../../store/expiry-reminders.ts'
+import { giveAlerts, giveRefused, type RefusedCall } from '../../store/give-alerts.ts'
 import type { Store } from '../../store/open.ts'
+import { FRAME_ID } from '../../store/tables.ts'
 import { describeError, type Log } from '../../telemetry/log.ts'
 import type { AlertSender } from './sender.ts'
 

@@ -1,0 +1,141 @@
+// The way of an alert to whoever is to hear of it: one delivery a destination, tried again until it is taken or given up.
+import type { Selectable } from 'kysely'
+
+import { newId } from '../core/ids.ts'
+import type { AlertDeliveriesTable, AlertsTable } from './admin-tables.ts'
+import { shownAddress } from './alert-destinations.ts'
+import { alertOf, type Alert } from './alerts.ts'
+import type { Store } from './open.ts'
+import type { Tx } from './tables.ts'
+
+/** To every destination that is switched on. */
+export async function addDeliveries(store: Store, tx: Tx, alertId: string): Promise<void> {
+  const destinations = await tx
+    .selectFrom('alert_destinations')
+    .select(['id', 'kind', 'address'])
+    .where('enabled', '=', 1)
+    .execute()
+  for (const destination of destinations) {
+    await tx
+      .insertInto('alert_deliveries')
+      .values({
+        id: newId('dlv', store.clock),
+        alert_id: alertId,
+        destination_id: destination.id,
+        address: shownAddress(destination),
+        state: 'waiting',
+        attempts: 0,
+        next_attempt_at: store.clock.now(),
+      })
+      .execute()
+  }
+}
+
+export type Delivery = {
+  readonly id: string
+  readonly alert: Alert
+  readonly destinationId: string
+  /** As people see it. */
+  readonly address: string
+  readonly state: AlertDeliveriesTable['state']
+  readonly attempts: number
+  readonly lastAttemptAt: number | null
+  readonly nextAttemptAt: number | null
+  readonly result: string | null
+}
+
+/** Newest first. */
+export async function listDeliveries(
+  store: Store,
+  page: { readonly before?: string | undefined; readonly limit: number },
+): Promise<readonly Delivery[]> {
+  let query = selectDeliveries(store)
+  if (page.before !== undefined) query = query.where('alert_deliveries.id', '<', page.before)
+  const rows = await query.orderBy('alert_deliveries.id', 'desc').limit(page.limit).execute()
+  return rows.map(deliveryOf)
+}
+
+const DUE_MAX = 50
+const DUE_OF_DESTINATION_MAX = 5
+
+/** What is due now, few for each destination: one that takes nothing has many. Whoever sends one claims it first. */
+export async function dueDeliveries(store: Store): Promise<readonly Delivery[]> {
+  const due = store.db
+    .selectFrom('alert_deliveries')
+    .select(({ fn }) => [
+      'id',
+      fn
+        .agg<number>('row_number')
+        .over((over) => over.partitionBy('destination_id').orderBy('next_attempt_at'))
+        .as('turn'),
+    ])
+    .where('state', '=', 'waiting')
+    .where('next_attempt_at', '<=', store.clock.now())
+  const rows = await selectDeliveries(store)
+    .innerJoin(due.as('due'), 'due.id', 'alert_deliveries.id')
+    .where('due.turn', '<=', DUE_OF_DESTINATION_MAX)
+    .orderBy('alert_deliveries.next_attempt_at')
+    .limit(DUE_MAX)
+    .execute()
+  return rows.map(deliveryOf)
+}
+
+/** True for one node alone: it makes this attempt, and another is made at `nextAttemptAt` unless it says otherwise. */
+export async function claimDelivery(
+  store: Store,
+  { id, attempts }: Delivery,
+  nextAttemptAt: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await store.db
+    .updateTable('alert_deliveries')
+    .set({
+      attempts: attempts + 1,
+      last_attempt_at: store.clock.now(),
+      next_attempt_at: nextAttemptAt,
+    })
+    .where('id', '=', id)
+    .where('state', '=', 'waiting')
+    .where('attempts', '=', attempts)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows === 1n
+}
+
+/** Unless it is finished: its destination may have been removed during the attempt. */
+export async function finishDelivery(
+  store: Store,
+  id: string,
+  { state, result }: Pick<AlertDeliveriesTable, 'state' | 'result'>,
+): Promise<void> {
+  await store.db
+    .updateTable('alert_deliveries')
+    .set({ state, result, ...(state === 'waiting' ? {} : { next_attempt_at: null }) })
+    .where('id', '=', id)
+    .where('state', '=', 'waiting')
+    .execute()
+}
+
+function selectDeliveries(store: Store) {
+  return store.db
+    .selectFrom('alert_deliveries')
+    .innerJoin('alerts', 'alerts.id', 'alert_deliveries.alert_id')
+    .selectAll('alerts')
+    .selectAll('alert_deliveries')
+    .select('alerts.id as given_id')
+}
+
+type DeliveryRow = Selectable<AlertsTable> &
+  Selectable<AlertDeliveriesTable> & { readonly given_id: string }
+
+function deliveryOf(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    alert: alertOf({ ...row, id: row.given_id }),
+    destinationId: row.destination_id,
+    address: row.address,
+    state: row.state,
+    attempts: row.attempts,
+    lastAttemptAt: row.last_attempt_at,
+    nextAttemptAt: row.next_attempt_at,
+    result: row.result,
+  }
+}
