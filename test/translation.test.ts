@@ -112,7 +112,7 @@ describe('docs/translation.md', () => {
       'src/wire/messages/input.ts': ['`tool.definition`'],
       'src/wire/refused-fields.ts': ['`file_id`', '`gs://…`'],
       'src/wire/responses/call.ts': ['`item_reference`', '`image_generation_call`'],
-      'src/wire/responses/items-decode.ts': ['`input[].type`'],
+      'src/wire/responses/input-decode.ts': ['`input[].type`'],
       'src/wire/losses.ts': [],
     }
     for (const { path, text } of sources()) {

@@ -8,8 +8,8 @@ import { isArray, isObject, listOf, numberOf, objectOf, stringOf } from '../../c
 import { parseEvent } from '../answer-json.ts'
 import { decodeComplaint, streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
-import type { ItemDecoder } from './item-decoder.ts'
-import { openItem } from './item-decoder.ts'
+import type { ItemDecoder } from './output-decode.ts'
+import { itemDecoder } from './output-decode.ts'
 import { decodeUsage, isSearch } from './usage.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
@@ -95,7 +95,7 @@ class AnswerDecoder {
   #add(data: JsonObject): CanonicalEvent[] {
     const events = this.#start({})
     if (this.#open !== undefined || !isObject(data['item'])) return events
-    const decoder = openItem(data['item'], () => this.#blocks++)
+    const decoder = itemDecoder(data['item'], () => this.#blocks++)
     if (decoder === undefined) return events
     this.#open = { index: numberOf(data['output_index']) ?? this.#told.size, decoder }
     return [...events, ...decoder.start()]
@@ -139,7 +139,7 @@ class AnswerDecoder {
   }
 
   #tell(item: JsonObject): CanonicalEvent[] {
-    const decoder = openItem(item, () => this.#blocks++)
+    const decoder = itemDecoder(item, () => this.#blocks++)
     if (decoder === undefined) return []
     this.#hasCalled ||= decoder.isCall
     return [...decoder.start(), ...decoder.end(item)]

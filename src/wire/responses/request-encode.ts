@@ -17,7 +17,7 @@ import { takesSampling } from '../sampling.ts'
 import { fitToolName } from '../tool-name.ts'
 import { givesEncryptedReasoning } from './encrypted-reasoning.ts'
 import { ENCRYPTED_REASONING, LOGPROBS } from './include.ts'
-import { encodeInput } from './items-encode.ts'
+import { encodeInput } from './input-encode.ts'
 
 export function encodeRequest(request: CanonicalRequest): JsonObject {
   assert(request.kind === 'chat')

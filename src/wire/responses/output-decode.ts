@@ -6,7 +6,7 @@ import { defined, isArray, isObject, listOf, numberOf, stringOf, typeOf } from '
 import type { Seal } from '../../core/request.ts'
 import { callIdOf } from '../call-ids.ts'
 import { decodeLogprobs } from '../logprobs.ts'
-import { BETWEEN_THOUGHTS } from './items-decode.ts'
+import { BETWEEN_THOUGHTS } from './input-decode.ts'
 
 export interface ItemDecoder {
   readonly isCall: boolean
@@ -16,7 +16,7 @@ export interface ItemDecoder {
 }
 
 /** Undefined for items that say nothing to a client of another format: calls of hosted tools, markers. */
-export function openItem(item: JsonObject, nextBlock: () => number): ItemDecoder | undefined {
+export function itemDecoder(item: JsonObject, nextBlock: () => number): ItemDecoder | undefined {
   switch (typeOf(item)) {
     case 'message':
       return new MessageDecoder(nextBlock)
