@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { AwsV4Signer } from 'aws4fetch'
 import { z } from 'zod'
 
-import { isObject, listOf, stringOf } from '../core/json.ts'
+import { defined, isObject, listOf, stringOf } from '../core/json.ts'
 import { text } from '../core/setting-kinds.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
 import type { AdapterTools, Named } from './adapter.ts'
@@ -165,23 +165,25 @@ type Credentials = {
   readonly sessionToken?: string
 }
 
+type GivenCredentials = { readonly [Name in keyof Credentials]?: string | undefined }
+
 function credentialsOf(settings: Settings): Credentials | undefined {
-  const { accessKeyId, secretAccessKey, sessionToken, profile } = settings
-  if (accessKeyId === undefined || secretAccessKey === undefined) return credentialsIn(profile)
-  return {
-    accessKeyId,
-    secretAccessKey,
-    ...(sessionToken === undefined ? {} : { sessionToken }),
-  }
+  return whole(settings) ?? whole(credentialsIn(settings.profile))
+}
+
+function whole(given: GivenCredentials): Credentials | undefined {
+  const { accessKeyId, secretAccessKey, sessionToken } = given
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
+  return defined({ accessKeyId, secretAccessKey, sessionToken })
 }
 
 /** A section of the file in which AWS's own tools keep credentials. */
-function credentialsIn(profile: string): Credentials | undefined {
+function credentialsIn(profile: string): GivenCredentials {
   let file: string
   try {
     file = readFileSync(join(homedir(), '.aws', 'credentials'), 'utf8')
   } catch {
-    return undefined
+    return {}
   }
   const [, section = ''] = file.split(`[${profile}]`)
   const [own = ''] = section.split(/^\[/m)
@@ -191,13 +193,9 @@ function credentialsIn(profile: string): Credentials | undefined {
       return [name.trim(), value.join('=').trim()] as const
     }),
   )
-  const accessKeyId = values.get('aws_access_key_id')
-  const secretAccessKey = values.get('aws_secret_access_key')
-  const sessionToken = values.get('aws_session_token')
-  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
   return {
-    accessKeyId,
-    secretAccessKey,
-    ...(sessionToken === undefined ? {} : { sessionToken }),
+    accessKeyId: values.get('aws_access_key_id'),
+    secretAccessKey: values.get('aws_secret_access_key'),
+    sessionToken: values.get('aws_session_token'),
   }
 }
