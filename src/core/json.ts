@@ -19,6 +19,16 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
+/** The object that a text says; undefined when it says something else, or is no JSON. */
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** The members of an object; none when it is something else. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {}

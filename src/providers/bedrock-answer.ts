@@ -1,6 +1,6 @@
 // Bedrock's answers as the formats' codecs read them: frames become events, and errors take the shape of their format.
 import { GatewayError } from '../core/errors.ts'
-import { isObject, stringOf } from '../core/json.ts'
+import { parseObject, stringOf } from '../core/json.ts'
 import type { JsonObject } from '../core/json.ts'
 import { sseEvent, writeSse } from '../wire/sse.ts'
 import type { EventFrame } from './event-frames.ts'
@@ -66,11 +66,7 @@ async function* inEnvelope(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint
 }
 
 function read(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
-  } catch {
-    // Told below.
-  }
+  const value = parseObject(text)
+  if (value !== undefined) return value
   throw new GatewayError('provider_failed', 'the provider sent a frame that is no JSON object')
 }

@@ -2,7 +2,7 @@
 // document, and it may take its time.
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
+import { parseObject } from '../core/json.ts'
 import type { HttpCall, HttpClient } from './http.ts'
 import { readWhole } from './whole.ts'
 
@@ -18,13 +18,9 @@ export async function fetchJson(
   const { status, body } = await http.send({ ...call, timeouts: TIMEOUTS }, signal)
   const text = await readText(body)
   if (status !== 200) throw failed(`it answered ${status}`)
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
-  } catch {
-    // Told below.
-  }
-  throw failed('it answered something that is no JSON object')
+  const document = parseObject(text)
+  if (document === undefined) throw failed('it answered something that is no JSON object')
+  return document
 }
 
 /** What somebody said beside the answers of models, within a bound. */

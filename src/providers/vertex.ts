@@ -4,7 +4,7 @@ import { createSign } from 'node:crypto'
 import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
-import { numberOf } from '../core/json.ts'
+import { numberOf, parseObject } from '../core/json.ts'
 import { text } from '../core/setting-kinds.ts'
 import { generationOf } from '../wire/gemini/generation.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
@@ -29,7 +29,7 @@ const account = z.object({ client_email: text, private_key: text, token_uri: pro
 /** The JSON of a service account, best as file:/path. Empty text leaves the provider out. */
 const credentials = z.string().transform((json, context) => {
   if (json === '') return undefined
-  const parsed = account.safeParse(parse(json))
+  const parsed = account.safeParse(parseObject(json))
   if (parsed.success) return parsed.data
   const message = 'must be the JSON key of a service account, best as file:/path'
   context.issues.push({ code: 'custom', message, input: json })
@@ -169,12 +169,4 @@ function assertionOf(
   }
   const text = `${spell({ alg: 'RS256', typ: 'JWT' })}.${spell(claims)}`
   return `${text}.${createSign('RSA-SHA256').update(text).sign(private_key, 'base64url')}`
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }

@@ -3,7 +3,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isObject } from '../../core/json.ts'
+import { parseObject } from '../../core/json.ts'
 import type { CanonicalRequest } from '../../core/request.ts'
 
 export const SCRIPT_HEADER = 'x-tollgate-sandbox'
@@ -88,7 +88,7 @@ const READERS: { readonly [Word in keyof Script]-?: (value: string) => Script[Wo
     cut: readCount,
     usage: (value) => (value === 'none' ? value : undefined),
     tool: readNames,
-    args: readObject,
+    args: parseObject,
   }
 
 export const SCRIPT_WORDS = Object.keys(READERS)
@@ -160,15 +160,6 @@ function readNames(value: string): readonly string[] | undefined {
   return names.every((name) => /^[\w-]+$/.test(name)) && names.length <= CALLS_MAX
     ? names
     : undefined
-}
-
-function readObject(value: string): JsonObject | undefined {
-  try {
-    const object: unknown = JSON.parse(value)
-    return isObject(object) ? object : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function refusal(message: string): GatewayError {
