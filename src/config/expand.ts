@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
+import { codeOf } from '../core/code-of.ts'
 import type { FileState } from './file-state.ts'
 import { fileState } from './file-state.ts'
 import { pathOf } from './problems.ts'
@@ -73,7 +74,7 @@ export function expand(document: unknown, { env, folder }: Surroundings): Expand
     try {
       return readFileSync(file, 'utf8').trim()
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+      const code = codeOf(error) ?? 'unreadable'
       unreadable.push({ at, message: `names the file ${file}, which cannot be read (${code})` })
       return ''
     }

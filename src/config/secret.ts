@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
+import { codeOf } from '../core/code-of.ts'
 import { makeFolder } from '../store/make-folder.ts'
 import { sqlitePath } from '../store/place.ts'
 import type { Config } from './load.ts'
@@ -35,7 +36,7 @@ function readSecret(path: string): string {
     return secret
   } catch (error) {
     if (codeOf(error) !== 'ENOENT')
-      throw error instanceof ConfigError ? error : unusable(path, codeOf(error))
+      throw error instanceof ConfigError ? error : unusable(path, codeOf(error) ?? String(error))
   }
   return makeSecret(path)
 }
@@ -51,7 +52,7 @@ function makeSecret(path: string): string {
     return secret
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return readSecret(path)
-    throw unusable(path, codeOf(error))
+    throw unusable(path, codeOf(error) ?? String(error))
   } finally {
     rmSync(draft, { force: true })
   }
@@ -60,8 +61,4 @@ function makeSecret(path: string): string {
 function unusable(path: string, why: string): ConfigError {
   const message = `cannot be used (${why}): make it readable and writable, or set TOLLGATE_SECRET`
   return new ConfigError(null, [{ path, message }])
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
 }

@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path'
 
 import { LineCounter, parseDocument, visit, type Document } from 'yaml'
 
+import { codeOf } from '../core/code-of.ts'
 import { isObject } from '../core/json.ts'
 import { sqlitePath } from '../store/place.ts'
 import { expand } from './expand.ts'
@@ -115,7 +116,7 @@ function readYaml(path: string): Sections {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    const code = codeOf(error) ?? 'unreadable'
     const message = `cannot be read (${code}): check --config or TOLLGATE_CONFIG`
     return { sections: {}, problems: [{ path, message }] }
   }

@@ -7,6 +7,7 @@ import { extname, join, normalize } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
 import { LINK_PAGES } from '../admin/contract/sign-in.ts'
+import { codeOf } from '../core/code-of.ts'
 import { ClientGone } from '../exchange/reply.ts'
 
 export type WebFiles = {
@@ -74,8 +75,7 @@ async function send(file: File, response: ServerResponse): Promise<void> {
   try {
     await pipeline(createReadStream(file.path), response)
   } catch (error) {
-    const isLeft = error instanceof Error && 'code' in error && error.code === CLOSED_EARLY
-    if (!isLeft) throw error
+    if (codeOf(error) !== CLOSED_EARLY) throw error
     // Many leave with the last byte, before the end of the file is noticed here: they have it all.
     const writtenBytes = (socket?.bytesWritten ?? 0) - writtenBefore
     if (writtenBytes < file.bytes) throw new ClientGone()

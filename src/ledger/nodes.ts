@@ -2,6 +2,7 @@
 // a fenced node are handed to the writer, which charges them like everything else.
 import { sql } from 'kysely'
 
+import { codeOf } from '../core/code-of.ts'
 import type { Store } from '../store/open.ts'
 import type { HoldId } from './ledger.ts'
 import { MACHINE } from './machine.ts'
@@ -118,7 +119,7 @@ async function endNode(store: Store, nodeId: number, status: 'fenced' | 'left'):
 
 /** PostgreSQL's unique_violation; SQLite has one writer at a time, so it cannot happen there. */
 function isDuplicate(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23505'
+  return codeOf(error) === '23505'
 }
 
 /** Whether a process with this number runs on this machine. */
@@ -128,6 +129,6 @@ function isRunning(pid: number): boolean {
     return true
   } catch (error) {
     // EPERM: it runs, under another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return codeOf(error) === 'EPERM'
   }
 }

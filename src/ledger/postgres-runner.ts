@@ -5,6 +5,7 @@ import type { Writable } from 'node:stream'
 import { Client, type ClientConfig, type PoolClient, type QueryResult } from 'pg'
 
 import type { Clock } from '../core/clock.ts'
+import { codeOf } from '../core/code-of.ts'
 import { messageOf } from '../core/message-of.ts'
 import type { PostgresStore } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
@@ -117,7 +118,7 @@ class PostgresRunner implements BatchRunner {
 
   /** A session is also lost by who is not dead but slow. */
   #noteWhy(error: unknown): void {
-    const wasTooSlow = error instanceof Error && 'code' in error && error.code === '25P03'
+    const wasTooSlow = codeOf(error) === '25P03'
     if (wasTooSlow) this.#slowUntil = this.#clock.monotonicMs() + SLOW_FOR_MS
   }
 

@@ -13,6 +13,7 @@ import {
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { codeOf } from '../core/code-of.ts'
 import { messageOf } from '../core/message-of.ts'
 import { makeFolder } from '../store/make-folder.ts'
 import type { Charge, PriceRow } from './books.ts'
@@ -174,7 +175,7 @@ function unlessTaken<Result>(use: () => Result): Result | undefined {
   try {
     return use()
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
