@@ -11,7 +11,7 @@ import { dataType } from '../media.ts'
 import { refuseAccountFiles } from '../refused-fields.ts'
 import { isPacked } from '../seal.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
-import { runsThere, vendorToolsIn } from './removals.ts'
+import { isHosted, vendorToolsIn } from './removals.ts'
 
 export type MeasuredInput = {
   readonly measure: InputMeasure
@@ -161,7 +161,7 @@ function readUnknown(value: Json | undefined, place: string, walk: Walk): void {
 function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
   if (isArray(value)) value.forEach((each, index) => readDeeply(each, `${place}[${index}]`, walk))
   if (!isObject(value)) return
-  if (value['type'] === 'tool_definition' && runsThere(value['definition'])) {
+  if (value['type'] === 'tool_definition' && isHosted(value['definition'])) {
     const tool = `${place}.definition`
     throw unsupportedParameter(
       tool,

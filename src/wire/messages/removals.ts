@@ -13,8 +13,8 @@ export function removalsFrom(body: JsonObject, { maySearch = false } = {}): Remo
     removals.changes[name] = undefined
     removals.dropped.push(name)
   }
-  const isHosted = maySearch ? (tool: Json) => runsThere(tool) && !isSearch(tool) : runsThere
-  removeTools(body, isHosted, removals)
+  const isGone = maySearch ? (tool: Json) => isHosted(tool) && !isSearch(tool) : isHosted
+  removeTools(body, isGone, removals)
   removeCompactingEdits(body, removals)
   return removals
 }
@@ -38,26 +38,26 @@ export function vendorToolsIn(tool: JsonObject): number {
 }
 
 /** Whether the provider runs this tool itself. */
-export function runsThere(tool: Json | undefined): boolean {
+export function isHosted(tool: Json | undefined): boolean {
   if (!isObject(tool) || typeof tool['type'] !== 'string') return false
   return tool['type'] !== 'custom' && !isVendorTool(tool)
 }
 
 function removeTools(
   { tools, tool_choice: choice }: JsonObject,
-  isHosted: (tool: Json) => boolean,
+  isGone: (tool: Json) => boolean,
   { changes, dropped }: Growing,
 ): void {
-  if (!isArray(tools) || !tools.some(runsThere)) return
-  const hosted = tools.filter(isHosted).filter(isObject)
-  const kept = tools.filter((tool) => !isHosted(tool)).map(withSearchLimit)
-  for (const tool of hosted) dropped.push(`tools.${String(tool['type'])}`)
+  if (!isArray(tools) || !tools.some(isHosted)) return
+  const gone = tools.filter(isGone).filter(isObject)
+  const kept = tools.filter((tool) => !isGone(tool)).map(withSearchLimit)
+  for (const tool of gone) dropped.push(`tools.${String(tool['type'])}`)
   // Without its search tool a model could never reach the tools that wait to be found: it gets them at once.
-  const isSearchGone = hosted.some((tool) => String(tool['type']).startsWith('tool_search_tool_'))
+  const isSearchGone = gone.some((tool) => String(tool['type']).startsWith('tool_search_tool_'))
   const given = isSearchGone ? kept.map(withoutDeferral) : kept
   changes['tools'] = given.length === 0 ? undefined : given
   if (!isObject(choice)) return
-  const isChosen = hosted.some(({ name }) => name !== undefined && name === choice['name'])
+  const isChosen = gone.some(({ name }) => name !== undefined && name === choice['name'])
   if (given.length === 0 || isChosen) {
     changes['tool_choice'] = undefined
     dropped.push('tool_choice')

@@ -10,7 +10,7 @@ import { decodeComplaint, streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
 import type { ItemDecoder } from './output-decode.ts'
 import { itemDecoder } from './output-decode.ts'
-import { decodeUsage, isSearch } from './usage.ts'
+import { decodeUsage, isSearchCall } from './usage.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()
@@ -111,7 +111,7 @@ class AnswerDecoder {
     const index = numberOf(data['output_index']) ?? this.#open?.index ?? this.#told.size
     const item = objectOf(data['item'])
     if (this.#isTold(item, index)) return []
-    if (isSearch(item)) return [...this.#start({}), { type: 'search' }]
+    if (isSearchCall(item)) return [...this.#start({}), { type: 'search' }]
     if (this.#open?.index === index) return this.#close(item)
     if (this.#open === undefined) return [...this.#start({}), ...this.#tell(item)]
     this.#waiting.push(item)

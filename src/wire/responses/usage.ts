@@ -41,12 +41,12 @@ export function decodeUsage({ usage, output }: JsonObject): Usage | undefined {
     cacheWriteLongTokens: countIn(lifetimes, 'ttl_12h_tokens') ?? 0,
     outputTokens: countIn(usage, 'output_tokens') ?? NaN,
     reasoningTokens: countIn(objectOf(usage['output_tokens_details']), 'reasoning_tokens') ?? 0,
-    ...whereAny('webSearches', isArray(output) ? output.filter(isSearch).length : 0),
+    ...whereAny('webSearches', isArray(output) ? output.filter(isSearchCall).length : 0),
   })
 }
 
 /** Pages that are opened or looked through afterwards belong to the search that found them. */
-export function isSearch(item: Json): boolean {
+export function isSearchCall(item: Json): boolean {
   if (!isObject(item) || item['type'] !== 'web_search_call') return false
   return (objectOf(item['action'])['type'] ?? 'search') === 'search'
 }
