@@ -2,7 +2,9 @@
 // on. A lifetime outside the list would be paid at a price that nobody knows.
 import { unsupportedParameter } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
-import { isObject, stringOf } from '../core/json.ts'
+import { defined, isObject, stringOf } from '../core/json.ts'
+import type { CacheMark } from '../core/request.ts'
+import { expectObject, expectText, optional } from './expect.ts'
 import type { Measure } from './measure.ts'
 
 export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
@@ -20,6 +22,12 @@ export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
         `${place} must be a lifetime that has a price, as 5m, 30m, 1h or 12h`,
       )
   }
+}
+
+/** A mark as every format writes it, whatever its name there. */
+export function expectCacheMark(value: unknown, place: string): CacheMark {
+  const mark = expectObject(value, place)
+  return defined({ ttl: optional(mark['ttl'], `${place}.ttl`, expectText) })
 }
 
 /** What the chat family says about the whole prompt; marks stand on its parts. */

@@ -10,6 +10,7 @@ import type {
   TextPart,
   UserPart,
 } from '../../core/request.ts'
+import { expectCacheMark } from '../cache-lifetime.ts'
 import { expectName, expectObject, expectText, optional, optionalText } from '../expect.ts'
 import { decodeDataUrl, decodeUrl, expectBase64 } from '../media.ts'
 import { refuseFileId } from '../refused-fields.ts'
@@ -99,10 +100,8 @@ export function markOf(part: JsonObject, place: string): { readonly cache?: Cach
   const name = isObject(part['prompt_cache_breakpoint'])
     ? 'prompt_cache_breakpoint'
     : 'cache_control'
-  const mark = optional(part[name], `${place}.${name}`, expectObject)
-  if (mark === undefined) return {}
-  const ttl = optional(mark['ttl'], `${place}.${name}.ttl`, expectText)
-  return { cache: ttl === undefined ? {} : { ttl } }
+  const cache = optional(part[name], `${place}.${name}`, expectCacheMark)
+  return cache === undefined ? {} : { cache }
 }
 
 function unknownPart(part: JsonObject, place: string, known: string): Error {

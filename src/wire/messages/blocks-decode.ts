@@ -15,6 +15,7 @@ import type {
   UrlSource,
   UserPart,
 } from '../../core/request.ts'
+import { expectCacheMark } from '../cache-lifetime.ts'
 import {
   expectList,
   expectName,
@@ -79,8 +80,7 @@ export function decodeText(block: Block, dropped: Set<string>): TextPart {
 
 export function decodeCacheMark(holder: JsonObject, place: string): CacheMark | undefined {
   const at = place === '' ? 'cache_control' : `${place}.cache_control`
-  const mark = optional(holder['cache_control'], at, expectObject)
-  return mark && defined({ ttl: optional(mark['ttl'], `${at}.ttl`, expectText) })
+  return optional(holder['cache_control'], at, expectCacheMark)
 }
 
 function refuseBlock({ value, place }: Block, where: string): never {

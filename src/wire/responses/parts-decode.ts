@@ -12,6 +12,7 @@ import type {
   TextPart,
   UserPart,
 } from '../../core/request.ts'
+import { expectCacheMark } from '../cache-lifetime.ts'
 import { expectName, expectObject, expectText, optional, optionalText } from '../expect.ts'
 import { decodeDataUrl, decodeUrl, expectBase64 } from '../media.ts'
 import { refuseFileId } from '../refused-fields.ts'
@@ -111,10 +112,8 @@ function decodeAudio({ part, place }: PlacedPart): AudioPart {
 }
 
 function cacheMark({ part, place }: PlacedPart): CacheMark | undefined {
-  const at = `${place}.prompt_cache_breakpoint`
-  const mark = optional(part['prompt_cache_breakpoint'], at, expectObject)
-  if (mark === undefined) return undefined
-  return defined({ ttl: optional(mark['ttl'], `${at}.ttl`, expectText) })
+  const name = 'prompt_cache_breakpoint'
+  return optional(part[name], `${place}.${name}`, expectCacheMark)
 }
 
 function unknownPart({ part, place }: PlacedPart, known: string): GatewayError {
