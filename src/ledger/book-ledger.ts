@@ -1,8 +1,8 @@
 // The Ledger that keeps real books: turns questions into items for the writer, and the writer's outcomes into answers.
 // It remembers which open holds are this process's own; everything else it knows is in the database.
 import type { Clock } from '../core/clock.ts'
-import { OUTAGE_MS_MAX } from '../core/durations.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { OUTAGE_MS_MAX } from '../store/outlast.ts'
 import type { Item, Outcome } from './books.ts'
 import { toPriceRow } from './figures.ts'
 import type {

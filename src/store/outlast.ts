@@ -2,11 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 import type { Clock } from '../core/clock.ts'
-import { OUTAGE_MS_MAX } from '../core/durations.ts'
 import { StoreError } from './errors.ts'
 import { isOutage } from './outage.ts'
 import { ThreadLost } from './sqlite-thread.ts'
 
+/** What a new request waits for a database that cannot be reached. */
+export const OUTAGE_MS_MAX = 5_000
 const PAUSE_MS = 100
 
 /** Reads again for as long as waiting may help; what is read must not change anything. */
