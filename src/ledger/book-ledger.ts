@@ -4,7 +4,6 @@ import type { Clock } from '../core/clock.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { OUTAGE_MS_MAX } from '../store/outlast.ts'
 import type { Item, Outcome } from './books.ts'
-import { toPriceRow } from './figures.ts'
 import type {
   Ask,
   Balances,
@@ -16,6 +15,7 @@ import type {
   Settlement,
 } from './ledger.ts'
 import { plainAsk } from './plain-ask.ts'
+import { toPriceRow } from './price-row.ts'
 import { assertNanodollars } from './sound-figures.ts'
 import type { Spool, Spooled } from './spool.ts'
 import { toCharge } from './usage-row.ts'

@@ -5,8 +5,8 @@ import { sentence, SENTENCES, type Sentence } from '../core/sentences.ts'
 import { StoreError } from '../store/errors.ts'
 import type { Store } from '../store/open.ts'
 import type { UsageRow } from './books.ts'
-import { toPrice } from './figures.ts'
 import type { Attempt, AttemptCharge } from './ledger.ts'
+import { toPrice } from './price-row.ts'
 import { findUsage } from './usage.ts'
 
 export type Explanation = {
