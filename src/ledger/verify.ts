@@ -78,6 +78,19 @@ function figure(check: string, amount: bigint | null): string {
   return COUNTS.has(check) ? amount.toString() : `${formatUsd(amount)} USD`
 }
 
+/** As `overrunOf` has it. */
+const OVERRUN = sql`CASE WHEN cost_nanodollars > held_nanodollars
+      THEN cost_nanodollars - held_nanodollars ELSE 0 END`
+
+const HELD_BY_KEYS = sql`
+  SELECT key_id AS account_id, key_period AS period_seq, sum(amount_nanodollars) AS amount
+  FROM holds GROUP BY key_id, key_period`
+
+const IN_FLIGHT = sql`
+  SELECT key_id AS account_id, count(*) AS amount FROM holds GROUP BY key_id
+  UNION ALL
+  SELECT ${FRAME_ID}, count(*) FROM holds`
+
 /** The same figures from both sides: as the accounts state them, and as holds and usage rows add up. */
 const FIGURES = sql`
 WITH stated AS (
@@ -86,23 +99,15 @@ WITH stated AS (
   UNION ALL
   SELECT account_id, seq, spent_nanodollars, held_nanodollars, overrun_nanodollars,
     granted_limit_nanodollars FROM account_periods
-), held AS (
-  SELECT key_id AS account_id, key_period AS period_seq, sum(amount_nanodollars) AS amount
-  FROM holds GROUP BY key_id, key_period
+), held AS (${HELD_BY_KEYS}
   UNION ALL
   SELECT ${FRAME_ID}, frame_period, sum(amount_nanodollars) FROM holds GROUP BY frame_period
-), in_flight AS (
-  SELECT key_id AS account_id, count(*) AS amount FROM holds GROUP BY key_id
-  UNION ALL
-  SELECT ${FRAME_ID}, count(*) FROM holds
+), in_flight AS (${IN_FLIGHT}
 ), charges AS (
   SELECT key_id AS account_id, key_period AS period_seq, cost_nanodollars AS cost,
-    CASE WHEN cost_nanodollars > held_nanodollars THEN cost_nanodollars - held_nanodollars ELSE 0 END AS overrun,
-    1 AS requests FROM usage
+    ${OVERRUN} AS overrun, 1 AS requests FROM usage
   UNION ALL
-  SELECT ${FRAME_ID}, frame_period, cost_nanodollars,
-    CASE WHEN cost_nanodollars > held_nanodollars THEN cost_nanodollars - held_nanodollars ELSE 0 END,
-    1 FROM usage
+  SELECT ${FRAME_ID}, frame_period, cost_nanodollars, ${OVERRUN}, 1 FROM usage
   UNION ALL
   SELECT account_id, period_seq, cost_nanodollars, overrun_nanodollars, requests FROM purged_usage
 ), charged AS (
@@ -193,13 +198,8 @@ const QUIESCENT = sql`
 SELECT ${sql.lit(OPEN_HOLD)}, key_id, key_period, NULL, id FROM holds`
 
 const OPEN_BOOKS = sql`
-WITH held AS (
-  SELECT key_id AS account_id, key_period AS period_seq, sum(amount_nanodollars) AS amount
-  FROM holds GROUP BY key_id, key_period
-), in_flight AS (
-  SELECT key_id AS account_id, count(*) AS amount FROM holds GROUP BY key_id
-  UNION ALL
-  SELECT ${FRAME_ID}, count(*) FROM holds
+WITH held AS (${HELD_BY_KEYS}
+), in_flight AS (${IN_FLIGHT}
 )
 SELECT 'held' AS check_name, accounts.id AS account_id, accounts.period_seq,
   held.amount AS expected_nanodollars, accounts.held_nanodollars AS found_nanodollars
