@@ -46,13 +46,13 @@ export async function answerFree(
 
 /** What would become of it, with nothing looked for, done or counted. */
 async function rehearse({ ledger }: FreeParts, call: FreeCall): Promise<JsonObject> {
-  const outcome = await ledger.dryRun(askOf(call))
+  const outcome = await ledger.dryRun(freeAsk(call))
   return freeDryRun(call.model, outcome.reserved ? outcome : refusalOf(call.caller, outcome))
 }
 
 async function admit({ ledger, clock }: FreeParts, call: FreeCall): Promise<HoldId> {
   const { asking, caller, reply } = call
-  const outcome = await ledger.reserve(askOf(call))
+  const outcome = await ledger.reserve(freeAsk(call))
   const { family } = asking.credentials
   if ('balances' in outcome) {
     setBalanceHeaders(reply, outcome.balances, { family, now: clock.now() })
@@ -61,7 +61,8 @@ async function admit({ ledger, clock }: FreeParts, call: FreeCall): Promise<Hold
   return outcome.holdId
 }
 
-function askOf({ asking, caller, model }: FreeCall): Ask {
+/** What is asked of the ledger for a call that costs nothing. */
+export function freeAsk({ asking, caller, model }: Omit<FreeCall, 'reply'>): Ask {
   return {
     requestId: asking.requestId,
     keyId: caller.keyId,

@@ -13,6 +13,7 @@ import type { Balance, Ledger } from '../ledger/ledger.ts'
 import { requestJson } from '../ledger/usage-json.ts'
 import type { KeyJson } from '../store/key-json.ts'
 import type { Asking } from './asking.ts'
+import { freeAsk } from './free.ts'
 import type { Reply } from './reply.ts'
 
 export type OwnKeyParts = {
@@ -50,15 +51,10 @@ async function blockOf(
 ): Promise<GatewayError | null> {
   if (caller.models.size === 0) return noModelAllowed()
   const outcome = await ledger.dryRun({
-    requestId: asking.requestId,
-    keyId: caller.keyId,
-    allowVersion: caller.allowVersion,
-    endpoint: asking.endpoint,
-    modelAsked: '',
+    ...freeAsk({ asking, caller, model: '' }),
     worstCase: { ...NO_COST, fixedPicodollars: caller.mode === 'test' ? 0n : 1n },
     whenTight: 'refuse',
     estimatedTokens: 1,
-    recounted: true,
   })
   return outcome.reserved ? null : refusalOf(caller, outcome)
 }
