@@ -2,7 +2,7 @@
 // else is the provider's failure.
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
+import { parseObject } from '../core/json.ts'
 import type { SseEvent } from './sse.ts'
 
 /** A whole answer: as it came, and what it says. */
@@ -18,11 +18,8 @@ export function parseEvent({ data }: SseEvent): JsonObject {
 }
 
 function parse(text: string, failure: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
-  } catch {
-    // The parser's message quotes the answer, which nobody but the client may read.
-  }
+  const value = parseObject(text)
+  if (value !== undefined) return value
+  // Without the parser's message: it quotes the answer, which nobody but the client may read.
   throw new GatewayError('provider_failed', failure)
 }

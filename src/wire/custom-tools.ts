@@ -2,7 +2,7 @@
 // for the tool, and what the model calls it with is given back to the client as the text it is.
 import type { CanonicalEvent } from '../core/events.ts'
 import type { JsonObject } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
+import { parseObject, stringOf } from '../core/json.ts'
 import type { Tool } from '../core/request.ts'
 
 /** The input of the function that stands for a custom tool. */
@@ -26,13 +26,8 @@ export function wrapCustomInput(input: string): JsonObject {
 }
 
 export function unwrapCustomInput(text: string): string {
-  try {
-    const wrapped: unknown = JSON.parse(text)
-    if (isObject(wrapped) && typeof wrapped['input'] === 'string') return wrapped['input']
-  } catch {
-    // A model that broke the wrapping meant its text as the input.
-  }
-  return text
+  // A model that broke the wrapping meant its text as the input.
+  return stringOf(parseObject(text)?.['input']) ?? text
 }
 
 /** Calls of the named tools as custom ones again. Half a JSON text cannot be unwrapped: the input comes at its end. */

@@ -2,7 +2,7 @@
 // it as one opaque text that says where it belongs; given back, it is opened again.
 import type { Format, TargetFormat } from '../core/endpoints.ts'
 import type { JsonObject } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
+import { parseObject } from '../core/json.ts'
 import type { Seal } from '../core/request.ts'
 
 /** How every packed seal begins. */
@@ -17,15 +17,9 @@ export function packSeal(seal: Seal, format: Format): string {
 /** The seal behind a text that a client gives back; `home`: what an unmarked text is in the client's format. */
 export function unpackSeal(text: string, home: Omit<Seal, 'value'>): Seal {
   if (!isPacked(text)) return { ...home, value: text }
-  try {
-    const seal: unknown = JSON.parse(
-      Buffer.from(text.slice(SEAL_MARK.length), 'base64url').toString(),
-    )
-    if (isObject(seal) && isSeal(seal)) return seal
-  } catch {
-    // A damaged pack is nobody's seal: kept under its own text, no provider will be shown it as its own.
-  }
-  return { ...home, value: text }
+  const seal = parseObject(Buffer.from(text.slice(SEAL_MARK.length), 'base64url').toString())
+  // A damaged pack is nobody's seal: kept under its own text, no provider will be shown it as its own.
+  return seal !== undefined && isSeal(seal) ? seal : { ...home, value: text }
 }
 
 /** Whether a text that a client keeps is the pack of another format's seal. */

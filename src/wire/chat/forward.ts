@@ -1,8 +1,8 @@
 // Chat completions on both sides: the client's bytes go to the provider and the provider's come back, but for the
 // model's name, the output limit, the usage that metering needs, tools that the provider would run by itself, and
 // thoughts that another format has sealed.
-import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, objectOf } from '../../core/json.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isArray, isGiven, isObject, objectOf, parseObject } from '../../core/json.ts'
 import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import { findMember, replaceMember, setMembers } from '../json-text.ts'
@@ -94,17 +94,9 @@ function renaming(model: string): (event: SseEvent) => string {
 /** The extra chunk that tells the usage and nothing else. */
 function isUsageChunk(data: string): boolean {
   if (!data.includes('"prompt_tokens"')) return false
-  const chunk: unknown = parse(data)
-  if (!isObject(chunk) || !isObject(chunk['usage'])) return false
-  return isArray(chunk['choices']) && chunk['choices'].length === 0
-}
-
-function parse(data: string): Json {
-  try {
-    return JSON.parse(data) as Json
-  } catch {
-    return null // Whoever decodes the stream reports it.
-  }
+  // One that is no JSON is reported by whoever decodes the stream.
+  const { usage, choices } = parseObject(data) ?? {}
+  return isObject(usage) && isArray(choices) && choices.length === 0
 }
 
 export function forwardResponse({ text }: JsonAnswer, { model }: AnswerContext): string {
