@@ -1,18 +1,25 @@
 // Whole numbers as they were written. JavaScript rounds those beyond 2^53, and the ids of messages, rows and accounts
 // that tools are called with are often longer. For what is translated only: bytes that are passed on stay as they are.
 import type { JsonObject } from '../core/json.ts'
-import { isObject } from '../core/json.ts'
+import { isObject, parseObject } from '../core/json.ts'
 
-/** JSON that is written again with the numbers it was read with. Such a number is no number in between. */
-export function parseExactly(text: string): unknown {
-  return hasLongNumber(text) ? JSON.parse(text, keepLong) : JSON.parse(text)
+/**
+ * The object that a text says, to be written again with the numbers it was read with: such a number is no number in
+ * between. Undefined when the text says something else, or is no JSON.
+ */
+export function parseExactly(text: string): JsonObject | undefined {
+  if (!hasLongNumber(text)) return parseObject(text)
+  try {
+    const value: unknown = JSON.parse(text, keepLong)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** The same for a text that is parsed already, which is nearly always enough. */
 export function exactly(text: string, value: JsonObject): JsonObject {
-  if (!hasLongNumber(text)) return value
-  const exact = parseExactly(text)
-  return isObject(exact) ? exact : value
+  return hasLongNumber(text) ? (parseExactly(text) ?? value) : value
 }
 
 /** The shortest that may be rounded has sixteen digits. */

@@ -1,7 +1,6 @@
 // The messages of a conversation as the contents of generateContent: user and model by turns, the system prompt apart,
 // results of functions at the beginning of the turn that follows the calls.
 import type { JsonObject } from '../../core/json.ts'
-import { isObject } from '../../core/json.ts'
 import type {
   AssistantPart,
   Conversation,
@@ -163,12 +162,5 @@ function encodeResult(message: ToolMessage, name: string): JsonObject {
 
 /** A result is an object here; a text that is none is put into one. */
 function resultObject(text: string, isError: boolean): JsonObject {
-  if (isError) return { error: text }
-  try {
-    const value = parseExactly(text)
-    if (isObject(value)) return value
-  } catch {
-    // Most results are plain text.
-  }
-  return { result: text }
+  return isError ? { error: text } : (parseExactly(text) ?? { result: text })
 }
