@@ -1,6 +1,7 @@
 // Every sentence with which people are refused something when they administer the gateway, or told why an alert did not
-// arrive or a request cost what it did, by name. Whoever refuses names one and gives its values; programs get name and values, people the sentence: in
-// English from here, in other languages from the catalogues of web/, where a test demands each of them.
+// arrive or a request cost what it did, by name. Whoever refuses names one and gives its values; programs get name and
+// values, people the sentence: in English from here, in other languages from the catalogues of web/, where a test
+// demands each of them.
 
 export const SENTENCES = {
   // Values of any kind.

@@ -1,6 +1,5 @@
 // What one provider refuses and others of its format take: it is left out there (the provider's own work), and named to
 // the client in the client's words.
-import type { Format } from '../core/endpoints.ts'
 import { clientName } from '../wire/features.ts'
 import type { ClientRequest } from './client-request.ts'
 import type { Prepared } from './prepare.ts'
@@ -22,8 +21,7 @@ export function tellingLeftOut(request: ClientRequest, prepared: Prepared): Prep
 function leftOutOf(request: ClientRequest, prepared: Prepared): readonly string[] {
   const { provider, format, model } = prepared
   if (provider.leavesOut === undefined) return []
-  const client: Format = request.codec.format
   return provider
     .leavesOut({ format, model, body: prepared.content(), headers: request.providerHeaders })
-    .flatMap((name) => clientName(name, { from: format, to: client }) ?? [])
+    .flatMap((name) => clientName(name, { from: format, to: request.codec.format }) ?? [])
 }

@@ -111,7 +111,7 @@ function isSurcharge({ charge }: ChargedAttempt): boolean {
 
 type Found = { readonly agrees: boolean; readonly attempts: readonly Attempt[] }
 
-function why(row: UsageRow, { agrees, attempts }: Found): string {
+function why(row: UsageRow, found: Found): string {
   switch (row.state) {
     case 'voided':
       return SENTENCES.cost_never_sent
@@ -120,19 +120,20 @@ function why(row: UsageRow, { agrees, attempts }: Found): string {
     case 'adjusted':
       return SENTENCES.cost_by_hand
     case 'settled':
-      if (row.attempts === '[]') return SENTENCES.cost_of_free_kind
-      if (isUntouched(row)) return SENTENCES.cost_untaken
-      if (row.priceVersion === null) return SENTENCES.cost_unanswered
-      // Of the answer or of an attempt before it: the row does not tell.
-      if (agrees && row.estimated && hasFailed(attempts)) return SENTENCES.cost_counted
-      if (agrees && row.estimated) {
-        return SENTENCES.cost_counted_here
-      }
-      if (agrees) return SENTENCES.cost_provider_count
-      return row.estimated && row.costNanodollars === row.heldNanodollars
-        ? SENTENCES.cost_up_to_hold
-        : SENTENCES.cost_unexplained
+      return whySettled(row, found)
   }
+}
+
+function whySettled(row: UsageRow, { agrees, attempts }: Found): string {
+  if (row.attempts === '[]') return SENTENCES.cost_of_free_kind
+  if (isUntouched(row)) return SENTENCES.cost_untaken
+  if (row.priceVersion === null) return SENTENCES.cost_unanswered
+  if (agrees && !row.estimated) return SENTENCES.cost_provider_count
+  // Of the answer or of an attempt before it: the row does not tell.
+  if (agrees) return hasFailed(attempts) ? SENTENCES.cost_counted : SENTENCES.cost_counted_here
+  return row.estimated && row.costNanodollars === row.heldNanodollars
+    ? SENTENCES.cost_up_to_hold
+    : SENTENCES.cost_unexplained
 }
 
 /** Every target turned it away or could not be reached: none of them read it. */

@@ -161,7 +161,7 @@ export type Settlement = {
 /** One upstream call of a request, for `tollgate explain`. */
 export type Attempt = {
   readonly target: string
-  /** Why this target was chosen: first choice, sticky, weight, fallback … */
+  /** Why this target was asked: `target_…` of SENTENCES, with `; ` between several. */
   readonly why: string
   readonly outcome: string
   readonly durationMs: number
