@@ -1,11 +1,11 @@
 // An embeddings answer, both ways. It is never streamed: each vector is one event, and the last event ends the answer.
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
-import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf, stringOf } from '../../core/json.ts'
+import { isArray, isObject, numberOf, objectOf, stringOf } from '../../core/json.ts'
 import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext } from '../codec.ts'
+import { embeddingAnswer, noVector } from '../embedding-answer.ts'
 import { setMembers } from '../json-text.ts'
 import { decodeComplaint, streamError } from '../provider-errors.ts'
 import { encodingOf } from './request.ts'
@@ -14,28 +14,20 @@ import { decodeVector, encodeVector } from './vector.ts'
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
   if (isObject(body['error'])) throw streamError(decodeComplaint(body['error']))
   const { data, usage } = body
-  if (!isArray(data) || data.length === 0) throw failed('an answer without vectors')
-  const inputTokens = isObject(usage)
-    ? (numberOf(usage['prompt_tokens']) ?? numberOf(usage['total_tokens']))
-    : undefined
-  return [
-    { type: 'response-start', id: '', model: stringOf(body['model']) ?? '' },
-    ...data.map(decodeEmbedding),
-    ...(inputTokens === undefined
-      ? []
-      : [{ type: 'usage' as const, usage: { ...NO_USAGE, inputTokens } }]),
-    { type: 'response-end' },
-  ]
+  if (!isArray(data) || data.length === 0) {
+    throw new GatewayError('provider_failed', 'the provider sent an answer without vectors')
+  }
+  const { prompt_tokens: prompt, total_tokens: total } = objectOf(usage)
+  return embeddingAnswer(data.map(decodeEmbedding), {
+    model: stringOf(body['model']) ?? '',
+    inputTokens: numberOf(prompt) ?? numberOf(total),
+  })
 }
 
 function decodeEmbedding(entry: Json, position: number): CanonicalEvent {
   const vector = isObject(entry) ? decodeVector(entry['embedding']) : undefined
-  if (!isObject(entry) || vector === undefined) throw failed('something that is no vector')
+  if (!isObject(entry) || vector === undefined) throw noVector()
   return { type: 'embedding', index: numberOf(entry['index']) ?? position, vector }
-}
-
-function failed(what: string): GatewayError {
-  return new GatewayError('provider_failed', `the provider sent ${what}`)
 }
 
 export function encodeResponse(

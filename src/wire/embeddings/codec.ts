@@ -1,5 +1,6 @@
 // Embeddings, whole. The format knows no streams, so what belongs to them cannot be asked for.
 import type { Codec } from '../codec.ts'
+import { neverStreamed } from '../embedding-answer.ts'
 import { changeMembers } from '../json.ts'
 import { decodeErrorBody } from '../provider-errors.ts'
 import { decodeResponse, encodeResponse, forwardResponse } from './answer.ts'
@@ -20,9 +21,4 @@ export const embeddingsCodec: Codec = {
   encodeEvents: neverStreamed,
   decodeEvents: neverStreamed,
   forwardEvents: neverStreamed,
-}
-
-/** `readCall` refuses such a request, so whoever comes here has a fault. */
-function neverStreamed(): never {
-  throw new Error('embeddings are never streamed')
 }

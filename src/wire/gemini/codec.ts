@@ -1,5 +1,6 @@
 // Google's generateContent, batchEmbedContents and predict, as far as a provider sees them: no client speaks them.
 import type { UpstreamCodec } from '../codec.ts'
+import { neverStreamed } from '../embedding-answer.ts'
 import { decodeEmbeddings, encodeEmbeddings } from './embeddings.ts'
 import { decodeError } from './error-decode.ts'
 import { decodeEvents, decodeResponse } from './events-decode.ts'
@@ -28,8 +29,4 @@ export const vertexEmbeddingsCodec: UpstreamCodec = {
   decodeEvents: neverStreamed,
   decodeResponse: decodePredictions,
   decodeError,
-}
-
-function neverStreamed(): never {
-  throw new Error('embeddings are never streamed')
 }

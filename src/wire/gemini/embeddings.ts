@@ -1,12 +1,12 @@
 // Embeddings as batchEmbedContents takes and gives them: one request a text, one vector a request.
 import assert from 'node:assert/strict'
 
-import { GatewayError, unsupportedParameter } from '../../core/errors.ts'
+import { unsupportedParameter } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
-import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isObject, listOf } from '../../core/json.ts'
 import type { CanonicalRequest } from '../../core/request.ts'
+import { embeddingAnswer, noVector } from '../embedding-answer.ts'
 import { streamError } from '../provider-errors.ts'
 import { decodeError } from './error-decode.ts'
 import { decodeUsage } from './usage.ts'
@@ -36,20 +36,14 @@ export function decodeEmbeddings(body: JsonObject): readonly CanonicalEvent[] {
   if (isObject(body['error'])) throw streamError(decodeError(body))
   const { embeddings, usageMetadata } = body
   const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
-  return [
-    { type: 'response-start', id: '', model: '' },
-    ...listOf(embeddings).map(decodeEmbedding),
-    ...(usage === undefined
-      ? []
-      : [{ type: 'usage' as const, usage: { ...NO_USAGE, inputTokens: usage.inputTokens } }]),
-    { type: 'response-end' },
-  ]
+  const vectors = listOf(embeddings).map(decodeEmbedding)
+  return embeddingAnswer(vectors, { model: '', inputTokens: usage?.inputTokens })
 }
 
 export function decodeEmbedding(entry: Json, index: number): CanonicalEvent {
   const values = isObject(entry) ? entry['values'] : undefined
   if (!isArray(values) || !values.every((value) => typeof value === 'number')) {
-    throw new GatewayError('provider_failed', 'the provider sent something that is no vector')
+    throw noVector()
   }
   return { type: 'embedding', index, vector: values }
 }

@@ -1,9 +1,9 @@
 // Embeddings as Vertex AI's predict takes and gives them: one instance a text, one prediction an instance.
 import type { CanonicalEvent } from '../../core/events.ts'
-import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined, listOf, numberOf, objectOf } from '../../core/json.ts'
 import type { CanonicalRequest } from '../../core/request.ts'
+import { embeddingAnswer } from '../embedding-answer.ts'
 import { decodeEmbedding, textsOf } from './embeddings.ts'
 
 export function encodePredictions(request: CanonicalRequest): JsonObject {
@@ -20,13 +20,8 @@ export function decodePredictions(body: JsonObject): readonly CanonicalEvent[] {
   const embeddings = predictions.map((each) => objectOf(objectOf(each)['embeddings']))
   const counts = embeddings.map(tokensOf)
   const isCounted = counts.length > 0 && counts.every((count) => count !== undefined)
-  const inputTokens = counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
-  return [
-    { type: 'response-start', id: '', model: '' },
-    ...embeddings.map(decodeEmbedding),
-    ...(isCounted ? [{ type: 'usage' as const, usage: { ...NO_USAGE, inputTokens } }] : []),
-    { type: 'response-end' },
-  ]
+  const inputTokens = isCounted ? counts.reduce((sum, count) => sum + count, 0) : undefined
+  return embeddingAnswer(embeddings.map(decodeEmbedding), { model: '', inputTokens })
 }
 
 function tokensOf({ statistics }: JsonObject): number | undefined {
