@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
+import { defined } from '../core/json.ts'
 import { oneOf, text } from '../core/setting-kinds.ts'
 import { gptVersion } from '../wire/openai.ts'
 import type { AdapterTools, Named } from './adapter.ts'
@@ -58,6 +59,7 @@ export const openai = defineAdapter({
 })
 
 type Settings = z.output<typeof settings>
+type Headers = Readonly<Record<string, string>>
 
 const PATHS: Partial<Record<UpstreamFormat, string>> = {
   chat: '/chat/completions',
@@ -73,18 +75,11 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
   const urls = new Map(
     Object.entries(PATHS).map(([format, path]) => [format, new URL(`${place.url}${path}`)]),
   )
-  const headersByKey = new Map<string | undefined, Record<string, string>>()
-  const headersFor = (key: string | undefined): Record<string, string> => {
+  const headersByKey = new Map<string | undefined, Headers>()
+  const headersFor = (key: string | undefined): Headers => {
     const known = headersByKey.get(key)
     if (known !== undefined) return known
-    const headers = {
-      'content-type': 'application/json',
-      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      ...(settings.organization === undefined
-        ? {}
-        : { 'openai-organization': settings.organization }),
-      ...(settings.project === undefined ? {} : { 'openai-project': settings.project }),
-    }
+    const headers = headersWith(key, settings)
     headersByKey.set(key, headers)
     return headers
   }
@@ -121,6 +116,15 @@ function openAiProvider(settings: Named<Settings>, tools: AdapterTools): Provide
         signal,
       ),
   }
+}
+
+function headersWith(key: string | undefined, { organization, project }: Settings): Headers {
+  return defined({
+    'content-type': 'application/json',
+    authorization: key === undefined ? undefined : `Bearer ${key}`,
+    'openai-organization': organization,
+    'openai-project': project,
+  })
 }
 
 /** OpenAI itself speaks both, and thinks aloud only in responses; of other places only chat is certain. */
