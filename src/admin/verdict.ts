@@ -7,7 +7,7 @@ import type { Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
 import { iso, usd } from '../core/value-json.ts'
 import type { Balance, Balances } from '../ledger/ledger.ts'
-import { usageReport } from '../ledger/usage-report.ts'
+import { reportFromRollups } from '../ledger/usage-report.ts'
 import { readFrame, type Frame } from '../store/frame.ts'
 import { findKey, type Key } from '../store/keys.ts'
 import type { Verdict } from './contract/calls.ts'
@@ -101,7 +101,7 @@ async function ownPart(
   const since = Math.max(frame.periodStartsAt, key.createdAt)
   const until = clock.now()
   if (since >= until) return 0n
-  const { total } = await usageReport(store, { keyId: key.id, since, until, by: [] })
+  const { total } = await reportFromRollups(store, { keyId: key.id, since, until, by: [] })
   const { spentNanodollars: whole } = balances.frame
   return total.costNanodollars < whole ? total.costNanodollars : whole
 }

@@ -52,7 +52,10 @@ export type UsageReport = {
 /** More rows nobody reads, and a process has to hold them all. */
 const ROWS_MAX = 200_000
 
-export async function usageReport(store: Store, question: UsageQuestion): Promise<UsageReport> {
+export async function reportFromRollups(
+  store: Store,
+  question: UsageQuestion,
+): Promise<UsageReport> {
   const { keyId, by, limit = ROWS_MAX } = question
   // Nothing was used in the future, whatever clock wrote it down.
   const until = Math.min(question.until, store.clock.now() + DAY_MS)

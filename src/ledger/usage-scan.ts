@@ -11,7 +11,7 @@ import {
   groupOf,
   NOTHING_USED,
   TOKEN_SUMS,
-  usageReport,
+  reportFromRollups,
   type Counts,
   type Grouped,
   type UsageGroup,
@@ -43,13 +43,13 @@ const SCANNED_ROWS_MAX = 400_000
 /** The rollups answer everything that they know. */
 export async function reportUsage(store: Store, question: ScanQuestion): Promise<ScanReport> {
   const known = question.by.filter((group) => group !== 'provider' && group !== 'endpoint')
-  if (known.length < question.by.length) return scanUsage(store, question)
-  const { rows, total, leftOut } = await usageReport(store, { ...question, by: known })
+  if (known.length < question.by.length) return reportFromRows(store, question)
+  const { rows, total, leftOut } = await reportFromRollups(store, { ...question, by: known })
   const none = { provider: null, endpoint: null }
   return { rows: rows.map((row) => ({ ...row, ...none })), total: { ...total, ...none }, leftOut }
 }
 
-async function scanUsage(store: Store, question: ScanQuestion): Promise<ScanReport> {
+async function reportFromRows(store: Store, question: ScanQuestion): Promise<ScanReport> {
   const groups = new Map<string, Sums>()
   const total = { ...NOTHING_SCANNED }
   let after = firstIdAt('req', question.since)

@@ -12,7 +12,7 @@ import { KeyList } from '../../src/admin/key-list.ts'
 import { makeMetrics } from '../../src/admin/metrics.ts'
 import { firstIdAt } from '../../src/core/ids.ts'
 import { BUDGET_MAX, parseUsd } from '../../src/core/money.ts'
-import { usageReport, type UsageGroup } from '../../src/ledger/usage-report.ts'
+import { reportFromRollups, type UsageGroup } from '../../src/ledger/usage-report.ts'
 import { searchedColumns } from '../../src/store/fold.ts'
 import { readFrame } from '../../src/store/frame.ts'
 import {
@@ -160,7 +160,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
     test(`a report by ${by.join(' and ')} reads rollups, and of them only its time`, async () => {
       const until = Date.now()
       const question = { since: until - 30 * DAY_MS, until, by, limit: 10 }
-      const plans = await plansOf(desk.store, (store) => usageReport(store, question))
+      const plans = await plansOf(desk.store, (store) => reportFromRollups(store, question))
       assert.ok(plans.some((plan) => plan.includes('rollups')))
       for (const plan of plans) assertReadsRollupsByTime(plan)
     })
@@ -168,8 +168,8 @@ export function adminScaleContract(fresh: FreshDatabase): void {
   test('a report that is not by key reads one row for each day and model, however many keys there are', async () => {
     const until = Date.now()
     const question = { since: until - DAY_MS, until, by: ['model'] as const }
-    const { total } = await usageReport(desk.store, question)
-    const byKey = await usageReport(desk.store, { ...question, by: ['key'] })
+    const { total } = await reportFromRollups(desk.store, question)
+    const byKey = await reportFromRollups(desk.store, { ...question, by: ['key'] })
     assert.equal(byKey.rows.length, 2, 'only two were used')
     assert.equal(
       total.costNanodollars,
@@ -187,8 +187,8 @@ export function adminScaleContract(fresh: FreshDatabase): void {
   test('of more rows than asked for the dearest are told, and the total is of all', async () => {
     const until = Date.now()
     const question = { since: until - DAY_MS, until, by: ['key'] as const }
-    const all = await usageReport(desk.store, question)
-    const one = await usageReport(desk.store, { ...question, limit: 1 })
+    const all = await reportFromRollups(desk.store, question)
+    const one = await reportFromRollups(desk.store, { ...question, limit: 1 })
     assert.equal(one.rows.length, 1)
     assert.equal(one.leftOut, 1)
     assert.deepEqual(one.total, all.total)

@@ -11,7 +11,7 @@ import { firstIdAt } from '../../src/core/ids.ts'
 import { adjustHold, listOrphans, resetSpent, topUp } from '../../src/ledger/by-hand.ts'
 import { explain } from '../../src/ledger/explain.ts'
 import { purgeUsage } from '../../src/ledger/retention.ts'
-import { usageReport } from '../../src/ledger/usage-report.ts'
+import { reportFromRollups } from '../../src/ledger/usage-report.ts'
 import { reportUsage } from '../../src/ledger/usage-scan.ts'
 import { findUsage, searchUsage } from '../../src/ledger/usage.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
@@ -167,7 +167,7 @@ export function reports(it: It): void {
     const today = Math.floor(systemClock.now() / DAY_MS) * DAY_MS
     const by = ['key', 'model', 'day'] as const
     const question = { keyId, since: today - DAY_MS, until: today + 2 * DAY_MS, by }
-    const { rows, total } = await usageReport(desk.store, question)
+    const { rows, total } = await reportFromRollups(desk.store, question)
     assert.deepEqual(
       rows.map((row) => [row.model, row.requests, row.errors, row.estimated, row.costNanodollars]),
       [
@@ -176,7 +176,7 @@ export function reports(it: It): void {
       ],
     )
     assert.deepEqual([total.requests, total.inputTokens, total.costNanodollars], [2, 1005, 15n])
-    const hours = await usageReport(desk.store, {
+    const hours = await reportFromRollups(desk.store, {
       ...question,
       since: today + 1,
       until: today + DAY_MS - 1,
@@ -186,7 +186,7 @@ export function reports(it: It): void {
       hours.rows.map((row) => [row.keyId, row.costNanodollars]),
       [[keyId, 15n]],
     )
-    const all = await usageReport(desk.store, {
+    const all = await reportFromRollups(desk.store, {
       since: today,
       until: today + DAY_MS,
       by: ['model'],

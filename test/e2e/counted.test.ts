@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
 import { systemClock } from '../../src/core/clock.ts'
-import { usageReport } from '../../src/ledger/usage-report.ts'
+import { reportFromRollups } from '../../src/ledger/usage-report.ts'
 import { updateKey } from '../../src/store/key-changes.ts'
 import { findKey } from '../../src/store/keys.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
@@ -50,6 +50,6 @@ test('a request that met a change of its key is counted once', async () => {
 async function countsOf(name: string): Promise<{ readonly requests: number; errors: number }> {
   const { id } = await findKey(books, name)
   const until = systemClock.now() + 1
-  const { total } = await usageReport(books, { keyId: id, since: 0, until, by: [] })
+  const { total } = await reportFromRollups(books, { keyId: id, since: 0, until, by: [] })
   return { requests: total.requests, errors: total.errors }
 }
