@@ -40,6 +40,10 @@ describe('values of options', () => {
   }
 })
 
+test('a list that is given once more goes on', () => {
+  assert.deepEqual(readList('b,c', readList('a')), ['a', 'b', 'c'])
+})
+
 test('the past is a date or a while ago', () => {
   assert.equal(readPast('24h')(100_000_000), 13_600_000)
   assert.equal(readPast('2026-11-01')(0), Date.UTC(2026, 10, 1))

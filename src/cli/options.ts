@@ -4,12 +4,10 @@ import { parseBudget } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { parseDuration } from '../core/units.ts'
 
-/** `a,b,c`, with or without spaces. */
-export function readList(text: string): readonly string[] {
-  return text
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '')
+/** `a,b,c`, with or without spaces; given once more, it goes on. */
+export function readList(text: string, before: readonly string[] = []): readonly string[] {
+  const names = text.split(',').map((each) => each.trim())
+  return [...before, ...names.filter((each) => each !== '')]
 }
 
 export type OrNone<Value> = Value | 'none'
