@@ -14,7 +14,7 @@ import { instanceOf } from './schema-instance.ts'
 import type { Script } from './script.ts'
 import { speak, stretched } from './speech.ts'
 import { checkSeals, sealThought, thinkAbout } from './thoughts.ts'
-import { countSandboxInput, firstTokens } from './tokens.ts'
+import { countSandboxInput, firstTokens, tokensOfEmbedded } from './tokens.ts'
 import type { ToolCall } from './tool-calls.ts'
 import { chooseCalls } from './tool-calls.ts'
 import type { Turn } from './turn.ts'
@@ -152,6 +152,9 @@ const DIMENSIONS_MAX = 4096
 const EMBEDDING_TOKENS_MAX = 300_000
 
 function answerEmbedding(request: EmbeddingRequest, script: Script): readonly CanonicalEvent[] {
+  for (const tokens of request.inputs.map(tokensOfEmbedded)) {
+    if (tokens > contextOf(request.model)) throw tooLong(tokens, contextOf(request.model))
+  }
   const inputTokens = countSandboxInput(request)
   if (inputTokens > EMBEDDING_TOKENS_MAX) throw tooLong(inputTokens, EMBEDDING_TOKENS_MAX)
   const dimensions = request.dimensions ?? DIMENSIONS

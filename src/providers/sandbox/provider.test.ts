@@ -390,6 +390,20 @@ describe('embeddings', () => {
     })
   }
 
+  test('each input has the whole window, and none has more', async () => {
+    const inputs = [Array(131_072).fill(1), 'x'.repeat(131_072 * 4)]
+    assert.equal(
+      usageOf(await hear(request({ inputs, dimensions: 2 }), ways))?.inputTokens,
+      262_144,
+    )
+    for (const larger of [Array(131_073).fill(1), 'x'.repeat(131_072 * 4 + 1)]) {
+      const refused = await send(request({ inputs: ['small', larger] }), ways)
+      assert.equal(refused.status, 400)
+      const { error } = await json(refused)
+      assert.equal(isObject(error) && error['code'], 'context_length_exceeded')
+    }
+  })
+
   test('more dimensions than there are, a failure, no usage', async () => {
     assert.equal((await send(request({ dimensions: 5000 }), ways)).status, 400)
     assert.equal((await send(request({}), { ...ways, steering: 'error=503' })).status, 503)

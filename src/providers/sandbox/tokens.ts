@@ -1,6 +1,12 @@
 // The sandbox's tokenizer: a token is four UTF-8 bytes of a text, the last one may be shorter. Each text
 // of a request counts by itself, so whoever holds the request knows the count exactly before it is sent.
-import type { CanonicalRequest, Conversation, Message, Tool } from '../../core/request.ts'
+import type {
+  CanonicalRequest,
+  Conversation,
+  EmbeddingRequest,
+  Message,
+  Tool,
+} from '../../core/request.ts'
 
 const BYTES_PER_TOKEN = 4
 
@@ -27,16 +33,17 @@ export function firstTokens(text: string, tokens: number): string {
  * thoughts that are given back are free: translation may drop or rename them, and the count must not depend on it.
  */
 export function countSandboxInput(request: CanonicalRequest): number {
-  if (request.kind === 'embedding') {
-    return sum(request.inputs, (input) =>
-      typeof input === 'string' ? tokensOf(input) : input.length,
-    )
-  }
+  if (request.kind === 'embedding') return sum(request.inputs, tokensOfEmbedded)
   return (
     sum(request.messages, (message) => sum<Part>(message.parts, tokensOfPart)) +
     sum(request.tools, tokensOfTool) +
     tokensOfOutputFormat(request)
   )
+}
+
+/** One of the inputs that are to be embedded: a text, or tokens of whatever tokenizer. */
+export function tokensOfEmbedded(input: EmbeddingRequest['inputs'][number]): number {
+  return typeof input === 'string' ? tokensOf(input) : input.length
 }
 
 type Part = Message['parts'][number]
