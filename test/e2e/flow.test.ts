@@ -101,6 +101,19 @@ describe('answers', () => {
     assert.deepEqual((await call('/readyz')).body, { status: 'ready' })
   })
 
+  test('what the sandbox plays is counted as it says, however long', async () => {
+    const secret = await gateway.key('long', 'gpt-5-mini', '--mode', 'test')
+    const messages = [{ role: 'user', content: 'x'.repeat(131_072 * 4 + 1) }]
+    const played = await chat({ model: 'gpt-5-mini', messages }, secret)
+    const id = String(played.headers.get('x-request-id'))
+    const { body: request } = await call(`/v1/requests/${id}`, { headers: bearer(secret) })
+    assert.deepEqual([request['input_tokens'], request['estimated']], [131_073, false])
+    assert.equal(
+      gateway.log().find(({ event }) => event === 'usage_impossible'),
+      undefined,
+    )
+  })
+
   test('a test key calls any public name and pays nothing', async () => {
     const secret = await gateway.key('tests', 'sandbox-chat,gpt-5-mini', '--mode', 'test')
     // No such model is here, so the sandbox's own limits are its.

@@ -43,7 +43,7 @@ export function sandboxFormatsOf(model: string): readonly Format[] {
   return known.kind === 'embedding' ? ['embeddings'] : ['chat']
 }
 
-/** How much a chat model reads; other names stand for models whose window the gateway has judged already. */
+/** How much a model reads; what other names stand for may read more than the sandbox's own. */
 export function contextOf(model: string): number {
   return SANDBOX_MODELS.find(({ id }) => id === model)?.context ?? Infinity
 }
