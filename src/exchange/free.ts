@@ -21,6 +21,8 @@ export type FreeCall = {
   /** Empty where the call is about no model. */
   readonly model: string
   readonly reply: Reply
+  /** What the work needs, found or refused without doing anything. */
+  readonly look?: () => Promise<unknown>
 }
 
 /** Answers with what the work makes, if the rate limits let it through. */
@@ -44,9 +46,10 @@ export async function answerFree(
   await call.reply.end(body)
 }
 
-/** What would become of it, with nothing looked for, done or counted. */
+/** What would become of it, with nothing done or counted. */
 async function rehearse({ ledger }: FreeParts, call: FreeCall): Promise<JsonObject> {
   const outcome = await ledger.dryRun(freeAsk(call))
+  if (outcome.reserved) await call.look?.()
   return freeDryRun(call.model, outcome.reserved ? outcome : refusalOf(call.caller, outcome))
 }
 

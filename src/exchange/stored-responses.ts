@@ -43,20 +43,29 @@ export async function deleteResponse(
   asking: AskingForStored,
   reply: Reply,
 ): Promise<void> {
-  await answerAbout(parts, { asking, reply }, async (name) => {
+  const look = (name: ResponseName) => storedAs(parts, name)
+  await answerAbout(parts, { asking, reply, look }, async (name) => {
     if (!(await forgetResponse(parts.responses, name))) throw notFound(name)
     return JSON.stringify({ id: name.id, object: 'response', deleted: true })
   })
 }
 
+type About = {
+  readonly asking: AskingForStored
+  readonly reply: Reply
+  /** What a dry run does instead of work that changes something. */
+  readonly look?: (name: ResponseName) => Promise<unknown>
+}
+
 async function answerAbout(
   parts: StoredParts,
-  { asking, reply }: { readonly asking: AskingForStored; readonly reply: Reply },
+  { asking, reply, look }: About,
   work: (name: ResponseName) => Promise<string>,
 ): Promise<void> {
   const caller = await identify(parts, asking)
   const name = { keyId: caller.keyId, id: asking.id }
-  await answerFree(parts, { asking, caller, model: '', reply }, () => work(name))
+  const call = { asking, caller, model: '', reply, look: () => (look ?? work)(name) }
+  await answerFree(parts, call, () => work(name))
 }
 
 async function storedAs(parts: StoredParts, name: ResponseName): Promise<StoredResponse> {

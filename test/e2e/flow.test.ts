@@ -485,6 +485,16 @@ describe('what a key may know about itself', () => {
         capped: false,
       })
     }
+    for (const [asked, method, code] of [
+      ['/v1/responses/resp_none', 'GET', 'response_not_found'],
+      ['/v1/responses/resp_none', 'DELETE', 'response_not_found'],
+      ['/v1/responses/resp_none/input_items', 'GET', 'response_not_found'],
+      [`${path}/input_items?limit=0`, 'GET', 'invalid_request'],
+      [`${path}?stream=true`, 'GET', 'unsupported_parameter'],
+    ] as const) {
+      const wrong = await call(asked, { method, headers: dry })
+      assert.equal(wrong.body['error']?.code, code, `${method} ${asked}`)
+    }
     assert.equal((await call(path, { headers: bearer(secret) })).body['id'], made.body['id'])
     const { body } = await call('/v1/models', { headers: dry })
     assert.deepEqual([body['passes'], body['limit']], [false, 'rpm'])
