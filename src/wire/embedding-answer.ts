@@ -13,6 +13,9 @@ export function embeddingAnswer(
   vectors: readonly CanonicalEvent[],
   { model, inputTokens }: Told,
 ): readonly CanonicalEvent[] {
+  if (vectors.length === 0) {
+    throw new GatewayError('provider_failed', 'the provider sent an answer without vectors')
+  }
   return [
     { type: 'response-start', id: '', model },
     ...vectors,

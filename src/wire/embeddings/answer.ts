@@ -1,8 +1,7 @@
 // An embeddings answer, both ways. It is never streamed: each vector is one event, and the last event ends the answer.
-import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isObject, numberOf, objectOf, stringOf } from '../../core/json.ts'
+import { isArray, isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
 import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext } from '../codec.ts'
 import { embeddingAnswer, noVector } from '../embedding-answer.ts'
@@ -14,11 +13,8 @@ import { decodeVector, encodeVector } from './vector.ts'
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
   if (isObject(body['error'])) throw streamError(decodeComplaint(body['error']))
   const { data, usage } = body
-  if (!isArray(data) || data.length === 0) {
-    throw new GatewayError('provider_failed', 'the provider sent an answer without vectors')
-  }
   const { prompt_tokens: prompt, total_tokens: total } = objectOf(usage)
-  return embeddingAnswer(data.map(decodeEmbedding), {
+  return embeddingAnswer(listOf(data).map(decodeEmbedding), {
     model: stringOf(body['model']) ?? '',
     inputTokens: numberOf(prompt) ?? numberOf(total),
   })

@@ -9,7 +9,7 @@ import type { Conversation } from '../../core/request.ts'
 import { SAMPLE_CONVERSATION } from '../../core/sample-conversation.ts'
 import { lossesOf } from '../losses.ts'
 import { SseReader } from '../sse.ts'
-import { geminiCodec, geminiEmbeddingsCodec } from './codec.ts'
+import { geminiCodec, geminiEmbeddingsCodec, vertexEmbeddingsCodec } from './codec.ts'
 
 const SIGNATURE = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const
 
@@ -440,6 +440,12 @@ describe('embeddings', () => {
       () => geminiEmbeddingsCodec.decodeResponse({ embeddings: [{ values: 'x' }] }),
       fails('provider_failed'),
     )
+  })
+
+  test('an answer without vectors is the provider’s failure', () => {
+    for (const codec of [geminiEmbeddingsCodec, vertexEmbeddingsCodec]) {
+      assert.throws(() => codec.decodeResponse({}), fails('provider_failed'))
+    }
   })
 })
 
