@@ -158,9 +158,8 @@ export class ChoiceDecoder {
   }
 
   #cite(): void {
-    const place = { choice: this.#choice, block: this.#number }
     for (const citation of this.#citations) {
-      this.#events.push({ type: 'text-citation', ...place, citation })
+      this.#events.push({ type: 'text-citation', ...this.#place(), citation })
     }
     this.#citations = []
   }
@@ -199,7 +198,7 @@ export class ChoiceDecoder {
     this.#close()
     this.#open = block
     this.#number += 1
-    const place = { choice: this.#choice, block: this.#number }
+    const place = this.#place()
     if (block.kind !== 'tool-call') {
       this.#events.push({ type: `${block.kind}-start`, ...place })
       if (block.kind === 'text') this.#cite()
@@ -215,7 +214,7 @@ export class ChoiceDecoder {
   #delta(text: string, logprobs?: readonly TokenLogprob[]): void {
     const open = this.#open
     if (open === undefined || (text === '' && logprobs === undefined)) return
-    const place = { choice: this.#choice, block: this.#number }
+    const place = this.#place()
     if (open.kind === 'thinking') open.text += text
     if (open.kind === 'text') {
       this.#events.push({ type: 'text-delta', ...place, text, ...(logprobs && { logprobs }) })
@@ -226,7 +225,7 @@ export class ChoiceDecoder {
     const open = this.#open
     if (open === undefined) return
     this.#open = undefined
-    const place = { choice: this.#choice, block: this.#number }
+    const place = this.#place()
     if (open.kind !== 'thinking') {
       this.#events.push({ type: `${open.kind}-end`, ...place })
       return
@@ -234,6 +233,10 @@ export class ChoiceDecoder {
     // Thoughts without a signature are still this format's own: some providers want them back with a tool's result.
     const seal = open.seal ?? { format: 'chat', kind: 'signature', value: '' }
     this.#events.push({ type: 'thinking-end', ...place, seal })
+  }
+
+  #place() {
+    return { choice: this.#choice, block: this.#number }
   }
 }
 
