@@ -35,7 +35,7 @@ export function exactBody({ bytes, value }: JsonBody): JsonObject {
   return exactly(bytes.toString('utf8'), value)
 }
 
-/** The body with some members of the outermost object replaced, added, or (undefined) taken out. */
+/** The body with some members of the outermost object replaced, added, or (undefined) taken out; the same value stays. */
 export function changeMembers({ bytes, value, members }: JsonBody, changes: JsonObject): Buffer {
   const pieces: Uint8Array[] = []
   let copiedTo = 0

@@ -14,12 +14,11 @@ import { withoutForeignThoughts } from './thoughts.ts'
 
 export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const { outputTokensMax, searchesMax } = change
-  const isCapped = outputTokensMax !== undefined && outputTokensMax !== body.value['max_tokens']
   return changeMembers(body, {
     ...removalsFrom(body.value, { maySearch: searchesMax !== undefined }).changes,
     ...(body.bytes.includes(SEAL_MARK) ? withoutForeignThoughts(exactBody(body))?.changes : {}),
     model: change.model,
-    ...(isCapped ? { max_tokens: outputTokensMax } : {}),
+    ...(outputTokensMax === undefined ? {} : { max_tokens: outputTokensMax }),
   })
 }
 

@@ -22,14 +22,13 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   const { searchesMax } = change
   const maySearch = searchesMax !== undefined
   const { tools, toolChoice, input: usable, dropped } = usableTools(value, { maySearch })
-  const input = readableInput(usable)
   return changeMembers(body, {
     model: change.model,
+    input: readableInput(usable),
     store: false,
     previous_response_id: undefined,
     ...(change.outputTokensMax === undefined ? {} : { max_output_tokens: change.outputTokensMax }),
     ...(givesEncryptedReasoning(change) ? { include: includeOf(value) } : {}),
-    ...(input === value['input'] ? {} : { input }),
     ...(maySearch ? { max_tool_calls: searchesMax } : {}),
     ...(dropped.length === 0
       ? {}
@@ -67,10 +66,7 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
       const type = event.event === '' ? unnamedType(event) : event.event
       if (!LIFECYCLE.has(type)) return event.raw
       const data = parseEvent(event)
-      const response = {
-        ...objectOf(data['response']),
-        ...names,
-      }
+      const response = { ...objectOf(data['response']), ...names }
       const changed = writeSse(sseEvent(event.event, { ...data, response }))
       return LAST.has(type) ? changed + writeSse(DONE) : changed
     },
