@@ -13,7 +13,7 @@ export function readJsonAnswer(bytes: Buffer): JsonAnswer {
   return { text, value: parse(text, 'the provider answered with something that is not JSON') }
 }
 
-export function parseEvent({ data }: SseEvent): JsonObject {
+export function readJsonEvent({ data }: SseEvent): JsonObject {
   return parse(data, 'the provider sent an event that is no JSON object')
 }
 

@@ -5,7 +5,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf, numberOf, stringOf } from '../../core/json.ts'
-import { parseEvent } from '../answer-json.ts'
+import { readJsonEvent } from '../answer-json.ts'
 import { decodeComplaint, streamError } from '../provider-errors.ts'
 import { findString } from '../json-text.ts'
 import type { Changing } from '../refrain.ts'
@@ -20,7 +20,7 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
     // A comment: the provider is alive and has nothing to say.
     if (event.data === '') return [{ type: 'ping' }]
     if (event.data.trim() === '[DONE]') return answer.end()
-    const chunk = parseEvent(event)
+    const chunk = readJsonEvent(event)
     refuseError(event.event === 'error' ? (chunk['error'] ?? chunk) : chunk['error'])
     return answer.add(chunk)
   })

@@ -5,7 +5,7 @@ import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
-import { parseEvent } from '../answer-json.ts'
+import { readJsonEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { countIn, readable } from '../counts.ts'
 import { decodeComplaint, streamError, unusableAnswer } from '../provider-errors.ts'
@@ -13,7 +13,7 @@ import type { SseEvent } from '../sse.ts'
 
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()
-  return (event) => answer.add(event.event, parseEvent(event))
+  return (event) => answer.add(event.event, readJsonEvent(event))
 }
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {

@@ -3,7 +3,7 @@
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
-import { parseEvent } from '../answer-json.ts'
+import { readJsonEvent } from '../answer-json.ts'
 import { exactly } from '../exact-json.ts'
 import { streamError, unusableAnswer } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
@@ -14,7 +14,7 @@ import { decodeUsage } from './usage.ts'
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()
   return (event) =>
-    event.data === '' ? [{ type: 'ping' }] : answer.add(exactly(event.data, parseEvent(event)))
+    event.data === '' ? [{ type: 'ping' }] : answer.add(exactly(event.data, readJsonEvent(event)))
 }
 
 export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {

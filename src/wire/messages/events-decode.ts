@@ -5,7 +5,7 @@ import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, objectOf, stringOf, typeOf } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
-import { parseEvent } from '../answer-json.ts'
+import { readJsonEvent } from '../answer-json.ts'
 import { callIdOf } from '../call-ids.ts'
 import { readable } from '../counts.ts'
 import { exactly } from '../exact-json.ts'
@@ -19,7 +19,7 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const reader = new FrameReader()
   return (event) => {
     if (event.data === '' || event.data === '[DONE]') return []
-    const parsed = parseEvent(event)
+    const parsed = readJsonEvent(event)
     // Some providers tell the whole input at the start of a call.
     const frame = event.data.includes('"tool_use"') ? exactly(event.data, parsed) : parsed
     return reader.read('type' in frame ? frame : { ...frame, type: event.event })

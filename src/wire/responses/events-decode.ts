@@ -5,7 +5,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
-import { parseEvent } from '../answer-json.ts'
+import { readJsonEvent } from '../answer-json.ts'
 import { decodeComplaint, streamError } from '../provider-errors.ts'
 import type { SseEvent } from '../sse.ts'
 import type { ItemDecoder } from './output-decode.ts'
@@ -19,7 +19,7 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
     if (event.data === '') return [{ type: 'ping' }]
     // The last response said that all is told; this adds nothing.
     if (event.data === '[DONE]') return []
-    return answer.take(parseEvent(event), event.event)
+    return answer.take(readJsonEvent(event), event.event)
   }
 }
 

@@ -2,7 +2,7 @@
 // that Tollgate keeps instead of the provider, the output limit, and tools that no hold pays for.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { listOf, objectOf, stringOf } from '../../core/json.ts'
-import { parseEvent } from '../answer-json.ts'
+import { readJsonEvent } from '../answer-json.ts'
 import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import { setMembers } from '../json-text.ts'
@@ -65,7 +65,7 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
       if (event.data !== '') sequence++
       const type = event.event === '' ? unnamedType(event) : event.event
       if (!LIFECYCLE.has(type)) return event.raw
-      const data = parseEvent(event)
+      const data = readJsonEvent(event)
       const response = { ...objectOf(data['response']), ...names }
       const changed = writeSse(sseEvent(event.event, { ...data, response }))
       return LAST.has(type) ? changed + writeSse(DONE) : changed
@@ -95,5 +95,5 @@ function ours({ model, body }: AnswerContext, id: string): JsonObject {
 
 /** A provider that leaves out the event line still names the event in its data. */
 function unnamedType(event: SseEvent): string {
-  return event.data === '' ? '' : (stringOf(parseEvent(event)['type']) ?? '')
+  return event.data === '' ? '' : (stringOf(readJsonEvent(event)['type']) ?? '')
 }
