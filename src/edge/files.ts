@@ -41,20 +41,17 @@ export function webFiles(root: string): WebFiles {
   return {
     async serve(path, { headers, method }, response) {
       const isView = extname(path) === '' && (isPage(path) || headers.accept?.includes('text/html'))
-      const file = isView ? join(root, 'index.html') : inside(root, path)
-      const size = file === undefined ? undefined : await sizeOf(file)
-      if (file === undefined || size === undefined) return false
+      const place = isView ? join(root, 'index.html') : inside(root, path)
+      const file = place === undefined ? undefined : await fileAt(place)
+      if (file === undefined) return false
       // What the build has packed is sent packed to whoever can unpack it.
-      const packedSize = takesBrotli(headers) ? await sizeOf(`${file}.br`) : undefined
-      const sent =
-        packedSize === undefined
-          ? { path: file, bytes: size }
-          : { path: `${file}.br`, bytes: packedSize }
+      const packed = takesBrotli(headers) ? await fileAt(`${file.path}.br`) : undefined
+      const sent = packed ?? file
       response.writeHead(200, {
         ...SAFETY,
-        'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+        'content-type': TYPES[extname(file.path)] ?? 'application/octet-stream',
         'content-length': sent.bytes,
-        ...(packedSize === undefined ? {} : { 'content-encoding': 'br' }),
+        ...(packed !== undefined && { 'content-encoding': 'br' }),
         vary: 'accept-encoding',
         'cache-control': path.startsWith('/assets/')
           ? 'public, max-age=31536000, immutable'
@@ -67,7 +64,7 @@ export function webFiles(root: string): WebFiles {
   }
 }
 
-async function send(file: File, response: ServerResponse): Promise<void> {
+async function send(file: FoundFile, response: ServerResponse): Promise<void> {
   // A pipeline into what is closed already would leave the file open.
   if (response.destroyed) throw new ClientGone()
   const { socket } = response
@@ -82,7 +79,7 @@ async function send(file: File, response: ServerResponse): Promise<void> {
   }
 }
 
-type File = { readonly path: string; readonly bytes: number }
+type FoundFile = { readonly path: string; readonly bytes: number }
 
 const CLOSED_EARLY = 'ERR_STREAM_PREMATURE_CLOSE'
 
@@ -96,7 +93,7 @@ function takesBrotli(headers: IncomingMessage['headers']): boolean {
   return /(^|[\s,])br\s*(,|$)/.test(String(headers['accept-encoding'] ?? ''))
 }
 
-/** The file a path names, or undefined when it would lead out of the folder. */
+/** The place that a path names, or undefined when it would lead out of the folder. */
 function inside(root: string, path: string): string | undefined {
   let decoded: string
   try {
@@ -108,10 +105,10 @@ function inside(root: string, path: string): string | undefined {
   return file.startsWith(join(root, '/')) && !decoded.includes('\0') ? file : undefined
 }
 
-async function sizeOf(file: string): Promise<number | undefined> {
+async function fileAt(path: string): Promise<FoundFile | undefined> {
   try {
-    const found = await stat(file)
-    return found.isFile() ? found.size : undefined
+    const found = await stat(path)
+    return found.isFile() ? { path, bytes: found.size } : undefined
   } catch {
     return undefined
   }
