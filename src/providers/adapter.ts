@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { Vendor } from '../catalog/main-models.ts'
 import type { PriceList } from '../catalog/price-data.ts'
 import type { Clock } from '../core/clock.ts'
+import { defined } from '../core/json.ts'
 import { httpUrl, wait } from '../core/setting-kinds.ts'
 import { withoutEndSlash } from '../core/url-of.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -95,12 +96,9 @@ export const timeouts = z
     idle: timeout.optional(),
     total: timeout.optional(),
   })
-  .transform(({ connect, first_byte, idle, total }) => ({
-    ...(connect === undefined ? {} : { connectMs: connect }),
-    ...(first_byte === undefined ? {} : { firstByteMs: first_byte }),
-    ...(idle === undefined ? {} : { idleMs: idle }),
-    ...(total === undefined ? {} : { totalMs: total }),
-  }))
+  .transform(({ connect, first_byte, idle, total }) =>
+    defined({ connectMs: connect, firstByteMs: first_byte, idleMs: idle, totalMs: total }),
+  )
 
 /** What every kind takes. */
 export const COMMON = { timeouts: timeouts.prefault({}) }
