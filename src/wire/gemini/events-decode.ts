@@ -1,7 +1,7 @@
 // Answers of generateContent as canonical events. Every event of a stream is an answer of its own with the next pieces;
 // there is no end mark: the answer is complete when its candidate says why it finished.
-import type { CanonicalEvent } from '../../core/events.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { CanonicalEvent, Usage } from '../../core/events.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
 import { exactly } from '../exact-json.ts'
@@ -29,30 +29,36 @@ class AnswerDecoder {
   add(chunk: JsonObject): readonly CanonicalEvent[] {
     if (isObject(chunk['error'])) throw streamError(decodeError(chunk))
     if (this.#isEnded) return []
-    const events: CanonicalEvent[] = []
-    if (!this.#isStarted) {
-      this.#isStarted = true
-      const id = stringOf(chunk['responseId']) ?? ''
-      events.push({ type: 'response-start', id, model: stringOf(chunk['modelVersion']) ?? '' })
-    }
     const { candidates, usageMetadata, promptFeedback } = chunk
+    const events = this.#start(chunk)
     for (const candidate of listOf(candidates)) {
       if (isObject(candidate)) events.push(...this.#candidate(candidate).add(candidate))
     }
     const usage = isObject(usageMetadata) ? decodeUsage(usageMetadata) : undefined
     if (usage !== undefined) events.push({ type: 'usage', usage })
-    const all = [...this.#candidates.values()]
-    const unusable = all.find((candidate) => candidate.unusable !== undefined)?.unusable
-    if (unusable !== undefined) throw unusableAnswer(unusable, usage)
-    const { blockReason, blockReasonMessage } = objectOf(promptFeedback)
-    const blocked = stringOf(blockReason)
-    if (blocked !== undefined && this.#candidates.size === 0) {
-      const explanation = stringOf(blockReasonMessage) ?? blocked
-      events.push({ type: 'choice-end', choice: 0, reason: 'refusal', explanation })
-      this.#isEnded = true
-    }
-    if (all.length > 0 && all.every(({ isEnded }) => isEnded)) this.#isEnded = true
+    this.#refuseUnusable(usage)
+    const refusal = this.#candidates.size === 0 ? decodeRefusal(promptFeedback) : undefined
+    if (refusal !== undefined) events.push(refusal)
+    this.#isEnded = refusal !== undefined || this.#hasSaidAll()
     return this.#isEnded ? [...events, { type: 'response-end' }] : events
+  }
+
+  #start({ responseId, modelVersion }: JsonObject): CanonicalEvent[] {
+    if (this.#isStarted) return []
+    this.#isStarted = true
+    const id = stringOf(responseId) ?? ''
+    return [{ type: 'response-start', id, model: stringOf(modelVersion) ?? '' }]
+  }
+
+  #refuseUnusable(usage: Usage | undefined): void {
+    for (const { unusable } of this.#candidates.values()) {
+      if (unusable !== undefined) throw unusableAnswer(unusable, usage)
+    }
+  }
+
+  #hasSaidAll(): boolean {
+    const all = [...this.#candidates.values()]
+    return all.length > 0 && all.every(({ isEnded }) => isEnded)
   }
 
   #candidate({ index }: JsonObject): CandidateDecoder {
@@ -61,4 +67,13 @@ class AnswerDecoder {
     this.#candidates.set(choice, known)
     return known
   }
+}
+
+/** Instead of candidates: why the prompt was not answered. */
+function decodeRefusal(promptFeedback: Json | undefined): CanonicalEvent | undefined {
+  const { blockReason, blockReasonMessage } = objectOf(promptFeedback)
+  const blocked = stringOf(blockReason)
+  if (blocked === undefined) return undefined
+  const explanation = stringOf(blockReasonMessage) ?? blocked
+  return { type: 'choice-end', choice: 0, reason: 'refusal', explanation }
 }
