@@ -6,7 +6,7 @@ import { FREE, makePrice } from '../catalog/prices.ts'
 import { NO_INPUT } from '../core/call.ts'
 import { NO_USAGE } from '../core/events.ts'
 import type { Usage } from '../core/events.ts'
-import type { Billed } from './bill.ts'
+import type { Billable } from './bill.ts'
 import { billOf, mostOf } from './bill.ts'
 import { Meter } from './meter.ts'
 
@@ -23,7 +23,7 @@ const PRICE = makePrice({
   },
 })
 
-function billed(usage: Partial<Usage> | undefined, more: Partial<Billed> = {}): Billed {
+function billable(usage: Partial<Usage> | undefined, more: Partial<Billable> = {}): Billable {
   const meter = new Meter()
   const see = (event: Parameters<Meter['see']>[0]) => meter.see(event, CLOCK)
   see({ type: 'text-delta', choice: 0, block: 0, text: 'x'.repeat(300) })
@@ -46,7 +46,7 @@ function billed(usage: Partial<Usage> | undefined, more: Partial<Billed> = {}): 
 
 test('a possible usage is believed', () => {
   const bill = billOf(
-    billed({ inputTokens: 100, cachedTokens: 50, outputTokens: 10, reasoningTokens: 4 }),
+    billable({ inputTokens: 100, cachedTokens: 50, outputTokens: 10, reasoningTokens: 4 }),
   )
   assert.deepEqual(
     { cost: bill.cost, estimated: bill.estimated },
@@ -57,14 +57,14 @@ test('a possible usage is believed', () => {
 
 test('what is written to a cache for long costs that also where no lifetimes are told', () => {
   const usage = { inputTokens: 100, cacheWriteTokens: 80 }
-  assert.equal(billOf(billed(usage)).cost, 120_000n)
-  const long = billed(usage, { keepsLong: true })
+  assert.equal(billOf(billable(usage)).cost, 120_000n)
+  const long = billable(usage, { keepsLong: true })
   assert.deepEqual([billOf(long).cost, billOf(long).usage.cacheWriteLongTokens], [180_000n, 80])
   assert.equal(mostOf(long), 1_180_000n)
 })
 
 test('an explicit zero is a count', () => {
-  const bill = billOf(billed({}))
+  const bill = billOf(billable({}))
   assert.deepEqual([bill.cost, bill.estimated], [0n, false])
 })
 
@@ -80,7 +80,7 @@ test('a missing or impossible usage is replaced by what was received', () => {
     'not a number': { inputTokens: Number.NaN },
     'more searches than anybody runs': { outputTokens: 100, webSearches: 1e15 },
   })) {
-    const bill = billOf(billed(usage))
+    const bill = billOf(billable(usage))
     assert.ok(bill.estimated, what)
     assert.equal(bill.impossible, usage !== undefined, what)
     assert.ok(bill.usage.outputTokens >= 100, `${what}: the output received is charged`)
@@ -90,15 +90,15 @@ test('a missing or impossible usage is replaced by what was received', () => {
 })
 
 test('an estimate never exceeds the hold', () => {
-  assert.equal(billOf(billed(undefined, { held: 7n })).cost, 7n)
+  assert.equal(billOf(billable(undefined, { held: 7n })).cost, 7n)
 })
 
 test('a usage above the hold is charged in full', () => {
-  assert.equal(billOf(billed({ outputTokens: 10 }, { held: 7n })).cost, 20_000n)
+  assert.equal(billOf(billable({ outputTokens: 10 }, { held: 7n })).cost, 20_000n)
 })
 
 test('a stream that was cut pays for what came, and for the input', () => {
-  const cut = billed(undefined)
+  const cut = billable(undefined)
   cut.meter.isComplete = false
   cut.meter.usage = { ...NO_USAGE, inputTokens: 120, outputTokens: 1 }
   const bill = billOf(cut)
@@ -109,7 +109,7 @@ test('a stream that was cut pays for what came, and for the input', () => {
 })
 
 test('what a cut stream has read is charged by what is billed differently', () => {
-  const cut = billed({
+  const cut = billable({
     inputTokens: 800,
     cachedTokens: 500,
     cacheWriteTokens: 200,
@@ -123,7 +123,7 @@ test('what a cut stream has read is charged by what is billed differently', () =
 
 test('what was heard is charged as that in a cut stream, too', () => {
   const price = makePrice({ ...PRICE, fees: { ...PRICE.fees, audioToken: 3_000_000n } })
-  const cut = billed({ inputTokens: 100, audioTokens: 90, outputTokens: 1 }, { price })
+  const cut = billable({ inputTokens: 100, audioTokens: 90, outputTokens: 1 }, { price })
   cut.meter.isComplete = false
   const bill = billOf(cut)
   // 100 × 1 + 100 × 2, and 90 × 3 beside them
@@ -134,7 +134,10 @@ test('what was heard is charged as that in a cut stream, too', () => {
 
 test('searches that were seen are charged in a cut stream, and all that was read again', () => {
   const price = makePrice({ ...PRICE, fees: { ...PRICE.fees, webSearch: 10_000_000_000n } })
-  const cut = billed({ inputTokens: 100, outputTokens: 1 }, { price, inputTokensPossible: 90_000 })
+  const cut = billable(
+    { inputTokens: 100, outputTokens: 1 },
+    { price, inputTokensPossible: 90_000 },
+  )
   cut.meter.see({ type: 'search' }, CLOCK)
   cut.meter.see({ type: 'search' }, CLOCK)
   cut.meter.isComplete = false
@@ -145,18 +148,18 @@ test('searches that were seen are charged in a cut stream, and all that was read
 })
 
 test('a document costs a client that cuts its stream all that was held for it', () => {
-  const { input } = billed(undefined)
-  const inputTokensOf = (more: Partial<Billed>): number =>
-    billOf(billed(undefined, { input: { ...input, unbounded: true }, ...more })).usage.inputTokens
+  const { input } = billable(undefined)
+  const inputTokensOf = (more: Partial<Billable>): number =>
+    billOf(billable(undefined, { input: { ...input, unbounded: true }, ...more })).usage.inputTokens
   assert.deepEqual([inputTokensOf({ isCut: true }), inputTokensOf({})], [900, 204])
   // Unless the provider has told what it is.
-  const told = billed({ inputTokens: 120 }, { input: { ...input, unbounded: true }, isCut: true })
+  const told = billable({ inputTokens: 120 }, { input: { ...input, unbounded: true }, isCut: true })
   told.meter.isComplete = false
   assert.equal(billOf(told).usage.inputTokens, 120)
 })
 
 test('what a request can still cost is known once its input is, and not by a count that cannot be', () => {
-  const most = (usage: Partial<Usage>) => mostOf(billed(usage))
+  const most = (usage: Partial<Usage>) => mostOf(billable(usage))
   // 50 × 1 + 50 × 0.1 + 500 × 2 micro-dollars
   assert.equal(most({ inputTokens: 100, cachedTokens: 50, outputTokens: 1 }), 1_055_000n)
   for (const usage of [
@@ -173,7 +176,7 @@ test('what a request can still cost is known once its input is, and not by a cou
 
 test('a count that came before the last words does not cover them', () => {
   const counts = { inputTokens: 120, outputTokens: 1 }
-  const early = billed(undefined)
+  const early = billable(undefined)
   const { meter } = early
   meter.see({ type: 'usage', usage: { ...NO_USAGE, ...counts } }, CLOCK)
   meter.see({ type: 'text-delta', choice: 0, block: 0, text: 'and more' }, CLOCK)
@@ -188,7 +191,7 @@ test('thoughts that nobody saw are estimated by the time they took, up to the li
   const outputTokensOf = (unseenMs: number): number => {
     const meter = new Meter()
     meter.see({ type: 'text-delta', choice: 0, block: 0, text: 'x'.repeat(300) }, CLOCK)
-    return billOf(billed(undefined, { meter, unseenMs })).usage.outputTokens
+    return billOf(billable(undefined, { meter, unseenMs })).usage.outputTokens
   }
   assert.deepEqual([0, 2_000, 60_000].map(outputTokensOf), [100, 400, 500])
 })

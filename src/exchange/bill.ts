@@ -23,7 +23,8 @@ export type Bill = {
   readonly impossible: boolean
 }
 
-export type Billed = {
+/** What a bill is made from. */
+export type Billable = {
   readonly meter: Meter
   readonly price: Price
   /** The most any provider could count: the context window, for each input that has one of its own. */
@@ -52,11 +53,11 @@ export const NOTHING: Bill = {
   impossible: false,
 }
 
-export function billOf(billed: Billed): Bill {
-  const { meter, price, held } = billed
-  const told = meter.isComplete && meter.isCounted ? usageTold(billed) : undefined
-  const isBelieved = told !== undefined && isPossible(told, billed)
-  const usage = isBelieved ? told : estimate(billed)
+export function billOf(billable: Billable): Bill {
+  const { meter, price, held } = billable
+  const told = meter.isComplete && meter.isCounted ? usageTold(billable) : undefined
+  const isBelieved = told !== undefined && isPossible(told, billable)
+  const usage = isBelieved ? told : estimate(billable)
   const { lines, nanodollars: cost } = costOf(usage, price)
   const surcharge = surchargeOf(usage, price)
   const impossible = told !== undefined && !isBelieved
@@ -66,30 +67,30 @@ export function billOf(billed: Billed): Bill {
 }
 
 /** What a request can still cost once the provider has told what it read; undefined until then. */
-export function mostOf(billed: Billed): Nanodollars | undefined {
-  const { price, outputTokensMax } = billed
-  const read = inputTold(billed)
+export function mostOf(billable: Billable): Nanodollars | undefined {
+  const { price, outputTokensMax } = billable
+  const read = inputTold(billable)
   if (read === undefined) return undefined
   const usage = { ...read, outputTokens: outputTokensMax }
   return costOf(usage, price).nanodollars + surchargeOf(usage, price).nanodollars
 }
 
-function usageTold({ meter: { usage }, keepsLong }: Billed): Usage | undefined {
+function usageTold({ meter: { usage }, keepsLong }: Billable): Usage | undefined {
   return usage && keepsLong ? { ...usage, cacheWriteLongTokens: usage.cacheWriteTokens } : usage
 }
 
 /** What no tokenizer and no provider can count, whatever it says. */
-function isPossible(usage: Usage, billed: Billed): boolean {
+function isPossible(usage: Usage, billable: Billable): boolean {
   return (
-    isInputPossible(usage, billed) &&
+    isInputPossible(usage, billable) &&
     isCount(usage.outputTokens) &&
     isCount(usage.reasoningTokens) &&
-    usage.outputTokens <= billed.outputTokensMax &&
+    usage.outputTokens <= billable.outputTokensMax &&
     usage.reasoningTokens <= usage.outputTokens
   )
 }
 
-function isInputPossible(usage: Usage, { inputTokensPossible }: Billed): boolean {
+function isInputPossible(usage: Usage, { inputTokensPossible }: Billable): boolean {
   const { inputTokens, cachedTokens, cacheWriteTokens, cacheWriteLongTokens } = usage
   const { audioTokens = 0, webSearches = 0 } = usage
   return (
@@ -111,12 +112,12 @@ function isCount(value: number): boolean {
 const UNSEEN_TOKENS_PER_MS = 0.15
 
 /** What came of a model's work, counted here. A part the provider did count is believed. */
-function estimate(billed: Billed): Usage {
-  const { meter, outputTokensMax, unseenMs } = billed
+function estimate(billable: Billable): Usage {
+  const { meter, outputTokensMax, unseenMs } = billable
   const written = likelyTokens(meter.outputBytes) + Math.ceil(unseenMs * UNSEEN_TOKENS_PER_MS)
   const told = meter.usage?.outputTokens ?? 0
   return {
-    ...withSearches(inputTold(billed) ?? inputUntold(billed), billed),
+    ...withSearches(inputTold(billable) ?? inputUntold(billable), billable),
     outputTokens: Math.min(Math.max(written, isCount(told) ? told : 0), outputTokensMax),
   }
 }
@@ -125,7 +126,7 @@ function estimate(billed: Billed): Usage {
 const TOKENS_PER_SEARCH_LIKELY = 8_000
 
 /** Everything is read again after each search, with all that was found: a count that came before leaves that out. */
-function withSearches(read: Usage, { meter, inputTokensPossible }: Billed): Usage {
+function withSearches(read: Usage, { meter, inputTokensPossible }: Billable): Usage {
   const { searches } = meter
   if (searches === 0 || read.webSearches !== undefined) return read
   const found = (TOKENS_PER_SEARCH_LIKELY * searches * (searches + 1)) / 2
@@ -134,9 +135,9 @@ function withSearches(read: Usage, { meter, inputTokensPossible }: Billed): Usag
 }
 
 /** What the provider says that it read, by what is billed differently. Nothing at all is what nobody reads. */
-function inputTold(billed: Billed): Usage | undefined {
-  const told = usageTold(billed)
-  if (told === undefined || told.inputTokens === 0 || !isInputPossible(told, billed)) return
+function inputTold(billable: Billable): Usage | undefined {
+  const told = usageTold(billable)
+  if (told === undefined || told.inputTokens === 0 || !isInputPossible(told, billable)) return
   return { ...told, outputTokens: 0, reasoningTokens: 0 }
 }
 
@@ -144,7 +145,7 @@ function inputTold(billed: Billed): Usage | undefined {
  * What was most likely read. Where bytes tell nothing about that, as of a document, a client that leaves on purpose
  * would have it for nothing: then it is all that was held for.
  */
-function inputUntold({ input, inputTokensMax, isCut }: Billed): Usage {
+function inputUntold({ input, inputTokensMax, isCut }: Billable): Usage {
   if (isCut && input.unbounded) {
     const heard = input.audio === true ? inputTokensMax : 0
     return { ...NO_USAGE, inputTokens: inputTokensMax, ...whereAny('audioTokens', heard) }

@@ -22,7 +22,7 @@ import type {
   Settlement,
 } from '../ledger/ledger.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { Bill, Billed } from './bill.ts'
+import type { Bill, Billable } from './bill.ts'
 import { billOf, mostOf, NOTHING } from './bill.ts'
 import { endedWith } from './ended-with.ts'
 import { Meter } from './meter.ts'
@@ -168,7 +168,7 @@ export class Books {
     if (this.#target === undefined || this.#meter.usage === undefined) return
     this.#isTrimmed = true
     if (!isTight(hold) || this.#target.searchesMax > 0) return
-    const most = mostOf(this.#billed(this.#target, undefined))
+    const most = mostOf(this.#billable(this.#target, undefined))
     if (most === undefined || most + this.#owed >= hold.amountNanodollars) return
     this.#parts.ledger.trim(hold.holdId, most + this.#owed).catch(() => {
       // What is held too much is freed by the settlement.
@@ -212,10 +212,10 @@ export class Books {
     const usage = failure instanceof GatewayError ? failure.details.usage : undefined
     if (usage !== undefined) this.#meter.see({ type: 'usage', usage }, this.#parts.clock)
     if (isUnbilled(failure) && !this.#meter.hasOutput) return NOTHING
-    return billOf(this.#billed(target, failure))
+    return billOf(this.#billable(target, failure))
   }
 
-  #billed(target: Prepared, failure: unknown): Billed {
+  #billable(target: Prepared, failure: unknown): Billable {
     const { call, model, inputTokens, outputTokensMax, hold } = this.#entry.admission
     const inputs = model.kind === 'embedding' ? Math.max(1, call.input.items) : 1
     const isCut = failure instanceof ClientGone
