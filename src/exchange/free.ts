@@ -79,14 +79,12 @@ export function freeAsk({ asking, caller, model }: Omit<FreeCall, 'reply'>): Ask
   }
 }
 
+type Ended = { readonly holdId: HoldId; readonly startedMs: number; readonly failure: unknown }
+
 async function settle(
   { ledger, clock }: FreeParts,
   { asking, caller, model }: FreeCall,
-  {
-    holdId,
-    startedMs,
-    failure,
-  }: { readonly holdId: HoldId; readonly startedMs: number; readonly failure: unknown },
+  { holdId, startedMs, failure }: Ended,
 ): Promise<void> {
   const { status, errorCode } = endedWith(failure)
   const settled = ledger.settle({
