@@ -1,5 +1,5 @@
-// A request at the door of the data plane: found among the routes, and turned into what the flow takes. Only what the
-// flow may know of HTTP comes along.
+// A request at the door of the data plane, turned into what the flow takes. Only what the flow may know of HTTP comes
+// along.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 import type { Credentials } from '../access/authenticate.ts'
@@ -8,9 +8,8 @@ import { GatewayError } from '../core/errors.ts'
 import type { Trace } from '../exchange/trace.ts'
 import type { Codec } from '../wire/codec.ts'
 import type { Body } from './body.ts'
-import { makeRouter } from './router.ts'
-import type { Arrival, Handler } from './routes.ts'
-import { ROUTES } from './routes.ts'
+import type { FoundRoute } from './find-route.ts'
+import type { Arrival } from './routes.ts'
 
 /** Headers that a provider may see; everything else of the client's stays here, its credentials above all. */
 const PROVIDER_HEADERS = [
@@ -26,49 +25,7 @@ const WIDER_WINDOW = /^context-1m\b/i
 /** Where clients name the conversation that a request belongs to. */
 const SESSION_HEADERS = ['x-session-id', 'session_id', 'session-id']
 
-const find = makeRouter<Handler>(ROUTES)
-
 export type Received = { readonly message: IncomingMessage; readonly body: Body }
-
-type FoundRoute = { readonly handler: Handler; readonly path: string; readonly id: string }
-
-/** The handler of a path, and the id in it. Needs no key: a wrong path is a wrong path for everyone. */
-export function findRoute(method: string, path: string): FoundRoute {
-  const found = find(method, path)
-  switch (found.found) {
-    case 'route':
-      return found
-    case 'other methods':
-      throw otherMethods(path, method, found.methods)
-    case 'nothing':
-      throw nothingAt(path)
-  }
-}
-
-export function otherMethods(
-  path: string,
-  method: string,
-  methods: readonly string[],
-): GatewayError {
-  return new GatewayError(
-    'method_not_allowed',
-    `${path} answers ${methods.join(' and ')}, not ${method}`,
-    { allow: methods },
-  )
-}
-
-export function nothingAt(path: string): GatewayError {
-  return new GatewayError('not_found', `there is nothing at ${path.slice(0, 200)}${hintFor(path)}`)
-}
-
-/** Clients of one family want a base URL that ends in /v1, those of the other add it themselves: most confuse them once. */
-function hintFor(path: string): string {
-  const isPlace = (other: string): boolean => find('POST', other).found !== 'nothing'
-  if (isPlace(`/v1${path}`)) return ': let the base URL of this client end in /v1'
-  return path.startsWith('/v1/') && isPlace(path.slice('/v1'.length))
-    ? ': leave /v1 out of the base URL of this client, which adds it itself'
-    : ''
-}
 
 /** What the flow is given of a request. */
 export class HttpArrival implements Arrival {
