@@ -6,18 +6,14 @@ import type { Credentials } from '../access/authenticate.ts'
 import type { Endpoint } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Trace } from '../exchange/trace.ts'
+import { SCRIPT_HEADER } from '../providers/sandbox/script.ts'
 import type { Codec } from '../wire/codec.ts'
 import type { Body } from './body.ts'
 import type { FoundRoute } from './find-route.ts'
 import type { Arrival } from './routes.ts'
 
 /** Headers that a provider may see; everything else of the client's stays here, its credentials above all. */
-const PROVIDER_HEADERS = [
-  'anthropic-version',
-  'anthropic-beta',
-  'openai-beta',
-  'x-tollgate-sandbox',
-]
+const PROVIDER_HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta', SCRIPT_HEADER]
 
 /** Betas that open a larger window than requests are held for: an operator has them for all (`providers.NAME.betas`). */
 const WIDER_WINDOW = /^context-1m\b/i
