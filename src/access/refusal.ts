@@ -106,9 +106,7 @@ export class StaleKey extends GatewayError {
     super(
       'overloaded',
       'the settings of this API key changed while the request arrived: try again',
-      {
-        retryAfterSeconds: 1,
-      },
+      { retryAfterSeconds: 1 },
     )
   }
 }

@@ -150,10 +150,7 @@ export class Books {
       throw new GatewayError(
         'ledger_unavailable',
         'the cost of this answer could not be recorded',
-        {
-          shouldRetry: false,
-          cause,
-        },
+        { shouldRetry: false, cause },
       )
     }
   }

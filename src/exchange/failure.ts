@@ -49,11 +49,7 @@ export async function readFailure(
     return new GatewayError(
       'provider_rate_limited',
       'the provider limits how often it may be called',
-      {
-        ...retryAfter(answer, complaint),
-        unbilled: true,
-        cause,
-      },
+      { ...retryAfter(answer, complaint), unbilled: true, cause },
     )
   }
   // Somebody on the way gave up waiting: whoever was to answer may have worked, and bill it.
