@@ -59,42 +59,53 @@ export const NO_COST: WorstCase = {
 export function worstCase(
   question: WorstCaseQuestion,
 ): WorstCase & { readonly inputTokens: number } {
-  const { model, input, output } = question
-  const choices = BigInt(output.choices)
+  const { model, output } = question
   let inputTokens = 0
   let fixed = 0n
-  let perOutputToken = 0n
+  let outputRate = 0n
   // The two maxima may come from different targets: then the sum is above any single one, which is still a bound.
   for (const targets of [model.targets, model.fallbacks]) {
     for (const target of targets) {
       if (question.mayReach?.(target) === false) continue
-      const bound = inputBound(input, model.kind, target)
-      const least = Math.min(bound, question.inputTokensOf?.(target) ?? bound)
-      const raised = Math.ceil(least * (question.raiseOf?.(target) ?? 1))
-      const tokens = Math.min(raised, inputMost(input, model.kind, target))
-      const searches = question.searchesMaxOf?.(target) ?? 0
-      // Before each search and after the last, everything is read again, with all that was found.
-      const read = searches === 0 ? tokens : target.context * (searches + 1)
-      const rates = dearestRates(target.price, read)
-      inputTokens = Math.max(inputTokens, tokens)
-      const isUnasked = target.writesCacheUnasked && input.cacheWrites === 'none'
-      const rate = inputRate(rates, isUnasked ? 'short' : input.cacheWrites)
-      fixed = max(
-        fixed,
-        BigInt(read) * (rate + heardRate(input, target)) + feesOf(target, searches),
-      )
-      perOutputToken = max(perOutputToken, rates.output * choices)
+      const worst = worstAt(target, question)
+      inputTokens = Math.max(inputTokens, worst.inputTokens)
+      fixed = max(fixed, worst.fixed)
+      outputRate = max(outputRate, worst.outputRate)
     }
   }
   const preset = model.kind === 'embedding' ? 0 : (model.defaultOutput ?? model.maxOutput ?? 0)
   return {
     inputTokens,
     fixedPicodollars: fixed,
-    outputTokenPicodollars: perOutputToken,
+    outputTokenPicodollars: outputRate * BigInt(output.choices),
     outputTokens: output.tokensMax ?? preset,
     outputTokensFrom: output.tokensMax === undefined ? 'default' : 'client',
     outputTokensMinimum: outputMinimum(output, model),
   }
+}
+
+function worstAt(target: Target, question: WorstCaseQuestion) {
+  const { input } = question
+  const inputTokens = inputTokensAt(target, question)
+  const searches = question.searchesMaxOf?.(target) ?? 0
+  // Before each search and after the last, everything is read again, with all that was found.
+  const read = searches === 0 ? inputTokens : target.context * (searches + 1)
+  const rates = dearestRates(target.price, read)
+  const isUnasked = target.writesCacheUnasked && input.cacheWrites === 'none'
+  const rate = inputRate(rates, isUnasked ? 'short' : input.cacheWrites)
+  return {
+    inputTokens,
+    fixed: BigInt(read) * (rate + heardRate(input, target)) + feesOf(target, searches),
+    outputRate: rates.output,
+  }
+}
+
+function inputTokensAt(target: Target, question: WorstCaseQuestion): number {
+  const { kind } = question.model
+  const bound = inputBound(question.input, kind, target)
+  const least = Math.min(bound, question.inputTokensOf?.(target) ?? bound)
+  const raised = Math.ceil(least * (question.raiseOf?.(target) ?? 1))
+  return Math.min(raised, inputMost(question.input, kind, target))
 }
 
 type Window = Pick<Target, 'context' | 'imageTokens'>
