@@ -75,14 +75,16 @@ export function buildCatalog(parts: CatalogParts): Catalog {
     ...parts.sandbox.map(sandboxEntry),
     ...(parts.entries ?? mainEntries(parts.providers)),
   ]
+  const providers = new Map(parts.providers.map((provider) => [provider.name, provider]))
   const known = new Map<string, Known>()
   const context: Context = {
     parts,
+    providers,
     entries: new Map(entries.map((entry) => [entry.id, entry])),
     knownOf: (reference) => {
       const { provider, model, isList } = reference
       const name = `${targetName(provider, model)}${isList ? ' by list' : ''}`
-      const found = known.get(name) ?? knownOf(parts, reference)
+      const found = known.get(name) ?? lookUp(parts, providers, reference)
       known.set(name, found)
       return found
     },
@@ -98,6 +100,7 @@ export function buildCatalog(parts: CatalogParts): Catalog {
 
 type Context = {
   readonly parts: CatalogParts
+  readonly providers: ReadonlyMap<string, CatalogProvider>
   readonly entries: ReadonlyMap<string, ModelEntry>
   /** Looked up once for each; the price library takes its time. */
   readonly knownOf: (reference: Reference) => Known
@@ -151,44 +154,35 @@ function resolveModel(context: Context, entry: ModelEntry): Model {
   }
 }
 
+type TargetQuestion = {
+  readonly entry: ModelEntry
+  readonly kind: ModelKind
+  readonly target: TargetEntry
+  readonly role: 'target' | 'fallback'
+}
+
 /** The target with all that a request needs to know of it, or a sentence on why it cannot be used. */
-function resolveTarget(
-  context: Context,
-  { entry, kind, target, role }: TargetQuestion,
-): Target | string {
-  const { parts } = context
+function resolveTarget(context: Context, question: TargetQuestion): Target | string {
+  const { entry, kind, target, role } = question
   const name = targetName(target.provider, target.model)
-  const reason = parts.leftOut.get(target.provider)
+  const reason = context.parts.leftOut.get(target.provider)
   if (reason !== undefined) return `${name} is left out: ${reason}`
-  // What the operator says of the model holds for its targets; a fallback may be quite another model.
   const isOwn = role === 'target'
   const known = isOwn ? knownOfOwn(context, entry, target) : context.knownOf(target)
   if (known.kind !== undefined && known.kind !== kind) {
     return `${name} is left out: it is ${withArticle(known.kind)} model, and ${entry.id} is ${withArticle(kind)} model`
   }
-  const prefer = <Fact>(written: Fact | undefined, found: Fact | undefined): Fact | undefined =>
-    isOwn ? (written ?? found) : (found ?? written)
-  const like = priceLike(context, entry, new Set())
-  if (isOwn && entry.priceLike !== undefined && like === undefined) {
-    return `${name} is to cost what ${entry.priceLike} costs, which has no price: set price, or another price_like, for ${entry.id}`
-  }
-  const price = prefer(entry.price ?? like, known.price)
-  if (price === undefined) {
-    const without = `${name} has no price in the price data`
-    const isKnown = (each: TargetEntry) => knownOfOwn(context, entry, each).price !== undefined
-    return entry.targets.some(isKnown)
-      ? `${without}, and a price set for ${entry.id} would replace those of its other targets: give ${target.model} an entry of its own, with price or price_like`
-      : `${without}: set price or price_like for ${entry.id}, or price: free`
-  }
-  const window = prefer(entry.context, known.context)
+  const price = resolvePrice(context, question, known)
+  if (typeof price === 'string') return price
+  const window = prefer(role, entry.context, known.context)
   if (window === undefined)
     return `${name} has no known context window: set context for ${entry.id}`
-  const maxOutput = prefer(entry.maxOutput, known.maxOutput)
+  const maxOutput = prefer(role, entry.maxOutput, known.maxOutput)
   if (maxOutput === undefined && kind === 'chat') {
     return `${name} has no known output limit: set max_output for ${entry.id}`
   }
-  const provider = parts.providers.find((each) => each.name === target.provider)
-  const reasons = certain(prefer(entry.abilities.reasoning, known.abilities.reasoning))
+  const provider = context.providers.get(target.provider)
+  const reasons = certain(prefer(role, entry.abilities.reasoning, known.abilities.reasoning))
   return {
     provider: target.provider,
     model: target.model,
@@ -213,11 +207,33 @@ function certain(ability: boolean | 'unknown' | undefined): boolean | undefined 
   return ability === 'unknown' ? undefined : ability
 }
 
-type TargetQuestion = {
-  readonly entry: ModelEntry
-  readonly kind: ModelKind
-  readonly target: TargetEntry
-  readonly role: 'target' | 'fallback'
+/** What it costs, or a sentence on why nobody knows. */
+function resolvePrice(
+  context: Context,
+  { entry, target, role }: TargetQuestion,
+  known: Known,
+): Price | string {
+  const name = targetName(target.provider, target.model)
+  const like = priceLike(context, entry, new Set())
+  if (role === 'target' && entry.priceLike !== undefined && like === undefined) {
+    return `${name} is to cost what ${entry.priceLike} costs, which has no price: set price, or another price_like, for ${entry.id}`
+  }
+  const price = prefer(role, entry.price ?? like, known.price)
+  if (price !== undefined) return price
+  const without = `${name} has no price in the price data`
+  const isKnown = (each: TargetEntry) => knownOfOwn(context, entry, each).price !== undefined
+  return entry.targets.some(isKnown)
+    ? `${without}, and a price set for ${entry.id} would replace those of its other targets: give ${target.model} an entry of its own, with price or price_like`
+    : `${without}: set price or price_like for ${entry.id}, or price: free`
+}
+
+/** What the operator says of the model holds for its targets; a fallback may be quite another model. */
+function prefer<Fact>(
+  role: TargetQuestion['role'],
+  written: Fact | undefined,
+  found: Fact | undefined,
+): Fact | undefined {
+  return role === 'target' ? (written ?? found) : (found ?? written)
 }
 
 /** The price of another entry, or of provider/model. */
@@ -250,12 +266,12 @@ type Known = {
 }
 
 /** All that anybody but the operator knows of a provider's model. */
-function knownOf(parts: CatalogParts, reference: Reference): Known {
+function lookUp(parts: CatalogParts, providers: Context['providers'], reference: Reference): Known {
   if (reference.provider === SANDBOX) {
     const model = parts.sandbox.find(({ id }) => id === reference.model)
     return { abilities: UNKNOWN_ABILITIES, ...model, imageTokens: IMAGE_TOKENS_MAX }
   }
-  const provider = parts.providers.find(({ name }) => name === reference.provider)
+  const provider = providers.get(reference.provider)
   const list = reference.isList
     ? (parts.priceLists.get(reference.provider) ?? null)
     : (provider?.priceList ?? null)
@@ -276,7 +292,7 @@ function knownOf(parts: CatalogParts, reference: Reference): Known {
 /** What is known of an entry's own target: by its name, or where that is a free one, by what else it may be called. */
 function knownOfOwn(context: Context, entry: ModelEntry, target: TargetEntry): Known {
   const known = context.knownOf(target)
-  const provider = context.parts.providers.find(({ name }) => name === target.provider)
+  const provider = context.providers.get(target.provider)
   if (provider?.hasFreeNames !== true || factsOf(target.model) !== undefined) return known
   const alsoKnownAs = otherNames(context, entry)
   const facts = alsoKnownAs.map(factsOf).find((each) => each !== undefined)
