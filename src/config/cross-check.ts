@@ -56,12 +56,22 @@ function checkModel(
   model: ModelSettings,
 ): readonly Problem[] {
   const problems: Problem[] = []
-  const refuse = (where: Path, message: string): void => {
+  const refuse: Refuse = (where, message) => {
     problems.push({ path: pathOf(['models', id, ...where]), message })
   }
   if (id.startsWith(`${SANDBOX}-`)) {
     refuse([], 'begins with sandbox-, which is kept for the sandbox: choose another name')
   }
+  checkTargets(providers, model, refuse)
+  checkPrice(model, refuse)
+  checkLimits(model, refuse)
+  return problems
+}
+
+/** Notes what is wrong at a place inside the model. */
+type Refuse = (where: Path, message: string) => void
+
+function checkTargets(providers: ReadonlySet<string>, model: ModelSettings, refuse: Refuse): void {
   for (const role of ['targets', 'fallbacks'] as const) {
     const seen = new Set<string>()
     for (const [index, { provider, model: name }] of model[role].entries()) {
@@ -74,17 +84,22 @@ function checkModel(
       seen.add(target)
     }
   }
-  const { price, priceLike, context = Infinity, maxOutput = 0, defaultOutput = 0 } = model
+}
+
+function checkPrice({ kind, price, priceLike }: ModelSettings, refuse: Refuse): void {
   if (price !== undefined && priceLike !== undefined) {
     refuse(['price_like'], 'contradicts price: keep one of the two')
   }
-  const isChat = model.kind !== 'embedding'
-  if (typeof price === 'object' && price.output === undefined && isChat) {
+  if (typeof price === 'object' && price.output === undefined && kind !== 'embedding') {
     refuse(['price', 'output'], 'is missing: only a model with kind: embedding has no output')
   }
-  if (maxOutput > context) refuse(['max_output'], 'cannot be larger than context')
-  if (defaultOutput > (model.maxOutput ?? Infinity)) {
+}
+
+function checkLimits({ context, maxOutput, defaultOutput }: ModelSettings, refuse: Refuse): void {
+  if (maxOutput !== undefined && maxOutput > (context ?? Infinity)) {
+    refuse(['max_output'], 'cannot be larger than context')
+  }
+  if (defaultOutput !== undefined && defaultOutput > (maxOutput ?? Infinity)) {
     refuse(['default_output'], 'cannot be larger than max_output')
   }
-  return problems
 }
