@@ -20,7 +20,7 @@ import { demandOpen, sessionOf } from './own-session.ts'
 import { demandBrowser, storeFor, visitOf, type PeopleParts } from './parts.ts'
 import { hashPassword, passwordProblem } from './password.ts'
 import { subjectOf } from './people.ts'
-import { proofTries, proven, type Caller } from './proof.ts'
+import { demandPassword, proofTries, type Caller } from './proof.ts'
 import { signedInAnswer } from './signed-in-answer.ts'
 import { tokenHandlers } from './token-handlers.ts'
 
@@ -57,7 +57,7 @@ function accountHandlers(
       const { name } = call.body
       const fields = { before: { name: call.person.name }, after: { name } }
       const work = (tx: Tx) => updatePerson(tx, call.person.id, { name })
-      await recorded(parts, call, { action: 'person.change', ...fields, work })
+      await changeOwn(parts, call, { action: 'person.change', ...fields, work })
       return read(call.person)
     },
 
@@ -65,15 +65,14 @@ function accountHandlers(
       const { person, body } = call
       const email = checkedEmail(body.email)
       const session = await sessionOf(parts, call)
-      await proven(parts, call, { password: body.password, field: 'password' })
+      await demandPassword(parts, call, { password: body.password, field: 'password' })
       if (email === person.email) return read(person)
-      const store = storeFor(parts, call)
-      await changeInTurn(store, async (tx) => {
+      const fields = { before: { email: person.email }, after: { email } }
+      const work = async (tx: Tx): Promise<void> => {
         await demandOpen(tx, session)
         await chooseEmail(tx, person, { email, session: session.id })
-        const fields = { before: { email: person.email }, after: { email } }
-        await recordChange(store, tx, { action: 'person.change', ...subjectOf(person), ...fields })
-      })
+      }
+      await changeOwn(parts, call, { action: 'person.change', ...fields, work })
       return read({ ...person, email })
     },
 
@@ -82,14 +81,14 @@ function accountHandlers(
       const session = await sessionOf(parts, call)
       const problem = passwordProblem(body.password, person.email)
       if (problem !== undefined) throw invalidValue('password', problem)
-      await proven(parts, call, { password: body.current, field: 'current' })
+      await demandPassword(parts, call, { password: body.current, field: 'current' })
       const hash = await hashPassword(body.password)
       const work = async (tx: Tx): Promise<void> => {
         await demandOpen(tx, session)
         await setPassword(parts.store, tx, { personId: person.id, hash })
         await deleteSessions(tx, { personId: person.id, except: session.id })
       }
-      await recorded(parts, call, { action: 'person.set_password', work })
+      await changeOwn(parts, call, { action: 'person.set_password', work })
       return { done: true }
     },
   }
@@ -101,7 +100,7 @@ function twoFactorHandlers(
   return {
     async startTwoFactor(call) {
       const { password } = call.body
-      await proven(parts, call, { password, field: 'password' })
+      await demandPassword(parts, call, { password, field: 'password' })
       const setup = await (await parts.signIn()).startTwoFactor(visitOf(call), password)
       if (setup === undefined) {
         throw new AdminError('wrong_state', sentence('two_factor_on'))
@@ -119,26 +118,26 @@ function twoFactorHandlers(
         throw invalidValue('code', sentence('code_wrong'))
       }
       await takeTriesBack(store, tries)
-      await recorded(parts, call, twoFactorChange(true))
+      await changeOwn(parts, call, twoFactorChange(true))
       call.setHeader('set-cookie', cookies)
       return { done: true }
     },
 
     async endTwoFactor(call) {
       const { password } = call.body
-      await proven(parts, call, { password, field: 'password' })
+      await demandPassword(parts, call, { password, field: 'password' })
       const cookies = await (await parts.signIn()).endTwoFactor(visitOf(call), password)
-      await recorded(parts, call, twoFactorChange(false))
+      await changeOwn(parts, call, twoFactorChange(false))
       if (cookies !== undefined) call.setHeader('set-cookie', cookies)
       return { done: true }
     },
 
     async newRecoveryCodes(call) {
       const { password } = call.body
-      await proven(parts, call, { password, field: 'password' })
+      await demandPassword(parts, call, { password, field: 'password' })
       const codes = await (await parts.signIn()).newRecoveryCodes(visitOf(call), password)
       if (codes === undefined) throw new AdminError('wrong_state', sentence('two_factor_off'))
-      await recorded(parts, call, { action: 'person.new_recovery_codes' })
+      await changeOwn(parts, call, { action: 'person.new_recovery_codes' })
       return { recovery_codes: [...codes] }
     },
   }
@@ -172,7 +171,7 @@ function sessionHandlers(
         const count = await deleteSessions(tx, ended)
         if (count === 0) throw new AdminError('not_found', sentence('session_unknown'))
       }
-      await recorded(parts, call, { action: 'person.sign_out', work })
+      await changeOwn(parts, call, { action: 'person.sign_out', work })
       return { done: true }
     },
 
@@ -183,7 +182,7 @@ function sessionHandlers(
         await deleteSessions(tx, { personId })
         await deleteAccessTokens(tx, personId)
       }
-      await recorded(parts, call, { action: 'person.sign_out_everywhere', work })
+      await changeOwn(parts, call, { action: 'person.sign_out_everywhere', work })
       call.setHeader('set-cookie', await (await parts.signIn()).signOut(visitOf(call)))
       return { done: true }
     },
@@ -195,18 +194,18 @@ function twoFactorChange(isOn: boolean) {
   return { action, before: { two_factor: !isOn }, after: { two_factor: isOn } } as const
 }
 
-type Recorded = {
+type OwnChange = {
   readonly action: AuditAction
   readonly before?: Readonly<Record<string, unknown>>
   readonly after?: Readonly<Record<string, unknown>>
   readonly work?: (tx: Tx) => Promise<unknown>
 }
 
-/** A change of one's own account, with its record in the same transaction. */
-async function recorded(
+/** With its record in the same transaction. */
+async function changeOwn(
   parts: PeopleParts,
   call: Caller,
-  { action, before = {}, after = {}, work }: Recorded,
+  { action, before = {}, after = {}, work }: OwnChange,
 ): Promise<void> {
   const store = storeFor(parts, call)
   await changeInTurn(store, async (tx) => {

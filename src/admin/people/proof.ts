@@ -15,7 +15,7 @@ export type Caller = Pick<
 >
 
 /** Asks for the password once more, and not any number of times: whoever guesses here has a session already. */
-export async function proven(
+export async function demandPassword(
   parts: PeopleParts,
   call: Caller,
   { password, field }: { readonly password: string; readonly field: string },

@@ -19,7 +19,7 @@ import { TOKEN_DAYS_MAX, type profileRoutes } from '../contract/profile.ts'
 import { AdminError, invalidValue } from '../error.ts'
 import { demandOpen, sessionOf } from './own-session.ts'
 import { demandBrowser, storeFor, type PeopleParts } from './parts.ts'
-import { proven, type Caller } from './proof.ts'
+import { demandPassword, type Caller } from './proof.ts'
 import { refusal } from './refuse.ts'
 
 export function tokenHandlers(
@@ -44,7 +44,7 @@ export function tokenHandlers(
         throw await refusal(store, { ...attempt, subjectName: name }, error)
       }
       const expiresAt = expiryOf(body.expires_at, store.clock.now())
-      await provenIfPossible(parts, call, body.password)
+      await demandPasswordIfAny(parts, call, body.password)
       return changeInTurn(store, async (tx) => {
         await demandOpen(tx, session)
         const given = { personId: person.id, name, permissions, expiresAt }
@@ -69,7 +69,7 @@ export function tokenHandlers(
 }
 
 /** Whoever comes by single sign-on alone has no password to be asked for. */
-async function provenIfPossible(
+async function demandPasswordIfAny(
   parts: PeopleParts,
   call: Caller,
   password: string | undefined,
@@ -77,7 +77,7 @@ async function provenIfPossible(
   const stored = await findPerson(parts.store.db, { id: call.person.id })
   if (stored?.hasPassword !== true) return
   if (password === undefined) throw invalidValue('password', sentence('password_needed'))
-  await proven(parts, call, { password, field: 'password' })
+  await demandPassword(parts, call, { password, field: 'password' })
 }
 
 function expiryOf(text: string, now: number): number {
