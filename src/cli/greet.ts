@@ -1,0 +1,52 @@
+// What a person at a terminal wants to know once the gateway serves: where, how to become its first administrator, and how
+// to make the first call.
+import { adminUrlOf } from '../config/admin-url.ts'
+import type { Config } from '../config/load.ts'
+import type { ConfigSource } from '../config/written.ts'
+import { listKeys } from '../store/keys.ts'
+import type { Store } from '../store/open.ts'
+import { hasPeople } from '../store/people.ts'
+import { withStore } from './context.ts'
+import { printHint } from './output.ts'
+
+type Started = { readonly config: Config; readonly source: ConfigSource }
+
+export async function greet({ config, source }: Started, url: string): Promise<void> {
+  printHint(`Tollgate is listening on ${url}`)
+  const { setupUrl, isKeyless } = await withStore(config, async (store) => ({
+    setupUrl: await makeSetupUrl(store, adminUrlOf(config, url)),
+    isKeyless: (await listKeys(store, { limit: 1 })).length === 0,
+  }))
+  if (setupUrl !== undefined) {
+    printHint(`
+There is no administrator yet. Open this link to become the first one; it works once, for 24 hours:
+
+  ${setupUrl}
+`)
+  }
+  if (isKeyless) {
+    const file = source.options?.config
+    const withFile = file === undefined ? '' : ` --config ${JSON.stringify(file)}`
+    printHint(`
+There is no key yet. Create one in the interface, or paste this in another terminal, ${whereToPaste(source)}:
+
+  export TOLLGATE_API_KEY=$(npx tollgate keys create${withFile} --name demo --models sandbox-chat --budget 1 --secret-only)
+  curl ${url}/v1/chat/completions -H "Authorization: Bearer $TOLLGATE_API_KEY" -H "content-type: application/json" \\
+    -d '{"model":"sandbox-chat","messages":[{"role":"user","content":"Hello"}]}'
+`)
+  }
+}
+
+/** Commands in another terminal find the database that is served here by the same file and variables. */
+function whereToPaste({ env }: ConfigSource): string {
+  const variables = ['TOLLGATE_CONFIG', 'TOLLGATE_DATABASE'].filter((name) => env[name])
+  return ['in this folder', ...variables.map((name) => `with the same ${name}`)].join(', ')
+}
+
+/** Where the first administrator sets the password; undefined once there is anybody. */
+async function makeSetupUrl(store: Store, base: string): Promise<string | undefined> {
+  if (await hasPeople(store.db)) return undefined
+  const { linkUrl, makeSetupLink } = await import('../admin/people/links.ts')
+  const token = await makeSetupLink(store)
+  return token && linkUrl({ kind: 'setup', token }, base)
+}
