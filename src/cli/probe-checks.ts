@@ -1,5 +1,5 @@
-// What a gateway must do, as a table: each line a request, what the specification (parts 4, 5 and 7) expects of the
-// answer, and how that is told. No calls are made here.
+// What a gateway must do, as a table: each line a request, what is promised of the answer (README.md under Endpoints,
+// docs/using.md under Which header, docs/errors.md), and how that is told. No calls are made here.
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isObject, stringOf } from '../core/json.ts'
 import type { ProbeRequest, Seen } from './probe-call.ts'
@@ -163,7 +163,7 @@ function isChatCompletion({ id, object, choices }: JsonObject): boolean {
   )
 }
 
-/** Part 4: every endpoint answers, whole and streamed. */
+/** Every endpoint answers, whole and streamed. */
 function answers(post: Post, models: Models): readonly (Check | Skipped)[] {
   const { path, whole, lastEvent } = post
   const name = `POST ${path}`
@@ -192,7 +192,7 @@ function answers(post: Post, models: Models): readonly (Check | Skipped)[] {
   ]
 }
 
-/** Part 5: the family's header with a known key, and nothing else. */
+/** The family's header with a known key opens, and nothing else. */
 function wrongKeys(endpoint: Endpoint | Post, models: Models): readonly Check[] {
   const { method, path, header } = endpoint
   const body = 'body' in endpoint ? endpoint.body(models[endpoint.kind] ?? 'any') : undefined
@@ -215,7 +215,7 @@ function wrongKeys(endpoint: Endpoint | Post, models: Models): readonly Check[] 
   ]
 }
 
-/** Part 7: what is refused, by status and error object. */
+/** What is refused, by status and error object. */
 function wrongRequests(post: Post, models: Models): readonly (Check | Skipped)[] {
   const { path, kind } = post
   const refused = (how: string, body: JsonObject, [status, code]: [number, string]): Check => ({

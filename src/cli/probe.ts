@@ -1,5 +1,5 @@
-// `tollgate probe`: the specification's tables of endpoints, headers and errors against a running gateway, one line
-// each. What an application's owner repeats before switching; it needs nothing but the application's key.
+// `tollgate probe`: the tables of endpoints, headers and errors (probe-checks.ts) against a running gateway, one line each.
+// What an application's owner repeats before switching; it needs nothing but the application's key.
 import { Option, type Command } from 'commander'
 
 import { demand } from './demand.ts'
