@@ -7,6 +7,7 @@ import type { Store } from '../store/open.ts'
 import { common, lookAtStore, readPlace, withStore, type CommonOptions } from './context.ts'
 import { argument, UsageError } from './failure.ts'
 import { periodOption, weekStartOption } from './key-options.ts'
+import { BUDGET_RANGE } from './options.ts'
 import { printNote } from './output.ts'
 import { printFrame } from './print-account.ts'
 
@@ -30,7 +31,7 @@ export function addFrame(program: Command): void {
     )
     .option(
       '--budget <usd>',
-      'what all keys together may spend in a period, from 0 to 9000000',
+      `what all keys together may spend in a period, ${BUDGET_RANGE}`,
       argument(parseBudget),
     )
     .addOption(periodOption('when it starts anew'))

@@ -31,11 +31,11 @@ import { demand } from './demand.ts'
 import { argument, UsageError } from './failure.ts'
 import { settingsOf, settingsOptions, type SettingsOptions } from './key-options.ts'
 import { keyTable, secretText } from './key-text.ts'
-import { fromNone, readBudget, readDuration, readList } from './options.ts'
+import { BUDGET_RANGE, fromNone, readBudget, readDuration, readList } from './options.ts'
 import { moment, printJson, printNote, printText } from './output.ts'
 import { printKey } from './print-account.ts'
 
-const BUDGET = 'what it may spend in a period, from 0 to 9000000, or none'
+const BUDGET = `what it may spend in a period, ${BUDGET_RANGE}, or none`
 
 export function addKeys(program: Command): void {
   const keys = program

@@ -1,6 +1,6 @@
 // Reading the values of options: each reader throws a sentence on what to write instead. `none` stays a word here,
 // because the option parser takes null for an option without a value.
-import { parseBudget } from '../core/money.ts'
+import { BUDGET_MAX, formatUsd, parseBudget } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { parseDuration } from '../core/units.ts'
 
@@ -15,6 +15,9 @@ export type OrNone<Value> = Value | 'none'
 export function fromNone<Value>(value: OrNone<Value> | undefined): Value | null | undefined {
   return value === 'none' ? null : value
 }
+
+/** What a budget may be, in the words of an option. */
+export const BUDGET_RANGE = `from 0 to ${formatUsd(BUDGET_MAX)}`
 
 /** An amount of USD, or none. */
 export function readBudget(text: string): OrNone<Nanodollars> {
