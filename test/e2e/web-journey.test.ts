@@ -153,10 +153,15 @@ describe('from the first start to a revoked key', () => {
     for (const each of [secret, oldSecret]) assert.equal((await ask(each, 'Hello')).status, 200)
   })
 
-  test('of two secrets the page tells which is used, and the old one is ended early', async () => {
+  test('of two secrets the page tells which is used, that a third ends one, and the old one is ended early', async () => {
     await page.getByText('not used yet').waitFor({ state: 'hidden' })
     assert.equal(await page.getByText(/^last used /).count(), 2)
     await picture(page, 'journey-6-two-secrets')
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    const end = `…${oldSecret.slice(-4)} stops working at once.`
+    await page.getByRole('dialog').getByText(end).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'End now' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'End old secret' }).click()
     await page.getByText('Old secret', { exact: true }).waitFor({ state: 'hidden' })

@@ -7,6 +7,7 @@ import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
+import { Notice } from '../../../parts/notice.tsx'
 import { useRefreshKeys } from '../key-in-brief.ts'
 import { SecretDialog } from '../secret/secret-dialog.tsx'
 import type { KeyDialogProps } from './dialog-props.ts'
@@ -14,7 +15,8 @@ import { OverlapField } from './overlap-field.tsx'
 
 const usual = 86_400
 
-export function RotateDialog({ keyInBrief: { id, name, masked }, onClose }: KeyDialogProps) {
+export function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
+  const { id, name, masked, old_secret: older } = keyInBrief
   const { t } = useTranslation()
   const format = useFormat()
   const now = useNow()
@@ -46,6 +48,7 @@ export function RotateDialog({ keyInBrief: { id, name, masked }, onClose }: KeyD
       error={rotate.error}
     >
       <p>{t('rotate.effect')}</p>
+      {older && <Notice tone="warn">{t('rotate.endsAtOnce', { masked: older.masked })}</Notice>}
       <OverlapField usual={usual} onChange={setOverlap} />
       {overlap !== undefined && (
         <p className="muted" role="status">
