@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openWebDesk } from '../support/web.ts'
+import { choose, openWebDesk } from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
 describe('by keyboard alone', () => {
@@ -67,6 +67,26 @@ describe('by keyboard alone', () => {
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.locator('button:focus', { hasText: 'Rotate secret' }).waitFor()
+  })
+
+  test('a dialog keeps the focus while it is at work, and when that fails', async () => {
+    const { promise: isCut, resolve: cut } = Promise.withResolvers<void>()
+    await page.route('**/pause', async (route) => {
+      await isCut
+      await route.abort()
+    })
+    await choose(page, 'keyboard demo', 'Pause')
+    assert.equal(await focused(), 'Cancel')
+    await tabTo(/^Pause key$/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Pause key', disabled: true }).waitFor()
+    assert.ok(await page.evaluate(`document.activeElement.matches('[role="dialog"]')`))
+    cut()
+    await page.getByRole('alert').waitFor()
+    assert.equal(await focused(), 'Pause key')
+    await page.unroute('**/pause')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
   })
 
   test('the key is revoked; the focus starts on Cancel', async () => {

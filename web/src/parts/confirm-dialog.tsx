@@ -1,5 +1,5 @@
-// Asks before something that cannot be taken back. The focus starts on Cancel, and the button names what it does. What is
-// on its way can no longer be cancelled: the answer may carry a secret.
+// Asks before something is done. The focus starts on Cancel, unless a field before it wants it, and the button names what
+// it does. What is on its way can no longer be cancelled: the answer may carry a secret.
 import { Button, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
@@ -32,12 +32,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         {children}
         {error && <ErrorAlert title={t('dialog.failed')} error={error} />}
         <Group justify="flex-end">
-          <Button
-            variant="default"
-            onClick={cancel}
-            disabled={isPending}
-            data-autofocus={isDangerous || undefined}
-          >
+          <Button variant="default" onClick={cancel} disabled={isPending} data-autofocus>
             {t('dialog.cancel')}
           </Button>
           <Button

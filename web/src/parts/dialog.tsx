@@ -1,7 +1,7 @@
 // A dialog that is there as long as it is rendered. When it goes, the focus returns to what opened it.
 import { Modal } from '@mantine/core'
-import { useEffect, useState } from 'react'
-import type { ReactNode } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import type { ReactNode, RefObject } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
 
 type DialogProps = {
@@ -14,9 +14,12 @@ type DialogProps = {
 
 export function Dialog({ title, onClose, children, size, closeOnClickOutside }: DialogProps) {
   const { t } = useTranslation()
+  const root = useRef<HTMLDivElement>(null)
   useReturnedFocus()
+  useKeptFocus(root)
   return (
     <Modal
+      ref={root}
       opened
       onClose={onClose}
       title={title}
@@ -38,6 +41,19 @@ function useReturnedFocus(): void {
     },
     [opener],
   )
+}
+
+/** A button at work is disabled and would lose the focus to the page behind: it waits on the dialog, and comes back. */
+function useKeptFocus(root: RefObject<HTMLDivElement | null>): void {
+  const atWork = useRef<Element>(null)
+  useEffect(() => {
+    const dialog = root.current?.querySelector<HTMLElement>('[role="dialog"]')
+    const focused = document.activeElement
+    if (focused?.matches(':disabled') && dialog?.contains(focused)) {
+      atWork.current = focused
+      dialog.focus()
+    } else if (focused === dialog && atWork.current instanceof HTMLElement) atWork.current.focus()
+  })
 }
 
 /** What has the focus; for an item of a menu, which will be gone, the button of the menu. */

@@ -101,6 +101,7 @@ function BulkValue({ action, value, onChange }: BulkValueProps) {
         label={label}
         searchable
         required
+        data-autofocus
         value={[...value]}
         onChange={onChange}
         data={(models.data ?? []).map(({ id }) => id)}
@@ -112,6 +113,7 @@ function BulkValue({ action, value, onChange }: BulkValueProps) {
       label={label}
       description={amount !== undefined && budgetWarning(amount, words)}
       required
+      data-autofocus={action !== 'revoke' || undefined}
       type={action === 'expiry' ? 'date' : 'text'}
       inputMode={action === 'budget' ? 'decimal' : undefined}
       error={action === 'budget' && text !== '' && amountProblem(text, words)}

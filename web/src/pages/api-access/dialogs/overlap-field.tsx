@@ -33,6 +33,7 @@ export function OverlapField({ usual, onChange }: OverlapFieldProps) {
     <>
       <NativeSelect
         label={t('rotate.overlap')}
+        data-autofocus
         value={choice}
         onChange={({ currentTarget }) => change({ choice: currentTarget.value })}
         data={offered.map((value) => ({ value, label: t(`rotate.seconds.${value}`) }))}
