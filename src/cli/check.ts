@@ -4,6 +4,8 @@ import type { Command } from 'commander'
 import { modelJson } from '../catalog/model-json.ts'
 import type { Config } from '../config/load.ts'
 import { ConfigError, type Problem } from '../config/problems.ts'
+import { secretProblems } from '../config/secret.ts'
+import { withOrigins } from '../config/written.ts'
 import type { Model } from '../catalog/models.ts'
 import { SANDBOX } from '../catalog/catalog.ts'
 import { formatUsd } from '../core/money.ts'
@@ -55,7 +57,8 @@ async function check(options: CommonOptions): Promise<Report> {
     file: config.path,
     problems: [
       ...config.unreadable.map(({ path, message }) => ({ path, message })),
-      ...database.problems,
+      ...secretProblems(config),
+      ...withOrigins(config, database.problems),
     ],
     config,
     models: catalogFor(config).list(),

@@ -272,6 +272,7 @@ describe('what is wrong', () => {
       ['admin.listen is where the server itself listens'],
     ],
     ['a prefix', 'keys: { prefix: T_ }', ['keys.prefix must be 1 to 16 lower-case letters']],
+    ['no beat', 'ledger: { beat: 0 }', ['ledger.beat must be more than nothing']],
     ['beats', 'ledger: { beat: 10s }', ['ledger.dead_after must be at least three beats']],
     ['workers on SQLite', 'server: { workers: 2 }', ['server.workers must be 1 with SQLite']],
     ['no kind', 'providers: { a: { api_key: k } }', ['providers.a.kind must be one of openai']],
@@ -291,6 +292,19 @@ describe('what is wrong', () => {
       'an address with more in it than an address',
       'providers: { a: { kind: openai, base_url: "http://me:word@127.0.0.1/v1?x=1" } }',
       ['providers.a.base_url must be an address alone'],
+    ],
+    [
+      'a list without a secret',
+      'providers: { a: { kind: openai, api_key: [] } }',
+      ['providers.a.api_key must be a secret, or a list of secrets'],
+    ],
+    [
+      'a secret that cannot be read, among mistakes',
+      'providers: { a: { kind: openai, api_key: "file:/no/such" }, b: { kind: x } }',
+      [
+        'providers.b.kind must be one of openai',
+        'providers.a.api_key names the file /no/such, which cannot be read (ENOENT)',
+      ],
     ],
     [
       'a secret of two lines',

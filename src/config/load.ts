@@ -23,6 +23,8 @@ export type Config = Omit<FileSettings, 'providers' | 'models'> & {
   readonly path: string | null
   /** The file and whatever it took values from: a change in any of them is a change of the configuration. */
   readonly files: readonly FileState[]
+  /** Which variable or option a value came from, by its path. */
+  readonly origins: Written['origins']
   /** The settings of the frame that the file names; the others are only the defaults. */
   readonly frameWritten: readonly string[]
   /** Where Tollgate keeps files of its own: beside the SQLite database, else `data`. */
@@ -46,11 +48,15 @@ export function loadConfig(source: ConfigSource): Config {
   const { data, problems } = check(withUsualProviders(document, source.env), written)
   const known = new Set(written.problems.map((problem) => problem.path))
   const all = [...written.problems, ...problems.filter((problem) => !known.has(problem.path))]
-  if (data === undefined || all.length > 0) throw new ConfigError(path, withOrigins(written, all))
+  if (data === undefined || all.length > 0) {
+    // What alone would leave a provider out is told, too: whoever mends the file mends it once.
+    throw new ConfigError(path, withOrigins(written, [...all, ...written.unreadable]))
+  }
   return freeze({
     ...data,
     path,
     files: written.files,
+    origins: written.origins,
     ...databasePlace(data.database, written),
     frameWritten: Object.keys(document['frame'] ?? {}),
     secret: readSecret(source),

@@ -15,6 +15,7 @@ import {
   oneOf,
   price,
   size,
+  someWait,
   text,
   timezone,
   wait,
@@ -115,11 +116,11 @@ const responses = z
 
 const ledger = z
   .strictObject({
-    beat: wait.prefault('3s'),
+    beat: someWait.prefault('3s'),
     dead_after: wait.prefault('15s'),
     keep_usage: duration.prefault('400d'),
   })
-  .refine(({ beat, dead_after }) => beat > 0 && dead_after >= 3 * beat, {
+  .refine(({ beat, dead_after }) => dead_after >= 3 * beat, {
     path: ['dead_after'],
     message: 'must be at least three beats: a node that misses one is not dead yet',
   })

@@ -9,24 +9,31 @@ import { makeFolder } from '../store/make-folder.ts'
 import { sqlitePath } from '../store/place.ts'
 import type { Config } from './load.ts'
 import { ConfigError } from './problems.ts'
+import type { Problem } from './problems.ts'
 
 const BYTES = 32
 const LENGTH_MIN = 16
 
 export function secretOf(config: Pick<Config, 'secret' | 'database' | 'dataFolder'>): string {
-  if (config.secret !== null) return longEnough(config.secret)
-  if (sqlitePath(config.database) === undefined) {
-    const message =
-      'is required with PostgreSQL, the same on every node: make one with `openssl rand -base64 32`'
-    throw new ConfigError(null, [{ path: 'TOLLGATE_SECRET', message }])
-  }
-  return readSecret(join(config.dataFolder, 'secret'))
+  const problems = secretProblems(config)
+  if (problems.length > 0) throw new ConfigError(null, problems)
+  return config.secret ?? readSecret(join(config.dataFolder, 'secret'))
 }
 
-function longEnough(secret: string): string {
-  if (secret.length >= LENGTH_MIN) return secret
-  const message = `is too short: it needs at least ${LENGTH_MIN} characters; make one with \`openssl rand -base64 32\``
-  throw new ConfigError(null, [{ path: 'TOLLGATE_SECRET', message }])
+/** What is wrong with the one that was given, or not given; nothing is read or made. */
+export function secretProblems({
+  secret,
+  database,
+}: Pick<Config, 'secret' | 'database'>): readonly Problem[] {
+  const wrong = (why: string): readonly Problem[] => [
+    { path: 'TOLLGATE_SECRET', message: `${why} make one with \`openssl rand -base64 32\`` },
+  ]
+  if (secret === null) {
+    const isMade = sqlitePath(database) !== undefined
+    return isMade ? [] : wrong('is required with PostgreSQL, the same on every node:')
+  }
+  if (secret.length >= LENGTH_MIN) return []
+  return wrong(`is too short: it needs at least ${LENGTH_MIN} characters;`)
 }
 
 function readSecret(path: string): string {

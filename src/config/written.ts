@@ -81,7 +81,7 @@ export function readWritten(source: ConfigSource): Written {
 
 /** The problems under the names of the variables and options that the values came from. */
 export function withOrigins(
-  { origins }: Written,
+  { origins }: Pick<Written, 'origins'>,
   problems: readonly Problem[],
 ): readonly Problem[] {
   return problems.map(({ path, message }) => ({ path: origins.get(path) ?? path, message }))

@@ -20,6 +20,12 @@ export const duration = written(
 /** A duration that somebody waits for; timers know no end later than a few weeks. */
 export const wait = duration.refine((ms) => ms <= DAY_MS, 'must be at most 24h')
 
+/** A wait that cannot be left out by writing 0. */
+export const someWait = wait.refine(
+  (ms) => ms > 0,
+  'must be more than nothing: leave it out for the default',
+)
+
 /** In bytes. */
 export const size = written(parseSize, 'must be a size such as 512KB, 32MB or 1GB')
 

@@ -6,7 +6,7 @@ import type { Vendor } from '../catalog/main-models.ts'
 import type { PriceList } from '../catalog/price-data.ts'
 import type { Clock } from '../core/clock.ts'
 import { defined } from '../core/json.ts'
-import { httpUrl, wait } from '../core/setting-kinds.ts'
+import { httpUrl, someWait } from '../core/setting-kinds.ts'
 import { withoutEndSlash } from '../core/url-of.ts'
 import type { Log } from '../telemetry/log.ts'
 import { isForbiddenHost } from './addresses.ts'
@@ -56,12 +56,12 @@ const secret = z
   .string()
   .regex(/^[\x20-\x7e]*$/, 'must be a secret on one line, in plain characters')
 
+const NO_SECRET =
+  'must be a secret, or a list of secrets: ${VARIABLE} or file:/path keeps it out of this file'
+
 /** One secret or several, among which requests take turns. Empty text is allowed here and leaves the provider out. */
 export const apiKeys = z
-  .union([secret, z.array(secret).min(1)], {
-    error: () =>
-      'must be a secret, or a list of secrets: ${VARIABLE} or file:/path keeps it out of this file',
-  })
+  .union([secret, z.array(secret).min(1, NO_SECRET)], { error: () => NO_SECRET })
   .transform((keys) => (typeof keys === 'string' ? [keys] : keys))
 
 export function missingKey(keys: readonly string[] | undefined): Missing | undefined {
@@ -83,18 +83,13 @@ export const providerUrl = httpUrl
 /** What the addresses of all calls to a provider begin with. */
 export const providerBaseUrl = providerUrl.transform(withoutEndSlash)
 
-const timeout = wait.refine(
-  (ms) => ms > 0,
-  'must be more than nothing: leave it out for the default',
-)
-
 /** What the operator set for the upstream calls; the rest is in the catalogue's hands. */
 export const timeouts = z
   .strictObject({
-    connect: timeout.optional(),
-    first_byte: timeout.optional(),
-    idle: timeout.optional(),
-    total: timeout.optional(),
+    connect: someWait.optional(),
+    first_byte: someWait.optional(),
+    idle: someWait.optional(),
+    total: someWait.optional(),
   })
   .transform(({ connect, first_byte, idle, total }) =>
     defined({ connectMs: connect, firstByteMs: first_byte, idleMs: idle, totalMs: total }),

@@ -323,6 +323,26 @@ test('check tells where the database is, and nothing that opens it', async () =>
   assert.doesNotMatch(stdout + stderr, /p4ss|w0rd|hunter/)
 })
 
+test('check judges what the environment says, and names it', async () => {
+  const TOLLGATE_DATABASE = 'postgres://ann@127.0.0.1:1/books'
+  for (const [env, problems] of [
+    [{ TOLLGATE_SECRET: 'fifteen letters' }, [/^tollgate: TOLLGATE_SECRET is too short/]],
+    [
+      { TOLLGATE_DATABASE, TOLLGATE_SECRET: '' },
+      [
+        /^tollgate: TOLLGATE_SECRET is required with PostgreSQL/,
+        /^tollgate: TOLLGATE_DATABASE cannot be used: PostgreSQL at 127\.0\.0\.1:1/,
+      ],
+    ],
+  ] as const) {
+    const { code, stderr } = await tollgate(['check'], env)
+    assert.equal(code, 1)
+    const lines = stderr.trimEnd().split('\n')
+    assert.equal(lines.length, problems.length, stderr)
+    for (const [index, line] of lines.entries()) assert.match(line, problems[index] ?? /nothing/)
+  }
+})
+
 describe('what goes wrong', () => {
   const create = ['keys', 'create', '--name', 'x', '--models', 'sandbox-chat', '--budget']
   const usage: readonly [string, readonly string[], RegExp][] = [
