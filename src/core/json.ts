@@ -1,4 +1,5 @@
 // JSON as a type, and the few questions that decoders ask of it. Lenient by design: what is not there is undefined.
+import { isShallow } from './json-depth.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [name: string]: Json | undefined }
@@ -19,8 +20,9 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** The object that a text says; undefined when it says something else, or is no JSON. */
+/** The object that a text says; undefined when it says something else, is no JSON, or too deep to be meant. */
 export function parseObject(text: string): JsonObject | undefined {
+  if (!isShallow(text)) return undefined
   try {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : undefined

@@ -12,6 +12,14 @@ test('a provider’s answer may have any number of values', () => {
   assert.equal((body.value['data'] as Json[]).length, data.length)
 })
 
+test('one that is nested millions of levels deep is the provider’s failure, found out soon', () => {
+  const deep = `${'['.repeat(8_000_000)}${']'.repeat(8_000_000)}`
+  const startedMs = performance.now()
+  assert.throws(() => readJsonAnswer(Buffer.from(`{"a":${deep}}`)), /is not JSON/)
+  // To parse it would take ten times as long, and to write it again an hour.
+  assert.ok(performance.now() - startedMs < 5_000)
+})
+
 test('what is not JSON is the provider’s failure, and none of it is told', () => {
   for (const text of ['', 'my private answer', '[1]', '{"a":']) {
     assert.throws(

@@ -1,6 +1,7 @@
 // A JSON object as text, changed without being parsed: for events that are passed on by the thousand and differ from
 // what came only in a name. Every other character stays as it is.
 
+import { endOfString } from '../core/json-depth.ts'
 import type { JsonObject } from '../core/json.ts'
 
 /** The text with some outermost members replaced, or added behind the others where they are missing. */
@@ -74,16 +75,6 @@ function endOfValue(text: string, start: number): number {
     if (depth === 0) return position + 1
   }
   return text.length
-}
-
-/** The index after a string's closing quote. */
-function endOfString(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
-    if (quote < 0) return text.length
-    let backslashes = 0
-    while (text[quote - 1 - backslashes] === '\\') backslashes += 1
-    if (backslashes % 2 === 0) return quote + 1
-  }
 }
 
 function endOfSpace(text: string, start: number): number {

@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 
 import { GatewayError, invalidRequest } from '../core/errors.ts'
+import { DEPTH_MAX } from '../core/json-depth.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject } from '../core/json.ts'
 import { exactly } from './exact-json.ts'
@@ -18,7 +19,7 @@ export type JsonBody = {
 type Member = { readonly start: number; readonly valueStart: number; readonly end: number }
 
 // Real requests stay far below these; a body that does not would stall every other request while it is parsed.
-const LIMITS = { depth: 128, containers: 100_000, members: 200_000, commas: 1_500_000 }
+const LIMITS = { depth: DEPTH_MAX, containers: 100_000, members: 200_000, commas: 1_500_000 }
 
 /** Reads a request body. Everything that is wrong with it is the client's to mend: always a 400. */
 export function readJsonBody(bytes: Buffer): JsonBody {

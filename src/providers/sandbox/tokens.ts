@@ -1,5 +1,6 @@
 // The sandbox's tokenizer: a token is four UTF-8 bytes of a text, the last one may be shorter. Each text
 // of a request counts by itself, so whoever holds the request knows the count exactly before it is sent.
+import { parseObject } from '../../core/json.ts'
 import type {
   CanonicalRequest,
   Conversation,
@@ -88,11 +89,8 @@ function tokensOfOutputFormat({ outputFormat }: Conversation): number {
 
 /** JSON without its spaces: a format that carries arguments as an object does not keep them. */
 function compact(input: string): string {
-  try {
-    return JSON.stringify(JSON.parse(input))
-  } catch {
-    return input
-  }
+  const value = parseObject(input)
+  return value === undefined ? input : JSON.stringify(value)
 }
 
 function isContinuation(byte: number | undefined): boolean {

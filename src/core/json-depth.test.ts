@@ -1,0 +1,21 @@
+// How deep JSON is, told by its brackets alone: those inside of strings are none.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { DEPTH_MAX, isShallow } from './json-depth.ts'
+
+const nested = (levels: number, core = ''): string => '['.repeat(levels) + core + ']'.repeat(levels)
+
+for (const [what, text, expected] of [
+  ['as deep as may be', nested(DEPTH_MAX), true],
+  ['one deeper', nested(DEPTH_MAX + 1), false],
+  ['objects', `${'{"a":'.repeat(DEPTH_MAX + 1)}1${'}'.repeat(DEPTH_MAX + 1)}`, false],
+  ['many side by side', `[${`${nested(DEPTH_MAX - 1)},`.repeat(9)}1]`, true],
+  ['brackets in a string', JSON.stringify({ a: '['.repeat(1_000) }), true],
+  ['behind a quote in a string', JSON.stringify({ a: `"${'['.repeat(1_000)}` }), true],
+  ['behind a backslash at the end of one', `["\\\\",${nested(DEPTH_MAX)}]`, false],
+  ['never closed', '['.repeat(1_000_000), false],
+  ['a string that never ends', `["${'['.repeat(1_000)}`, true],
+  ['nothing', '', true],
+] as const)
+  test(what, () => assert.equal(isShallow(text), expected))

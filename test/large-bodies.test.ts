@@ -1,0 +1,168 @@
+// The largest bodies that are taken cost no more than their length, whatever they are made of: a request is read and
+// translated in one go, and nobody else is served meanwhile. What took the square of it would take minutes here.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import type { ChatFormat } from '../src/core/endpoints.ts'
+import type { Json, JsonObject } from '../src/core/json.ts'
+import { codecOf, upstreamCodecOf } from '../src/wire/codecs.ts'
+import { exactBody, readJsonBody } from '../src/wire/json.ts'
+import { packSeal } from '../src/wire/seal.ts'
+
+const UPSTREAM = ['chat', 'responses', 'messages', 'gemini', 'converse'] as const
+/** A second or so; the rest is for machines that are slow. */
+const MS_MAX = 20_000
+
+const user: JsonObject = { role: 'user', content: 'x' }
+const asked: Record<ChatFormat, JsonObject> = {
+  chat: { messages: [user] },
+  responses: { input: [user] },
+  messages: { messages: [user], max_tokens: 10 },
+}
+
+/** A text of JSON inside the JSON: nothing that is counted in the body shows how deep it is. */
+const DEEP = `{"a":${'['.repeat(4_000_000)}${']'.repeat(4_000_000)}}`
+
+const chatCall = (index: number, text = '{}'): JsonObject => ({
+  id: `c${index}`,
+  type: 'function',
+  function: { name: 'f', arguments: text },
+})
+const chatResult = (index: number, content = 'x'): JsonObject => ({
+  role: 'tool',
+  tool_call_id: `c${index}`,
+  content,
+})
+const callItem = (index: number, text = '{}'): JsonObject => ({
+  type: 'function_call',
+  call_id: `c${index}`,
+  name: 'f',
+  arguments: text,
+})
+const resultItem = (index: number, output = 'x'): JsonObject => ({
+  type: 'function_call_output',
+  call_id: `c${index}`,
+  output,
+})
+const useBlock = (index: number): JsonObject => ({
+  type: 'tool_use',
+  id: `t${index}`,
+  name: 'f',
+  input: {},
+})
+const resultBlock = (index: number, content = 'x'): JsonObject => ({
+  type: 'tool_result',
+  tool_use_id: `t${index}`,
+  content,
+})
+const chatTool = (index: number): JsonObject => ({
+  type: 'function',
+  function: { name: `f${index}` },
+})
+
+const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
+  ['chat', 'messages', () => ({ messages: many(90_000, () => user) })],
+  ['chat', 'parts', () => ({ messages: [{ role: 'user', content: many(90_000, textPart) }] })],
+  [
+    'chat',
+    'calls',
+    () => ({
+      messages: [
+        user,
+        { role: 'assistant', tool_calls: many(20_000, chatCall) },
+        ...many(20_000, chatResult),
+      ],
+    }),
+  ],
+  ['chat', 'tools', () => ({ tools: many(45_000, chatTool) })],
+  [
+    'chat',
+    'arguments that are deep',
+    () => ({
+      messages: [user, { role: 'assistant', tool_calls: [chatCall(0, DEEP)] }, chatResult(0)],
+    }),
+  ],
+  [
+    'chat',
+    'a result that is deep',
+    () => ({
+      messages: [user, { role: 'assistant', tool_calls: [chatCall(0)] }, chatResult(0, DEEP)],
+    }),
+  ],
+  [
+    'responses',
+    'calls',
+    () => ({ input: [user, ...many(20_000, callItem), ...many(20_000, resultItem)] }),
+  ],
+  [
+    'responses',
+    'arguments that are deep',
+    () => ({ input: [user, callItem(0, DEEP), resultItem(0)] }),
+  ],
+  [
+    'responses',
+    'a thought whose seal is deep',
+    () => ({
+      input: [
+        user,
+        { type: 'reasoning', summary: [], encrypted_content: deepSeal() },
+        { role: 'assistant', content: 'x' },
+        user,
+      ],
+    }),
+  ],
+  [
+    'messages',
+    'calls',
+    () => ({
+      messages: [
+        user,
+        { role: 'assistant', content: many(20_000, useBlock) },
+        { role: 'user', content: many(20_000, resultBlock) },
+      ],
+    }),
+  ],
+  ['messages', 'a user who is deep', () => ({ metadata: { user_id: DEEP } })],
+  [
+    'messages',
+    'a result that is deep',
+    () => ({
+      messages: [
+        user,
+        { role: 'assistant', content: [useBlock(0)] },
+        { role: 'user', content: [resultBlock(0, DEEP)] },
+      ],
+    }),
+  ],
+]
+
+for (const [format, what, fields] of BODIES)
+  test(`${format}: ${what}`, () => {
+    const bytes = Buffer.from(JSON.stringify({ model: 'm', ...asked[format], ...fields() }))
+    const startedMs = performance.now()
+    const codec = codecOf(format)
+    const body = readJsonBody(bytes)
+    codec.readCall(body.value)
+    codec.affinityOf(body.value)
+    codec.forwardRequest(body, { model: 'other' })
+    const request = codec.decodeRequest(exactBody(body))
+    for (const upstream of UPSTREAM) {
+      JSON.stringify(upstreamCodecOf(upstream).encodeRequest({ ...request, model: 'other' }))
+    }
+    const tookMs = performance.now() - startedMs
+    assert.ok(tookMs < MS_MAX, `${Math.round(tookMs)} ms for ${bytes.length} bytes`)
+  })
+
+function many<Each extends Json>(count: number, make: (index: number) => Each): Each[] {
+  return Array.from({ length: count }, (_, index) => make(index))
+}
+
+function textPart(): JsonObject {
+  return { type: 'text', text: 'x' }
+}
+
+/** As a client that makes one up would. */
+function deepSeal(): string {
+  const mark = packSeal({ format: 'chat', kind: 'encrypted', value: '' }, 'responses').split('.')
+  return [...mark.slice(0, 2), Buffer.from(DEEP).toString('base64url')].join('.')
+}
