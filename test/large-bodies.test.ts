@@ -59,6 +59,7 @@ const chatTool = (index: number): JsonObject => ({
   type: 'function',
   function: { name: `f${index}` },
 })
+const namedTool = (index: number): JsonObject => ({ type: 'function', name: `f${index}` })
 
 const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
   ['chat', 'messages', () => ({ messages: many(90_000, () => user) })],
@@ -77,6 +78,17 @@ const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
   ['chat', 'tools', () => ({ tools: many(45_000, chatTool) })],
   [
     'chat',
+    'tools that may be called',
+    () => ({
+      tools: many(24_000, chatTool),
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'auto', tools: many(24_000, chatTool) },
+      },
+    }),
+  ],
+  [
+    'chat',
     'arguments that are deep',
     () => ({
       messages: [user, { role: 'assistant', tool_calls: [chatCall(0, DEEP)] }, chatResult(0)],
@@ -93,6 +105,42 @@ const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
     'responses',
     'calls',
     () => ({ input: [user, ...many(20_000, callItem), ...many(20_000, resultItem)] }),
+  ],
+  [
+    'responses',
+    'tools that may be called',
+    () => ({
+      tools: many(45_000, namedTool),
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: many(45_000, namedTool) },
+    }),
+  ],
+  [
+    'responses',
+    'one namespace, named again and again',
+    () => ({
+      tools: [{ type: 'namespace', name: 'n', tools: many(40_000, namedTool) }],
+      tool_choice: {
+        type: 'allowed_tools',
+        mode: 'auto',
+        tools: many(40_000, () => ({ type: 'namespace', name: 'n' })),
+      },
+    }),
+  ],
+  [
+    'responses',
+    'namespaces, each named once',
+    () => ({
+      tools: many(20_000, (index) => ({
+        type: 'namespace',
+        name: `n${index}`,
+        tools: [namedTool(0)],
+      })),
+      tool_choice: {
+        type: 'allowed_tools',
+        mode: 'auto',
+        tools: many(20_000, (index) => ({ type: 'namespace', name: `n${index}` })),
+      },
+    }),
   ],
   [
     'responses',

@@ -4,7 +4,8 @@ import type { Conversation, Tool } from '../core/request.ts'
 /** The tools without those that may not be called, for formats that have no list of allowed ones. */
 export function allowedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
-  return tools.filter(({ name }) => toolChoice.names.includes(name))
+  const names = new Set(toolChoice.names)
+  return tools.filter(({ name }) => names.has(name))
 }
 
 export function forcesTool({ toolChoice }: Conversation): boolean {

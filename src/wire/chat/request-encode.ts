@@ -76,8 +76,9 @@ function encodeInputFormat(inputFormat: JsonObject): JsonObject {
 }
 
 function encodeChoice(choice: ToolChoice, tools: readonly Tool[]): string | JsonObject {
+  const types = new Map(tools.map(({ name, type }) => [name, type]))
   const named = (name: string): JsonObject => {
-    const type = tools.find((tool) => tool.name === name)?.type ?? 'function'
+    const type = types.get(name) ?? 'function'
     return { type, [type]: { name } }
   }
   switch (choice.type) {

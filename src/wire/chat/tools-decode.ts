@@ -89,18 +89,19 @@ export function decodeToolChoice(
   const word = CHOICES.find((each) => each === value)
   if (word !== undefined) return { type: word }
   const choice = expectObject(value, place)
-  if (choice['type'] === 'allowed_tools') return decodeAllowed(choice['allowed_tools'], tools)
+  const known = new Set(tools.map(({ name }) => name))
+  if (choice['type'] === 'allowed_tools') return decodeAllowed(choice['allowed_tools'], known)
   const chosen = place === 'function_call' ? choice : namedIn(choice, place)
-  return { type: 'tool', name: knownTool(chosen['name'], place, tools) }
+  return { type: 'tool', name: knownTool(chosen['name'], place, known) }
 }
 
-function decodeAllowed(value: Json | undefined, tools: readonly Tool[]): ToolChoice {
+function decodeAllowed(value: Json | undefined, known: ReadonlySet<string>): ToolChoice {
   const place = 'tool_choice.allowed_tools'
   const allowed = expectObject(value, place)
   const mode = expectOneOf(['auto', 'required'])(allowed['mode'] ?? 'auto', `${place}.mode`)
   const names = expectList(allowed['tools'], `${place}.tools`).map((entry, index) => {
     const at = `${place}.tools[${index}]`
-    return knownTool(namedIn(expectObject(entry, at), at)['name'], at, tools)
+    return knownTool(namedIn(expectObject(entry, at), at)['name'], at, known)
   })
   return { type: 'allowed', names, required: mode === 'required' }
 }
@@ -111,9 +112,9 @@ function namedIn(choice: JsonObject, place: string): JsonObject {
   return expectObject(choice[type], `${place}.${type}`)
 }
 
-function knownTool(value: unknown, place: string, tools: readonly Tool[]): string {
+function knownTool(value: unknown, place: string, known: ReadonlySet<string>): string {
   const name = expectName(value, place)
-  if (tools.some((tool) => tool.name === name)) return name
+  if (known.has(name)) return name
   throw invalidRequest(place, `${place} names the tool "${name}", which is not among the tools`)
 }
 

@@ -70,8 +70,9 @@ function encodeTool(tool: Tool): JsonObject {
 }
 
 function encodeChoice(choice: ToolChoice, tools: readonly Tool[]): string | JsonObject {
+  const types = new Map(tools.map(({ name, type }) => [name, type]))
   const named = (name: string): JsonObject => ({
-    type: tools.find((tool) => tool.name === name)?.type ?? 'function',
+    type: types.get(name) ?? 'function',
     name,
   })
   switch (choice.type) {

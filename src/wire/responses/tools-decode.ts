@@ -102,23 +102,29 @@ function decodeChoice(toolChoice: Json, body: JsonObject, reading: Reading): Too
 
 function decodeAllowed(choice: JsonObject, body: JsonObject, reading: Reading): ToolChoice {
   const mode = expectOneOf(['auto', 'required'])(choice['mode'], 'tool_choice.mode')
-  const names = expectList(choice['tools'], 'tool_choice.tools').flatMap((entry, index) => {
+  const names = new Set<string>()
+  // However often one is named, its tools are looked for once.
+  const namespaces = new Set<Json | undefined>()
+  for (const [index, entry] of expectList(choice['tools'], 'tool_choice.tools').entries()) {
     const place = `tool_choice.tools[${index}]`
     const tool = expectObject(entry, place)
-    if (tool['type'] === 'namespace') return namesWithin(tool['name'], body, reading)
-    if (tool['type'] !== 'function' && tool['type'] !== 'custom') {
-      throw cannotForce(place, tool['type'])
+    switch (typeOf(tool)) {
+      case 'function':
+      case 'custom':
+        names.add(chosenName(tool, place, reading))
+        break
+      case 'namespace':
+        namespaces.add(tool['name'])
+        break
+      default:
+        throw cannotForce(place, tool['type'])
     }
-    return [chosenName(tool, place, reading)]
-  })
-  return { type: 'allowed', names, required: mode === 'required' }
-}
-
-function namesWithin(namespace: Json | undefined, body: JsonObject, reading: Reading): string[] {
-  return declaredTools(body)
-    .filter(({ tool }) => tool['type'] === 'namespace' && tool['name'] === namespace)
-    .flatMap(({ tool, place }) => decodeTool(tool, place, reading))
-    .map((tool) => tool.name)
+  }
+  for (const { tool, place } of declaredTools(body)) {
+    if (tool['type'] !== 'namespace' || !namespaces.has(tool['name'])) continue
+    for (const { name } of decodeTool(tool, place, reading)) names.add(name)
+  }
+  return { type: 'allowed', names: [...names], required: mode === 'required' }
 }
 
 function chosenName(tool: JsonObject, place: string, { names }: Reading): string {
