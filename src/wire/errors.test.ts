@@ -114,3 +114,10 @@ test('a refusal of thoughts is known by its words', () => {
     assert.equal(refusesThoughts({ message }), isAboutThoughts, message)
   }
 })
+
+test('what a refusal quotes of a request takes no longer than its length to look through', () => {
+  const startedMs = performance.now()
+  refusesThoughts({ message: '`thinking` blocks '.repeat(50_000) })
+  // Milliseconds; were the rest looked through for each of them, minutes.
+  assert.ok(performance.now() - startedMs < 5_000)
+})

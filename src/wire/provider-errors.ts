@@ -83,7 +83,7 @@ const THOUGHTS_REFUSED = [
   /encrypted[ _]content/i,
   /invalid `?(?:signature|data)`? in `?(?:redacted_)?thinking/i,
   /thinking\.signature/,
-  /thinking` blocks .*cannot be modified/,
+  /thinking` blocks .{0,80}cannot be modified/,
   /final block in an assistant message cannot be `thinking/,
   /required (?:following|preceding|'reasoning') item/,
   /thought[ _]?signature/i,
