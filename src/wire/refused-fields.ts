@@ -4,6 +4,7 @@
 import { invalidRequest, unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'
+import { ACCOUNT } from './account-files.ts'
 import type { FieldTable } from './fields.ts'
 
 type Refusal = {
@@ -14,7 +15,6 @@ type Refusal = {
   readonly facts?: JsonObject
 }
 
-const ACCOUNT = 'it names something in a provider account that all keys share'
 const PRICE = 'it changes the price, and no price list tells by how much'
 const OUTPUT = 'it can make more or longer answers than are held for'
 const INPUT = 'it can make a model read more than is held for'
@@ -110,43 +110,4 @@ function refuseSpelling(name: string, known: FieldTable): void {
   if (usual === name) return
   if (!Object.hasOwn(known, usual) && !Object.hasOwn(REFUSED_FIELDS, usual)) return
   throw invalidRequest(name, `write ${usual} instead: servers may read one as the other`)
-}
-
-/** A file that a provider keeps: whoever uploaded it, every key could read it. */
-export function refuseFileId(place: string): never {
-  throw unsupportedParameter(
-    place,
-    `${place} is not supported: ${ACCOUNT}; send the file's content instead`,
-  )
-}
-
-/** What providers and the servers before them open, one address or a list of them. A text may say anything. */
-const ADDRESS_FIELD = /(?:^|_)url$|^(?:file_data|image|video|audio)$/
-
-/** gs:// and its like are read with the rights of the account, file:// from the provider's own disk. */
-const ADDRESS = /^\s*(?!https?:)[a-z][a-z\d+.-]{0,30}:\/\//i
-
-/** Files that lie at the provider, by their ids or addresses, anywhere inside. */
-export function refuseAccountFiles(value: Json | undefined, place: string): void {
-  if (isArray(value)) {
-    value.forEach((each, index) => refuseAccountFiles(each, `${place}[${index}]`))
-  }
-  if (!isObject(value)) return
-  for (const [name, member] of Object.entries(value)) {
-    // Where an answer had its words from: nothing is opened for it.
-    if (name === 'annotations') continue
-    const memberPlace = `${place}.${name}`
-    if (name === 'file_id' && isGiven(member)) refuseFileId(memberPlace)
-    if (ADDRESS_FIELD.test(name)) refuseAddress(member, memberPlace)
-    refuseAccountFiles(member, memberPlace)
-  }
-}
-
-function refuseAddress(value: Json | undefined, place: string): void {
-  if (isArray(value)) value.forEach((each, index) => refuseAddress(each, `${place}[${index}]`))
-  if (typeof value !== 'string' || !ADDRESS.test(value)) return
-  throw unsupportedParameter(
-    place,
-    `${place} is not supported: only http addresses and data URLs are, because others name what a provider account that all keys share can read`,
-  )
 }

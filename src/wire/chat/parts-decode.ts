@@ -1,7 +1,7 @@
 // The content parts of chat messages, by who may say them. A part that its speaker cannot say is a 400 with its place.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isArray, isGiven, isObject, typeOf } from '../../core/json.ts'
+import { isArray, isObject, typeOf } from '../../core/json.ts'
 import type {
   AssistantPart,
   CacheMark,
@@ -13,7 +13,6 @@ import type {
 import { expectCacheMark } from '../cache-lifetime.ts'
 import { expectName, expectObject, expectText, optional, optionalText } from '../expect.ts'
 import { decodeDataUrl, decodeUrl, expectBase64 } from '../media.ts'
-import { refuseFileId } from '../refused-fields.ts'
 
 export function decodeParts<Part>(
   content: Json | undefined,
@@ -85,7 +84,6 @@ function decodeImage(part: JsonObject, place: string): ImagePart {
 
 function decodeFile(part: JsonObject, place: string): FilePart {
   const file = expectObject(part['file'], `${place}.file`)
-  if (isGiven(file['file_id'])) refuseFileId(`${place}.file.file_id`)
   const name = optionalText(file['filename'], `${place}.file.filename`)
   return {
     type: 'file',

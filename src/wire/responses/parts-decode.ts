@@ -2,7 +2,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { defined, isGiven, typeOf } from '../../core/json.ts'
+import { defined, typeOf } from '../../core/json.ts'
 import type {
   AssistantPart,
   AudioPart,
@@ -15,7 +15,6 @@ import type {
 import { expectCacheMark } from '../cache-lifetime.ts'
 import { expectName, expectObject, expectText, optional, optionalText } from '../expect.ts'
 import { decodeDataUrl, decodeUrl, expectBase64 } from '../media.ts'
-import { refuseFileId } from '../refused-fields.ts'
 
 export type PlacedPart = { readonly part: JsonObject; readonly place: string }
 
@@ -79,7 +78,6 @@ function decodeText({ part, place }: PlacedPart): TextPart {
 }
 
 function decodeImage({ part, place }: PlacedPart): ImagePart {
-  if (isGiven(part['file_id'])) refuseFileId(`${place}.file_id`)
   return defined({
     type: 'image' as const,
     source: decodeUrl(part['image_url'], `${place}.image_url`),
@@ -89,7 +87,6 @@ function decodeImage({ part, place }: PlacedPart): ImagePart {
 }
 
 function decodeFile({ part, place }: PlacedPart): FilePart {
-  if (isGiven(part['file_id'])) refuseFileId(`${place}.file_id`)
   const url = optional(part['file_url'], `${place}.file_url`, expectText)
   return defined({
     type: 'file' as const,

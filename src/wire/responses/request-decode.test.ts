@@ -335,7 +335,6 @@ const REFUSED: readonly [param: string, body: JsonObject][] = [
     'input[0].content[0].image_url',
     user({ type: 'input_image', image_url: 'data:image/png;base64,a?' }),
   ],
-  ['input[0].content[0].file_id', user({ type: 'input_image', file_id: 'file-1' })],
   ['input[0].content[0].file_data', user({ type: 'input_file', filename: 'a.pdf' })],
   ['input[0].content[0]', { input: [{ role: 'system', content: [{ type: 'input_image' }] }] }],
   [
