@@ -168,6 +168,34 @@ describe('an item by its id', () => {
     assert.deepEqual(input, [alike('latest'), user('three')])
   })
 
+  test('is looked up once, and its answer once, however often they are named', async () => {
+    const large = { ...says('L'), id: 'msg_large', padding: 'x'.repeat(400) }
+    await turn({ input: 'one' }, response('resp_l1', large, says('small')))
+    let lookUps = 0
+    const counting: ResponsesState = {
+      ...state,
+      shelf: { ...state.shelf, get: (name) => (lookUps++, state.shelf.get(name)) },
+    }
+    const refer = (...ids: string[]) =>
+      recall(
+        counting,
+        keyId,
+        body({ model: 'm', input: ids.map((id) => ({ type: 'item_reference', id })) }),
+      )
+    const { body: rebuilt } = await refer(...Array(5).fill('msg_large'), 'msg_small', 'msg_small')
+    assert.deepEqual(rebuilt.value['input'], [
+      ...Array(5).fill(large),
+      says('small'),
+      says('small'),
+    ])
+    assert.equal(lookUps, 3, 'a signpost for each item, and the answer behind them')
+    // Gigabytes, if it were first put together and then measured.
+    await assert.rejects(
+      refer(...Array(90_000).fill('msg_large')),
+      (error) => error instanceof GatewayError && error.code === 'request_too_large',
+    )
+  })
+
   test('is unknown to another key, when deleted, and when nothing was stored', async () => {
     await turn({ input: 'one' }, response('resp_f1', says('private')))
     await turn({ input: 'one', store: false }, response('resp_f2', says('unstored')))

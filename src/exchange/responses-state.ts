@@ -115,21 +115,18 @@ async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Pr
   // What is neither text nor list is refused where the rest of the request is read.
   if (items === undefined || (!hasPrevious && !items.some(isReference))) return sent
   const before = hasPrevious ? await previous(state, keyId, previousId) : []
-  const now = await Promise.all(
-    items.map(async (item, index) =>
-      isReference(item) ? referred(state, keyId, { item, index }) : item,
-    ),
-  )
+  const now = await withReferred(state, keyId, items)
   const rebuilt = changeMembers(sent, {
     previous_response_id: undefined,
     input: [...before, ...now],
   })
   if (rebuilt.length <= state.settings().bodyBytesMax) return readJsonBody(rebuilt)
-  throw new GatewayError(
-    'request_too_large',
-    'the conversation behind previous_response_id has grown too large: start a new one',
-    { param: 'previous_response_id' },
-  )
+  throw tooLarge(hasPrevious ? 'previous_response_id' : 'input')
+}
+
+function tooLarge(param: 'previous_response_id' | 'input'): GatewayError {
+  const message = `the conversation behind ${param} has grown too large: start a new one`
+  return new GatewayError('request_too_large', message, { param })
 }
 
 async function previous(state: ResponsesState, keyId: string, id: Json): Promise<readonly Json[]> {
@@ -154,18 +151,55 @@ function isReference(item: Json): item is JsonObject {
   return isObject(item) && itemType(item) === 'item_reference'
 }
 
-async function referred(
+/**
+ * The items, with those in place that are named by their ids. One is looked up after the other, and each once: whoever
+ * names thousands keeps nobody else from the database, and no more is put together than a request may weigh.
+ */
+async function withReferred(
   state: ResponsesState,
   keyId: string,
-  { item, index }: { readonly item: JsonObject; readonly index: number },
-): Promise<Json> {
-  const place = `input[${index}].id`
-  const itemId = stringOf(item['id']) ?? ''
+  items: readonly Json[],
+): Promise<readonly Json[]> {
+  const { bodyBytesMax } = state.settings()
+  const outputs = new Map<string, readonly Json[]>()
+  const known = new Map<string, { readonly item: Json; readonly characters: number }>()
+  const now: Json[] = []
+  let characters = 0
+  for (const [index, item] of items.entries()) {
+    if (!isReference(item)) {
+      now.push(item)
+      continue
+    }
+    const itemId = stringOf(item['id']) ?? ''
+    let found = known.get(itemId)
+    if (found === undefined) {
+      const named = await referred(state, { keyId, itemId }, outputs)
+      if (named === undefined) throw unknownItem(`input[${index}].id`, itemId)
+      found = { item: named, characters: JSON.stringify(named).length }
+      known.set(itemId, found)
+    }
+    characters += found.characters
+    if (characters > bodyBytesMax) throw tooLarge('input')
+    now.push(found.item)
+  }
+  return now
+}
+
+/** `outputs`: of the answers that were opened already, by their ids. */
+async function referred(
+  state: ResponsesState,
+  { keyId, itemId }: { readonly keyId: string; readonly itemId: string },
+  outputs: Map<string, readonly Json[]>,
+): Promise<Json | undefined> {
   const id = await open(state, { keyId, id: shelfIdOf(keyId, itemId) })
-  const stored = id === undefined ? undefined : await findResponse(state, { keyId, id })
-  const found = outputOf(stored?.response ?? {}).find((one) => idOf(one) === itemId)
-  if (found !== undefined) return found
-  throw invalidRequest(
+  if (id === undefined) return undefined
+  const output = outputs.get(id) ?? outputOf((await findResponse(state, { keyId, id }))?.response)
+  outputs.set(id, output)
+  return output.find((one) => idOf(one) === itemId)
+}
+
+function unknownItem(place: string, itemId: string): GatewayError {
+  return invalidRequest(
     place,
     `${place} names no stored item of this key ("${itemId.slice(0, 100)}"); send the item itself`,
   )
@@ -230,8 +264,8 @@ function shelfIdOf(keyId: string, itemId: string): string {
   return `${keyId}/${itemId}`
 }
 
-function outputOf(response: JsonObject): readonly Json[] {
-  return listOf(response['output'])
+function outputOf(response: JsonObject | undefined): readonly Json[] {
+  return listOf(response?.['output'])
 }
 
 function idOf(item: Json): string | undefined {
