@@ -69,6 +69,10 @@ test('a key in the wrong place is a 401 that names the right header', async () =
   await refuses(chat(secret), /"Authorization: Bearer <API_KEY>"/)
   await refuses(messages(`Bearer ${secret}`), /"x-api-key: <API_KEY>"/)
   await refuses(messages(`Bearer ${secret}`, ' '), /"x-api-key: <API_KEY>"/)
+  await assert.rejects(
+    authenticate(door(caller, true), messages()),
+    /reads it from the header "x-api-key: <API_KEY>" or "Authorization: Bearer <API_KEY>" and/,
+  )
   await refuses(chat(`Bearer ${newSecret('live')}`), /not known/)
   await refuses(messages(undefined, `${secret}, ${newSecret('live')}`), /not known/)
 })

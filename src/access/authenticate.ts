@@ -47,17 +47,20 @@ function assertUsable(caller: Caller, now: number): void {
   if (caller.status === 'paused') throw pausedKey()
 }
 
+const BEARER = 'Authorization: Bearer <API_KEY>'
+const API_KEY = 'x-api-key: <API_KEY>'
+
 function secretOf(credentials: Credentials, messagesBearer: boolean): string {
   if (credentials.family === 'messages') {
     const apiKey = apiKeyOf(credentials.apiKey ?? '')
     if (apiKey !== '') return apiKey
     const bearer = messagesBearer ? bearerOf(credentials.authorization) : undefined
     if (bearer !== undefined) return bearer
-    throw wrongHeader('x-api-key: <API_KEY>')
+    throw wrongHeader(messagesBearer ? [API_KEY, BEARER] : [API_KEY])
   }
   const bearer = bearerOf(credentials.authorization)
   if (bearer !== undefined) return bearer
-  throw wrongHeader('Authorization: Bearer <API_KEY>')
+  throw wrongHeader([BEARER])
 }
 
 /** Anthropic's Python library before 1.0 sends the header once more where it is a default header, too. */
@@ -71,10 +74,11 @@ function bearerOf(authorization: string | undefined): string | undefined {
   return match?.[1]
 }
 
-function wrongHeader(header: string): GatewayError {
+function wrongHeader(right: readonly string[]): GatewayError {
+  const headers = right.map((header) => `"${header}"`).join(' or ')
   return new GatewayError(
     'invalid_api_key',
-    `no API key was found: this endpoint reads it from the header "${header}" and from no other place`,
+    `no API key was found: this endpoint reads it from the header ${headers} and from no other place`,
   )
 }
 
