@@ -91,6 +91,18 @@ describe('opening', () => {
     await assert.rejects(openStore(url, options), isRefused)
   })
 
+  test('the database does not know all letters', async () => {
+    const made = "TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING"
+    for (const encoding of ['LATIN1', 'EUC_JP']) {
+      await using fresh = await disposable(`${made} '${encoding}'`)
+      const isRefused = refusal('unreachable', new RegExp(`${encoding}.*ENCODING 'UTF8'`))
+      await assert.rejects(openStore(fresh.url, options), isRefused)
+    }
+    // Keeps what it is given, byte by byte.
+    await using fresh = await disposable(`${made} 'SQL_ASCII'`)
+    await (await openStore(fresh.url, options)).close()
+  })
+
   test('a file that the address names is not there', async () => {
     const url = changed(database.url, { search: '?sslrootcert=/nowhere/ca.pem' })
     await assert.rejects(openStore(url, options), refusal('unreachable', /\/nowhere\/ca\.pem/))
@@ -230,8 +242,8 @@ function changed(url: string, parts: Partial<URL>): string {
   return Object.assign(new URL(url), parts).href
 }
 
-async function disposable() {
-  const { url, drop } = await freshDatabase()
+async function disposable(made = '') {
+  const { url, drop } = await freshDatabase(made)
   return { url, [Symbol.asyncDispose]: drop }
 }
 

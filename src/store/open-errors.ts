@@ -116,6 +116,12 @@ export function pooled(): StoreError {
   return new StoreError('unreachable', message)
 }
 
+/** A client that named its user in such letters would have an answer whose cost cannot be written down. */
+export function lettersMissing(encoding: string): StoreError {
+  const message = `the database has the encoding ${encoding}, which lacks letters that people use: create it with TEMPLATE template0 ENCODING 'UTF8'`
+  return new StoreError('unreachable', message)
+}
+
 function field(error: unknown, name: 'code' | 'errcode'): unknown {
   return typeof error === 'object' && error !== null
     ? (error as Record<string, unknown>)[name]

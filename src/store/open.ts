@@ -12,7 +12,14 @@ import { StoreError } from './errors.ts'
 import { IntegerPlugin } from './integers.ts'
 import { makeFolder } from './make-folder.ts'
 import { migrate, schemaState } from './migrate.ts'
-import { noDatabase, olderSchema, pooled, postgresError, sqliteError } from './open-errors.ts'
+import {
+  lettersMissing,
+  noDatabase,
+  olderSchema,
+  pooled,
+  postgresError,
+  sqliteError,
+} from './open-errors.ts'
 import { describePlace, sqlitePath } from './place.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { SqliteThread } from './sqlite-thread.ts'
@@ -184,7 +191,7 @@ async function ready<Opened extends Store>(
   { place, purpose }: { readonly place: string; readonly purpose: Purpose },
 ): Promise<Opened> {
   try {
-    if (store.kind === 'postgres') await refusePooler(store.pool)
+    if (store.kind === 'postgres') await inspectServer(store.pool)
     const schema = await schemaState(store.db, store.kind)
     if (schema.state === 'none' && purpose !== 'create') throw noDatabase(place)
     if (schema.state === 'older' && purpose === 'look') throw olderSchema(place, schema)
@@ -209,12 +216,18 @@ async function migrateStore(store: Store): Promise<void> {
   }
 }
 
-/** A pooler may be told to drop the settings that it does not know. */
-async function refusePooler(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<Record<string, string>>(
-    'SHOW idle_in_transaction_session_timeout',
+/** What SQL_ASCII is told it keeps byte by byte; all other encodings refuse letters that somebody may write. */
+const ENCODINGS = ['UTF8', 'SQL_ASCII']
+
+/** Refuses a server that would not do what it is told, or only until somebody writes what it does not know. */
+async function inspectServer(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ pause: string; encoding: string }>(
+    "SELECT current_setting('idle_in_transaction_session_timeout') AS pause, current_setting('server_encoding') AS encoding",
   )
-  if (rows[0]?.['idle_in_transaction_session_timeout'] !== CHANGE_PAUSE_MAX) throw pooled()
+  const [{ pause, encoding } = { pause: '', encoding: '' }] = rows
+  // A pooler may be told to drop the settings that it does not know.
+  if (pause !== CHANGE_PAUSE_MAX) throw pooled()
+  if (!ENCODINGS.includes(encoding)) throw lettersMissing(encoding)
 }
 
 /** int8, and numeric because it is the type of a sum of int8, become bigint as SQLite's integers do. */

@@ -10,10 +10,11 @@ import type { Answer } from './postgres-keeper.ts'
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> }
 
-export async function freshDatabase(): Promise<TestDatabase> {
+/** `made`: how it is made, where that matters. */
+export async function freshDatabase(made = ''): Promise<TestDatabase> {
   const server = await serverUrl()
   const name = `tollgate_test_${randomBytes(6).toString('hex')}`
-  await query(server, `create database ${name}`)
+  await query(server, `create database ${name} ${made}`)
   const url = new URL(server)
   url.pathname = `/${name}`
   return { url: url.href, drop: () => query(server, `drop database ${name} with (force)`) }
