@@ -78,31 +78,3 @@ describe('fields that no request may carry', () => {
     for (const format of FORMATS) codecOf(format).readCall({ ...BODIES[format], ...harmless })
   })
 })
-
-describe('files of the account that all keys share', () => {
-  test('are told from texts that speak of them, and from where an answer had its words', () => {
-    const talk = 's3://bucket/x is where it lies'
-    const turn = (role: string, ...content: JsonObject[]) => ({ role, content })
-    codecOf('chat').readCall({
-      ...BODIES.chat,
-      messages: [
-        turn('user', { type: 'text', text: talk }),
-        turn('user', { type: 'image_url', image_url: { url: 'HTTPS://a.example/x.png' } }),
-      ],
-    })
-    codecOf('responses').readCall({
-      ...BODIES.responses,
-      input: [
-        turn('assistant', {
-          type: 'output_text',
-          text: talk,
-          annotations: [{ type: 'file_citation', file_id: 'file-1', filename: 'x', index: 0 }],
-        }),
-      ],
-    })
-    codecOf('messages').readCall({
-      ...BODIES.messages,
-      messages: [turn('user', { type: 'document', source: { type: 'text', data: talk } })],
-    })
-  })
-})
