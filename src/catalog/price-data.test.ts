@@ -24,3 +24,43 @@ test('a model that is made for sound has no price where nobody tells what sound 
   assert.equal(priceOf('openrouter', 'openai/gpt-4o-audio-preview'), undefined)
   assert.equal(perMillion(priceOf('openai', 'gpt-audio')?.fees.audioToken ?? 0n), '29.5')
 })
+
+test('a name that is more than the name of a known model has no price of that model', () => {
+  for (const [list, model] of [
+    ['anthropic', 'claude-sonnet-5-5'],
+    ['anthropic', 'claude-opus-4-6-fast'],
+    ['anthropic', 'claude-opus-4-10'],
+    ['aws', 'us.anthropic.claude-sonnet-5-5'],
+    ['azure', 'o4-mini-deep-research'],
+    ['deepseek', 'deepseek-r1-distill-llama-70b'],
+    ['google', 'gemini-3.8-flash-lite'],
+    ['google', 'gemini-3.8-flash-tts'],
+    ['google', 'gemini-2.5-pro-deep-think'],
+    ['openai', 'gpt-5-nano-pro'],
+  ] as const)
+    assert.equal(priceOf(list, model), undefined, model)
+})
+
+test('a date, a version, a region or a stage in a name changes nothing', () => {
+  for (const [list, model, output] of [
+    ['anthropic', 'claude-opus-4-1-20250805', '75'],
+    ['anthropic', 'claude-3-5-haiku-latest', '4'],
+    ['google', 'claude-sonnet-4@20250514', '15'],
+    ['google', 'claude-opus-4-6@default', '25'],
+    ['google', 'gemini-2.5-pro-preview-05-06', '10'],
+    ['google', 'gemini-2.0-flash-001', '0.4'],
+    ['google', 'gemini-3.1-pro-preview-customtools', '12'],
+    ['aws', 'us.anthropic.claude-opus-4-5-20251101-v1:0', '27.5'],
+    ['aws', 'amazon.nova-pro-v1:0:300k', '3.2'],
+    [
+      'aws',
+      'arn:aws:bedrock:us-east-1:1:inference-profile/global.anthropic.claude-sonnet-4-6',
+      '15',
+    ],
+    ['openai', 'gpt-5-nano-2025-08-07', '0.4'],
+    ['openai', 'gpt-5-20250807', '10'],
+    ['openai', 'ft:gpt-4o-2024-08-06:acme::x', '15'],
+    ['mistral', 'magistral-small-2509', '1.5'],
+  ] as const)
+    assert.equal(perMillion(priceOf(list, model)?.rates.output ?? 0n), output, model)
+})

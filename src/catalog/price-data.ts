@@ -6,6 +6,7 @@ import type { ConditionalPrice, ModelPrice } from '@pydantic/genai-prices'
 import { DAY_MS } from '../core/durations.ts'
 import { pricePerMillion } from '../core/money.ts'
 import type { Picodollars } from '../core/money.ts'
+import { isSameModel } from './price-match.ts'
 import { makePrice } from './prices.ts'
 import type { Price, Rates } from './prices.ts'
 
@@ -35,7 +36,7 @@ export const bundledPrices: PriceLookup = ({ list, model, now }) => {
   )
   if (provider === undefined) return undefined
   const found = calcPrice({}, model, { providerId: provider.id, timestamp: new Date(now) })
-  if (found === null) return undefined
+  if (found === null || !isSameModel(model, found.model.match)) return undefined
   const price = toPrice(found.model_price)
   if (price === undefined || isMute(model, found.model_price)) return undefined
   return {
