@@ -46,6 +46,14 @@ export function permitModel(
   return model
 }
 
+/** Of a key without permissions, wherever it would ask. */
+export function noEndpointAllowed(): GatewayError {
+  return new GatewayError(
+    'endpoint_not_allowed',
+    'this key may call no endpoint: it has no permissions',
+  )
+}
+
 /** Of a key with an empty allowlist, whatever it would ask. */
 export function noModelAllowed(): GatewayError {
   return new GatewayError('model_not_allowed', 'this key may call no model: its allowlist is empty')

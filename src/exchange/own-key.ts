@@ -3,7 +3,7 @@
 import { authenticate } from '../access/authenticate.ts'
 import type { Authenticator } from '../access/authenticate.ts'
 import type { Caller } from '../access/caller.ts'
-import { noModelAllowed } from '../access/permit.ts'
+import { noEndpointAllowed, noModelAllowed } from '../access/permit.ts'
 import { refusalOf } from '../access/refusal.ts'
 import { NO_COST } from '../catalog/tokens.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -49,6 +49,7 @@ async function blockOf(
   asking: Asking,
   caller: Caller,
 ): Promise<GatewayError | null> {
+  if (caller.permissions.size === 0) return noEndpointAllowed()
   if (caller.models.size === 0) return noModelAllowed()
   const outcome = await ledger.dryRun({
     ...freeAsk({ asking, caller, model: '' }),
