@@ -35,6 +35,7 @@ import { BUDGET_RANGE, fromNone, readBudget, readDuration, readList } from './op
 import { moment, printJson, printNote, printText } from './output.ts'
 import { printKey } from './print-account.ts'
 
+const KEY = ['<KEY>', 'id or name'] as const
 const BUDGET = `what it may spend in a period, ${BUDGET_RANGE}, or none`
 
 export function addKeys(program: Command): void {
@@ -123,7 +124,7 @@ function addSimple(keys: Command): void {
   for (const [command, description, openStore, work] of simple) {
     common(keys.command(command))
       .description(description)
-      .argument('<KEY>', 'id or name')
+      .argument(...KEY)
       .action(async (name: string, options: CommonOptions) => {
         await openStore(readPlace(options), async (store) => {
           await printKey(store, await work(store, name), options)
@@ -138,7 +139,7 @@ function addUpdate(keys: Command): void {
       'Change a key. What is not named stays as it is; ' +
         'none or an empty text takes an optional value away.',
     )
-    .argument('<KEY>', 'id or name')
+    .argument(...KEY)
     .option('--name <name>', 'a new name')
     .option('--models <a,b>', 'the whole new allowlist', readList)
     .option('--add-models <a,b>', 'models to allow as well', readList)
@@ -190,7 +191,7 @@ function addRevoke(keys: Command): void {
       'End a key for good: it can never be used again.\n' +
         'Its running streams are cut within a second.',
     )
-    .argument('<KEY>', 'id or name')
+    .argument(...KEY)
     .addHelpText('after', '\nExample:\n  $ tollgate keys revoke shop-test --reason "not needed"')
     .action(async (name: string, options: CommonOptions & { readonly reason: string }) => {
       await withStore(readPlace(options), async (store) => {
@@ -208,7 +209,7 @@ function addRotate(keys: Command): void {
     .description(
       'Give a key a new secret, shown once. The old one works during the overlap, any older one no longer.',
     )
-    .argument('<KEY>', 'id or name')
+    .argument(...KEY)
     .addOption(overlap.argParser(argument(readDuration)).default(OVERLAP_MS, '24h'))
     .addOption(secretOnly())
     .addHelpText('after', '\nExample:\n  $ tollgate keys rotate shop-production --overlap 2h')

@@ -84,7 +84,7 @@ function addTopUp(ledger: Command): void {
   )
   demand(common(ledger.command('top-up')), [amount, reasonOption()])
     .description('Let a key or the frame spend more until its period ends. The budget stays.')
-    .argument('<ACCOUNT>', ACCOUNT)
+    .argument(...ACCOUNT)
     .addHelpText(
       'after',
       '\nExample:\n  $ tollgate ledger top-up shop-production --amount 25 --reason "sale until Friday"',
@@ -103,7 +103,7 @@ function addReset(ledger: Command): void {
       'Start the period of a key or of the frame anew, now: nothing is spent in it yet. ' +
         'It ends when it would have ended, and what was spent before stays in the books.',
     )
-    .argument('<ACCOUNT>', ACCOUNT)
+    .argument(...ACCOUNT)
     .addHelpText(
       'after',
       '\nExample:\n  $ tollgate ledger reset shop-production --reason "a loop in our own test"',
@@ -114,7 +114,7 @@ function addReset(ledger: Command): void {
     })
 }
 
-const ACCOUNT = 'id or name of a key, or `frame`'
+const ACCOUNT = ['<ACCOUNT>', 'id or name of a key, or `frame`'] as const
 type ReasonedOptions = CommonOptions & { readonly reason: string }
 
 function reasonOption(): Option {

@@ -38,6 +38,8 @@ import { demand } from './demand.ts'
 import { printJson, printNote, printText, printWarning } from './output.ts'
 import { linkText, personBlock, peopleTable } from './user-text.ts'
 
+const PERSON = ['<PERSON>', 'e-mail address or id'] as const
+
 export function addUsers(program: Command): void {
   const users = program
     .command('users')
@@ -129,7 +131,7 @@ function addInvite(users: Command): void {
 function addResetPassword(users: Command): void {
   common(users.command('reset-password'))
     .description('Print a one-time link with which a person chooses a new password.')
-    .argument('<PERSON>', 'e-mail address or id')
+    .argument(...PERSON)
     .action(async (who: string, options: CommonOptions) => {
       const config = readConfig(options)
       await withStore(config, async (store) => {
@@ -154,7 +156,7 @@ function addChanges(users: Command): void {
   for (const [field, description, name, about] of changes) {
     common(users.command(field))
       .description(description)
-      .argument('<PERSON>', 'e-mail address or id')
+      .argument(...PERSON)
       .argument(name, about)
       .action(async (who: string, value: string, options: CommonOptions) => {
         await withStore(readPlace(options), async (store) => {
@@ -176,7 +178,7 @@ function addSimple(users: Command): void {
   for (const [command, description, work] of simple) {
     common(users.command(command))
       .description(description)
-      .argument('<PERSON>', 'e-mail address or id')
+      .argument(...PERSON)
       .action(async (who: string, options: CommonOptions) => {
         await withStore(readPlace(options), async (store) => {
           printPerson(store, await work(operatorDesk(store), who), options)
@@ -188,7 +190,7 @@ function addSimple(users: Command): void {
 function addRemove(users: Command): void {
   common(users.command('remove'))
     .description('Remove a person for good. What they did stays on record.')
-    .argument('<PERSON>', 'e-mail address or id')
+    .argument(...PERSON)
     .action(async (who: string, options: CommonOptions) => {
       await withStore(readPlace(options), async (store) => {
         const person = await answerPerson(store.db, who)
