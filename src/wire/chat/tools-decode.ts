@@ -13,6 +13,7 @@ import {
   expectText,
   optional,
 } from '../expect.ts'
+import { decodeParameters } from '../parameters.ts'
 import { knowsOnlyFunctions } from './functions.ts'
 import { markOf } from './parts-decode.ts'
 import { isHosted } from './usable-tools.ts'
@@ -51,11 +52,7 @@ function decodeFunction(value: Json | undefined, place: string): Tool {
   return {
     type: 'function',
     name: expectName(tool['name'], `${place}.name`),
-    // A function without parameters takes none; the other formats want that said.
-    schema: optional(tool['parameters'], `${place}.parameters`, expectObject) ?? {
-      type: 'object',
-      properties: {},
-    },
+    schema: decodeParameters(tool['parameters'], `${place}.parameters`),
     ...defined({
       description: optional(tool['description'], `${place}.description`, expectText),
       strict: optional(tool['strict'], `${place}.strict`, expectBoolean),

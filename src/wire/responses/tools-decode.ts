@@ -14,6 +14,7 @@ import {
   expectText,
   optional,
 } from '../expect.ts'
+import { decodeParameters } from '../parameters.ts'
 import type { Reading } from './input-decode.ts'
 import { declaredTools } from './tool-names.ts'
 import { usableTools } from './usable-tools.ts'
@@ -65,12 +66,10 @@ function decodeOne(tool: JsonObject, { place, namespace }: Spot, reading: Readin
     type,
     name,
     description,
-    schema: optional(tool['parameters'], `${place}.parameters`, expectObject) ?? NO_PARAMETERS,
+    schema: decodeParameters(tool['parameters'], `${place}.parameters`),
     strict: optional(tool['strict'], `${place}.strict`, expectBoolean),
   })
 }
-
-const NO_PARAMETERS: JsonObject = { type: 'object', properties: {} }
 
 export function decodeToolChoice(
   body: JsonObject,
