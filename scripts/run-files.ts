@@ -8,15 +8,19 @@ import { inspect } from 'node:util'
 
 export type Outcome = {
   readonly passed: number
-  readonly failures: readonly { readonly name: string; readonly detail: string }[]
-  readonly skips: readonly { readonly name: string; readonly reason: string }[]
+  readonly failures: readonly Failure[]
+  readonly skips: readonly Skip[]
 }
 
+type Failure = { readonly name: string; readonly detail: string }
+type Skip = { readonly name: string; readonly reason: string }
+
+/** What is known of a file while it runs. */
 type FileRun = {
   passed: number
   output: string
-  readonly failures: { readonly name: string; readonly detail: string }[]
-  readonly skips: { readonly name: string; readonly reason: string }[]
+  readonly failures: Failure[]
+  readonly skips: Skip[]
 }
 
 // Longer than any honest file needs on a slow machine: a file that hangs fails, and does not hold the night's run.
@@ -79,14 +83,14 @@ function isOwnFailure({ details }: EventData.TestComplete): boolean {
   return !details.passed && type !== 'subtestsFailed'
 }
 
-function withOutput(file: string, { failures, output }: FileRun): Outcome['failures'] {
+function withOutput(file: string, { failures, output }: FileRun): readonly Failure[] {
   const last = failures.at(-1)
   if (last === undefined || output.trim() === '') return failures
   const detail = `${last.detail}\n\nprinted by ${relative('', file)}:\n${output}`
   return [...failures.slice(0, -1), { ...last, detail }]
 }
 
-function firstLine({ detail }: { readonly detail: string }): string {
+function firstLine({ detail }: Failure): string {
   return detail.split('\n', 1)[0] ?? ''
 }
 
