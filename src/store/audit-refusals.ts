@@ -18,7 +18,7 @@ export const ROWS_A_MINUTE_MAX = 20
 
 /** Nothing was changed, so this is no part of another transaction. */
 export async function recordRefusal(store: Store, refused: Refused): Promise<void> {
-  const { action, subjectId, subjectName = '' } = refused
+  const { action, subject, subjectId, subjectName } = refused
   const key = gatherKey(store, [action, subjectId, subjectName ?? '', refused.sentence.text])
   if (await countAgain(store, key)) return
   const now = store.clock.now()
@@ -27,8 +27,8 @@ export async function recordRefusal(store: Store, refused: Refused): Promise<voi
     now,
   })
   if (rows <= ROWS_A_MINUTE_MAX) return insert(store, refused, key)
-  const rest = { action: refused.action, subject: refused.subject, subjectId: '' }
-  await insert(store, { ...rest, sentence: sentence('more_refused') }, gatherKey(store, ['rest']))
+  const rest = { action, subject, subjectId: '', sentence: sentence('more_refused') }
+  await insert(store, rest, gatherKey(store, ['rest']))
 }
 
 async function countAgain(store: Store, key: string): Promise<boolean> {
