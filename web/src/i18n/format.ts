@@ -29,7 +29,7 @@ export type Format = {
   dateTimeIn(moment: string, timezone: string): string
   /** As dateTimeIn, and in UTC where that is another time of day. */
   reset(moment: string, timezone: string): string
-  /** "in 3 days", "2 minutes ago". */
+  /** "in 3 days", "2 minutes ago"; what lies ahead is rounded, so that seven days are seven a second later. */
   relative(moment: string, now: number): string
   list(items: readonly string[]): string
 }
@@ -129,7 +129,7 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 function relative(locale: string, differenceMs: number): string {
   const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const [unit, lengthMs] = steps.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? ['second', 1000]
-  return unit === 'second'
-    ? format.format(0, 'second')
-    : format.format(Math.trunc(differenceMs / lengthMs), unit)
+  if (unit === 'second') return format.format(0, unit)
+  const count = differenceMs / lengthMs
+  return format.format(count > 0 ? Math.round(count) : Math.trunc(count), unit)
 }
