@@ -78,6 +78,14 @@ test('small shares keep one decimal', () => {
   assert.equal(formatFor('de').percent(0.000_02), '<0,1\u00a0%')
 })
 
+test('amounts in a row have the same decimals', () => {
+  const { moneyRow } = formatFor('en')
+  assert.deepEqual(moneyRow(['0', '0.005000', '0.01', '0.015']), [
+    ...['$0.000', '$0.005', '$0.010', '$0.015'],
+  ])
+  assert.deepEqual(moneyRow(['0', '500', '1000']), ['$0.00', '$500.00', '$1,000.00'])
+})
+
 test('what is left is never rounded up', () => {
   assert.equal(formatFor('en').moneyLeft('0.99997'), '$0.9999')
   assert.equal(formatFor('en').moneyLeft('9.999988'), '$9.99')

@@ -7,6 +7,8 @@ export type Format = {
   readonly separators: Separators
   /** An amount in USD, given as the decimal string of the admin API; small amounts keep their digits. */
   money(amount: string): string
+  /** Amounts in a row, as beside a chart: all with as many decimals as the one that needs most. */
+  moneyRow(amounts: readonly string[]): readonly string[]
   /** As money, but never rounded up: what is left is not more than it is. */
   moneyLeft(amount: string): string
   number(value: number): string
@@ -62,6 +64,7 @@ export function formatFor(locale: string): Format {
   return {
     separators: separatorsOf(locale),
     money: (amount) => money(locale, amount, 'halfExpand'),
+    moneyRow: (amounts) => moneyRow(locale, amounts),
     moneyLeft: (amount) => money(locale, amount, 'trunc'),
     number: (value) => numbers.format(value),
     compact: (value) => compact.format(value),
@@ -116,6 +119,16 @@ function money(locale: string, amount: string, roundingMode: Rounding): string {
   const format = new Intl.NumberFormat(locale, { ...style, ...digits, roundingMode })
   // A decimal string is formatted exactly; a number would not be above 2^53 nanodollars.
   return format.format(amount as Intl.StringNumericLiteral)
+}
+
+function moneyRow(locale: string, amounts: readonly string[]): readonly string[] {
+  const decimals = Math.max(
+    2,
+    ...amounts.map((amount) => /\.(\d*?)0*$/.exec(amount)?.[1]?.length ?? 0),
+  )
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', ...digits })
+  return amounts.map((amount) => format.format(amount as Intl.StringNumericLiteral))
 }
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [

@@ -61,6 +61,11 @@ function Chart({ course, asked: { span }, metric, group }: FiguresProps) {
         formatValue={(value) =>
           metric === 'cost' ? format.money(value.toFixed(9)) : format.compact(value)
         }
+        formatMarks={(marks) =>
+          metric === 'cost'
+            ? format.moneyRow(marks.map((mark) => mark.toFixed(12)))
+            : marks.map(format.compact)
+        }
         formatMoment={(at) => (span.step === 'day' ? format.day(at) : format.hour(at))}
       />
     </section>

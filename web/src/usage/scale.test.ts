@@ -19,7 +19,7 @@ for (const [most, isWhole, marks] of [
     assert.deepEqual(marksOf(most, isWhole), marks))
 
 test('no two marks look the same, and the highest is never below the most', () => {
-  const { money, compact } = formatFor('de')
+  const { moneyRow, compact } = formatFor('de')
   for (let power = -9; power < 7; power += 1)
     for (let digits = 1; digits < 10; digits += 0.1) {
       const most = digits * 10 ** power
@@ -27,7 +27,7 @@ test('no two marks look the same, and the highest is never below the most', () =
       const counts = marksOf(Math.ceil(most), true)
       assert.ok((costs.at(-1) ?? 0) >= most)
       for (const [marks, words] of [
-        [costs, costs.map((mark) => money(mark.toFixed(12)))],
+        [costs, moneyRow(costs.map((mark) => mark.toFixed(12)))],
         [counts, counts.map(compact)],
       ] as const) {
         assert.equal(new Set(words).size, marks.length, `${most}: ${words.join(', ')}`)

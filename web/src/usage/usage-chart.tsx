@@ -14,13 +14,15 @@ type UsageChartProps = {
   /** Things that are counted; without it, amounts. */
   readonly isWhole: boolean
   readonly formatValue: (value: number) => string
+  /** Those beside the chart, which are compared with each other. */
+  readonly formatMarks: (marks: readonly number[]) => readonly string[]
   readonly formatMoment: (at: string) => string
 }
 
 const gapShare = 0.2
 
 export function UsageChart(props: UsageChartProps) {
-  const { course, summary, isWhole, formatValue, formatMoment } = props
+  const { course, summary, isWhole, formatValue, formatMarks, formatMoment } = props
   const { series, buckets } = course
   const [pointed, setPointed] = useState<number>()
   const marks = marksOf(Math.max(0, ...buckets.map(totalOf)), isWhole)
@@ -48,7 +50,7 @@ export function UsageChart(props: UsageChartProps) {
         onPointerMove={point}
         onPointerLeave={() => setPointed(undefined)}
       >
-        <Scale marks={marks} formatValue={formatValue} />
+        <Scale marks={marks} words={formatMarks(marks)} />
         <svg aria-hidden="true" focusable="false">
           {marks.map((mark) => {
             const y = `${(1 - mark / most) * 100}%`
@@ -79,15 +81,15 @@ export function UsageChart(props: UsageChartProps) {
   )
 }
 
-type ScaleProps = Pick<UsageChartProps, 'formatValue'> & { readonly marks: readonly number[] }
+type ScaleProps = { readonly marks: readonly number[]; readonly words: readonly string[] }
 
-function Scale({ marks, formatValue }: ScaleProps) {
+function Scale({ marks, words }: ScaleProps) {
   const most = marks.at(-1) ?? 1
   return (
     <div className={styles['scale']} aria-hidden="true">
-      {marks.map((mark) => (
+      {marks.map((mark, index) => (
         <span key={mark} style={{ top: `${(1 - mark / most) * 100}%` }}>
-          {formatValue(mark)}
+          {words[index]}
         </span>
       ))}
     </div>
