@@ -75,6 +75,7 @@ describe('people and accounts', () => {
     const wanted = '/settings/models?search=reasoner&sort=id'
     await bob.goto(desk.url + wanted)
     await bob.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await bob.getByText('You are not signed in, or your session has ended.').waitFor()
     await signIn('robert@example.com', 'Models')
     assert.equal(bob.url(), desk.url + wanted)
     assert.equal(await bob.getByRole('combobox', { name: 'Search' }).inputValue(), 'reasoner')

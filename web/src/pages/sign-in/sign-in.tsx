@@ -19,7 +19,7 @@ const route = getRouteApi('/sign-in')
 
 export function SignInPage() {
   const { t } = useTranslation()
-  const { error: singleSignOnError } = route.useSearch()
+  const { error: singleSignOnError, next } = route.useSearch()
   const session = useQuery(sessionQuery)
   const [step, setStep] = useState<'password' | 'code'>('password')
   const enter = useEnter()
@@ -30,6 +30,9 @@ export function SignInPage() {
         {/* What stays on this machine passes nobody: browsers call it secure as well. */}
         {session.data?.insecure && !window.isSecureContext && (
           <Notice tone="warn">{t('signIn.insecure')}</Notice>
+        )}
+        {next !== undefined && !singleSignOnError && step === 'password' && (
+          <Notice tone="info">{t('signIn.goOn')}</Notice>
         )}
         {singleSignOnError && (
           <Notice tone="bad" announce>
