@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { appCode } from '../support/browser.ts'
 import { run } from '../support/process.ts'
+import { until } from '../support/until.ts'
 import {
   administrator,
   callModel,
@@ -128,6 +129,17 @@ describe('the pages beside the keys', () => {
     await setFrame('250')
   })
 
+  test('whose key has expired is led to its date', async () => {
+    const { id } = await desk.ask('POST', '/keys', {
+      ...{ name: 'short-lived', models: ['sandbox-chat'], budget: '5' },
+      expires_at: new Date(Date.now() + 1_000).toISOString(),
+    })
+    await until(async () => (await desk.ask('GET', `/keys/${id}`))['status'] === 'expired')
+    await open(`/settings/api-access/${id}`)
+    await page.getByRole('link', { name: 'Set a later date' }).click()
+    await page.getByRole('heading', { name: 'Edit short-lived', level: 1 }).waitFor()
+  })
+
   test('two people who change the frame at once do not overwrite each other', async () => {
     await open('/settings/api-access/frame')
     await page.getByRole('button', { name: 'Edit frame' }).click()
@@ -177,6 +189,8 @@ describe('the pages beside the keys', () => {
       .getByRole('heading', { name: 'How the cost came about' })
       .waitFor()
     assert.deepEqual(await seriousFindings(page), [])
+    await page.getByRole('dialog').getByRole('link').click()
+    await page.getByRole('tab', { name: 'Requests' }).waitFor()
   })
 
   test('a request is found by its id', async () => {

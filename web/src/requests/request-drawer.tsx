@@ -1,6 +1,8 @@
 // One request: what was asked, who answered, and why it cost what it cost. Never what was said.
 import { Drawer } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { z } from 'zod'
 import { requestRoutes } from '../../../src/admin/contract/requests.ts'
 import type { requestDetail } from '../../../src/admin/contract/requests.ts'
@@ -10,6 +12,7 @@ import { useFormat } from '../i18n/use-format.ts'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { ErrorAlert } from '../parts/error-alert.tsx'
 import { Loading } from '../parts/loading.tsx'
+import { useSession } from '../session.ts'
 import styles from './request-table.module.css'
 
 type RequestDrawerProps = { readonly id: string; readonly onClose: () => void }
@@ -46,10 +49,21 @@ export function RequestDrawer({ id, onClose }: RequestDrawerProps) {
 function Facts({ request }: { readonly request: RequestDetail }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const facts: readonly (readonly [string, string])[] = [
+  const { may } = useSession()
+  const keyName = request.key_name ?? request.key
+  const facts: readonly (readonly [string, ReactNode])[] = [
     [t('requests.id'), request.id],
     [t('requests.time'), format.exactTime(request.created_at)],
-    [t('requests.key'), request.key_name ?? request.key],
+    [
+      t('requests.key'),
+      may('configuration:read') ? (
+        <Link to="/settings/api-access/$id" params={{ id: request.key }}>
+          {keyName}
+        </Link>
+      ) : (
+        keyName
+      ),
+    ],
     [t('requests.endpoint'), request.endpoint],
     [t('requests.model'), request.model],
     [t('requests.target'), request.target ?? '–'],

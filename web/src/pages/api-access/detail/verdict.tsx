@@ -92,9 +92,9 @@ function leastLeft({ key, frame }: VerdictAnswer): string | undefined {
 function Remedy({ verdict, detail }: VerdictWordsProps) {
   const { t } = useTranslation()
   const { may } = useSession()
-  const scope = verdict.blocked_by?.scope ?? null
-  if (!may('configuration:manage') || scope === null) return null
-  const page = scope === 'key' ? `${detail.id}/edit` : 'frame'
+  const remedy = remedyOf(verdict)
+  if (!may('configuration:manage') || remedy === undefined) return null
+  const page = remedy === 'raiseFrame' ? 'frame' : `${detail.id}/edit`
   return (
     <Button
       component={Link}
@@ -102,9 +102,15 @@ function Remedy({ verdict, detail }: VerdictWordsProps) {
       size="compact-sm"
       variant="default"
     >
-      {t(scope === 'key' ? 'verdict.raiseBudget' : 'verdict.raiseFrame')}
+      {t(`verdict.${remedy}`)}
     </Button>
   )
+}
+
+function remedyOf({ blocked_by: blocked }: VerdictAnswer) {
+  if (blocked?.code === 'expired_api_key') return 'setDate'
+  if (blocked?.scope === 'key') return 'raiseBudget'
+  return blocked?.scope === 'frame' ? 'raiseFrame' : undefined
 }
 
 function Revoked({ detail }: Pick<TabProps, 'detail'>) {
