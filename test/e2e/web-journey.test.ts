@@ -32,6 +32,11 @@ describe('from the first start to a revoked key', () => {
     await picture(page, 'journey-1-empty')
   })
 
+  test('where a key is wanted and there is none, one can be created', async () => {
+    await page.getByRole('navigation').getByRole('link', { name: 'Playground' }).click()
+    await page.getByText('No API keys yet. Create key').waitFor()
+  })
+
   test('a form that lacks something says what, and keeps the rest', async () => {
     await page.getByRole('link', { name: 'Create key' }).first().click()
     await page.getByRole('textbox', { name: 'Name' }).fill('billing production')

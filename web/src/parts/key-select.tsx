@@ -2,9 +2,11 @@
 import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { keyQuery, keysQuery } from '../queries.ts'
+import { useSession } from '../session.ts'
 
 type KeySelectProps = {
   readonly label: string
@@ -38,6 +40,7 @@ export function KeySelect({ label, value, onChange, required = false }: KeySelec
   const found = (keys.data?.keys ?? []).map((key) => ({ value: key.id, label: key.name }))
   const isFound = found.some((each) => each.value === value)
   const own = value === undefined || isFound ? [] : [{ value, label: name ?? value }]
+  const hasNone = search === '' && keys.data?.total === 0
   return (
     <Select
       label={label}
@@ -45,6 +48,7 @@ export function KeySelect({ label, value, onChange, required = false }: KeySelec
       searchable
       clearable={!required}
       clearButtonProps={{ 'aria-label': t('filter.clear', { filter: label }) }}
+      description={hasNone && <NoKeys areRevoked={keys.data?.counts.all !== 0} />}
       placeholder={required ? t('filter.chooseKey') : t('filter.any')}
       value={value ?? null}
       searchValue={text}
@@ -55,5 +59,18 @@ export function KeySelect({ label, value, onChange, required = false }: KeySelec
       nothingFoundMessage={keys.isFetching ? t('loading') : t('overview.noMatch')}
       data={[...own, ...found]}
     />
+  )
+}
+
+function NoKeys({ areRevoked }: { readonly areRevoked: boolean }) {
+  const { t } = useTranslation()
+  const { may } = useSession()
+  return (
+    <>
+      {t(areRevoked ? 'overview.allRevoked' : 'overview.none')}.{' '}
+      {may('configuration:manage') && (
+        <Link to="/settings/api-access/new">{t('overview.create')}</Link>
+      )}
+    </>
   )
 }
