@@ -1,5 +1,5 @@
 // What the list can be narrowed by, in one small form.
-import { Button, NativeSelect, Popover, Stack, TextInput } from '@mantine/core'
+import { Button, NativeSelect, Popover, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { SubmitEvent } from 'react'
@@ -8,6 +8,7 @@ import { useTranslation } from '../../i18n/use-translation.ts'
 import { modelsQuery } from '../../queries.ts'
 import type { OverviewSearch } from './overview-search.ts'
 import { overviewSearch } from './overview-search.ts'
+import styles from './key-toolbar.module.css'
 
 type FilterMenuProps = {
   readonly search: OverviewSearch
@@ -38,12 +39,10 @@ export function FilterMenu({ search, onChange }: FilterMenuProps) {
           {t('overview.filters')}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown w={300}>
-        <form onSubmit={apply}>
-          <Stack gap="xs">
-            <FilterFields search={search} />
-            <Button type="submit">{t('overview.apply')}</Button>
-          </Stack>
+      <Popover.Dropdown>
+        <form onSubmit={apply} className={styles['filters']}>
+          <FilterFields search={search} />
+          <Button type="submit">{t('overview.apply')}</Button>
         </form>
       </Popover.Dropdown>
     </Popover>

@@ -11,6 +11,7 @@ import { useTranslation } from '../../i18n/use-translation.ts'
 import { BudgetMeter } from '../../parts/budget-meter.tsx'
 import { WarningIcon } from '../../parts/icons.tsx'
 import { Meter } from '../../parts/meter.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Sparkline } from '../../parts/sparkline.tsx'
 import { keyQuery } from '../../queries.ts'
 import styles from './key-cells.module.css'
@@ -158,6 +159,16 @@ export function CostCell({ row }: CellProps) {
     <span className={styles['cost']}>
       <Sparkline values={days.map((day) => Number(day ?? 0))} summary={summary} />
       <span>{format.money(total)}</span>
+    </span>
+  )
+}
+
+export function MomentCell({ at }: { readonly at: string | null }) {
+  const { t } = useTranslation()
+  if (at === null) return <span className="muted">{t('never')}</span>
+  return (
+    <span className={styles['moment']}>
+      <Moment at={at} />
     </span>
   )
 }

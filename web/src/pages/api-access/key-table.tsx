@@ -7,9 +7,16 @@ import type { Translate } from '../../i18n/texts.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
-import { Moment } from '../../parts/moment.tsx'
 import type { KeyAction } from './dialogs/key-dialogs.tsx'
-import { BudgetCell, CostCell, FrameCell, LimitsCell, ModelsCell, NameCell } from './key-cells.tsx'
+import {
+  BudgetCell,
+  CostCell,
+  FrameCell,
+  LimitsCell,
+  ModelsCell,
+  MomentCell,
+  NameCell,
+} from './key-cells.tsx'
 import { KeyMenu } from './key-menu.tsx'
 import { KeyStatus } from './key-status.tsx'
 import type { OptionalColumn } from './overview-search.ts'
@@ -126,7 +133,6 @@ function optionalColumns(
     firstOrder: 'desc',
     ...more,
   })
-  const never = <span className="muted">{t('never')}</span>
   return {
     budget: column('budget', { sort: 'percent', cell: (row) => <BudgetCell row={row} /> }),
     frame: column('frame', {
@@ -138,11 +144,11 @@ function optionalColumns(
     cost: column('cost', { sort: 'cost_7d', cell: (row) => <CostCell row={row} /> }),
     last_used: column('last_used', {
       sort: 'last_used_at',
-      cell: (row) => (row.last_used_at ? <Moment at={row.last_used_at} /> : never),
+      cell: (row) => <MomentCell at={row.last_used_at} />,
     }),
     expires: column('expires', {
       sort: 'expires_at',
-      cell: (row) => (row.expires_at ? <Moment at={row.expires_at} /> : never),
+      cell: (row) => <MomentCell at={row.expires_at} />,
     }),
     owner: column('owner', {
       sort: 'owner',
