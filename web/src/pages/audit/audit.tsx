@@ -61,6 +61,7 @@ function AuditFilters({ search }: SearchProps) {
       />
       <TypedFilter
         label={t('auditPage.actor')}
+        placeholder={t('filter.any')}
         value={search.actor}
         onChange={(actor) => change({ actor })}
       />

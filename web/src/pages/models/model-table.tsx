@@ -105,7 +105,7 @@ function numberColumns(t: Translate, format: Format): readonly ModelColumn[] {
       firstOrder: 'desc',
       align: 'end',
       cell: ({ kind, context, max_output: output }) =>
-        kind === 'embedding'
+        kind === 'embedding' || (context === null && output === null)
           ? tokens(context)
           : t('modelsPage.inOut', { input: tokens(context), output: tokens(output) }),
     },

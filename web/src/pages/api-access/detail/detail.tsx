@@ -24,6 +24,7 @@ import { ModelsTab } from './models-tab.tsx'
 import { RequestsTab } from './requests-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { Verdict } from './verdict.tsx'
+import styles from './detail.module.css'
 
 const route = getRouteApi('/app/settings/api-access/$id/')
 const KeyDialogs = lazy(async () => ({
@@ -47,11 +48,13 @@ export function DetailPage() {
   return (
     <>
       {key.error && (
-        <ErrorAlert
-          title={t('overview.stale')}
-          error={key.error}
-          onRetry={() => void key.refetch()}
-        />
+        <div className={styles['stale']}>
+          <ErrorAlert
+            title={t('overview.stale')}
+            error={key.error}
+            onRetry={() => void key.refetch()}
+          />
+        </div>
       )}
       <Detail
         detail={key.data}
