@@ -25,6 +25,19 @@ test('a model that is made for sound has no price where nobody tells what sound 
   assert.equal(perMillion(priceOf('openai', 'gpt-audio')?.fees.audioToken ?? 0n), '29.5')
 })
 
+test('nor has one that draws where nobody tells what a picture costs', () => {
+  assert.equal(priceOf('openrouter', 'google/gemini-2.5-flash-image'), undefined)
+  assert.equal(priceOf('openai', 'gpt-5-image'), undefined)
+})
+
+test('nor has one that searches unasked where nobody tells what that costs', () => {
+  assert.equal(priceOf('openai', 'gpt-4o-search-preview'), undefined)
+  assert.equal(priceOf('openai', 'gpt-4o-mini-search-preview-2025-03-11'), undefined)
+  assert.equal(priceOf('openrouter', 'perplexity/sonar'), undefined)
+  assert.equal(priceOf('perplexity', 'sonar-deep-research'), undefined)
+  assert.equal(perMillion(priceOf('perplexity', 'sonar-pro')?.fees.request ?? 0n), '14000')
+})
+
 test('a name that is more than the name of a known model has no price of that model', () => {
   for (const [list, model] of [
     ['anthropic', 'claude-sonnet-5-5'],

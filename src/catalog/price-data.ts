@@ -38,7 +38,7 @@ export const bundledPrices: PriceLookup = ({ list, model, now }) => {
   const found = calcPrice({}, model, { providerId: provider.id, timestamp: new Date(now) })
   if (found === null || !isSameModel(model, found.model.match)) return undefined
   const price = toPrice(found.model_price)
-  if (price === undefined || isMute(model, found.model_price)) return undefined
+  if (price === undefined || isHalfTold(model, found.model_price)) return undefined
   return {
     price,
     context: found.model.context_window ?? null,
@@ -46,9 +46,20 @@ export const bundledPrices: PriceLookup = ({ list, model, now }) => {
   }
 }
 
-/** Of a model that is made for sound, which costs many times as much as text, the data tells the price of text alone. */
-function isMute(model: string, data: ModelPrice): boolean {
-  return /\baudio\b/.test(model) && data['input_audio_mtok'] === undefined
+/** What some models are made for, and bill beside the tokens of texts, with the figure that must tell its price. */
+const BILLED_BESIDE = [
+  // Sound costs many times as much as text, and so does a picture.
+  { madeFor: /\baudio\b/i, figure: 'input_audio_mtok' },
+  { madeFor: /\bimage\b/i, figure: 'output_image_mtok' },
+  // These search the web unasked, for a fee that their usage does not tell.
+  { madeFor: /\b(?:sonar|search-preview)\b/i, figure: 'requests_kcount' },
+]
+
+/** The data tells the price of text alone, of a model that is made for more. */
+function isHalfTold(model: string, data: ModelPrice): boolean {
+  return BILLED_BESIDE.some(
+    ({ madeFor, figure }) => madeFor.test(model) && data[figure] === undefined,
+  )
 }
 
 function toPrice(data: ModelPrice): Price | undefined {
