@@ -38,6 +38,12 @@ test('nor has one that searches unasked where nobody tells what that costs', () 
   assert.equal(perMillion(priceOf('perplexity', 'sonar-pro')?.fees.request ?? 0n), '14000')
 })
 
+test('what is kept for long costs no less than what is kept for short', () => {
+  const { cacheWriteShort, cacheWriteLong } =
+    priceOf('openrouter', 'gemini-flash-1.5')?.rates ?? assert.fail()
+  assert.equal(cacheWriteLong, cacheWriteShort)
+})
+
 test('a name that is more than the name of a known model has no price of that model', () => {
   for (const [list, model] of [
     ['anthropic', 'claude-sonnet-5-5'],

@@ -104,13 +104,18 @@ function ratesAbove(data: ModelPrice, inputTokens: number): Rates {
     input,
     cached: rate('cache_read_mtok') ?? input,
     cacheWriteShort: cacheWrite ?? input,
-    // Some lists leave the hour's cache out; where writes cost extra, Anthropic's rule is twice the input.
-    cacheWriteLong: rate('cache_write_1h_mtok') ?? (cacheWrite === undefined ? input : input * 2n),
+    cacheWriteLong: rate('cache_write_1h_mtok') ?? longerThan(cacheWrite, input),
     // Who makes pictures makes them unasked, and usage does not tell them from words.
     output: OUTPUTS.map((name) => rate(name) ?? 0n).reduce((one, other) =>
       one > other ? one : other,
     ),
   }
+}
+
+/** Some lists leave the hour's cache out; where writes cost extra, Anthropic's rule is twice the input. */
+function longerThan(cacheWrite: Picodollars | undefined, input: Picodollars): Picodollars {
+  if (cacheWrite === undefined) return input
+  return cacheWrite > input * 2n ? cacheWrite : input * 2n
 }
 
 /** USD per thousand to pico-USD each. */
