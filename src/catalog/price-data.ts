@@ -1,7 +1,7 @@
 // The bundled price data of @pydantic/genai-prices, read into our prices. Nothing is ever fetched: a price changes
 // with a release of the library, or on a date that stands in its data.
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
-import type { ConditionalPrice, ModelPrice } from '@pydantic/genai-prices'
+import type { ConditionalPrice, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
 
 import { DAY_MS } from '../core/durations.ts'
 import { pricePerMillion } from '../core/money.ts'
@@ -37,6 +37,7 @@ export const bundledPrices: PriceLookup = ({ list, model, now }) => {
   if (provider === undefined) return undefined
   const found = calcPrice({}, model, { providerId: provider.id, timestamp: new Date(now) })
   if (found === null || !isSameModel(model, found.model.match)) return undefined
+  if (!provider.models.includes(found.model) && !costsAlikeElsewhere(found.model)) return undefined
   const price = toPrice(found.model_price)
   if (price === undefined || isHalfTold(model, found.model_price)) return undefined
   return {
@@ -44,6 +45,12 @@ export const bundledPrices: PriceLookup = ({ list, model, now }) => {
     context: found.model.context_window ?? null,
     changesAt: Array.isArray(found.model.prices) ? nextChange(found.model.prices, now) : null,
   }
+}
+
+/** Hosts bill what these two make as they do themselves; for what others make, and for open models, each as it likes. */
+function costsAlikeElsewhere(model: ModelInfo): boolean {
+  const isMadeBy = (id: string) => findProvider({ providerId: id })?.models.includes(model) === true
+  return ['openai', 'anthropic'].some(isMadeBy) && !model.id.startsWith('gpt-oss')
 }
 
 /** What some models are made for, and bill beside the tokens of texts, with the figure that must tell its price. */
