@@ -85,7 +85,12 @@ export class Books {
 
   /** Whether the target has said anything that a client would read. */
   get hasContent(): boolean {
-    return this.#meter.outputBytes > 0
+    return this.outputBytes > 0
+  }
+
+  /** How much of that there is. */
+  get outputBytes(): number {
+    return this.#meter.outputBytes
   }
 
   noteAttempt(outcome: string): void {

@@ -3,7 +3,7 @@
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
-import { readWhole } from '../providers/whole.ts'
+import { readWhole, tooLong } from '../providers/whole.ts'
 import type { EventForwarder, UpstreamCodec } from '../wire/codec.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
 import { exactly } from '../wire/exact-json.ts'
@@ -16,7 +16,7 @@ import type { ClientRequest } from './client-request.ts'
 import type { Prepared } from './prepare.ts'
 import type { Reply } from './reply.ts'
 
-/** What a whole answer may weigh: a hundred long choices with probabilities stay below it. */
+/** What an answer may weigh, and the text of a stream: a hundred long choices with probabilities stay below it. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 /** What may come before the first content: some providers repeat the whole request there. */
 const HELD_CHARACTERS_MAX = 1024 * 1024
@@ -93,6 +93,8 @@ class PassingStream {
         this.#books.see(one)
         isLast ||= isEnd(one)
       }
+      // A provider that ignores every limit; some formats repeat all that was said at the end.
+      if (this.#books.outputBytes > ANSWER_BYTES_MAX) throw tooLong(ANSWER_BYTES_MAX)
       const text = this.#voice.forward(event, meaning)
       if (isLast) {
         // What follows is as little to anybody as if it came later.

@@ -10,14 +10,14 @@ export async function readWhole(
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
-    if (bytes > bytesMax) {
-      throw new GatewayError(
-        'provider_failed',
-        `the provider's answer is too long: more than ${formatSize(bytesMax)}`,
-      )
-    }
+    if (bytes > bytesMax) throw tooLong(bytesMax)
     chunks.push(chunk)
   }
   const [first] = chunks
   return chunks.length === 1 && Buffer.isBuffer(first) ? first : Buffer.concat(chunks, bytes)
+}
+
+export function tooLong(bytesMax: number): GatewayError {
+  const size = formatSize(bytesMax)
+  return new GatewayError('provider_failed', `the provider's answer is too long: more than ${size}`)
 }

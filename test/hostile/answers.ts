@@ -23,7 +23,7 @@ const PIECES = ['The gate ', 'opens at noon ', '– ünless ', 'it does not. �
 /** The events of a stream: its beginning, a piece of text each, its end, its counts, its marker. */
 export const EVENTS = {
   start: chunk({ role: 'assistant', content: '' }),
-  pieces: PIECES.map((content) => chunk({ content })),
+  pieces: PIECES.map(textEvent),
   finish: chunk({}, 'stop'),
   usage: usageEvent(USAGE),
   done: 'data: [DONE]\n\n',
@@ -39,6 +39,10 @@ export const STREAM = [
 
 export function usageEvent(usage: object | null): string {
   return `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'hostile', choices: [], usage })}\n\n`
+}
+
+export function textEvent(content: string): string {
+  return chunk({ content })
 }
 
 function chunk(delta: object, reason: string | null = null): string {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 
 import { CHUNKED_END, chunked, EVENTS, message, STREAM, STREAM_HEAD } from './answers.ts'
-import { USAGE, usageEvent, whole } from './answers.ts'
+import { textEvent, USAGE, usageEvent, whole } from './answers.ts'
 import type { Behaviour } from './upstream.ts'
 
 /** A secret that a provider's complaints contain, to see that nobody else gets to read it. */
@@ -89,6 +89,13 @@ export const BEHAVIOURS = {
     socket.write(STREAM_HEAD)
     const piece = chunked(`data: ${'a'.repeat(1_000_000)}`)
     for (let megabytes = 0; megabytes < 10; megabytes++) socket.write(piece)
+  },
+  'endless-answer': async (socket) => {
+    begin(socket, EVENTS.start)
+    const piece = chunked(textEvent('a'.repeat(1_000_000)))
+    while (!socket.destroyed) {
+      if (!socket.write(piece)) await pause(1)
+    }
   },
   'extra-response': (socket, request) => {
     // In one piece: what comes before the next request must not become its answer.

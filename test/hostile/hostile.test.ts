@@ -89,6 +89,13 @@ const CASES: readonly Case[] = [
     code: 'provider_failed',
     charged: 'estimated',
   },
+  {
+    does: 'endless-answer',
+    stream: true,
+    status: 200,
+    code: 'provider_failed',
+    charged: 'estimated',
+  },
   { does: 'broken-json', stream: true, status: 502, code: 'provider_failed', charged: 'estimated' },
 
   { does: 'without-usage', status: 200, charged: 'estimated' },
