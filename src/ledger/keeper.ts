@@ -1,7 +1,7 @@
 // The duties of a node that nobody asks for: beating, watching the others, charging what dead ones held, voiding its own
 // holds that nobody remembers, and looking whether the open books balance. Each round does what it can; a database that
 // does not answer is the next round's matter.
-import { databaseNow } from '../store/accounts.ts'
+import { databaseNow } from '../store/database-now.ts'
 import type { Store } from '../store/open.ts'
 import type { BookLedger } from './book-ledger.ts'
 import type { Item } from './books.ts'

@@ -1,5 +1,5 @@
 // Makes a Ledger from an open store: the database under its writer, the spool beside it, and the node it is.
-import { databaseNow } from '../store/accounts.ts'
+import { databaseNow } from '../store/database-now.ts'
 import type { Store } from '../store/open.ts'
 import { readBalances } from './balances.ts'
 import { BookLedger } from './book-ledger.ts'

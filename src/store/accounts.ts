@@ -1,9 +1,10 @@
 // An account as people see it: limit, spent, held, remaining, and when it starts anew. The ledger alone moves money and
 // opens periods; here a period that has ended is only shown as the new one that the next request will open.
-import { sql, type Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 
 import type { Nanodollars } from '../core/money.ts'
 import { periodAt, type PeriodRule } from '../core/periods.ts'
+import { databaseNow } from './database-now.ts'
 import type { Store } from './open.ts'
 import type { AccountsTable, Tx } from './tables.ts'
 
@@ -136,12 +137,4 @@ function ruleOf(row: Selectable<AccountsTable>): PeriodRule {
 function remaining(limit: Nanodollars | null, used: Nanodollars): Nanodollars | null {
   if (limit === null) return null
   return limit > used ? limit - used : 0n
-}
-
-/** The database's clock, the one that all nodes share and that periods follow. SQLite's is this machine's. */
-export async function databaseNow(store: Store, db = store.db): Promise<number> {
-  if (store.kind === 'sqlite') return store.clock.now()
-  const { rows } = await sql<{ now: number }>`
-    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`.execute(db)
-  return rows[0]?.now ?? store.clock.now()
 }
