@@ -178,17 +178,17 @@ function ofPeriod(now: number, amount: RawBuilder<bigint>): RawBuilder<bigint> {
   return sql`(CASE WHEN accounts.period_ends_at <= ${now} THEN 0 ELSE ${amount} END)`
 }
 
-export const spent = (now: number): RawBuilder<bigint> =>
+export const spentAt = (now: number): RawBuilder<bigint> =>
   ofPeriod(now, sql`accounts.spent_nanodollars`)
-export const spentAndHeld = (now: number): RawBuilder<bigint> =>
+export const spentAndHeldAt = (now: number): RawBuilder<bigint> =>
   ofPeriod(now, sql`accounts.spent_nanodollars + accounts.held_nanodollars`)
-export const limit = (now: number): RawBuilder<bigint> =>
+export const limitAt = (now: number): RawBuilder<bigint> =>
   sql`(accounts.limit_nanodollars + ${ofPeriod(now, sql`accounts.top_up_nanodollars`)})`
 export const noOwnLimit: Test = sql`accounts.limit_nanodollars IS NULL`
 export const expiresSoon = (now: number): Test =>
   sql`accounts.expires_at > ${now} AND accounts.expires_at <= ${now + EXPIRES_SOON_MS}`
 export const isHigh = (now: number): Test =>
-  sql`accounts.limit_nanodollars IS NOT NULL AND ${spentAndHeld(now)} >= ${highOf(limit(now))}`
+  sql`accounts.limit_nanodollars IS NOT NULL AND ${spentAndHeldAt(now)} >= ${highOf(limitAt(now))}`
 
 /** Rounded up. By whole hundreds and the rest: with many top-ups a limit may be too large to be multiplied. */
 function highOf(amount: RawBuilder<bigint>): RawBuilder<bigint> {

@@ -6,10 +6,10 @@ import {
   conditionsOf,
   expiresSoon,
   isHigh,
-  limit,
+  limitAt,
   rowsOf,
-  spent,
-  spentAndHeld,
+  spentAndHeldAt,
+  spentAt,
   type Condition,
   type KeyFilter,
   type Source,
@@ -68,11 +68,11 @@ export async function searchKeys(store: Store, search: KeySearch): Promise<reado
 }
 
 /** The same page in the opposite order, when fewer rows come before it there. */
-function readFromEnd({ order, limit: wanted, offset, total }: KeySearch) {
-  if (total === undefined || total - offset - wanted >= offset) return undefined
+function readFromEnd({ order, limit, offset, total }: KeySearch) {
+  if (total === undefined || total - offset - limit >= offset) return undefined
   const end = Math.max(0, total - offset)
   const opposite = order === 'asc' ? ('desc' as const) : ('asc' as const)
-  return { order: opposite, limit: Math.min(wanted, end), offset: Math.max(0, end - wanted) }
+  return { order: opposite, limit: Math.min(limit, end), offset: Math.max(0, end - limit) }
 }
 
 /** So many can be sorted by anything at once. */
@@ -166,9 +166,9 @@ function sortOf(sort: KeySort, now: number): Sort {
       return { by: sql`accounts.expires_at`, source: 'accounts', isOptional: true }
     case 'spent':
     case 'share':
-      return { by: spent(now), source: 'accounts' }
+      return { by: spentAt(now), source: 'accounts' }
     case 'percent': {
-      const percent = sql`CAST(${spentAndHeld(now)} AS DOUBLE PRECISION) / nullif(${limit(now)}, 0)`
+      const percent = sql`CAST(${spentAndHeldAt(now)} AS DOUBLE PRECISION) / nullif(${limitAt(now)}, 0)`
       return { by: percent, source: 'accounts', isOptional: true }
     }
     case 'state':
@@ -184,7 +184,7 @@ function statePriority(now: number): RawBuilder<number> {
   return sql`CASE WHEN accounts.status = 'revoked' THEN 0
     WHEN accounts.expires_at <= ${now} THEN 1
     WHEN accounts.status = 'paused' THEN 2
-    WHEN ${spentAndHeld(now)} >= ${limit(now)} AND NOT ${isTest} THEN 3
+    WHEN ${spentAndHeldAt(now)} >= ${limitAt(now)} AND NOT ${isTest} THEN 3
     WHEN ${expiresSoon(now)} THEN 4
     WHEN ${isHigh(now)} THEN 5
     ELSE 6 END`
