@@ -17,7 +17,7 @@ import { refuseStale, StoreError } from './errors.ts'
 import { nextReminder, storedReminders } from './expiry-reminders.ts'
 import { searchedColumns } from './fold.ts'
 import { lapseAlerts } from './give-alerts.ts'
-import { keyJson } from './key-json.ts'
+import { keySettingsJson } from './key-json.ts'
 import { addModels, addSecret, changeModels, newestUsedAt } from './key-rows.ts'
 import { checkReason, checkSettings, type KeySettings, type Some } from './key-settings.ts'
 import { findKey, type Key } from './keys.ts'
@@ -82,7 +82,7 @@ export async function createKey(store: Store, given: NewKey): Promise<KeyWithSec
     await addModels(tx, id, settings.models)
     await addSecret(store, tx, { keyId: id, secret })
     const made = await findKey({ ...store, db: tx }, id)
-    const change = { version: 1, before: null, after: { ...settingsJson(made), mode } }
+    const change = { version: 1, before: null, after: { ...keySettingsJson(made), mode } }
     await recordChange(store, tx, { ...aboutKey('key.create', made), ...change })
     await bumpRevision(store, tx)
     return made
@@ -208,8 +208,8 @@ async function changeKey(
       ...aboutKey(about.action, after),
       reason: about.reason ?? null,
       version,
-      before: settingsJson(before),
-      after: settingsJson(after),
+      before: keySettingsJson(before),
+      after: keySettingsJson(after),
     })
     await bumpRevision(store, tx)
     return after
@@ -241,36 +241,6 @@ function aboutKey(
 ) {
   return { action, subject: 'key', subjectId: id, subjectName: name } as const
 }
-
-/** What people set, as the record keeps it. */
-function settingsJson(key: Key): Readonly<Record<string, unknown>> {
-  const json = keyJson(key)
-  return {
-    ...Object.fromEntries(RECORDED.map((field) => [field, json[field]])),
-    alert_thresholds: key.alertThresholds,
-    expiry_reminders: key.expiryReminders,
-  }
-}
-
-const RECORDED = [
-  'name',
-  'status',
-  'models',
-  'permissions',
-  'budget',
-  'period',
-  'timezone',
-  'week_start',
-  'rpm',
-  'tpm',
-  'concurrency',
-  'when_tight',
-  'expires_at',
-  'environment',
-  'owner',
-  'description',
-  'tags',
-] as const
 
 function checkExpiry(store: Store, expiresAt: number | null | undefined): void {
   if (expiresAt === undefined || expiresAt === null || expiresAt > store.clock.now()) return

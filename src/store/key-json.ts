@@ -1,4 +1,4 @@
-// The JSON forms of a key and of the frame, for the command line, the admin API and /v1/key alike.
+// The JSON forms of a key and of the frame, for the command line, the admin API, /v1/key and the record alike.
 import { iso, usd } from '../core/value-json.ts'
 import type { Frame } from './frame.ts'
 import type { Key } from './keys.ts'
@@ -34,6 +34,36 @@ export function keyJson(key: Key) {
     last_used_at: iso(key.lastUsedAt),
   }
 }
+
+/** What people set, as the record keeps it. */
+export function keySettingsJson(key: Key): Readonly<Record<string, unknown>> {
+  const json = keyJson(key)
+  return {
+    ...Object.fromEntries(RECORDED.map((field) => [field, json[field]])),
+    alert_thresholds: key.alertThresholds,
+    expiry_reminders: key.expiryReminders,
+  }
+}
+
+const RECORDED = [
+  'name',
+  'status',
+  'models',
+  'permissions',
+  'budget',
+  'period',
+  'timezone',
+  'week_start',
+  'rpm',
+  'tpm',
+  'concurrency',
+  'when_tight',
+  'expires_at',
+  'environment',
+  'owner',
+  'description',
+  'tags',
+] as const
 
 export function frameJson(frame: Frame) {
   return {
