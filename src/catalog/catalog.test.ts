@@ -422,7 +422,7 @@ function provider(name: string, vendor: Vendor | null): CatalogProvider {
     vendor,
     priceList,
     isRegional: () => false,
-    writesCacheUnasked: false,
+    writesCacheUnasked: () => false,
     hasFreeNames: false,
     timeouts: {},
   }

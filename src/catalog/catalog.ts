@@ -41,7 +41,8 @@ export type CatalogProvider = {
   readonly priceList: PriceList | null
   /** Whether a model costs there what it costs in a region, which the list does not tell. */
   readonly isRegional: (model: string) => boolean
-  readonly writesCacheUnasked: boolean
+  /** Whether a model there may write its cache, and bill for that, although a request did not ask. */
+  readonly writesCacheUnasked: (model: string) => boolean
   /** Its models are called whatever the operator called them there, which tells nothing. */
   readonly hasFreeNames: boolean
   readonly timeouts: Partial<Timeouts>
@@ -193,7 +194,7 @@ function resolveTarget(context: Context, question: TargetQuestion): Target | str
     lacks: isOwn ? [] : ABILITIES.filter((ability) => known.abilities[ability] === false),
     nature: defined({ reasons, alsoKnownAs: known.alsoKnownAs }),
     imageTokens: known.imageTokens,
-    writesCacheUnasked: provider?.writesCacheUnasked ?? false,
+    writesCacheUnasked: provider?.writesCacheUnasked(target.model) ?? false,
     timeouts: {
       ...TIMEOUTS,
       ...(reasons === true ? { firstByteMs: FIRST_BYTE_MS_THINKING } : {}),

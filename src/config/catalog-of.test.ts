@@ -1,8 +1,9 @@
-// What a configuration's models cost: by the lists, and by where its providers are.
+// What a configuration's models cost, and may cost: by the lists, and by where its providers are.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { perMillion } from '../catalog/model-json.ts'
+import type { Model } from '../catalog/models.ts'
 import { providerSettings } from '../providers/adapters.ts'
 import { catalogOf } from './catalog-of.ts'
 
@@ -10,13 +11,16 @@ const NOW = Date.parse('2026-10-01T00:00:00Z')
 const ACCOUNT =
   '{"client_email":"a@b","private_key":"k","token_uri":"https://oauth2.googleapis.com/token"}'
 
-function inputPrice(provider: object, model: string): string | undefined {
+function modelAt(provider: object, model: string): Model | undefined {
   const settings = { ...providerSettings.parse(provider), name: 'there' }
   const target = { provider: 'there', model, weight: 1, timeouts: {} }
   const entry = { id: 'm', targets: [target], fallbacks: [], abilities: {} }
   const config = { providers: [settings], leftOut: new Map(), models: [entry], sandbox: false }
-  const catalog = catalogOf(config, { sandbox: [], now: NOW })
-  const price = catalog.get('m')?.price
+  return catalogOf(config, { sandbox: [], now: NOW }).get('m')
+}
+
+function inputPrice(provider: object, model: string): string | undefined {
+  const price = modelAt(provider, model)?.price
   return price ? perMillion(price.rates.input) : undefined
 }
 
@@ -49,4 +53,18 @@ test('newer models cost a tenth more in a region of OpenAI', () => {
   ] as const
   for (const [address, model, price] of cases)
     assert.equal(at(address, model), price, `${model} at ${address}`)
+})
+
+test('what writes its cache unasked is known wherever it is served', () => {
+  const bedrock = { kind: 'bedrock', region: 'us-east-1', api_key: 'k' }
+  const openrouter = { kind: 'openai', preset: 'openrouter', api_key: 'k' }
+  const cases = [
+    [{ kind: 'openai', api_key: 'k' }, 'gpt-5.6-sol', true],
+    [openrouter, 'openai/gpt-5.6-sol', true],
+    [bedrock, 'us.openai.gpt-5.6-sol', true],
+    [bedrock, 'us.anthropic.claude-opus-4-6-v1', false],
+    [{ kind: 'anthropic', api_key: 'k' }, 'claude-opus-4-6', false],
+  ] as const
+  for (const [provider, model, isUnasked] of cases)
+    assert.equal(modelAt(provider, model)?.targets[0]?.writesCacheUnasked, isUnasked, model)
 })

@@ -38,7 +38,7 @@ function toCatalogProvider(provider: Named<ProviderSettings>): CatalogProvider {
     vendor: adapter.vendor(provider),
     priceList: priceListOf(provider),
     isRegional: (model) => adapter.isRegional?.(provider, model) ?? false,
-    writesCacheUnasked: adapter.writesCacheUnasked?.(provider) ?? false,
+    writesCacheUnasked: (model) => adapter.writesCacheUnasked?.(model) ?? false,
     hasFreeNames: adapter.hasFreeNames ?? false,
   }
 }

@@ -27,8 +27,8 @@ export type Adapter<Kind extends string, Schema extends z.ZodType> = {
   isRegional?(settings: z.output<Schema>, model: string): boolean
   /** Whose main models it brings; null = only the operator knows what it serves. */
   vendor(settings: z.output<Schema>): Vendor | null
-  /** It may write its cache, and bill for that, although a request did not ask. */
-  writesCacheUnasked?(settings: z.output<Schema>): boolean
+  /** Whether a model there may write its cache, and bill for that, although a request did not ask. */
+  writesCacheUnasked?(model: string): boolean
   /** Its models are called whatever the operator called them there. */
   readonly hasFreeNames?: true
   /** Which setting keeps it from being used: one that is not there, or one that is empty. */

@@ -52,6 +52,8 @@ export const bedrock = defineAdapter({
   settings,
   priceLists: { bedrock: 'aws' },
   vendor: () => null,
+  // Claude keeps what it is asked to keep; GPT keeps prompts of its own accord, and bills for the writing.
+  writesCacheUnasked: (model) => !isClaude(model),
   missing: (settings) => {
     if (settings.apiKeys !== undefined) return missingKey(settings.apiKeys)
     if (settings.accessKeyId === '') return { setting: 'access_key_id', is: 'empty' }

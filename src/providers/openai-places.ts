@@ -14,7 +14,7 @@ export type Place = {
   readonly isCurrent?: true
   /** It refuses what it does not know. */
   readonly isStrict?: true
-  /** OpenAI itself: it speaks responses, too, and keeps prompts of its own accord. */
+  /** OpenAI itself: it speaks responses, too. */
   readonly isOpenAi?: true
 }
 

@@ -49,8 +49,8 @@ export const openai = defineAdapter({
   isRegional: (settings, model) =>
     isInOpenAiRegion(settings.baseUrl) && (gptVersion(model) ?? 0) >= 5.4,
   vendor: (settings) => placeOf(settings).vendor ?? null,
-  // OpenAI keeps prompts of its own accord, and its newer models bill for the writing.
-  writesCacheUnasked: (settings) => placeOf(settings).isOpenAi === true,
+  // OpenAI's models keep prompts of their own accord, whoever passes them on, and the newer ones bill for the writing.
+  writesCacheUnasked: () => true,
   missing: (settings) => {
     const needsKey = settings.baseUrl === undefined && placeOf(settings).isLocal !== true
     return needsKey || settings.apiKeys !== undefined ? missingKey(settings.apiKeys) : undefined
