@@ -105,7 +105,7 @@ export class ChoiceDecoder {
     const isMore = last?.kind === kind && !('seal' in last)
     const block: Prose = isMore ? last : { kind, text: '' }
     block.text += text
-    if (logprobs.length > 0) (block.logprobs ??= []).push(...logprobs)
+    for (const each of logprobs) (block.logprobs ??= []).push(each)
     if (!isMore) this.#waiting.push(block)
   }
 

@@ -8,6 +8,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { listOf, objectOf } from '../../core/json.ts'
 import { writeSse } from '../sse.ts'
 import { encodeEvents, encodeResponse } from './events-encode.ts'
 import { ANSWER, BODY, answerContext, at } from './sample-answer.ts'
@@ -303,6 +304,26 @@ function written(events: readonly CanonicalEvent[]): string {
     .map(writeSse)
     .join('')
 }
+
+test('an answer that came at once has as many probabilities as tokens, however long it is', () => {
+  const logprob = { token: 'a', logprob: -1, bytes: [97], top: [] }
+  const logprobs = Array.from({ length: 200_000 }, () => logprob)
+  const { output } = encodeResponse(
+    [
+      { type: 'response-start', id: 'x', model: 'x' },
+      { type: 'text-start', ...at(0) },
+      { type: 'text-delta', ...at(0), text: 'a'.repeat(logprobs.length), logprobs },
+      { type: 'text-end', ...at(0) },
+      { type: 'choice-end', choice: 0, reason: 'stop' },
+      { type: 'usage', usage: NO_USAGE },
+      { type: 'response-end' },
+    ],
+    answerContext(BODY),
+  )
+  const [message] = listOf(output).map(objectOf)
+  const [part] = listOf(message?.['content']).map(objectOf)
+  assert.equal(listOf(part?.['logprobs']).length, logprobs.length)
+})
 
 describe('responses: the official SDK', () => {
   test('assembles the stream', async () => {

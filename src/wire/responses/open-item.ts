@@ -47,7 +47,8 @@ export class MessageItem implements OpenItem {
   addText(delta: string, logprobs: readonly TokenLogprob[] | undefined): Step[] {
     this.#text += delta
     const encoded = (logprobs ?? []).map(encodeLogprob)
-    this.#logprobs.push(...encoded)
+    // One by one: a whole answer brings more of them than a call may have arguments.
+    for (const each of encoded) this.#logprobs.push(each)
     return [{ type: 'response.output_text.delta', ...this.#place(), delta, logprobs: encoded }]
   }
 
