@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander'
 
 import { version } from '../config/version.ts'
 import { exitCodeOf, report } from './failure.ts'
-import { printText } from './output.ts'
+import { printError, printText } from './output.ts'
 
 type Group = {
   readonly summary: string
@@ -56,7 +56,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A gateway goes on without its log. Of every other command, whoever reads only the first lines has seen enough.
-  if (process.argv[2] !== 'serve') process.exit(error.code === 'EPIPE' ? 0 : 1)
+  if (process.argv[2] === 'serve') return
+  if (error.code === 'EPIPE') process.exit(0)
+  printError(`standard output cannot be written (${error.code}), so some of it is lost`)
+  process.exit(1)
 })
 // What nobody hears is no reason to leave the rest undone.
 process.stderr.on('error', () => {})

@@ -454,6 +454,16 @@ describe('what goes wrong', () => {
     },
   )
 
+  test('what cannot be written is told where it still can be', async () => {
+    const script = 'exec "$@" >/dev/full'
+    const argv = ['-c', script, 'tollgate', process.execPath, COMMAND, 'models', '--json']
+    const { code, stderr } = await run('/bin/sh', argv, { cwd: folder, env: bareEnv })
+    assert.deepEqual(
+      [code, stderr],
+      [1, 'tollgate: standard output cannot be written (ENOSPC), so some of it is lost\n'],
+    )
+  })
+
   test('--version is that of the package', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       readonly version: string
