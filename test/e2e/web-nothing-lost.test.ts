@@ -1,7 +1,7 @@
 // What somebody typed and what is shown only once stays on the screen, whatever the page asks the gateway meanwhile.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { administrator, choose, openWebDesk } from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
@@ -124,6 +124,35 @@ describe('nothing is lost', () => {
     await secret().waitFor()
   })
 
+  test('after a lost answer, many keys can be given another budget', async () => {
+    await desk.open('/settings/api-access?search=without+a+model')
+    await page.getByRole('checkbox', { name: /^Select key/ }).check()
+    await page.getByRole('button', { name: 'Set budget' }).click()
+    await page.route('**/keys/bulk', lose, { times: 1 })
+    const dialog = page.getByRole('dialog')
+    for (const budget of ['7', '8']) {
+      await dialog.getByLabel('Budget in USD, for each key').fill(budget)
+      await dialog.getByRole('button', { name: 'Set budget' }).click()
+      if (budget === '7') await dialog.getByText('The gateway does not answer.').waitFor()
+    }
+    await dialog.getByText('1 key was changed.').waitFor()
+  })
+
+  test('after a lost answer, another amount is no second top-up', async () => {
+    await page.keyboard.press('Escape')
+    await choose(page, 'without a model', 'Top up')
+    await page.route('**/top-up', lose, { times: 1 })
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('a busy week')
+    for (const amount of ['1', '2']) {
+      await dialog.getByLabel('Add, in USD').fill(amount)
+      await dialog.getByRole('button', { name: 'Top up' }).click()
+      if (amount === '1') await dialog.getByText('The gateway does not answer.').waitFor()
+    }
+    await dialog.getByText('It was sent before, with other values').waitFor()
+    await page.keyboard.press('Escape')
+  })
+
   test('a secret does not wait for the lists', async () => {
     await desk.open('/settings/profile')
     await page.getByRole('button', { name: 'New access token' }).click()
@@ -137,6 +166,12 @@ describe('nothing is lost', () => {
     await dialog.getByRole('group', { name: 'access token', exact: true }).waitFor()
     await page.unroute('**/profile/tokens')
   })
+
+  /** The gateway does what it is asked; its answer goes astray. */
+  async function lose(route: Route): Promise<void> {
+    await route.fetch()
+    await route.abort()
+  }
 
   const secret = () => page.getByLabel(/^Secret, \d+ characters$/)
 

@@ -2,13 +2,15 @@
 import { Radio, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
-import { call, newIdempotencyKey } from '../../api.ts'
+import type { BodyOf } from '../../../../src/admin/contract/route.ts'
+import { call } from '../../api.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { CopyBlock } from '../../parts/copy-block.tsx'
 import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { Notice } from '../../parts/notice.tsx'
 import { OnceDialog } from '../../parts/once-dialog.tsx'
+import { useAttempt } from '../../use-attempt.ts'
 import { useChange } from '../../use-change.ts'
 import { madeOldByAlerts } from './alert-queries.ts'
 
@@ -25,21 +27,16 @@ export function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinati
   const [address, setAddress] = useState('')
   const [isTried, setTried] = useState(false)
   const [secret, setSecret] = useState<string>()
-  const [idempotencyKey, setIdempotencyKey] = useState(newIdempotencyKey)
+  const attempt = useAttempt()
   const add = useChange(madeOldByAlerts, {
-    change: () =>
-      call(alertRoutes.createDestination, {
-        body: kind === 'webhook' ? { kind, url: address.trim() } : { kind, to: address.trim() },
-        idempotencyKey,
-      }),
+    change: () => {
+      const body: BodyOf<typeof alertRoutes.createDestination> =
+        kind === 'webhook' ? { kind, url: address.trim() } : { kind, to: address.trim() }
+      return call(alertRoutes.createDestination, { body, idempotencyKey: attempt.keyFor(body) })
+    },
     said: (made) => t('alerts.added', { address: made.address }),
     onAnswer: (made) => (made.secret === null ? onClose() : setSecret(made.secret)),
   })
-  // Another address is another intention.
-  const retype = (text: string) => {
-    setAddress(text)
-    setIdempotencyKey(newIdempotencyKey())
-  }
   if (secret !== undefined) return <SigningSecret secret={secret} onClose={onClose} />
   return (
     <ConfirmDialog
@@ -78,7 +75,7 @@ export function NewDestinationDialog({ isEmailAvailable, onClose }: NewDestinati
             ? t('alerts.addressNeeded')
             : problemOf(add.error, kind === 'webhook' ? 'url' : 'to')
         }
-        onChange={({ currentTarget }) => retype(currentTarget.value)}
+        onChange={({ currentTarget }) => setAddress(currentTarget.value)}
       />
     </ConfirmDialog>
   )

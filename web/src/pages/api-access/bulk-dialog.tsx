@@ -12,10 +12,11 @@ import { Dialog } from '../../parts/dialog.tsx'
 import type { BodyOf } from '../../../../src/admin/contract/route.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
-import { call, newIdempotencyKey } from '../../api.ts'
+import { call } from '../../api.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { modelsQuery } from '../../queries.ts'
+import { useAttempt } from '../../use-attempt.ts'
 import { budgetWarning } from './form/budget-warning.ts'
 import { useRefreshKeys } from './key-in-brief.ts'
 import styles from './bulk-bar.module.css'
@@ -44,13 +45,13 @@ export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
   const { separators } = useFormat()
   const refresh = useRefreshKeys()
   const [value, setValue] = useState<readonly string[]>([])
-  const [idempotencyKey] = useState(newIdempotencyKey)
+  const attempt = useAttempt()
   const change = changeOf(action, value, separators)
   const apply = useMutation({
     mutationFn: (asked: Change) =>
       call(keyRoutes.changeKeys, {
         body: { ids: keys.map(({ id }) => id), change: asked },
-        idempotencyKey,
+        idempotencyKey: attempt.keyFor(asked),
       }),
     onSuccess: refresh,
   })

@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
-import { ApiError, call, newIdempotencyKey } from '../../api.ts'
+import { ApiError, call } from '../../api.ts'
 import { typedAmount } from '../../i18n/typed-numbers.ts'
 import type { Separators } from '../../i18n/typed-numbers.ts'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -12,6 +12,7 @@ import { ErrorAlert } from '../../parts/error-alert.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { frameQuery, keyQuery } from '../../queries.ts'
+import { useAttempt } from '../../use-attempt.ts'
 import { emptyValues, newKeyOf, valuesOf } from './form/form-values.ts'
 import type { KeyFormValues, NewKey } from './form/form-values.ts'
 import { KeyForm } from './form/key-form.tsx'
@@ -106,18 +107,4 @@ function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
       {create.data && <SecretDialog created={create.data} reason="created" onClose={finish} />}
     </>
   )
-}
-
-/** One Idempotency-Key for every try to create the same key: after a lost answer nothing is created twice. */
-function useAttempt() {
-  const [last, setLast] = useState({ body: '', key: '' })
-  return {
-    keyFor(body: NewKey): string {
-      const text = JSON.stringify(body)
-      if (text === last.body) return last.key
-      const next = { body: text, key: newIdempotencyKey() }
-      setLast(next)
-      return next.key
-    },
-  }
 }
