@@ -189,6 +189,7 @@ describe('the pages beside the keys', () => {
       .getByRole('heading', { name: 'How the cost came about' })
       .waitFor()
     assert.deepEqual(await seriousFindings(page), [])
+    await page.reload()
     await page.getByRole('dialog').getByRole('link').click()
     await page.getByRole('tab', { name: 'Requests' }).waitFor()
   })

@@ -1,6 +1,5 @@
-// Single requests as a table, newest first; a row opens into everything that is known of it.
+// Single requests as a table, newest first; a row can be opened into everything that is known of it.
 import { Button, Group, UnstyledButton } from '@mantine/core'
-import { useState } from 'react'
 import type { RequestRow } from '../../../src/admin/contract/requests.ts'
 import type { Format } from '../i18n/format.ts'
 import type { Translate } from '../i18n/texts.ts'
@@ -10,7 +9,6 @@ import { DataTable } from '../parts/data-table.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { CheckIcon, WarningIcon } from '../parts/icons.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { RequestDrawer } from './request-drawer.tsx'
 import styles from './request-table.module.css'
 
 type RequestTableProps = {
@@ -19,18 +17,18 @@ type RequestTableProps = {
   readonly hasMore: boolean
   readonly isLoadingMore: boolean
   readonly onMore: () => void
+  readonly onOpen: (id: string) => void
 }
 
 export function RequestTable(props: RequestTableProps) {
-  const { rows, withKey = false, hasMore, isLoadingMore, onMore } = props
+  const { rows, withKey = false, hasMore, isLoadingMore, onMore, onOpen } = props
   const { t } = useTranslation()
   const format = useFormat()
-  const [openId, setOpenId] = useState<string>()
   return (
     <>
       <DataTable
         caption={t('requests.caption')}
-        columns={columnsOf({ t, format, withKey, onOpen: setOpenId })}
+        columns={columnsOf({ t, format, withKey, onOpen })}
         rows={rows}
         rowKey={({ id }) => id}
       />
@@ -41,7 +39,6 @@ export function RequestTable(props: RequestTableProps) {
           </Button>
         </Group>
       )}
-      {openId && <RequestDrawer id={openId} onClose={() => setOpenId(undefined)} />}
     </>
   )
 }

@@ -3,14 +3,12 @@ import { z } from 'zod'
 import { keyId } from '../../../../src/admin/contract/values.ts'
 import { addressText } from '../../address-text.ts'
 import { day, endOfDay, startOfDay } from '../../days.ts'
+import { openRequest } from '../../requests/open-request.ts'
 
 export const OUTCOMES = ['ok', 'failed'] as const
 
-export const requestId = z.string().regex(/^req_[0-9a-z]{26}$/)
-
 export const requestsSearch = z.object({
-  /** One request, open beside the list. */
-  open: requestId.optional().catch(undefined),
+  open: openRequest,
   key: keyId.optional().catch(undefined),
   model: addressText,
   outcome: z.enum(OUTCOMES).optional().catch(undefined),

@@ -17,7 +17,8 @@ import { modelsQuery } from '../../queries.ts'
 import { RequestDrawer } from '../../requests/request-drawer.tsx'
 import { RequestTable } from '../../requests/request-table.tsx'
 import { useSession } from '../../session.ts'
-import { OUTCOMES, requestId, requestQueryOf } from './requests-search.ts'
+import { requestId } from '../../requests/open-request.ts'
+import { OUTCOMES, requestQueryOf } from './requests-search.ts'
 import type { RequestsSearch } from './requests-search.ts'
 
 const route = getRouteApi('/app/settings/requests')
@@ -32,7 +33,7 @@ export function RequestsPage() {
     <>
       <PageHeader title={t('nav.requests')} about={t('requestsPage.about')} />
       <RequestFilters search={search} onChange={change} />
-      <RequestList search={search} />
+      <RequestList search={search} onOpen={(open) => change({ open })} />
       {search.open && (
         <RequestDrawer id={search.open} onClose={() => change({ open: undefined })} />
       )}
@@ -92,14 +93,20 @@ function RequestFilters({ search, onChange }: RequestFiltersProps) {
   )
 }
 
-function RequestList({ search }: { readonly search: RequestsSearch }) {
+type RequestListProps = {
+  readonly search: RequestsSearch
+  readonly onOpen: (id: string) => void
+}
+
+function RequestList({ search, onOpen }: RequestListProps) {
   const { t } = useTranslation()
+  const query = requestQueryOf(search)
   const requests = useInfiniteQuery({
-    queryKey: ['requests', 'list', search],
+    queryKey: ['requests', 'list', query],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: before, signal }) =>
       call(requestRoutes.listRequests, {
-        query: { ...requestQueryOf(search), before, limit: 50 },
+        query: { ...query, before, limit: 50 },
         signal,
       }),
     getNextPageParam: ({ next }) => next ?? undefined,
@@ -128,6 +135,7 @@ function RequestList({ search }: { readonly search: RequestsSearch }) {
       hasMore={requests.hasNextPage}
       isLoadingMore={requests.isFetchingNextPage}
       onMore={() => void requests.fetchNextPage()}
+      onOpen={onOpen}
     />
   )
 }

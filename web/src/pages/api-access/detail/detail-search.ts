@@ -1,6 +1,7 @@
 // The state of a key's page as it stands in the address.
 import { z } from 'zod'
 import { addressText } from '../../../address-text.ts'
+import { openRequest } from '../../../requests/open-request.ts'
 import { usageFields } from '../../../usage/usage-search.ts'
 
 export const TABS = ['usage', 'requests', 'models', 'settings', 'activity'] as const
@@ -12,5 +13,6 @@ export const detailSearch = z.object({
   model: addressText,
   ...usageFields,
   outcome: z.enum(['ok', 'failed']).optional().catch(undefined),
+  open: openRequest,
 })
 export type DetailSearch = z.output<typeof detailSearch>

@@ -7,6 +7,7 @@ import { useTranslation } from '../../../i18n/use-translation.ts'
 import { EmptyState } from '../../../parts/empty-state.tsx'
 import { ErrorAlert } from '../../../parts/error-alert.tsx'
 import { ListIcon } from '../../../parts/icons.tsx'
+import { RequestDrawer } from '../../../requests/request-drawer.tsx'
 import { RequestTable } from '../../../requests/request-table.tsx'
 import type { TabProps } from './detail.tsx'
 import styles from './detail.module.css'
@@ -64,8 +65,12 @@ export function RequestsTab({ detail, search, onChange }: TabProps) {
             hasMore={requests.hasNextPage}
             isLoadingMore={requests.isFetchingNextPage}
             onMore={() => void requests.fetchNextPage()}
+            onOpen={(open) => onChange({ open })}
           />
         )
+      )}
+      {search.open && (
+        <RequestDrawer id={search.open} onClose={() => onChange({ open: undefined })} />
       )}
     </>
   )
