@@ -6,6 +6,7 @@ import type { UpstreamFormat } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { upstreamCodecOf } from '../wire/codecs.ts'
+import { streamError } from '../wire/provider-errors.ts'
 import { readFailure } from './failure.ts'
 
 async function failureOf(format: UpstreamFormat, status: number, body: JsonObject) {
@@ -69,4 +70,13 @@ test('the cause names what the provider named, one word after the other', async 
   assert.equal(await causeOf({ message: 'Slow down.' }), 'status 429')
   assert.equal(await causeOf({ message: 'Slow down.', code }), `status 429 ${code}`)
   assert.equal(await causeOf({ type: 'requests', code }), `status 429 requests ${code}`)
+})
+
+test('what is no name may quote the prompt, and is not among the causes', async () => {
+  const quotes = ['my private question', 'privat\ne', 'x'.repeat(1_000), '']
+  for (const type of quotes) {
+    const error = await read('chat', { status: 500, body: { error: { type, code: type } } })
+    assert.equal(error.cause, 'status 500')
+    assert.equal(streamError({ type, code: type }).cause, 'error event')
+  }
 })

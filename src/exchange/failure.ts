@@ -7,7 +7,7 @@ import { readWhole } from '../providers/whole.ts'
 import { redact } from '../telemetry/log.ts'
 import type { ProviderComplaint, UpstreamCodec } from '../wire/codec.ts'
 import { readJsonAnswer } from '../wire/answer-json.ts'
-import { isForOperator, refusesThoughts } from '../wire/provider-errors.ts'
+import { causeOf, isForOperator, refusesThoughts } from '../wire/provider-errors.ts'
 
 const ERROR_BYTES_MAX = 1024 * 1024
 /** A day: nobody means more, and what goes on to the client must be a number of seconds. */
@@ -23,10 +23,9 @@ export async function readFailure(
 ): Promise<GatewayError> {
   const complaint = await readComplaint(answer, codec)
   const { status } = answer
-  const { type, code } = complaint
+  const { code } = complaint
   const said = redact(complaint.message ?? `the provider answered with status ${status}`)
-  // Providers quote what they were sent, so their words go to the client and never into the log.
-  const cause = [`status ${status}`, type, code].filter((word) => word !== undefined).join(' ')
+  const cause = causeOf(`status ${status}`, complaint)
   const forOperator = FOR_OPERATOR.includes(status) || isForOperator(complaint)
   if (JUDGEMENTS.includes(status) && !forOperator) {
     return new GatewayError(status === 413 ? 'request_too_large' : 'invalid_request', said, {

@@ -94,6 +94,17 @@ export function refusesThoughts({ message = '' }: ProviderComplaint): boolean {
   return THOUGHTS_REFUSED.some((pattern) => pattern.test(message))
 }
 
+const NAME = /^[\w.:/-]{1,100}$/
+
+/**
+ * What is told of a complaint in the log: the names that the provider has for it. It may quote what it was sent, so its
+ * words go to the client and never into the log.
+ */
+export function causeOf(where: string, { type, code }: ProviderComplaint): string {
+  const names = [type, code].filter((word) => word !== undefined && NAME.test(word))
+  return [where, ...names].join(' ')
+}
+
 /**
  * The error that an error event of a stream stands for. A request that was turned away is not billed, as long as
  * nothing came of it; one that failed for reasons of the provider's own may be.
@@ -103,8 +114,7 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
   const says = (words: readonly string[]): boolean =>
     words.includes(code ?? '') || words.includes(type ?? '')
   const told = redact(message ?? 'the provider gave no reason')
-  // Providers quote what they were sent, so their words go to the client and never into the log.
-  const cause = `error event ${type ?? ''} ${code ?? ''}`.trim()
+  const cause = causeOf('error event', complaint)
   if (isForOperator(complaint)) {
     return new GatewayError('provider_failed', 'the provider refused to serve this gateway', {
       cause,
