@@ -13,7 +13,7 @@ import {
   expectText,
   optional,
 } from '../expect.ts'
-import { decodeParameters } from '../parameters.ts'
+import { decodeParameters } from '../tool-parameters.ts'
 import { knowsOnlyFunctions } from './functions.ts'
 import { markOf } from './parts-decode.ts'
 import { isHosted } from './usable-tools.ts'

@@ -14,7 +14,7 @@ import {
   expectText,
   optional,
 } from '../expect.ts'
-import { decodeParameters } from '../parameters.ts'
+import { decodeParameters } from '../tool-parameters.ts'
 import type { Reading } from './input-decode.ts'
 import { declaredTools } from './tool-names.ts'
 import { usableTools } from './usable-tools.ts'
