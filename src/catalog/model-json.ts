@@ -1,14 +1,14 @@
 // The JSON form of a model, for the command line and the admin API alike.
 import { formatUsd, type Picodollars } from '../core/money.ts'
 import type { Model } from './models.ts'
-import type { Rates } from './prices.ts'
+import type { Price, Rates } from './prices.ts'
 
 export function modelJson(model: Model) {
   return {
     id: model.id,
     kind: model.kind,
     provider: model.targets[0]?.provider ?? null,
-    price: model.price === null ? null : priceJson(model.price.rates),
+    price: model.price === null ? null : priceJson(model.price),
     context: model.context,
     max_output: model.maxOutput,
     abilities: model.abilities,
@@ -17,7 +17,20 @@ export function modelJson(model: Model) {
   }
 }
 
-function priceJson(rates: Rates) {
+/** Tiers only where long inputs cost more: then their rates hold for all of a request. */
+function priceJson({ rates, tiers }: Price) {
+  return {
+    ...ratesJson(rates),
+    ...(tiers.length > 0 && {
+      tiers: tiers.map((tier) => ({
+        above_input_tokens: tier.aboveInputTokens,
+        ...ratesJson(tier.rates),
+      })),
+    }),
+  }
+}
+
+function ratesJson(rates: Rates) {
   return {
     input: perMillion(rates.input),
     cached: perMillion(rates.cached),

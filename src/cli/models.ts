@@ -94,12 +94,22 @@ export function modelsText(models: readonly Model[]): string {
     reason === null ? [] : [`  ${id}${available ? '' : ' is unavailable'}: ${reason}`],
   )
   const prices = 'Prices in USD per million tokens.'
+  const dearer = models.flatMap(dearerWhenLong)
   return [
     rows,
     '',
     prices,
+    ...(dearer.length === 0 ? [] : ['', 'All tokens of a long request cost more:', ...dearer]),
     ...(problems.length === 0 ? [] : ['', 'Not as configured:', ...problems]),
   ].join('\n')
+}
+
+function dearerWhenLong({ id, price }: Model): readonly string[] {
+  const tiers = price?.tiers ?? []
+  return tiers.map(({ aboveInputTokens, rates }) => {
+    const [input, cached, output] = [rates.input, rates.cached, rates.output].map(perMillion)
+    return `  ${id} above ${tokens(aboveInputTokens)} input tokens: ${input} (cached ${cached}), output ${output}`
+  })
 }
 
 /** The targets, and who follows when they fail. */

@@ -218,6 +218,24 @@ describe('the configuration', () => {
       reason: null,
     })
     assert.equal(byId.get('gpt-5-mini')?.price.output, '2')
+    assert.deepEqual(byId.get('gpt-5.4')?.price.tiers, [
+      {
+        above_input_tokens: 271_999,
+        input: '5',
+        cached: '0.5',
+        cache_write: '5',
+        cache_write_long: '5',
+        output: '22.5',
+      },
+    ])
+  })
+
+  test('models tell what long inputs cost', async () => {
+    const { stdout } = await tollgate(['models'], { OPENAI_API_KEY: 'sk-x' })
+    assert.match(
+      stdout,
+      /^ {2}gpt-5\.4 above 271,999 input tokens: 5 \(cached 0\.5\), output 22\.5$/m,
+    )
   })
 
   test('models name who serves them, and who follows', async () => {

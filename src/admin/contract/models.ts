@@ -20,6 +20,14 @@ const target = z.object({
   rests_until: moment.nullable(),
 })
 
+const rates = {
+  input: amount,
+  cached: amount,
+  cache_write: amount,
+  cache_write_long: amount,
+  output: amount,
+}
+
 export const model = z.object({
   id: z.string(),
   kind: z.enum(['chat', 'embedding']),
@@ -29,11 +37,9 @@ export const model = z.object({
   /** USD per million tokens; null when no price is known. */
   price: z
     .object({
-      input: amount,
-      cached: amount,
-      cache_write: amount,
-      cache_write_long: amount,
-      output: amount,
+      ...rates,
+      /** What all tokens of a request cost once it reads more than so many; absent = the same. */
+      tiers: z.array(z.object({ above_input_tokens: z.int(), ...rates })).optional(),
     })
     .nullable(),
   context: z.int().nullable(),

@@ -102,7 +102,17 @@ function Prices({ model }: ModelProps) {
           {prices.map((name) => (
             <tr key={name}>
               <th scope="row">{t(`modelsPage.price.${name}`)}</th>
-              <td>{model.price ? format.money(model.price[name]) : '–'}</td>
+              <td>
+                {model.price ? format.money(model.price[name]) : '–'}
+                {model.price?.tiers?.map((tier) => (
+                  <div key={tier.above_input_tokens} className={styles['sub']}>
+                    {t('modelsPage.whenLong', {
+                      tokens: format.number(tier.above_input_tokens),
+                      price: format.money(tier[name]),
+                    })}
+                  </div>
+                ))}
+              </td>
             </tr>
           ))}
           <tr>
