@@ -29,7 +29,7 @@ describe('the form of a key', () => {
     await thresholds.fill('9O')
     await thresholds.press('Enter')
     await page.getByRole('button', { name: 'Create key' }).click()
-    await page.getByText('Write whole numbers from 1 to 1000').first().waitFor()
+    await page.getByText('Write whole numbers from 1 to 1,000').first().waitFor()
     await thresholds.press('Backspace')
     await thresholds.fill('95')
     await thresholds.press('Enter')

@@ -14,6 +14,7 @@ for (const { key, values, text } of [
   { key: 'greeting', values: {}, text: 'Hello , !' },
   { key: 'keys.count', values: { count: 1 }, text: '1 key' },
   { key: 'keys.count', values: { count: 0 }, text: '0 keys' },
+  { key: 'keys.count', values: { count: 1_530 }, text: '1,530 keys' },
   { key: 'keys.plain', values: { count: 2 }, text: 'Keys' },
   { key: 'keys', values: {}, text: undefined },
   { key: 'keys.unknown', values: { count: 2 }, text: undefined },

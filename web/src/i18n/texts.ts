@@ -5,7 +5,7 @@ import type { Catalogue } from './languages.ts'
 /** The name of a text: its path in the catalogue, without the ending for a number. */
 export type TextKey = PathOf<Catalogue>
 
-/** `count` chooses between `_one`, `_other` and what else the language has. */
+/** `count` chooses between `_one`, `_other` and what else the language has. A number is written as the language does. */
 export type TextValues = Readonly<Record<string, string | number>>
 
 export type Translate = (key: TextKey, values?: TextValues) => string
@@ -28,12 +28,15 @@ type WithoutNumber<Name extends string> = Name extends `${infer Stem}_${Intl.LDM
 
 export function textsOf(language: string, catalogue: Catalogue): Texts {
   const texts = flatten(catalogue)
-  const numbers = new Intl.PluralRules(language)
+  const plurals = new Intl.PluralRules(language)
+  const numbers = new Intl.NumberFormat(language)
+  const written = (value: string | number = '') =>
+    typeof value === 'number' ? numbers.format(value) : value
   const find: Texts['find'] = (key, values = {}) => {
     const counted =
-      typeof values['count'] === 'number' && texts.get(`${key}_${numbers.select(values['count'])}`)
+      typeof values['count'] === 'number' && texts.get(`${key}_${plurals.select(values['count'])}`)
     const text = counted || texts.get(key)
-    return text?.replace(/\{\{(\w+)\}\}/g, (_, name: string) => String(values[name] ?? ''))
+    return text?.replace(/\{\{(\w+)\}\}/g, (_, name: string) => written(values[name]))
   }
   return { find, t: (key, values) => find(key, values) ?? key }
 }
