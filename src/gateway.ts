@@ -111,7 +111,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const lastUse = new LastUse(clock, (used) => recordUse(store, used))
   opened.defer(() => lastUse.stop())
   const supply = new Supply(config, { http, clock, log })
-  opened.defer(() => supply.stop())
   const { bodyBytesMax } = config.server
   const settings = () => ({ ...supply.config.responses, bodyBytesMax })
   const responses = opened.use(openResponses({ store, log, secret: secretOf(config), settings }))

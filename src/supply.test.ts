@@ -1,5 +1,5 @@
-// What a reload leaves of what is known about targets: all of it for those that stay as they are, and nothing for those
-// that became others.
+// When a price becomes another one, and what a reload leaves of what is known about targets: all of it for those that
+// stay as they are, and nothing for those that became others.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,6 +12,29 @@ import type { Config } from './config/load.ts'
 import { systemClock } from './core/clock.ts'
 import { HttpClient } from './providers/http.ts'
 import { Supply } from './supply.ts'
+
+test('a price holds from its moment on', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-supply-'))
+  const http = new HttpClient({})
+  context.after(async () => {
+    await http.close()
+    rmSync(folder, { recursive: true })
+  })
+  writeFileSync(
+    join(folder, 'tollgate.yaml'),
+    `providers: { deepseek: { kind: openai, preset: deepseek, api_key: k } }
+models: { deepseek-v4-flash: { targets: [deepseek/deepseek-v4-flash] } }`,
+  )
+  let now = Date.parse('2026-11-17T05:59:59.999Z')
+  const clock = { ...systemClock, now: () => now }
+  const config = loadConfig({ env: {}, folder })
+  const supply = new Supply(config, { http, clock, log: { error: () => {} } })
+  const inputPrice = () => supply.catalog.get('deepseek-v4-flash')?.price?.rates.input
+
+  assert.equal(inputPrice(), 220_000n)
+  now += 1
+  assert.equal(inputPrice(), 440_000n)
+})
 
 test('a target that rests is asked again once its address has changed, and rests on else', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-supply-'))
@@ -32,7 +55,6 @@ models: { ${models.join(', ')} }`,
   const log = { error: () => {} }
   const supply = new Supply(configWith('http://127.0.0.1:2/v1'), { http, clock: systemClock, log })
   context.after(async () => {
-    supply.stop()
     await http.close()
     rmSync(folder, { recursive: true })
   })

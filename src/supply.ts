@@ -22,12 +22,8 @@ import { RetryBudget } from './routing/retry-budget.ts'
 import { route } from './routing/route.ts'
 import type { Choice, Routed } from './routing/route.ts'
 
-/** Prices may change with a date, and this is how late that may be noticed. */
-const LOOK_EVERY_MS = 60_000
-
 export class Supply {
   readonly #tools: AdapterTools
-  readonly #timer: NodeJS.Timeout
   #config: Config
   #catalog: Catalog
   #providers: ReadonlyMap<string, Provider>
@@ -42,15 +38,17 @@ export class Supply {
     this.#config = config
     this.#catalog = this.#makeCatalog(this.#config)
     this.#providers = makeProviders(config, tools)
-    this.#timer = setInterval(() => this.#refresh(), LOOK_EVERY_MS)
-    this.#timer.unref()
   }
 
   get config(): Config {
     return this.#config
   }
 
+  /** Made anew once a price has changed with its date or hour, so that none is asked for a moment too long. */
   get catalog(): Catalog {
+    const { changesAt } = this.#catalog
+    if (changesAt !== null && changesAt <= this.#tools.clock.now())
+      this.#catalog = this.#makeCatalog(this.#config)
     return this.#catalog
   }
 
@@ -81,10 +79,6 @@ export class Supply {
     return this.#breakers.get(targetName(provider, model))?.standing() ?? { name: 'uncalled' }
   }
 
-  stop(): void {
-    clearInterval(this.#timer)
-  }
-
   /** Another address or key may well answer: what failed before was somebody else. */
   #forgetChanged({ providers }: Config): void {
     for (const before of this.#config.providers) {
@@ -93,12 +87,6 @@ export class Supply {
       for (const target of this.#breakers.keys())
         if (target.startsWith(targetName(before.name, ''))) this.#breakers.delete(target)
     }
-  }
-
-  #refresh(): void {
-    const { changesAt } = this.#catalog
-    if (changesAt !== null && changesAt <= this.#tools.clock.now())
-      this.#catalog = this.#makeCatalog(this.#config)
   }
 
   #makeCatalog(config: Config): Catalog {

@@ -85,7 +85,6 @@ export async function openAdminDesk(fresh: FreshDatabase): Promise<AdminDesk> {
   const http = new HttpClient({})
   opened.defer(() => http.close())
   const supply = new Supply(config, { http, clock, log: quiet })
-  opened.defer(() => supply.stop())
   const used = new Set<string>()
   const flow = await flowOf(opened, { store, supply, folder, used })
   const mails: Mail[] = []
