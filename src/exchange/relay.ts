@@ -68,6 +68,8 @@ class PassingStream {
    * notices.
    */
   #unsent = ''
+  /** Of events that told the client nothing by themselves. */
+  #untoldCharacters = 0
   /** Of the event that completes the answer, once it has come. */
   #ending: string | undefined
 
@@ -93,9 +95,12 @@ class PassingStream {
         this.#books.see(one)
         isLast ||= isEnd(one)
       }
-      // A provider that ignores every limit; some formats repeat all that was said at the end.
-      if (this.#books.outputBytes > ANSWER_BYTES_MAX) throw tooLong(ANSWER_BYTES_MAX)
       const text = this.#voice.forward(event, meaning)
+      if (text === '') this.#untoldCharacters += event.raw.length
+      // A provider that ignores every limit: what was said may be repeated at the end, and what is untold may wait.
+      if (Math.max(this.#books.outputBytes, this.#untoldCharacters) > ANSWER_BYTES_MAX) {
+        throw tooLong(ANSWER_BYTES_MAX)
+      }
       if (isLast) {
         // What follows is as little to anybody as if it came later.
         this.#ending = text

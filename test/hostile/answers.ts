@@ -45,6 +45,11 @@ export function textEvent(content: string): string {
   return chunk({ content })
 }
 
+export function callEvent(index: number, text: string): string {
+  const call = { index, id: `call_${index}`, type: 'function' }
+  return chunk({ tool_calls: [{ ...call, function: { name: 'f', arguments: text } }] })
+}
+
 function chunk(delta: object, reason: string | null = null): string {
   const choices = [{ index: 0, delta, finish_reason: reason }]
   return `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'hostile', choices })}\n\n`

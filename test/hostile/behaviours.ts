@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 
 import { CHUNKED_END, chunked, EVENTS, message, STREAM, STREAM_HEAD } from './answers.ts'
-import { textEvent, USAGE, usageEvent, whole } from './answers.ts'
+import { callEvent, textEvent, USAGE, usageEvent, whole } from './answers.ts'
 import type { Behaviour } from './upstream.ts'
 
 /** A secret that a provider's complaints contain, to see that nobody else gets to read it. */
@@ -90,12 +90,14 @@ export const BEHAVIOURS = {
     const piece = chunked(`data: ${'a'.repeat(1_000_000)}`)
     for (let megabytes = 0; megabytes < 10; megabytes++) socket.write(piece)
   },
-  'endless-answer': async (socket) => {
+  'endless-answer': (socket) => {
     begin(socket, EVENTS.start)
-    const piece = chunked(textEvent('a'.repeat(1_000_000)))
-    while (!socket.destroyed) {
-      if (!socket.write(piece)) await pause(1)
-    }
+    return repeat(socket, textEvent('a'.repeat(1_000_000)))
+  },
+  // The first call is open all the time, and most formats cannot tell of two at once.
+  'endless-second-call': (socket) => {
+    begin(socket, EVENTS.start, callEvent(0, '{'))
+    return repeat(socket, callEvent(1, 'a'.repeat(1_000_000)))
   },
   'extra-response': (socket, request) => {
     // In one piece: what comes before the next request must not become its answer.
@@ -155,6 +157,14 @@ export const truncate: Behaviour = (socket, { body }) => {
 function begin(socket: Parameters<Behaviour>[0], ...events: readonly (string | undefined)[]): void {
   socket.write(STREAM_HEAD)
   for (const event of events) socket.write(chunked(event ?? ''))
+}
+
+/** Says one thing again and again until nobody listens any more. */
+async function repeat(socket: Parameters<Behaviour>[0], event: string): Promise<void> {
+  const piece = chunked(event)
+  while (!socket.destroyed) {
+    if (!socket.write(piece)) await pause(1)
+  }
 }
 
 /** A stream that ends as HTTP wants it, whatever it contains. */

@@ -232,6 +232,17 @@ test('a provider that talks on after the end is left', async () => {
   await upstream.requests.at(-1)?.closed
 })
 
+test('what cannot be told yet is not kept without end', async () => {
+  const model = 'endless-second-call'
+  const response = await fetch(`${stage.gateway.url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${await stage.gateway.key('patient', model)}` },
+    body: JSON.stringify({ model, stream: true, input: 'When does the gate open?' }),
+  })
+  assert.match(await response.text(), /event: response.failed\n.*too long: more than 64 MB/)
+  assert.ok(Number((await stage.logsOf(model, 1))[0]?.['cost']) > 0)
+})
+
 test('a redirect is not followed', async () => {
   const before = upstream.requests.length
   await stage.ask('redirects')
