@@ -21,14 +21,18 @@ type CellProps = { readonly row: KeyRow }
 
 export function NameCell({ row }: CellProps) {
   const { t } = useTranslation()
-  const facts = [row.owner, row.environment, t(`mode.${row.mode}`)].filter((fact) => fact !== null)
+  const facts = [row.environment, row.owner, t(`mode.${row.mode}`)]
+    .filter((fact) => fact !== null)
+    .join(' · ')
   return (
     <div className={styles['title']}>
       <Link to="/settings/api-access/$id" params={{ id: row.id }} className={styles['name']}>
         {row.name}
       </Link>
       <code className={styles['sub']}>{row.masked}</code>
-      <span className={styles['sub']}>{facts.join(' · ')}</span>
+      <span className={`${styles['sub']} ${styles['facts']}`} title={facts}>
+        {facts}
+      </span>
     </div>
   )
 }

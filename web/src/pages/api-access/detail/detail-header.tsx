@@ -100,7 +100,7 @@ type SecretFactsProps = Pick<DetailHeaderProps, 'detail' | 'freshness'> & {
 
 function SecretFacts({ detail, freshness, onAction }: SecretFactsProps) {
   const { t } = useTranslation()
-  const facts = [detail.owner, detail.environment, t(`mode.${detail.mode}`)]
+  const facts = [detail.environment, detail.owner, t(`mode.${detail.mode}`)]
   return (
     <>
       <code>{detail.masked}</code> · {facts.filter((fact) => fact !== null).join(' · ')} {freshness}
