@@ -54,14 +54,16 @@ describe('what people read', () => {
   })
 
   test('a moment is exact and relative', () => {
-    assert.equal(moment(Date.UTC(2026, 11, 1), now), '2026-12-01 00:00:00 UTC (in 15 days)')
+    assert.equal(moment(Date.UTC(2026, 11, 1), now), '2026-12-01 00:00:00 UTC (in 16 days)')
   })
 
   const distances: readonly [number, string][] = [
     [0, 'now'],
     [-1_000, '1 second ago'],
-    [90_000, 'in 1 minute'],
+    [80_000, 'in 1 minute'],
     [-7_200_000, '2 hours ago'],
+    [7 * 86_400_000 - 1_000, 'in 7 days'],
+    [1_000 - 7 * 86_400_000, '6 days ago'],
     [400 * 86_400_000, 'in 1 year'],
   ]
   for (const [ms, text] of distances) {

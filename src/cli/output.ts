@@ -82,11 +82,13 @@ export function exactTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
+/** What lies ahead is rounded, so that seven days are seven a second later; what is past is cut. */
 export function relativeTime(at: number, now: number): string {
   const seconds = Math.round((at - now) / 1_000)
   if (seconds === 0) return 'now'
   const [size, unit] = UNITS.find(([each]) => Math.abs(seconds) >= each) ?? [1, 'second']
-  return RELATIVE.format(Math.trunc(seconds / size), unit)
+  const count = seconds / size
+  return RELATIVE.format(count > 0 ? Math.round(count) : Math.trunc(count), unit)
 }
 
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
