@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { connect } from 'node:net'
-import type { AddressInfo, Server } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 
@@ -96,6 +96,16 @@ test('a metadata address is not connected to, by a proxy either', async (t) => {
     await assert.rejects(get(client(t, env), 'http://169.254.169.254/latest'), GatewayError)
   }
   assert.deepEqual(asked, [])
+})
+
+test('a plain connection is let go before the servers that people run themselves close it', async (t) => {
+  const server = createServer((_, response) => void response.end('{}'))
+  // It would wait for longer than the client and this test do, and says nothing of it.
+  server.keepAliveTimeout = 0
+  const connected = once(server, 'connection') as Promise<[Socket]>
+  await get(client(t), `http://127.0.0.1:${await listening(t, server)}/`)
+  const [socket] = await connected
+  await once(socket, 'end', { signal: AbortSignal.timeout(25_000) })
 })
 
 function isUnbilled(thrown: unknown): boolean {

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 
 import type { Dispatcher } from 'undici'
-import { Agent, buildConnector, EnvHttpProxyAgent, errors } from 'undici'
+import { Agent, buildConnector, EnvHttpProxyAgent, errors, Pool } from 'undici'
 
 import { GatewayError } from '../core/errors.ts'
 import type { Timeouts } from '../catalog/models.ts'
@@ -19,6 +19,13 @@ const CONNECTIONS_MAX = 8_192
 const WAITING_BYTES_MAX = 64 * 1024
 /** Larger bodies are not kept while their answers run. */
 const KEPT_BYTES_MAX = 64 * 1024
+
+/**
+ * How long a connection is kept for the next call, unless the server says so itself. One that a server closes while a call
+ * is on its way looks like a crash in the middle of it. uvicorn and llama.cpp, behind plain HTTP, close after 5 s; in
+ * front of providers on the net it takes a minute and more, and a new connection costs a handshake.
+ */
+const KEPT_MS = { plain: 4_000, encrypted: 30_000 }
 
 /** What servers write who do not compress; `none` is no word of the standard, but a common one. */
 const PLAIN: ReadonlySet<string | undefined> = new Set([undefined, '', 'identity', 'none'])
@@ -101,7 +108,7 @@ export class HttpClient {
     const verified = { timeout: connectTimeoutMs, rejectUnauthorized: true }
     const options = {
       connections: CONNECTIONS_MAX,
-      keepAliveTimeout: 30_000,
+      factory: keptPool,
       pipelining: 1,
       // One connection, one request: what a provider does to one of them cannot touch another.
       allowH2: false,
@@ -122,6 +129,12 @@ export class HttpClient {
     this.#agents.set(connectTimeoutMs, agent)
     return agent
   }
+}
+
+function keptPool(origin: string | URL, options: Pool.Options): Pool {
+  const { protocol } = new URL(origin)
+  const keepAliveTimeout = protocol === 'http:' ? KEPT_MS.plain : KEPT_MS.encrypted
+  return new Pool(origin, { ...options, keepAliveTimeout })
 }
 
 function proxiesIn(env: Environment): EnvHttpProxyAgent.Options | undefined {
