@@ -61,10 +61,7 @@ describe('what people read', () => {
     [0, 'now'],
     [-1_000, '1 second ago'],
     [80_000, 'in 1 minute'],
-    [-7_200_000, '2 hours ago'],
-    [7 * 86_400_000 - 1_000, 'in 7 days'],
-    [1_000 - 7 * 86_400_000, '6 days ago'],
-    [400 * 86_400_000, 'in 1 year'],
+    [-86_400_000, '1 day ago'],
   ]
   for (const [ms, text] of distances) {
     test(text, () => assert.equal(relativeTime(now + ms, now), text))

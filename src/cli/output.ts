@@ -4,6 +4,7 @@ import { styleText } from 'node:util'
 
 import { formatUsd } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
+import { timeDistance } from '../core/time-distance.ts'
 
 export function printText(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
@@ -82,23 +83,12 @@ export function exactTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** What lies ahead is rounded, so that seven days are seven a second later; what is past is cut. */
 export function relativeTime(at: number, now: number): string {
-  const seconds = Math.round((at - now) / 1_000)
-  if (seconds === 0) return 'now'
-  const [size, unit] = UNITS.find(([each]) => Math.abs(seconds) >= each) ?? [1, 'second']
-  const count = seconds / size
-  return RELATIVE.format(count > 0 ? Math.round(count) : Math.trunc(count), unit)
+  const { unit, count } = timeDistance(at - now)
+  return count === 0 ? 'now' : RELATIVE.format(count, unit)
 }
 
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
-const UNITS = [
-  [31_536_000, 'year'],
-  [2_592_000, 'month'],
-  [86_400, 'day'],
-  [3_600, 'hour'],
-  [60, 'minute'],
-] as const
 
 /** Clients choose the names they call models by, and a terminal obeys what it is shown. */
 function harmless(text: string): string {

@@ -1,4 +1,5 @@
 // Money, numbers and times in the manner of the reader's language. Pure; use-format.ts binds it to the chosen language.
+import { timeDistance } from '../../../src/core/time-distance.ts'
 import { separatorsOf } from './typed-numbers.ts'
 import type { Separators } from './typed-numbers.ts'
 
@@ -31,7 +32,7 @@ export type Format = {
   dateTimeIn(moment: string, timezone: string): string
   /** As dateTimeIn, and in UTC where that is another time of day. */
   reset(moment: string, timezone: string): string
-  /** "in 3 days", "2 minutes ago"; what lies ahead is rounded, so that seven days are seven a second later. */
+  /** "in 3 days", "2 minutes ago", "yesterday". */
   relative(moment: string, now: number): string
   list(items: readonly string[]): string
 }
@@ -131,18 +132,9 @@ function moneyRow(locale: string, amounts: readonly string[]): readonly string[]
   return amounts.map((amount) => format.format(amount as Intl.StringNumericLiteral))
 }
 
-const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
-  ['year', 365 * 86_400_000],
-  ['month', 30 * 86_400_000],
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-]
-
 function relative(locale: string, differenceMs: number): string {
   const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
-  const [unit, lengthMs] = steps.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? ['second', 1000]
-  if (unit === 'second') return format.format(0, unit)
-  const count = differenceMs / lengthMs
-  return format.format(count > 0 ? Math.round(count) : Math.trunc(count), unit)
+  const { unit, count } = timeDistance(differenceMs)
+  // A page does not tick with the seconds: less than a minute is now.
+  return format.format(unit === 'second' ? 0 : count, unit)
 }
