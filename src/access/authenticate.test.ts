@@ -71,10 +71,10 @@ test('a key in the wrong place is a 401 that names the right header', async () =
   await refuses(messages(`Bearer ${secret}`, ' '), /"x-api-key: <API_KEY>"/)
   await assert.rejects(
     authenticate(door(caller, true), messages()),
-    /reads it from the header "x-api-key: <API_KEY>" or "Authorization: Bearer <API_KEY>" and/,
+    /reads it only from the header "x-api-key: <API_KEY>" or "Authorization: Bearer <API_KEY>"/,
   )
-  await refuses(chat(`Bearer ${newSecret('live')}`), /not known/)
-  await refuses(messages(undefined, `${secret}, ${newSecret('live')}`), /not known/)
+  await refuses(chat(`Bearer ${newSecret('live')}`), /is unknown/)
+  await refuses(messages(undefined, `${secret}, ${newSecret('live')}`), /is unknown/)
 })
 
 test('a malformed secret is refused without a look-up', async () => {
@@ -89,7 +89,7 @@ test('a personal access token is told what it opens', async () => {
   const token = chat(`Bearer ${newPersonalToken()}`)
   await assert.rejects(authenticate(door(), token), {
     code: 'invalid_api_key',
-    message: /^this is a personal access token, which opens the admin API alone/,
+    message: /^this is a personal access token, which works only with the admin API/,
   })
 })
 

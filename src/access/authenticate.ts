@@ -78,20 +78,20 @@ function wrongHeader(right: readonly string[]): GatewayError {
   const headers = right.map((header) => `"${header}"`).join(' or ')
   return new GatewayError(
     'invalid_api_key',
-    `no API key was found: this endpoint reads it from the header ${headers} and from no other place`,
+    `no API key was found: this endpoint reads it only from the header ${headers}`,
   )
 }
 
 function personalToken(): GatewayError {
   return new GatewayError(
     'invalid_api_key',
-    'this is a personal access token, which opens the admin API alone: use an API key here',
+    'this is a personal access token, which works only with the admin API: use an API key here',
   )
 }
 
 function unknownKey(): GatewayError {
   return new GatewayError(
     'invalid_api_key',
-    'this API key is not known: check that it was copied whole, and that it belongs to this gateway',
+    'this API key is unknown: check that you copied all of it, and that it belongs to this gateway',
   )
 }

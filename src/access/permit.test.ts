@@ -62,7 +62,7 @@ test('unknown, not allowed and removed are told alike, with the closest allowed 
   assert.match(refusal(() => ask('gpt-5-mni')).message, /"gpt-5-mini"/)
   assert.match(refusal(() => ask('GPT-5-Mini')).message, /"gpt-5-mini"/)
   assert.doesNotMatch(refusal(() => ask('secret-mode')).message, /secret-model/)
-  assert.match(refusal(() => ask('removed')).message, /no such model at present/)
+  assert.match(refusal(() => ask('removed')).message, /does not have that model right now/)
   assert.doesNotMatch(refusal(() => ask('x'.repeat(1_000_000))).message, /closest/)
 })
 

@@ -31,7 +31,7 @@ export function permitModel(
   if (!model.available && caller.mode === 'live') {
     throw new GatewayError(
       'provider_failed',
-      `the model ${model.id} is not available at present: an administrator finds the reason with "tollgate models"`,
+      `the model ${model.id} is not available right now: an administrator can see why with "tollgate models"`,
       { shouldRetry: false, cause: model.reason },
     )
   }
@@ -50,13 +50,16 @@ export function permitModel(
 export function noEndpointAllowed(): GatewayError {
   return new GatewayError(
     'endpoint_not_allowed',
-    'this key may call no endpoint: it has no permissions',
+    'this key may not call any endpoint: it has no permissions',
   )
 }
 
 /** Of a key with an empty allowlist, whatever it would ask. */
 export function noModelAllowed(): GatewayError {
-  return new GatewayError('model_not_allowed', 'this key may call no model: its allowlist is empty')
+  return new GatewayError(
+    'model_not_allowed',
+    'this key may not call any model: its allowlist is empty',
+  )
 }
 
 /** No model has a longer name, so nothing after that tells two apart. */
@@ -68,7 +71,7 @@ function modelNotAllowed(caller: Caller, asked: string): GatewayError {
   const help =
     close === undefined
       ? 'ask an administrator to allow it'
-      : `the closest one that is allowed is "${close}"`
+      : `the closest allowed one is "${close}"`
   return new GatewayError(
     'model_not_allowed',
     `the key "${caller.name}" may not call a model named "${name}": ${help}`,
@@ -98,7 +101,7 @@ function rehearsed(id: string, kind: ModelKind, listed: Model | undefined): Mode
 function modelNotThere(caller: Caller, asked: string): GatewayError {
   return new GatewayError(
     'model_not_allowed',
-    `the key "${caller.name}" may call "${asked}", but this gateway has no such model at present: ask an administrator`,
+    `the key "${caller.name}" may call "${asked}", but this gateway does not have that model right now: ask an administrator`,
     { param: 'model' },
   )
 }
@@ -108,7 +111,7 @@ function wrongKind(model: Model): GatewayError {
     'wrong_model_kind',
     model.kind === 'embedding'
       ? `${model.id} is an embedding model: call it through /v1/embeddings`
-      : `${model.id} is a chat model: it makes no embeddings`,
+      : `${model.id} is a chat model: it cannot create embeddings`,
     { param: 'model' },
   )
 }

@@ -16,7 +16,7 @@ export function refusalOf(caller: Caller, refused: Refused): GatewayError {
     case 'held':
       return new GatewayError(
         'budget_reserved',
-        `the budget of ${scopeName(caller, refused.shortage)} would pay for this call, but requests in flight hold it: try again in a moment`,
+        `the budget of ${scopeName(caller, refused.shortage)} covers this call, but requests in flight hold it: try again in a moment`,
         { retryAfterSeconds: 1, facts: factsOf(refused.shortage) },
       )
     case 'rate':
@@ -26,7 +26,7 @@ export function refusalOf(caller: Caller, refused: Refused): GatewayError {
     case 'unavailable':
       return new GatewayError(
         'ledger_unavailable',
-        'the budgets cannot be checked at present, so nothing is let through: try again shortly',
+        'budgets cannot be checked right now, so no request is let through: try again shortly',
         { retryAfterSeconds: 2 },
       )
     case 'abandoned':
@@ -69,7 +69,7 @@ function factsOf(shortage: Shortage): Record<string, string | number | null> {
 const RATE_WORDS = {
   rpm: 'requests per minute',
   tpm: 'tokens per minute',
-  concurrency: 'requests at the same time',
+  concurrency: 'concurrent requests',
 }
 
 function rateExceeded(caller: Caller, refused: Refused & { reason: 'rate' }): GatewayError {
@@ -105,7 +105,7 @@ export class StaleKey extends GatewayError {
   constructor() {
     super(
       'overloaded',
-      'the settings of this API key changed while the request arrived: try again',
+      'the settings of this API key changed while the request was arriving: try again',
       { retryAfterSeconds: 1 },
     )
   }

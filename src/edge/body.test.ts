@@ -89,7 +89,7 @@ test('an announced size, a compression and a body that grows too large are refus
     const { seen, client } = await reading(context, { room }, [request])
     await once(client, 'data')
     client.destroy()
-    assert.match(String(seen[0]), /at most 1 MB|uncompressed/)
+    assert.match(String(seen[0]), /the limit is 1 MB|uncompressed/)
   }
 })
 

@@ -62,7 +62,10 @@ export class BodyRoom {
 
   #tooLarge(): GatewayError {
     const size = formatSize(this.#bytesMax)
-    return new GatewayError('request_too_large', `a request body may have at most ${size}`)
+    return new GatewayError(
+      'request_too_large',
+      `the request body is too large: the limit is ${size}`,
+    )
   }
 }
 

@@ -28,7 +28,7 @@ export function otherMethods(
 ): GatewayError {
   return new GatewayError(
     'method_not_allowed',
-    `${path} answers ${methods.join(' and ')}, not ${method}`,
+    `${path} accepts ${methods.join(' and ')}, not ${method}`,
     { allow: methods },
   )
 }
@@ -40,8 +40,8 @@ export function nothingAt(path: string): GatewayError {
 /** Clients of one family want a base URL that ends in /v1, those of the other add it themselves: most confuse them once. */
 function hintFor(path: string): string {
   const isPlace = (other: string): boolean => find('POST', other).found !== 'nothing'
-  if (isPlace(`/v1${path}`)) return ': let the base URL of this client end in /v1'
+  if (isPlace(`/v1${path}`)) return ': make the base URL of this client end in /v1'
   return path.startsWith('/v1/') && isPlace(path.slice('/v1'.length))
-    ? ': leave /v1 out of the base URL of this client, which adds it itself'
+    ? ': leave /v1 out of the base URL, because this client adds it itself'
     : ''
 }

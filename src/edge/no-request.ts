@@ -22,7 +22,7 @@ export function noRequestOf(problem: string | undefined): NoRequest {
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return {
         status: '413 Content Too Large',
-        error: invalid("the extensions of the body's chunks are too large: send it without them"),
+        error: invalid('the chunk extensions of the body are too large: send it without them'),
       }
     case undefined:
     default:

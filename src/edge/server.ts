@@ -257,18 +257,21 @@ function pathOf({ url = '/' }: IncomingMessage): string {
 
 function refuseOddHead({ url = '/', headers, httpVersion }: IncomingMessage): void {
   if (headers.host === undefined && httpVersion === '1.1') {
-    throw new GatewayError('invalid_request', 'HTTP/1.1 asks for the header "Host"')
+    throw new GatewayError('invalid_request', 'HTTP/1.1 requires the header "Host"')
   }
   if (headers.host?.includes(', ') === true) {
-    throw new GatewayError('invalid_request', 'there may be only one header "Host"')
+    throw new GatewayError('invalid_request', 'send the header "Host" only once')
   }
   const coding = headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    throw new GatewayError('invalid_request', 'send the body in no transfer coding but "chunked"')
+    throw new GatewayError(
+      'invalid_request',
+      'the only transfer coding a body may have is "chunked"',
+    )
   }
   // PostgreSQL does not even look for it, and nothing is named so.
   if (url.includes('%00')) {
-    throw new GatewayError('invalid_request', 'there is a NUL character (%00) in the address')
+    throw new GatewayError('invalid_request', 'the URL contains a NUL character (%00)')
   }
 }
 
@@ -281,7 +284,7 @@ function familyOf(path: string): Family {
 function unreached(cause: Error): GatewayError {
   return new GatewayError(
     'ledger_unavailable',
-    'the database cannot be reached at present: try again shortly',
+    'the database cannot be reached right now: try again shortly',
     { retryAfterSeconds: 2, cause },
   )
 }

@@ -171,7 +171,7 @@ function allRest(prepared: readonly Prepared[]): GatewayError {
   const seconds = Math.max(1, Math.ceil((soonest?.forMs ?? 0) / 1000))
   return new GatewayError(
     soonest?.reason === 'provider_rate_limited' ? 'provider_rate_limited' : 'provider_overloaded',
-    `no provider of this model takes requests at present: try again in ${seconds} s`,
+    `no provider of this model is taking requests right now: try again in ${seconds} s`,
     { retryAfterSeconds: seconds, unbilled: true },
   )
 }

@@ -45,11 +45,11 @@ export async function readFailure(
   }
   // A quota that is used up comes as a 429 too, and waiting does not fill it.
   if (status === 429 && !forOperator) {
-    return new GatewayError(
-      'provider_rate_limited',
-      'the provider limits how often it may be called',
-      { ...retryAfter(answer, complaint), unbilled: true, cause },
-    )
+    return new GatewayError('provider_rate_limited', 'the provider is rate-limiting this gateway', {
+      ...retryAfter(answer, complaint),
+      unbilled: true,
+      cause,
+    })
   }
   // Somebody on the way gave up waiting: whoever was to answer may have worked, and bill it.
   if (status === 408 || status === 504) {

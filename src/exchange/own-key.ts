@@ -81,7 +81,7 @@ export async function showOwnRequest(
   if (row === undefined || row.keyId !== caller.keyId) {
     throw new GatewayError(
       'not_found',
-      `this key has no request "${asking.id.slice(0, 100)}" on record: it may still run, or was refused, or is long ago`,
+      `this key has no request "${asking.id.slice(0, 100)}" on record: it may still be running, or it was refused, or its record has expired`,
     )
   }
   const told = { id: row.requestId, object: 'tollgate.request', ...requestJson(row) }

@@ -206,6 +206,6 @@ function translate(
 function noDestination(model: string): GatewayError {
   return new GatewayError(
     'provider_failed',
-    `the model ${model} has no provider for such a request`,
+    `no provider of the model ${model} can serve this request`,
   )
 }

@@ -231,7 +231,7 @@ async function keep(
   } catch (cause) {
     throw new GatewayError(
       'ledger_unavailable',
-      'the answer could not be stored; send store: false to go on without',
+      'the answer could not be stored; send store: false if it need not be',
       { shouldRetry: false, cause },
     )
   }

@@ -83,5 +83,5 @@ function notFound({ id }: ResponseName): GatewayError {
 
 /** The events are not kept, and a client that waits for them would take a plain answer for none. */
 function notStreamed(): GatewayError {
-  return unsupportedParameter('stream', 'a stored response is shown whole: leave stream out')
+  return unsupportedParameter('stream', 'a stored response is returned whole: leave stream out')
 }

@@ -68,5 +68,5 @@ async function* inEnvelope(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint
 function read(text: string): JsonObject {
   const value = parseObject(text)
   if (value !== undefined) return value
-  throw new GatewayError('provider_failed', 'the provider sent a frame that is no JSON object')
+  throw new GatewayError('provider_failed', 'the provider sent a frame that is not a JSON object')
 }

@@ -5,7 +5,7 @@ import type { Json } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'
 
 /** Why something of the provider account is refused, whatever it is. */
-export const ACCOUNT = 'it names something in a provider account that all keys share'
+export const ACCOUNT = 'it refers to something in a provider account that all keys share'
 
 /** What providers and the servers before them open, one address or a list of them. A text may say anything. */
 const ADDRESS_FIELD = /(?:^|_)url$|^(?:file_data|image|video|audio)$/
@@ -42,6 +42,6 @@ function refuseAddress(value: Json | undefined, place: string): void {
   if (typeof value !== 'string' || !ADDRESS.test(value)) return
   throw unsupportedParameter(
     place,
-    `${place} is not supported: only http addresses and data URLs are, because others name what a provider account that all keys share can read`,
+    `${place} is not supported: use an http or data URL, because others can read from a provider account that all keys share`,
   )
 }

@@ -19,7 +19,7 @@ export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
     default:
       throw unsupportedParameter(
         place,
-        `${place} must be a lifetime that has a price, as 5m, 30m, 1h or 12h`,
+        `${place} must be a lifetime with a known price: 5m, 30m, 1h, 12h or 24h`,
       )
   }
 }

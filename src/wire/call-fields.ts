@@ -7,7 +7,7 @@ import { expectBoolean, expectCount, expectPositive, optional } from './expect.t
 export function modelOf(body: JsonObject): string {
   const model = body['model']
   if (typeof model === 'string' && model !== '') return model
-  throw invalidRequest('model', 'model must be the name of a model, as GET /v1/models lists them')
+  throw invalidRequest('model', 'model must be the name of a model that GET /v1/models lists')
 }
 
 export function streamOf(body: JsonObject): boolean {

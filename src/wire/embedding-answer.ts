@@ -27,7 +27,7 @@ export function embeddingAnswer(
 }
 
 export function noVector(): GatewayError {
-  return new GatewayError('provider_failed', 'the provider sent something that is no vector')
+  return new GatewayError('provider_failed', 'the provider sent something that is not a vector')
 }
 
 /** No request for embeddings asks for a stream, because none is let in, so whoever comes here has a fault. */

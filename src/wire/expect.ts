@@ -28,7 +28,7 @@ export function expectText(value: unknown, place: string): string {
 
 export function expectName(value: unknown, place: string): string {
   if (typeof value === 'string' && value !== '') return value
-  throw invalidRequest(place, `${place} must be a string that is not empty`)
+  throw invalidRequest(place, `${place} must be a non-empty string`)
 }
 
 export function expectBoolean(value: unknown, place: string): boolean {

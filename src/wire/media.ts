@@ -17,7 +17,7 @@ export function decodeUrl(value: unknown, place: string): Base64Source | UrlSour
   const url = expectText(value, place)
   if (url.startsWith('data:')) return decodeDataUrl(url, place)
   if (url.startsWith('https://') || url.startsWith('http://')) return { type: 'url', url }
-  throw invalidRequest(place, `${place} must be an http address or a data URL`)
+  throw invalidRequest(place, `${place} must be an http URL or a data URL`)
 }
 
 export function decodeDataUrl(value: unknown, place: string): Base64Source {
@@ -29,7 +29,7 @@ export function decodeDataUrl(value: unknown, place: string): Base64Source {
   }
   const mediaType = usualType(head.slice('data:'.length, -';base64'.length).split(';')[0] ?? '')
   if (!mediaType.includes('/')) {
-    throw invalidRequest(place, `${place} must name a media type, as data:image/png;base64,…`)
+    throw invalidRequest(place, `${place} must name a media type, such as data:image/png;base64,…`)
   }
   return { type: 'base64', mediaType, data: expectBase64(url.slice(comma + 1), place) }
 }

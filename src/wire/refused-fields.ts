@@ -15,12 +15,12 @@ type Refusal = {
   readonly facts?: JsonObject
 }
 
-const PRICE = 'it changes the price, and no price list tells by how much'
-const OUTPUT = 'it can make more or longer answers than are held for'
-const INPUT = 'it can make a model read more than is held for'
-const REWRITE = 'it changes the request where the gateway no longer sees it'
+const PRICE = 'it changes the price, and no price list says by how much'
+const OUTPUT = 'it can produce more or longer answers than the hold covers'
+const INPUT = 'it can make a model read more than the hold covers'
+const REWRITE = 'it changes the request after the gateway has checked it'
 const UNSETTLED = 'an answer that nobody waits for cannot be settled'
-const ALLOWLIST = 'it can lead to models or tools that the key does not allow'
+const ALLOWLIST = 'it can reach models or tools that the key does not allow'
 
 export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   conversation: { why: ACCOUNT },
@@ -70,7 +70,7 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   extra_headers: { why: REWRITE },
   additional_drop_params: { why: REWRITE },
   // Where clouds take it, it could open what the header of the same name may not.
-  anthropic_beta: { why: 'betas are told in the header anthropic-beta' },
+  anthropic_beta: { why: 'betas go in the header anthropic-beta' },
   models: { why: ALLOWLIST },
   fallbacks: { why: ALLOWLIST },
   // Of LiteLLM, which takes the word of whoever asks it on what follows a refusal, or on all of its routing.
@@ -109,5 +109,5 @@ function refuseSpelling(name: string, known: FieldTable): void {
   const usual = name.toUpperCase().toLowerCase()
   if (usual === name) return
   if (!Object.hasOwn(known, usual) && !Object.hasOwn(REFUSED_FIELDS, usual)) return
-  throw invalidRequest(name, `write ${usual} instead: servers may read one as the other`)
+  throw invalidRequest(name, `write ${usual} instead: some servers read both as the same field`)
 }

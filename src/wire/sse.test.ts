@@ -68,7 +68,7 @@ test('an event without end is the failure of the provider', () => {
   const line = Buffer.alloc(1024 * 1024, 'x')
   assert.throws(() => {
     for (let index = 0; index < 9; index++) reader.read(line)
-  }, /event without end/)
+  }, /an event that does not end/)
 })
 
 test('a long event in many small reads takes no longer than its length', () => {

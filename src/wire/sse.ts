@@ -77,7 +77,7 @@ export class SseReader {
     if (position < end) this.#isLineEmpty = false
     this.#kept += text.slice(start, end)
     if (this.#kept.length > EVENT_CHARACTERS_MAX) {
-      throw new GatewayError('provider_failed', 'the provider sent an event without end')
+      throw new GatewayError('provider_failed', 'the provider sent an event that does not end')
     }
     return events
   }

@@ -268,9 +268,9 @@ describe('refusals', () => {
 
   test('a base URL with or without /v1 is told what it lacks', async () => {
     for (const [path, hint] of [
-      ['/chat/completions', 'let the base URL of this client end in /v1'],
-      ['/models/sandbox-chat', 'let the base URL of this client end in /v1'],
-      ['/v1/v1/messages', 'leave /v1 out of the base URL of this client, which adds it itself'],
+      ['/chat/completions', 'make the base URL of this client end in /v1'],
+      ['/models/sandbox-chat', 'make the base URL of this client end in /v1'],
+      ['/v1/v1/messages', 'leave /v1 out of the base URL, because this client adds it itself'],
     ]) {
       const { status, body } = await call(String(path), { json: HELLO, headers: bearer() })
       assert.equal(status, 404)
@@ -413,7 +413,10 @@ describe('what a key may know about itself', () => {
     const other = await gateway.key('other', 'sandbox-chat')
     const foreign = await call(`/v1/requests/${id}`, { headers: bearer(other) })
     assert.equal(foreign.status, 404)
-    assert.match(foreign.body['error'].message, /it may still run, or was refused, or is long ago$/)
+    assert.match(
+      foreign.body['error'].message,
+      /it may still be running, or it was refused, or its record has expired$/,
+    )
   })
 
   test('what costs nothing is in the books with the status it ended with', async () => {

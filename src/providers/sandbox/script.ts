@@ -100,7 +100,7 @@ function parseWords(text: string): Script {
     if (!isWord(word)) {
       throw refusal(`there is no word "${word}": use ${SCRIPT_WORDS.join(', ')}`)
     }
-    if (Object.hasOwn(script, word)) throw refusal(`the word "${word}" stands there twice`)
+    if (Object.hasOwn(script, word)) throw refusal(`the word "${word}" appears twice`)
     const value = valueAt(rest.slice(word.length + 1))
     const read = rest[word.length] === '=' ? READERS[word](value) : undefined
     if (read === undefined) throw refusal(`the word "${word}" cannot be "${value}": ${USES[word]}`)

@@ -47,7 +47,7 @@ export function checkSeals(request: Conversation, format: Format): void {
       if (part.type !== 'thinking' || isGenuine(part, format)) continue
       throw invalidRequest(
         `messages[${index}]`,
-        `message ${index} gives back a thought with an invalid signature: send thoughts back exactly as they came, or not at all`,
+        `message ${index} returns a thought with an invalid signature: send thoughts back exactly as they came, or not at all`,
       )
     }
   }

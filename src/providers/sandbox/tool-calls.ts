@@ -71,7 +71,7 @@ function forcedTool(tools: readonly Tool[], { called }: Turn): readonly Tool[] {
 function named(tools: readonly Tool[], name: string, param: string): Tool {
   const tool = tools.find((candidate) => candidate.name === name)
   if (tool !== undefined) return tool
-  throw invalidRequest(param, `${param} names the tool "${name}", which the request does not bring`)
+  throw invalidRequest(param, `${param} names the tool "${name}", which is not among the tools`)
 }
 
 const ASKING = /\b(?:use|using|call|calling|run|invoke|execute)\b/i

@@ -81,7 +81,7 @@ function readMessage(message: Json, place: string, walk: Walk): void {
 function refuseAudioId(place: string): never {
   throw unsupportedParameter(
     place,
-    `${place} is not supported: it names an answer in a provider account that all keys share`,
+    `${place} is not supported: it refers to an answer in a provider account that all keys share`,
   )
 }
 

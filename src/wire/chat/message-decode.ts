@@ -160,7 +160,7 @@ class OpenCalls {
     if (this.#calls.delete(id)) return
     throw invalidRequest(
       place,
-      `${place} names no open tool call of the assistant message before it`,
+      `${place} does not match an open tool call of the assistant message before it`,
     )
   }
 
@@ -170,12 +170,12 @@ class OpenCalls {
       this.#calls.delete(id)
       return id
     }
-    throw invalidRequest(`${place}.name`, `${place}.name names no function call before it`)
+    throw invalidRequest(`${place}.name`, `${place}.name does not match a function call before it`)
   }
 
   expectNone(): void {
     for (const [id, { place }] of this.#calls) {
-      throw invalidRequest(place, `${place} calls a tool (${id}) whose result is missing after it`)
+      throw invalidRequest(place, `${place} calls a tool (${id}), but no result follows for it`)
     }
   }
 }

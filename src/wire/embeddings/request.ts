@@ -22,7 +22,7 @@ const ENCODINGS = ['float', 'base64'] as const
 
 export function readCall(body: JsonObject, measure = new Measure()): Call {
   const model = modelOf(body)
-  if (streamOf(body)) throw invalidRequest('stream', 'embeddings are not streamed')
+  if (streamOf(body)) throw invalidRequest('stream', 'embeddings cannot be streamed')
   refuseFields(body, EMBEDDING_FIELDS)
   encodingOf(body)
   countOf(body, 'dimensions', 1)
@@ -76,12 +76,15 @@ export function encodingOf(body: JsonObject): EmbeddingRequest['encoding'] {
 function decodeInputs(input: Json | undefined): readonly Input[] {
   if (typeof input === 'string') return [expectInput(input, 'input')]
   if (!isArray(input) || input.length === 0) {
-    throw invalidRequest('input', 'input must be a text, a list of texts, or token numbers')
+    throw invalidRequest('input', 'input must be a string, a list of strings, or token numbers')
   }
   // A flat list of numbers is one text that was already cut into tokens, not many.
   if (typeof input[0] === 'number') return [expectInput(input, 'input')]
   if (input.length > INPUTS_MAX) {
-    throw invalidRequest('input', `input has ${input.length} entries; at most ${INPUTS_MAX} fit`)
+    throw invalidRequest(
+      'input',
+      `input has ${input.length} entries; at most ${INPUTS_MAX} are allowed`,
+    )
   }
   return input.map((entry, index) => expectInput(entry, `input[${index}]`))
 }
@@ -89,7 +92,7 @@ function decodeInputs(input: Json | undefined): readonly Input[] {
 function expectInput(value: Json, place: string): Input {
   if (typeof value === 'string' && value !== '') return value
   if (isArray(value) && value.length > 0 && value.every(isToken)) return value
-  throw invalidRequest(place, `${place} must be a text or a list of token numbers, and not empty`)
+  throw invalidRequest(place, `${place} must be a non-empty string or list of token numbers`)
 }
 
 function isToken(value: Json): value is number {

@@ -85,7 +85,7 @@ export function decodeCacheMark(holder: JsonObject, place: string): CacheMark | 
 
 function refuseBlock({ value, place }: Block, where: string): never {
   const type = typeOf(value) || 'without a type'
-  throw invalidRequest(place, `${place} is a block ${type}, which cannot be translated in ${where}`)
+  throw invalidRequest(place, `${place} is a ${type} block, which cannot be translated in ${where}`)
 }
 
 /** What a user or a tool can show; undefined for any other block. */

@@ -16,7 +16,10 @@ import { withoutForeignThoughts } from './thoughts.ts'
 
 export function readCall(body: JsonObject, measure?: Measure): Call {
   if (countOf(body, 'max_tokens', 0) === undefined) {
-    throw invalidRequest('max_tokens', 'max_tokens is required: how many tokens to write at most')
+    throw invalidRequest(
+      'max_tokens',
+      'max_tokens is required: the maximum number of tokens to write',
+    )
   }
   return readCountCall(body, measure)
 }

@@ -165,7 +165,7 @@ function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
     const tool = `${place}.definition`
     throw unsupportedParameter(
       tool,
-      `${tool} is not supported: the provider runs it, so it belongs into tools`,
+      `${tool} is not supported: the provider runs it, so it belongs in tools`,
     )
   }
   if (value['type'] === 'url') walk.measure.fetched()

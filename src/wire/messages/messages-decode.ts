@@ -111,7 +111,7 @@ class MessageList {
     if (!this.#waiting.delete(callId)) {
       throw invalidRequest(
         `${place}.tool_use_id`,
-        `${place}.tool_use_id names no tool_use of the assistant turn before it`,
+        `${place}.tool_use_id does not match a tool_use of the assistant turn before it`,
       )
     }
     const blocks = blocksOf(value['content'] ?? [], `${place}.content`)

@@ -32,7 +32,7 @@ export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {
       // It waits for a search that other providers do not have, and nothing in this conversation has loaded it.
       dropped.add('tools.defer_loading')
     } else if (tools.has(short)) {
-      throw invalidRequest(at, `${at} ${name} is another tool's name already`)
+      throw invalidRequest(at, `${at} ${name} is already the name of another tool`)
     } else tools.set(short, { name: short, ...decodeTool(tool, place, dropped) })
   }
   return [...tools.values()]

@@ -64,7 +64,7 @@ function readPrompt(body: JsonObject, walk: Walk): void {
     return
   }
   if (!isArray(input)) {
-    throw invalidRequest('input', 'input must be a text or a list of items')
+    throw invalidRequest('input', 'input must be a string or a list of items')
   }
   for (const [index, item] of input.entries()) {
     walk.measure.item()
@@ -119,7 +119,7 @@ function refuseWhatIsThere(item: JsonObject, place: string): void {
   if (typeOf(item) !== 'image_generation_call' || isGiven(item['result'])) return
   throw unsupportedParameter(
     `${place}.id`,
-    `${place}.id is not supported: it names an image in a provider account that all keys share; send the image itself`,
+    `${place}.id is not supported: it refers to an image in a provider account that all keys share; send the image itself`,
   )
 }
 
@@ -197,13 +197,13 @@ function refuseWithin({ reasoning, prompt_cache_options: caching }: JsonObject):
   if (mode !== 'standard') {
     throw unsupportedParameter(
       'reasoning.mode',
-      'reasoning.mode is not supported: it changes the price, and no price list tells by how much',
+      'reasoning.mode is not supported: it changes the price, and no price list says by how much',
     )
   }
   if (isObject(caching) && isGiven(caching['comparison_response_id'])) {
     throw unsupportedParameter(
       'prompt_cache_options.comparison_response_id',
-      'prompt_cache_options.comparison_response_id is not supported: providers know no response ids of ours',
+      'prompt_cache_options.comparison_response_id is not supported: providers do not know the response ids of this gateway',
     )
   }
 }

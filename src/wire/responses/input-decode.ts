@@ -125,7 +125,7 @@ function decodeItem({ item, place }: Placed, turns: Turns, reading: Reading): vo
     default:
       throw unsupportedParameter(
         place,
-        `${place} is of the type ${JSON.stringify(type)}, which cannot be told to this model; leave it out or use a model whose provider speaks the responses format`,
+        `${place} has the type ${JSON.stringify(type)}, which this model cannot be sent; leave it out, or use a model whose provider speaks the responses format`,
       )
   }
 }
