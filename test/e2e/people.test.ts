@@ -245,6 +245,39 @@ for (const [name, fresh] of [
       await signIn('carl@example.com')
     })
 
+    test('codes that are on already, or off, are neither begun nor ended, nor recorded as such', async () => {
+      const email = 'tom@example.com'
+      const tom = await join(email, 'Viewer')
+      const proof = { password: PASSWORD }
+      const changes = async (): Promise<number> => {
+        const entries = inDatabase((db) =>
+          db
+            .selectFrom('audit')
+            .select('action')
+            .where('subject_name', '=', email)
+            .where('action', 'like', 'person.%_two_factor')
+            .execute(),
+        )
+        return ((await entries) as unknown[]).length
+      }
+      const off = await tom.post('/profile/two-factor/end', proof)
+      assert.deepEqual([off.status, off.json.error.code], [409, 'wrong_state'])
+      assert.equal(await changes(), 0)
+      const { json: setup } = await tom.post('/profile/two-factor', proof)
+      const code = { code: appCode(setup.uri) }
+      assert.equal((await tom.post('/profile/two-factor/confirm', code)).status, 200)
+      const again = await tom.post('/profile/two-factor/confirm', code)
+      assert.deepEqual([again.status, again.json.error.code], [409, 'wrong_state'])
+      assert.equal((await tom.post('/profile/two-factor', proof)).json.error.code, 'wrong_state')
+      assert.equal(await changes(), 1)
+      assert.equal((await tom.post('/profile/recovery-codes', proof)).status, 200)
+      assert.equal((await tom.post('/profile/two-factor/end', proof)).status, 200)
+      assert.equal(await changes(), 2)
+      const none = await tom.post('/profile/recovery-codes', proof)
+      assert.deepEqual([none.status, none.json.error.code], [409, 'wrong_state'])
+      await signIn(email)
+    })
+
     test('a stolen cookie is worth nothing after signing out everywhere', async () => {
       const dora = await join('dora@example.com', 'Viewer')
       const elsewhere = await signIn('dora@example.com')

@@ -11,15 +11,15 @@ import type { Session } from './sign-in.ts'
 export async function sessionOf(parts: PeopleParts, call: Caller): Promise<Session> {
   demandBrowser(call.person)
   const session = await (await parts.signIn()).session(visitOf(call))
-  if (session === undefined) throw ended()
+  if (session === undefined) throw sessionEnded()
   return session
 }
 
 /** Inside `changeInTurn`, where nobody ends it meanwhile. */
 export async function demandOpen(tx: Tx, { id }: Session): Promise<void> {
-  if (!(await hasSession(tx, id))) throw ended()
+  if (!(await hasSession(tx, id))) throw sessionEnded()
 }
 
-function ended(): AdminError {
+export function sessionEnded(): AdminError {
   return new AdminError('not_signed_in', sentence('sign_in_again'))
 }

@@ -16,7 +16,7 @@ import { AdminError, invalidValue } from '../error.ts'
 import type { Person } from '../identity.ts'
 import { checkedEmail, chooseEmail } from './emails.ts'
 import { limitTries, takeTriesBack } from './limits.ts'
-import { demandOpen, sessionOf } from './own-session.ts'
+import { demandOpen, sessionEnded, sessionOf } from './own-session.ts'
 import { demandBrowser, storeFor, visitOf, type PeopleParts } from './parts.ts'
 import { hashPassword, passwordProblem } from './password.ts'
 import { subjectOf } from './people.ts'
@@ -101,15 +101,15 @@ function twoFactorHandlers(
     async startTwoFactor(call) {
       const { password } = call.body
       await demandPassword(parts, call, { password, field: 'password' })
+      await demandTwoFactor(parts, call, false)
       const setup = await (await parts.signIn()).startTwoFactor(visitOf(call), password)
-      if (setup === undefined) {
-        throw new AdminError('wrong_state', sentence('two_factor_on'))
-      }
+      if (setup === undefined) throw sessionEnded()
       return { uri: setup.uri, recovery_codes: [...setup.recoveryCodes] }
     },
 
     async confirmTwoFactor(call) {
       demandBrowser(call.person)
+      await demandTwoFactor(parts, call, false)
       const store = storeFor(parts, call)
       const tries = proofTries(call.person)
       await limitTries(store, tries)
@@ -126,17 +126,20 @@ function twoFactorHandlers(
     async endTwoFactor(call) {
       const { password } = call.body
       await demandPassword(parts, call, { password, field: 'password' })
+      await demandTwoFactor(parts, call, true)
       const cookies = await (await parts.signIn()).endTwoFactor(visitOf(call), password)
+      if (cookies === undefined) throw sessionEnded()
       await changeOwn(parts, call, twoFactorChange(false))
-      if (cookies !== undefined) call.setHeader('set-cookie', cookies)
+      call.setHeader('set-cookie', cookies)
       return { done: true }
     },
 
     async newRecoveryCodes(call) {
       const { password } = call.body
       await demandPassword(parts, call, { password, field: 'password' })
+      await demandTwoFactor(parts, call, true)
       const codes = await (await parts.signIn()).newRecoveryCodes(visitOf(call), password)
-      if (codes === undefined) throw new AdminError('wrong_state', sentence('two_factor_off'))
+      if (codes === undefined) throw sessionEnded()
       await changeOwn(parts, call, { action: 'person.new_recovery_codes' })
       return { recovery_codes: [...codes] }
     },
@@ -187,6 +190,17 @@ function sessionHandlers(
       return { done: true }
     },
   }
+}
+
+/** The library ends what is off and confirms what is on; neither would be a change to record. */
+async function demandTwoFactor(
+  parts: PeopleParts,
+  { person }: Caller,
+  isOn: boolean,
+): Promise<void> {
+  const stored = await findPerson(parts.store.db, { id: person.id })
+  if (stored?.hasTwoFactor === isOn) return
+  throw new AdminError('wrong_state', sentence(isOn ? 'two_factor_off' : 'two_factor_on'))
 }
 
 function twoFactorChange(isOn: boolean) {
