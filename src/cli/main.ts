@@ -65,8 +65,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => {})
 await run(process.argv.slice(2))
 
-async function run(argv: readonly string[]): Promise<void> {
+async function run(given: readonly string[]): Promise<void> {
   const program = newProgram()
+  // Commander's own `help` looks one command deep.
+  const argv = given[0] === 'help' && given.length > 2 ? [...given.slice(1), '--help'] : given
   const called = argv[0] === 'help' ? argv[1] : argv[0]
   for (const [name, { summary, load }] of Object.entries(GROUPS)) {
     if (name === called) (await load())(program)
@@ -87,7 +89,7 @@ function newProgram(): Command {
     .usage('COMMAND [options]')
     .version(version, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show what a command does and takes')
-    .helpCommand('help [command]', 'the same as COMMAND --help')
+    .helpCommand('help [command...]', 'the same as COMMAND --help')
     .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
     .configureOutput({
       writeOut: printText,

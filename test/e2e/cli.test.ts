@@ -507,6 +507,7 @@ describe('what goes wrong', () => {
       const ended = await tollgate([...argv, '--help'])
       assert.deepEqual([ended.code, ended.stderr], [0, ''])
       assert.match(ended.stdout, /^Usage: tollgate /)
+      assert.deepEqual(await tollgate(['help', ...argv]), ended)
     }
   })
 })
