@@ -21,7 +21,7 @@ import { block, bold, printJson, printText } from './output.ts'
 export function addCheck(program: Command): void {
   common(program.command('check'))
     .description(
-      'Check the configuration: what is wrong, which providers and models there are and why some are not, and whether the stored budget frame differs from the configured one. Exit code 1 when something is wrong; a model that is only unavailable is a note.',
+      'Check the configuration: what is wrong, which providers and models are available, why others are not, and whether the stored budget frame differs from the configured one. Exit code 1 when something is wrong; a model that is only unavailable is a note.',
     )
     .action(async (options: CommonOptions) => {
       const report = await check(options)
@@ -81,7 +81,7 @@ async function checkDatabase(config: Config): Promise<Pick<Report, 'problems' | 
     const place = describePlace(config.database)
     return {
       problems: [],
-      notes: [`there is no database at ${place} yet: the first start makes it`],
+      notes: [`there is no database at ${place} yet: the first start creates it`],
     }
   }
 }
@@ -98,7 +98,7 @@ function frameNotes({ frame, frameWritten }: Config, stored: Frame): readonly st
     .filter(([name, written, kept]) => frameWritten.includes(name) && written !== kept)
     .map(
       ([name, written, kept]) =>
-        `frame.${name} is ${written} in the file and ${kept} in the database, which rules: \`tollgate frame set\` changes it`,
+        `frame.${name} is ${written} in the file and ${kept} in the database, which applies: \`tollgate frame set\` changes it`,
     )
 }
 
@@ -124,7 +124,7 @@ function printReport(report: Report): void {
     [
       bold('Configuration'),
       block([
-        ['file', config.path ?? 'none, so the defaults and the environment count'],
+        ['file', config.path ?? 'none: defaults and the environment apply'],
         ['address', urlOf(config.server)],
         ['database', describePlace(config.database)],
       ]),

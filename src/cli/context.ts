@@ -23,7 +23,7 @@ export type CommonOptions = {
 /** Adds what every command takes. */
 export function common(command: Command): Command {
   return command
-    .option('--json', 'print JSON alone on standard output')
+    .option('--json', 'print only JSON on standard output')
     .option('--config <file>', 'the configuration file (default: tollgate.yaml, if there is one)')
 }
 
@@ -39,7 +39,7 @@ export function readConfig(options: CommonOptions): Config {
 export function readPlace(options: CommonOptions): Place {
   const { place, ignored } = loadPlace(sourceOf({ config: options.config }))
   for (const line of ignored?.message.split('\n') ?? []) printWarning(line)
-  if (ignored !== null) printWarning('this command needs the database alone, so it goes on')
+  if (ignored !== null) printWarning('this command needs only the database, so it continues')
   return place
 }
 
@@ -77,7 +77,7 @@ async function openOrMake(place: Place): Promise<Store> {
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'no_database') throw error
     const store = await openedFor('create', place)
-    printNote(`made a new database, ${describePlace(place.database)}`)
+    printNote(`created a new database, ${describePlace(place.database)}`)
     return store
   }
 }

@@ -37,7 +37,7 @@ function settingsOf(config: Config, name: string): Named<ProviderSettings> {
   const reason = config.leftOut.get(name)
   if (reason !== undefined) throw new FailureError(`${name} cannot be asked: ${reason}`)
   const names = config.providers.map((provider) => provider.name).join(', ')
-  const known = names === '' ? 'none is configured' : `configured are ${names}`
+  const known = names === '' ? 'none is configured' : `the configured ones are ${names}`
   throw new UsageError(`there is no provider "${name}" to ask: ${known}`)
 }
 
@@ -53,13 +53,13 @@ async function ask(settings: Named<ProviderSettings>): Promise<readonly string[]
     if (!(error instanceof GatewayError)) throw error
     const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
     throw new FailureError(
-      `${settings.name} gave no list of models: ${error.message}${cause}; check its api_key and base_url`,
+      `${settings.name} returned no list of models: ${error.message}${cause}; check its api_key and base_url`,
       { cause: error },
     )
   } finally {
     await http.close()
   }
-  throw new FailureError(`${settings.name} has no list of models that Tollgate can read`)
+  throw new FailureError(`${settings.name} offers no list of models that Tollgate can read`)
 }
 
 function offerOf(id: string, settings: Named<ProviderSettings>, catalog: Catalog): Offer {

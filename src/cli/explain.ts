@@ -14,7 +14,7 @@ export function addExplain(program: Command): void {
   common(program.command('explain'))
     .description(
       'Show how a request was charged: tokens times price, what was held and settled, ' +
-        'which targets were tried and why. The cost is computed again, to the nano-dollar.',
+        'which targets were tried and why. The cost is recomputed, to the nano-dollar.',
     )
     .argument('<REQUEST_ID>', 'the x-request-id of the answer, also in the log')
     .action(async (requestId: string, options: CommonOptions) => {
@@ -53,7 +53,7 @@ function explanationText(
       ['settled', moment(row.settledAt, now)],
       ['held', `${usd(row.heldNanodollars)}, as hold ${row.id}`],
       ['cost', usd(row.costNanodollars)],
-      ['computed again', computed],
+      ['recomputed', computed],
       ['why', explanation.why],
     ]),
     ...section(
@@ -109,6 +109,6 @@ const WORDS: Readonly<Record<CostLine['what'], string>> = {
   cacheWriteLong: 'input to a cache, long',
   output: 'output',
   request: 'fee for the request, in USD',
-  webSearch: 'searches of the web, in USD',
-  audioToken: 'input that was heard, in addition',
+  webSearch: 'web searches, in USD',
+  audioToken: 'audio input, in addition',
 }

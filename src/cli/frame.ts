@@ -15,7 +15,7 @@ export function addFrame(program: Command): void {
   const frame = program
     .command('frame')
     .description(
-      'Show or set the budget frame that limits all keys together, beside the budget of each.',
+      'Show or set the budget frame that limits all keys together, on top of their own budgets.',
     )
     .usage('COMMAND [options]')
   common(frame.command('show'))
@@ -27,15 +27,15 @@ export function addFrame(program: Command): void {
     })
   common(frame.command('set'))
     .description(
-      'Change the frame. What is not named stays as it is, and what is spent stays spent until the period ends.',
+      'Change the frame. Options you leave out stay as they are, and what is spent stays spent until the period ends.',
     )
     .option(
       '--budget <usd>',
       `what all keys together may spend in a period, ${BUDGET_RANGE}`,
       argument(parseBudget),
     )
-    .addOption(periodOption('when it starts anew'))
-    .option('--timezone <zone>', 'whose midnight counts')
+    .addOption(periodOption('when it resets'))
+    .option('--timezone <zone>', 'the time zone in which periods begin')
     .addOption(weekStartOption())
     .option('--reason <text>', 'why, for the record')
     .addHelpText(
@@ -46,7 +46,7 @@ export function addFrame(program: Command): void {
       const { budget, period, timezone, weekStart, reason } = options
       const change = { limitNanodollars: budget, period, timezone, weekStart }
       if (Object.values(change).every((value) => value === undefined)) {
-        throw new UsageError('nothing to change: say what, as in --budget 2500')
+        throw new UsageError('nothing to change: name a setting, such as --budget 2500')
       }
       const work = async (store: Store): Promise<void> => {
         const frame = await setFrame(store, { ...change, reason })

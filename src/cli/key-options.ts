@@ -31,15 +31,15 @@ export function settingsOptions(command: Command, key: 'new' | 'changed'): Comma
   const unless = (value: string): string => (key === 'new' ? ` (default: ${value})` : '')
   const permissions = `the endpoints it may call${unless('all')}: ${ENDPOINTS.join(', ')}`
   return command
-    .addOption(periodOption(`when the budget starts anew${unless('month')}`))
-    .option('--timezone <zone>', `whose midnight counts${unless("the frame's")}`)
+    .addOption(periodOption(`when the budget resets${unless('month')}`))
+    .option('--timezone <zone>', `the time zone in which periods begin${unless("the frame's")}`)
     .addOption(weekStartOption())
     .option('--rpm <n>', 'requests per minute, or none', argument(readCount))
     .option('--tpm <n>', 'tokens per minute, or none', argument(readCount))
-    .option('--concurrency <n>', 'requests at the same time, or none', argument(readCount))
+    .option('--concurrency <n>', 'concurrent requests, or none', argument(readCount))
     .option('--permissions <a,b>', permissions, readList)
     .option('--environment <label>', 'such as production or test')
-    .option('--owner <text>', 'who answers for it')
+    .option('--owner <text>', 'who is responsible for it')
     .option('--description <text>', 'what it is for')
     .option('--tag <tag>', 'a label; may be repeated', collect)
     .option(
@@ -50,7 +50,7 @@ export function settingsOptions(command: Command, key: 'new' | 'changed'): Comma
     .addOption(
       new Option(
         '--when-tight <policy>',
-        `near the end of the budget, cap the output or refuse${unless('cap')}`,
+        `near the end of the budget, cap the output or refuse the call${unless('cap')}`,
       ).choices(['cap', 'refuse']),
     )
 }

@@ -12,7 +12,7 @@ type Pairs = Parameters<typeof block>[0]
 export function keyTable(keys: readonly Key[], frame: Frame, now: number): string {
   const above = `Frame: ${budgetText(frame)}, ${usd(frame.remainingNanodollars)} remaining`
   if (keys.length === 0) {
-    return `There are no keys yet. Make one:\n  tollgate keys create --name demo --models sandbox-chat --budget 1\n\n${above}`
+    return `There are no keys yet. Create one:\n  tollgate keys create --name demo --models sandbox-chat --budget 1\n\n${above}`
   }
   const rows = table<Key>(
     [
@@ -56,7 +56,7 @@ export function frameText(frame: Frame, now: number): string {
     bold('Frame above all keys'),
     block([
       ...accountPairs(frame, now),
-      ['allocated', `${usd(frame.allocatedNanodollars)}, the budgets of all keys together`],
+      ['allocated', `${usd(frame.allocatedNanodollars)}, the sum of all keys' budgets`],
     ]),
   ].join('\n')
 }
@@ -117,7 +117,7 @@ function limitPairs(key: Key): Pairs {
   return [
     ['requests', limit(key.rpm, 'per minute')],
     ['tokens', limit(key.tpm, 'per minute')],
-    ['concurrency', limit(key.concurrency, 'at the same time')],
+    ['concurrency', limit(key.concurrency, 'at a time')],
     ['when tight', key.whenTight === 'cap' ? 'cap the output' : 'refuse'],
     ['permissions', key.permissions.join(', ') || 'none: it can call nothing'],
   ]
@@ -131,7 +131,7 @@ function modelsText(key: Key): string {
 }
 
 function budgetText({ limitNanodollars, period }: AccountView): string {
-  if (limitNanodollars === null) return 'none, only the frame limits it'
+  if (limitNanodollars === null) return 'none: only the frame limits it'
   return period === 'never' ? usd(limitNanodollars) : `${usd(limitNanodollars)} per ${period}`
 }
 

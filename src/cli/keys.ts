@@ -136,14 +136,14 @@ function addSimple(keys: Command): void {
 function addUpdate(keys: Command): void {
   const command = common(keys.command('update'))
     .description(
-      'Change a key. What is not named stays as it is; ' +
-        'none or an empty text takes an optional value away.',
+      'Change a key. Options you leave out stay as they are; ' +
+        'none or an empty text clears an optional value.',
     )
     .argument(...KEY)
     .option('--name <name>', 'a new name')
     .option('--models <a,b>', 'the whole new allowlist', readList)
-    .option('--add-models <a,b>', 'models to allow as well', readList)
-    .option('--remove-models <a,b>', 'models to allow no longer', readList)
+    .option('--add-models <a,b>', 'models to add to the allowlist', readList)
+    .option('--remove-models <a,b>', 'models to remove from the allowlist', readList)
     .option('--budget <usd>', BUDGET, argument(readBudget))
     .option('--reason <text>', 'why, for the record')
   settingsOptions(command, 'changed')
@@ -168,11 +168,13 @@ async function update(name: string, options: UpdateOptions): Promise<void> {
   const { models, addModels, removeModels, reason } = options
   const change = { ...settingsOf(options), addModels, removeModels }
   if (Object.values(change).every((value) => value === undefined)) {
-    throw new UsageError('nothing to change: say what, as in --budget 80 (--help lists it all)')
+    throw new UsageError(
+      'nothing to change: name a setting, such as --budget 80 (--help lists them all)',
+    )
   }
   if (models !== undefined && (addModels ?? removeModels) !== undefined) {
     throw new UsageError(
-      '--models is the whole allowlist: use either it, or --add-models and --remove-models',
+      '--models sets the whole allowlist: use either it, or --add-models and --remove-models',
     )
   }
   const added = [...(models ?? []), ...(addModels ?? [])]
@@ -207,7 +209,7 @@ function addRotate(keys: Command): void {
   )
   common(keys.command('rotate'))
     .description(
-      'Give a key a new secret, shown once. The old one works during the overlap, any older one no longer.',
+      'Give a key a new secret, shown once. The old one works during the overlap; any older one stops working.',
     )
     .argument(...KEY)
     .addOption(overlap.argParser(argument(readDuration)).default(OVERLAP_MS, '24h'))
@@ -229,7 +231,7 @@ async function rotate(
     const now = store.clock.now()
     const works =
       old === undefined
-        ? 'The old secret works no longer'
+        ? 'The old secret no longer works'
         : `The old secret ${old.masked} works until ${moment(old.validUntil, now)}`
     const headline = `Rotated the key "${rotated.key.name}". ${works}.`
     const more = { old_secret: old === undefined ? null : oldSecretJson(old) }
@@ -237,7 +239,7 @@ async function rotate(
     if (older !== undefined) {
       const until = moment(older.validUntil, now)
       printNote(
-        `the secret before the old one, ${older.masked}, ended now: it was to work until ${until}`,
+        `the secret before the old one, ${older.masked}, ended now; it would have worked until ${until}`,
       )
     }
   })
@@ -268,7 +270,7 @@ function oldSecretJson({ masked, validUntil }: OldSecret) {
 type SecretOptions = CommonOptions & { readonly secretOnly?: true }
 
 function secretOnly(): Option {
-  return new Option('--secret-only', 'print the secret alone, for NAME=$(…)').conflicts('json')
+  return new Option('--secret-only', 'print only the secret, for NAME=$(…)').conflicts('json')
 }
 
 function printSecret(

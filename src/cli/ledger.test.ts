@@ -22,11 +22,11 @@ const wrong: Violation = {
 
 const cases: readonly [string, readonly Violation[], RegExp][] = [
   ['balanced books', [], /^The books balance\.$/],
-  ['one open hold', [open], /^1 hold is open: .*\nApart from that the books balance\.$/],
-  ['open holds', [open, open], /^2 holds are open: .* charges those of the dead/],
+  ['one open hold', [open], /^1 hold is open: .*\nApart from that, the books balance\.$/],
+  ['open holds', [open, open], /^2 holds are open: .* Serving nodes charge the holds of dead ones/],
   ['more than are listed', Array<Violation>(100).fill(open), /^At least 100 holds are open/],
   ['an imbalance', [wrong], /^The books do not balance: please report this\.\n\nCHECK .*\nspent /],
-  ['both', [open, wrong], /^1 hold is open: .*\n\nBesides, .* report this\.\n\nCHECK .*\nspent /],
+  ['both', [open, wrong], /^1 hold is open: .*\n\nAlso, .* report this\.\n\nCHECK .*\nspent /],
 ]
 for (const [name, violations, text] of cases) {
   test(name, () => assert.match(violationsText(violations), text))

@@ -19,7 +19,7 @@ import { printFrame, printKey } from './print-account.ts'
 export function addLedger(program: Command): void {
   const ledger = program
     .command('ledger')
-    .description('Check that the books balance, list orphans, and change by hand what is in them.')
+    .description('Check that the books balance, list orphans, and correct the books by hand.')
     .usage('COMMAND [options]')
   addVerify(ledger)
   addOrphans(ledger)
@@ -33,7 +33,7 @@ function addVerify(ledger: Command): void {
     .description(
       'Check every invariant of the books, beside running servers. Exit code 1 when one is broken.',
     )
-    .option('--quiescent', 'nobody is serving, so nothing may be held either')
+    .option('--quiescent', 'no server is running, so nothing may be held either')
     .action(async (options: CommonOptions & { readonly quiescent?: true }) => {
       const violations = await lookAtStore(readPlace(options), (store) =>
         verifyLedger(store, { quiescent: options.quiescent ?? false }),
@@ -48,7 +48,7 @@ function addOrphans(ledger: Command): void {
   common(ledger.command('orphans'))
     .description(
       'List the holds whose node died before they were settled. They are charged what they held, ' +
-        'which is never too little; the bill of the provider may tell the true cost.',
+        'which is never too little; the provider’s bill may show the true cost.',
     )
     .action(async (options: CommonOptions) => {
       const orphans = await lookAtStore(readPlace(options), (store) => listOrphans(store))
@@ -74,7 +74,7 @@ function addAdjust(ledger: Command): void {
       })
       if (options.json)
         printJson({ hold: holdId, before: formatUsd(before), after: formatUsd(after) })
-      else printText(`Hold ${holdId} was charged ${usd(before)} and is charged ${usd(after)} now.`)
+      else printText(`Hold ${holdId} was charged ${usd(before)} and is now charged ${usd(after)}.`)
     })
 }
 
@@ -100,7 +100,7 @@ function addTopUp(ledger: Command): void {
 function addReset(ledger: Command): void {
   demand(common(ledger.command('reset')), [reasonOption()])
     .description(
-      'Start the period of a key or of the frame anew, now: nothing is spent in it yet. ' +
+      'Start the period of a key or of the frame over, with nothing spent. ' +
         'It ends when it would have ended, and what was spent before stays in the books.',
     )
     .argument(...ACCOUNT)
@@ -143,7 +143,7 @@ async function byHand(
 function readHold(text: string): number {
   const id = Number(text)
   if (/^\d+$/.test(text) && Number.isSafeInteger(id)) return id
-  throw new InvalidArgumentError('Write the number that `tollgate ledger orphans` shows.')
+  throw new InvalidArgumentError('Use the number that `tollgate ledger orphans` shows.')
 }
 
 export function violationsText(violations: readonly Violation[]): string {
@@ -151,9 +151,9 @@ export function violationsText(violations: readonly Violation[]): string {
   const wrong = violations.filter(({ check }) => check !== OPEN_HOLD)
   const open = violations.length - wrong.length
   if (open === 0) return `The books do not balance: please report this.\n\n${violationTable(wrong)}`
-  const text = `${openText(open)}: a node is serving, or one died before it settled. A node that serves charges those of the dead, at the latest the next one at its start; then check again.`
-  if (wrong.length === 0) return `${text}\nApart from that the books balance.`
-  return `${text}\n\nBesides, the books do not balance: please report this.\n\n${violationTable(wrong)}`
+  const text = `${openText(open)}: a node is serving, or one died before it settled. Serving nodes charge the holds of dead ones, at the latest when the next one starts; then check again.`
+  if (wrong.length === 0) return `${text}\nApart from that, the books balance.`
+  return `${text}\n\nAlso, the books do not balance: please report this.\n\n${violationTable(wrong)}`
 }
 
 function openText(open: number): string {

@@ -88,7 +88,7 @@ function newProgram(): Command {
     .description('A model gateway with budgets that hold.')
     .usage('COMMAND [options]')
     .version(version, '-V, --version', 'show the version')
-    .helpOption('-h, --help', 'show what a command does and takes')
+    .helpOption('-h, --help', 'show what a command does and its options')
     .helpCommand('help [command...]', 'the same as COMMAND --help')
     .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
     .configureOutput({

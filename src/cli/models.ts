@@ -58,7 +58,7 @@ function noModel(name: string, catalog: Catalog): string {
     catalog.list().map(({ id }) => id),
   )
   const question = meant === undefined ? '' : `did you mean "${meant}"? `
-  return `there is no model "${name}" at present, so the key cannot call it yet: ${question}\`tollgate models\` lists all`
+  return `there is no model "${name}" right now, so the key cannot call it yet: ${question}\`tollgate models\` lists all`
 }
 
 export function modelsText(models: readonly Model[]): string {

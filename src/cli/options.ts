@@ -29,7 +29,7 @@ export function readCount(text: string): OrNone<number> {
   if (text === 'none') return text
   const count = Number(text)
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1) {
-    throw new RangeError('Write a whole number from 1 up, or none.')
+    throw new RangeError('Use a whole number of at least 1, or none.')
   }
   return count
 }
@@ -41,7 +41,7 @@ export function readMoment(text: string): OrNone<number> {
   const moment = shape.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : NaN
   if (Number.isNaN(moment)) {
     throw new RangeError(
-      'Write a date such as 2027-01-31 (midnight UTC) or 2027-01-31T09:00:00+01:00.',
+      'Use a date such as 2027-01-31 (midnight UTC) or 2027-01-31T09:00:00+01:00.',
     )
   }
   return moment
@@ -49,7 +49,7 @@ export function readMoment(text: string): OrNone<number> {
 
 export function readDuration(text: string): number {
   const ms = parseDuration(text)
-  if (ms === undefined) throw new RangeError('Write a duration such as 30m, 24h or 7d.')
+  if (ms === undefined) throw new RangeError('Use a duration such as 30m, 24h or 7d.')
   return ms
 }
 
@@ -64,7 +64,7 @@ export function readPast(text: string): (now: number) => number {
   } catch {
     // The refusal below names both ways of writing it.
   }
-  throw new RangeError('Write a date such as 2027-01-31, or how long ago, such as 24h or 7d.')
+  throw new RangeError('Use a date such as 2027-01-31, or how long ago, such as 24h or 7d.')
 }
 
 /** For options that may be repeated. */

@@ -56,7 +56,7 @@ export function checksFor(models: Models): readonly (Check | Skipped)[] {
     ...[LIST, ...POSTS].flatMap((endpoint) => wrongKeys(endpoint, models)),
     ...POSTS.flatMap((post) => wrongRequests(post, models)),
     ...wrongPaths(),
-    untried('a revoked key', '401 revoked_api_key', 'needs a key that is revoked'),
+    untried('a revoked key', '401 revoked_api_key', 'needs a revoked key'),
     untried('an exceeded budget', '402 and an error object', 'needs a budget that is used up'),
   ]
 }

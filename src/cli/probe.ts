@@ -16,9 +16,9 @@ export function addProbe(program: Command): void {
   const url = new Option('--url <url>', 'the gateway, without /v1: http://127.0.0.1:4000')
   demand(program.command('probe'), [url])
     .description(
-      'Call every endpoint of a running gateway with the key in TOLLGATE_API_KEY, rightly and wrongly, and compare the answers with the specification: endpoints, headers, errors. Costs a few short answers. Exit code 1 when something is not as specified.',
+      'Call every endpoint of a running gateway with the key in TOLLGATE_API_KEY, correctly and incorrectly, and compare the answers with the specification: endpoints, headers, errors. Costs a few short answers. Exit code 1 when something is not as specified.',
     )
-    .option('--json', 'print JSON alone on standard output')
+    .option('--json', 'print only JSON on standard output')
     .action(async ({ url, json }: ProbeOptions) => {
       const base = readUrl(url)
       const results = await probe(gatewayAt(base, readKey()))
@@ -62,7 +62,7 @@ async function probe(gateway: Gateway): Promise<readonly Result[]> {
 function turnedAway({ code }: Seen): FailureError {
   const answer = code === undefined ? '401' : `401 ${code}`
   return new FailureError(
-    `this gateway turns the key in TOLLGATE_API_KEY away (${answer}): probe with a key that works`,
+    `this gateway rejects the key in TOLLGATE_API_KEY (${answer}): probe with a key that works`,
   )
 }
 

@@ -137,7 +137,7 @@ function listenFailure(error: unknown): unknown {
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return refuse(`${host} is no address of this machine: choose another with ${hostSetting}`)
+      return refuse(`${host} is not an address of this machine: choose another with ${hostSetting}`)
     default:
       return error.cause
   }

@@ -28,7 +28,7 @@ type UsageOptions = CommonOptions & {
 export function addUsage(program: Command): void {
   common(program.command('usage'))
     .description('Show requests, tokens and cost, in whole hours.')
-    .option('--key <KEY>', 'of one key alone, by id or name')
+    .option('--key <KEY>', 'one key only, by id or name')
     .option(
       '--since <when>',
       'a date, or how long ago, such as 24h (default: 30d)',

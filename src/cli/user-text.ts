@@ -4,7 +4,7 @@ import { block, bold, moment, relativeTime, table } from './output.ts'
 
 export function peopleTable(people: readonly PersonAnswer[], now: number): string {
   if (people.length === 0) {
-    return 'There is nobody yet: `tollgate users create --email ADDRESS --role Administrator` makes the first one.'
+    return 'There is nobody yet: `tollgate users create --email ADDRESS --role Administrator` adds the first one.'
   }
   return table(
     [

@@ -78,17 +78,15 @@ type NewOptions = CommonOptions & {
 
 function newPersonOptions(command: Command): Command {
   return demand(common(command), [
-    new Option('--email <address>', 'what the person signs in with'),
-    new Option('--role <role>', 'what the person may do'),
-  ]).option('--name <name>', 'what the person is called; else they say it themselves')
+    new Option('--email <address>', 'what they sign in with'),
+    new Option('--role <role>', 'what they may do'),
+  ]).option('--name <name>', 'their name; without it, they enter it themselves')
 }
 
 function addCreate(users: Command): void {
   newPersonOptions(users.command('create'))
-    .description(
-      'Add a person, and print a one-time link with which they choose a password. Nothing is mailed.',
-    )
-    .option('--password-stdin', 'set the password that standard input says, instead of a link')
+    .description('Add a person and print a one-time link for choosing a password. No mail is sent.')
+    .option('--password-stdin', 'read the password from standard input instead of printing a link')
     .addHelpText(
       'after',
       `
@@ -111,9 +109,7 @@ Examples:
 
 function addInvite(users: Command): void {
   newPersonOptions(users.command('invite'))
-    .description(
-      'Invite a person by mail (`admin.smtp`); where no mail can be sent, the link is printed.',
-    )
+    .description('Invite a person by mail (`admin.smtp`); if no mail can be sent, print the link.')
     .addHelpText(
       'after',
       '\nExample:\n  $ tollgate users invite --email bob@example.com --role Manager --name Bob',
@@ -130,7 +126,7 @@ function addInvite(users: Command): void {
 
 function addResetPassword(users: Command): void {
   common(users.command('reset-password'))
-    .description('Print a one-time link with which a person chooses a new password.')
+    .description('Print a one-time link for choosing a new password.')
     .argument(...PERSON)
     .action(async (who: string, options: CommonOptions) => {
       const config = readConfig(options)
@@ -148,7 +144,7 @@ function addChanges(users: Command): void {
     ['role', 'Give a person another role.', '<ROLE>', 'name or id of a role'],
     [
       'email',
-      'Give a person another e-mail address to sign in with. Their sessions end. The same one once more confirms an address that they chose themselves, for single sign-on.',
+      'Change the e-mail address a person signs in with. Their sessions end. Giving the address they already have confirms one that they chose themselves, for single sign-on.',
       '<ADDRESS>',
       'the new e-mail address',
     ],
@@ -170,10 +166,10 @@ function addChanges(users: Command): void {
 /** The commands that need nothing but the person. */
 function addSimple(users: Command): void {
   const simple = [
-    ['block', 'Keep a person out, at once, until unblocked.', blockPerson],
+    ['block', 'Lock a person out at once, until unblocked.', blockPerson],
     ['unblock', 'Let a blocked person in again.', unblockPerson],
     ['sign-out', 'End all sessions and personal access tokens of a person.', signOutPerson],
-    ['reset-two-factor', 'Let a person sign in without codes of an app.', resetTwoFactor],
+    ['reset-two-factor', 'Let a person sign in without codes from an app.', resetTwoFactor],
   ] as const
   for (const [command, description, work] of simple) {
     common(users.command(command))
@@ -225,7 +221,7 @@ async function printLink(store: Store, linked: Linked): Promise<void> {
   // What a server was told on its own command line is not known here.
   if (publicUrl === undefined) {
     printNote(
-      `the link begins with ${base}, where the configuration lets the server listen: set admin.public_url if people reach it elsewhere`,
+      `the link begins with ${base}, where the configuration has the server listen: set admin.public_url if people reach it elsewhere`,
     )
   }
 }

@@ -73,7 +73,7 @@ export function superviseWorkers({ config, source, onServing }: Supervision): vo
     serving.delete(worker)
     figures.ended(worker)
     if (isEnding || !hasServed) return endWhenAlone(code)
-    printError(`worker ${worker.process.pid} ended (${signal ?? code}) and is replaced`)
+    printError(`worker ${worker.process.pid} ended (${signal ?? code}) and is being replaced`)
     setTimeout(() => isEnding || cluster.fork(), REPLACE_AFTER_MS)
   })
   onEndSignal(() => {

@@ -95,11 +95,11 @@ for (const [name, fresh] of [
     }
     const checked = await tollgate('check', '--config', 'empty.yaml')
     assert.equal(checked.code, 0, checked.stderr)
-    assert.match(checked.stdout, /there is no database at \S+ yet: the first start makes it/)
+    assert.match(checked.stdout, /there is no database at \S+ yet: the first start creates it/)
     // So a frame that is corrected before the first start is the frame.
     config(2500)
     const made = await tollgate('frame', 'set', '--period', 'week', '--config', 'empty.yaml')
-    assert.match(made.stderr, /made a new database, \S+/)
+    assert.match(made.stderr, /created a new database, \S+/)
     assert.match(made.stdout, /2500/)
     await drop()
   })

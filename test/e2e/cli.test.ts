@@ -276,19 +276,19 @@ describe('the configuration', () => {
       assert.deepEqual([refused.code, refused.stdout], [1, ''])
       assert.match(
         refused.stderr,
-        /^tollgate: local gave no list of models: it answered 401; check/,
+        /^tollgate: local returned no list of models: it answered 401; check/,
       )
     } finally {
       upstream.close()
     }
     const silent = await tollgate(['models', 'discover', 'local', '--config', config])
     assert.deepEqual([silent.code, silent.stdout], [1, ''])
-    assert.match(silent.stderr, /^tollgate: local gave no list of models: .*ECONNREFUSED/)
+    assert.match(silent.stderr, /^tollgate: local returned no list of models: .*ECONNREFUSED/)
     const unknown = await tollgate(['models', 'discover', 'nobody', '--config', config])
     assert.equal(unknown.code, 2)
     assert.match(
       unknown.stderr,
-      /^tollgate: there is no provider "nobody" to ask: configured are local\n$/,
+      /^tollgate: there is no provider "nobody" to ask: the configured ones are local\n$/,
     )
   })
 

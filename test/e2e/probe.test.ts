@@ -70,7 +70,7 @@ describe('a gateway as specified', () => {
   test('a key that is not known is told in one line', async () => {
     const ended = await probe(gateway.url, 'tg_live_wrong')
     assert.deepEqual([ended.code, ended.stdout], [1, ''])
-    assert.match(ended.stderr, /turns the key in TOLLGATE_API_KEY away \(401 invalid_api_key\)/)
+    assert.match(ended.stderr, /rejects the key in TOLLGATE_API_KEY \(401 invalid_api_key\)/)
   })
 })
 

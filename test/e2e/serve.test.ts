@@ -125,7 +125,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       )
       assert.match(
         (await tollgate(env, 'explain', requestId)).stdout,
-        /computed again +\S+ USD, the same/,
+        /recomputed +\S+ USD, the same/,
       )
       assert.deepEqual(await json('ledger', 'verify'), { ok: true, violations: [] })
       assert.deepEqual(await json('ledger', 'orphans'), { orphans: [] })
@@ -170,7 +170,7 @@ describe('several workers on PostgreSQL', () => {
     await server.printed(/"listening"[^]*"listening"/)
     const [first = 0] = await childrenOf(server.pid)
     process.kill(first, 'SIGKILL')
-    await server.printed(/worker \d+ ended \(SIGKILL\) and is replaced/)
+    await server.printed(/worker \d+ ended \(SIGKILL\) and is being replaced/)
     assert.equal((await fetch(`${url}/readyz`)).status, 200)
     await server.printed(/"listening"[^]*"listening"[^]*"listening"/)
     const ended = await server.stop('SIGTERM')
@@ -233,14 +233,14 @@ describe('what keeps it from serving', () => {
       {},
       ['--host', '192.0.2.1'],
       1,
-      /^tollgate: 192\.0\.2\.1 is no address of this machine: choose another with --host\n$/,
+      /^tollgate: 192\.0\.2\.1 is not an address of this machine: choose another with --host\n$/,
     ],
     [
       'an administration interface that is elsewhere',
       {},
       ['--port', '0', '--config', adminElsewhere],
       1,
-      /^tollgate: 192\.0\.2\.1 is no address of this machine: choose another with admin\.listen\n$/,
+      /^tollgate: 192\.0\.2\.1 is not an address of this machine: choose another with admin\.listen\n$/,
     ],
     ['several workers on SQLite', {}, ['--workers', '2'], 2, /: --workers must be 1 with SQLite/],
     [
@@ -284,7 +284,7 @@ test('a changed configuration is taken over, a wrong one is reported', async () 
     '--budget=1',
     '--json',
   )
-  assert.match(created.stderr, /note: there is no model "mine" at present/)
+  assert.match(created.stderr, /note: there is no model "mine" right now/)
   const { secret } = JSON.parse(created.stdout) as { readonly secret: string }
   assert.deepEqual(await modelsFor(url, secret), [200, []])
   writeFileSync(config, 'models: { mine: { targets: [nobody/x] } }\n')
