@@ -62,7 +62,7 @@ export class ClientRequest implements AnswerContext, Routed {
     recalled: Recalled,
     { call, clock }: { readonly call: Call; readonly clock: Clock },
   ) {
-    this.call = withDropped(call, incoming.dropped)
+    this.call = withDropped(call, [...(incoming.dropped ?? []), ...recalled.dropped])
     this.#incoming = incoming
     this.#clock = clock
     this.#recalled = recalled
@@ -138,7 +138,7 @@ export class ClientRequest implements AnswerContext, Routed {
   }
 }
 
-function withDropped(call: Call, dropped: readonly string[] = []): Call {
+function withDropped(call: Call, dropped: readonly string[]): Call {
   if (dropped.length === 0) return call
   const { search } = call
   return {

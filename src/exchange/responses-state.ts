@@ -42,13 +42,15 @@ export type Recalled = {
   readonly body: JsonBody
   /** The request as the answer repeats it to the client. */
   readonly asked: JsonObject
+  /** What the client asked for and does not get, by the names of its fields. */
+  readonly dropped: readonly string[]
   /** Keeps the answer, given its end as the client will see it. Called before that end is sent. */
   remember(ending: string): Promise<void>
 }
 
 /** For formats without state. */
 export function withoutState(sent: JsonBody): Recalled {
-  return { body: sent, asked: sent.value, remember: forget }
+  return { body: sent, asked: sent.value, dropped: [], remember: forget }
 }
 
 function forget(): Promise<void> {
@@ -66,12 +68,17 @@ export async function recall(
   const { store } = state.settings()
   const body = await rebuild(state, keyId, sent)
   const asked = store ? sent.value : { ...sent.value, store: false }
-  if (asked['store'] === false) return { body, asked, remember: forget }
+  if (asked['store'] === false) {
+    // Who leaves it out has not asked for it, although it is on by default.
+    const dropped = sent.value['store'] === true ? ['store'] : []
+    return { body, asked, dropped, remember: forget }
+  }
   // Of what the client sent only this is kept until the answer is complete.
   const { input } = body.value
   return {
     body,
     asked,
+    dropped: [],
     remember: (ending) => keep(state, keyId, { input: itemsOf(input) ?? [], ending }),
   }
 }
