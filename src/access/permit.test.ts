@@ -6,7 +6,7 @@ import type { Catalog, Model } from '../catalog/models.ts'
 import type { Call } from '../core/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Caller } from './caller.ts'
-import { permitEndpoint, permitModel } from './permit.ts'
+import { noModelCallable, permitEndpoint, permitModel } from './permit.ts'
 import { SAMPLE_CALLER } from './sample-caller.ts'
 
 const abilities = {
@@ -81,4 +81,15 @@ test('what a test key may call and nobody serves, the sandbox plays within its o
   }
   assert.equal(refusal(() => ask('gone', ['images'], tester)).code, 'ability_missing')
   assert.equal(ask('removed', ['images'], tester).id, 'removed')
+})
+
+test('a key is blocked while none of its models can be called', () => {
+  const stops = (names: readonly string[], mode: Caller['mode'] = 'live') =>
+    noModelCallable(catalog, { ...caller, mode, models: new Set(names) })?.code
+  assert.equal(stops([]), 'model_not_allowed')
+  assert.equal(stops([], 'test'), 'model_not_allowed')
+  assert.equal(stops(['removed']), 'model_not_allowed')
+  assert.equal(stops(['removed', 'gone']), 'provider_failed')
+  assert.equal(stops(['removed', 'gone', 'embedder']), undefined)
+  assert.equal(stops(['removed'], 'test'), undefined)
 })

@@ -29,11 +29,7 @@ export function permitModel(
   if (model === undefined) throw modelNotThere(caller, call.model)
   if (model.kind !== kind) throw wrongKind(model)
   if (!model.available && caller.mode === 'live') {
-    throw new GatewayError(
-      'provider_failed',
-      `the model ${model.id} is not available right now: an administrator can see why with "tollgate models"`,
-      { shouldRetry: false, cause: model.reason },
-    )
+    throw notAvailable(`the model ${model.id} is not`, model.reason)
   }
   const missing = call.needs.find((ability) => model.abilities[ability] === false)
   if (missing !== undefined) {
@@ -59,6 +55,20 @@ export function noModelAllowed(): GatewayError {
   return new GatewayError(
     'model_not_allowed',
     'this key may not call any model: its allowlist is empty',
+  )
+}
+
+/** What refuses a key whatever model it asks for, because none of its own is there; undefined = one can be called. */
+export function noModelCallable(catalog: Catalog, caller: Caller): GatewayError | undefined {
+  if (caller.models.size === 0) return noModelAllowed()
+  // The sandbox plays whatever a test key may call.
+  if (caller.mode === 'test') return undefined
+  const listed = [...caller.models].flatMap((id) => catalog.get(id) ?? [])
+  if (listed.some(({ available }) => available)) return undefined
+  if (listed.length > 0) return notAvailable('none of the models that this key may call is')
+  return new GatewayError(
+    'model_not_allowed',
+    'right now this gateway has none of the models that this key may call: ask an administrator',
   )
 }
 
@@ -103,6 +113,14 @@ function modelNotThere(caller: Caller, asked: string): GatewayError {
     'model_not_allowed',
     `the key "${caller.name}" may call "${asked}", but this gateway does not have that model right now: ask an administrator`,
     { param: 'model' },
+  )
+}
+
+function notAvailable(what: string, cause?: string | null): GatewayError {
+  return new GatewayError(
+    'provider_failed',
+    `${what} available right now: an administrator can see why with "tollgate models"`,
+    { shouldRetry: false, cause },
   )
 }
 

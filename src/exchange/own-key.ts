@@ -3,8 +3,9 @@
 import { authenticate } from '../access/authenticate.ts'
 import type { Authenticator } from '../access/authenticate.ts'
 import type { Caller } from '../access/caller.ts'
-import { noEndpointAllowed, noModelAllowed } from '../access/permit.ts'
+import { noEndpointAllowed, noModelCallable } from '../access/permit.ts'
 import { refusalOf } from '../access/refusal.ts'
+import type { Catalog } from '../catalog/models.ts'
 import { NO_COST } from '../catalog/tokens.ts'
 import { GatewayError } from '../core/errors.ts'
 import { iso, usd } from '../core/value-json.ts'
@@ -19,6 +20,7 @@ import type { Reply } from './reply.ts'
 export type OwnKeyParts = {
   readonly authenticator: Authenticator
   readonly ledger: Ledger
+  catalog(): Catalog
   /** The key's JSON form, as everyone else is shown it. */
   describeKey(keyId: string): Promise<KeyJson>
   findUsage(requestId: string): Promise<UsageRow | undefined>
@@ -45,12 +47,13 @@ export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Repl
 
 /** What would stop the cheapest call there can be, and with it every call that costs anything; null = nothing. */
 async function blockOf(
-  { ledger }: OwnKeyParts,
+  { catalog, ledger }: OwnKeyParts,
   asking: Asking,
   caller: Caller,
 ): Promise<GatewayError | null> {
   if (caller.permissions.size === 0) return noEndpointAllowed()
-  if (caller.models.size === 0) return noModelAllowed()
+  const modelBlock = noModelCallable(catalog(), caller)
+  if (modelBlock !== undefined) return modelBlock
   const outcome = await ledger.dryRun({
     ...freeAsk({ asking, caller, model: '' }),
     worstCase: { ...NO_COST, fixedPicodollars: caller.mode === 'test' ? 0n : 1n },
