@@ -45,6 +45,7 @@ test('the header of the family opens, and another one beside it is ignored', asy
     messages(undefined, secret),
     messages('Bearer nonsense', secret),
     messages(undefined, `${secret}, ${secret}`),
+    chat(`Bearer ${secret}, Bearer ${secret}`),
   ]) {
     assert.equal(await authenticate(door(), credentials), caller)
   }
@@ -74,7 +75,10 @@ test('a key in the wrong place is a 401 that names the right header', async () =
     /reads it only from the header "x-api-key: <API_KEY>" or "Authorization: Bearer <API_KEY>"/,
   )
   await refuses(chat(`Bearer ${newSecret('live')}`), /is unknown/)
-  await refuses(messages(undefined, `${secret}, ${newSecret('live')}`), /is unknown/)
+  const other = newSecret('live')
+  await refuses(messages(undefined, `${secret}, ${other}`), /x-api-key has several values/)
+  await refuses(chat(`Bearer ${secret}, Bearer ${other}`), /Authorization has several values/)
+  await refuses(chat(`Bearer ${secret}, Basic ${secret}`), /Authorization has several values/)
 })
 
 test('a malformed secret is refused without a look-up', async () => {

@@ -52,7 +52,7 @@ const API_KEY = 'x-api-key: <API_KEY>'
 
 function secretOf(credentials: Credentials, messagesBearer: boolean): string {
   if (credentials.family === 'messages') {
-    const apiKey = apiKeyOf(credentials.apiKey ?? '')
+    const apiKey = valueOf('x-api-key', credentials.apiKey)
     if (apiKey !== '') return apiKey
     const bearer = messagesBearer ? bearerOf(credentials.authorization) : undefined
     if (bearer !== undefined) return bearer
@@ -63,15 +63,19 @@ function secretOf(credentials: Credentials, messagesBearer: boolean): string {
   throw wrongHeader([BEARER])
 }
 
-/** Anthropic's Python library before 1.0 sends the header once more where it is a default header, too. */
-function apiKeyOf(header: string): string {
-  const [key = '', ...again] = header.split(',').map((each) => each.trim())
-  return again.every((each) => each === key) ? key : header
+function bearerOf(authorization: string | undefined): string | undefined {
+  const match = /^bearer +(\S+)$/i.exec(valueOf('Authorization', authorization))
+  return match?.[1]
 }
 
-function bearerOf(authorization: string | undefined): string | undefined {
-  const match = /^bearer +(\S+)\s*$/i.exec(authorization ?? '')
-  return match?.[1]
+/** A header that is sent again arrives as a list. Anthropic's Python library before 1.0 repeats a default header. */
+function valueOf(name: string, header = ''): string {
+  const [value = '', ...again] = header.split(',').map((each) => each.trim())
+  if (again.every((each) => each === value)) return value
+  throw new GatewayError(
+    'invalid_api_key',
+    `the header ${name} has several values: send it once, with one API key`,
+  )
 }
 
 function wrongHeader(right: readonly string[]): GatewayError {
