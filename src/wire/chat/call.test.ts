@@ -1,4 +1,4 @@
-// What admission is told about a request: everything a model could read is counted, whether it is known or not.
+// What admission learns about a request: everything a model could read is counted, known or not.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

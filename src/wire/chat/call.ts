@@ -1,5 +1,5 @@
-// What admission must know of a chat completions request. One walk over the parsed body that counts everything a model
-// could read, known or not, and refuses only what no provider may be asked.
+// What admission must know about a chat completions request. One walk over the parsed body counts everything a model
+// could read, known or not, and refuses only what may be sent to no provider.
 import type { Call } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
@@ -52,7 +52,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
 type Walk = {
   readonly measure: Measure
   readonly needs: Set<Ability>
-  /** Whether it holds thoughts that a provider of this format would not know. */
+  /** Whether any message carries thoughts sealed by another format. */
   hasForeignThoughts: boolean
 }
 
@@ -123,14 +123,14 @@ function readPart(part: Json, place: string, { measure, needs, isResult }: Conte
   }
 }
 
-/** Some servers take the address itself in place of the object around it. */
+/** Some servers accept the bare URL instead of the object around it. */
 function urlOf(image: Json | undefined): Json | undefined {
   return isObject(image) ? image['url'] : image
 }
 
 /**
- * Both spellings of a cache mark: the format's own, and the one that clients of other gateways use, which may stand on
- * anything. `prefix` is the holder's place with its dot; '' for the body itself.
+ * Reads both spellings of a cache mark: the format's own, and the one that clients of other gateways use, which may
+ * appear anywhere. `prefix` is the holder's place with its dot; '' for the body itself.
  */
 function readCacheMark(holder: JsonObject, prefix: string, measure: Measure): void {
   for (const name of ['prompt_cache_breakpoint', 'cache_control']) {
@@ -146,7 +146,7 @@ function readTools(tools: Json | undefined, place: string, { measure, needs }: W
   for (const tool of tools) if (isObject(tool)) readCacheMark(tool, `${place}.`, measure)
 }
 
-/** A provider's own tool in the place of a function: it has no name, and would run there. */
+/** An entry without a name may be one of the provider's own tools, which the provider would run. */
 function refuseNameless(functions: Json | undefined): void {
   for (const [index, entry] of listOf(functions).entries()) {
     if (!isObject(entry) || isGiven(entry['name'])) continue

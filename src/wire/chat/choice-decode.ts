@@ -1,6 +1,6 @@
-// One choice of a chat completions answer as canonical blocks. Text, refusal and thoughts are streamed as they come.
-// Pieces of several tool calls may interleave on the wire and canonical blocks may not, so the first call is streamed
-// and whatever comes beside it waits until the choice ends.
+// One choice of a chat completions answer as canonical blocks. Text, refusals and thoughts stream as they arrive.
+// Pieces of several tool calls may interleave on the wire, but canonical blocks may not: the first call streams, and
+// everything that arrives beside it waits until the choice ends.
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Citation, FinishReason, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -22,7 +22,7 @@ type Prose = {
   readonly kind: 'text' | 'refusal' | 'thinking'
   text: string
   seal?: Seal
-  /** While it waits. */
+  /** Collected only while the block waits. */
   logprobs?: TokenLogprob[]
 }
 type Call = { readonly kind: 'tool-call'; id: string; name: string; text: string; custom: boolean }
@@ -35,7 +35,7 @@ export class ChoiceDecoder {
   #open: Block | undefined
   /** Blocks that began while a tool call was open. */
   #waiting: Block[] = []
-  /** Came before the text that they belong to. */
+  /** Citations that arrived before the text they belong to. */
   #citations: Citation[] = []
   readonly #calls: Call[] = []
   #callsByIndex: Map<number, Call> | undefined
@@ -53,7 +53,7 @@ export class ChoiceDecoder {
     if (isArray(annotations)) for (const each of annotations) this.#addCitation(each)
     this.#addProse('refusal', stringOf(delta['refusal']) ?? '')
     if (isArray(calls)) for (const call of calls) if (isObject(call)) this.#addCall(call)
-    // The deprecated kind of call has no id; there is one at most.
+    // The deprecated `function_call` has no id, and a message has at most one.
     if (isObject(legacy)) this.#addCall({ index: 0, function: legacy })
     return this.#take()
   }
@@ -85,7 +85,7 @@ export class ChoiceDecoder {
     const tokens = isObject(logprobs) ? decodeLogprobs(logprobs['content']) : undefined
     if (typeof content === 'string') return this.#addProse('text', content, tokens)
     if (!isArray(content)) return
-    // Some compatible providers stream parts instead of a text, thoughts among them.
+    // Some compatible providers stream a list of parts instead of a string, with thoughts among them.
     for (const part of content) {
       if (!isObject(part)) continue
       if (typeOf(part) === 'thinking') this.#addProse('thinking', textOf(part['thinking']))
@@ -109,7 +109,7 @@ export class ChoiceDecoder {
     if (!isMore) this.#waiting.push(block)
   }
 
-  /** Thoughts come as plain text, as details with their seals, or as both, saying the same twice. */
+  /** Thoughts arrive as plain text, as details with seals, or as both with the same text. */
   #addThinking(delta: JsonObject): void {
     const details = listOf(delta['reasoning_details'])
     const hasText = details.some((each) => isObject(each) && (stringOf(each['text']) ?? '') !== '')
@@ -130,7 +130,7 @@ export class ChoiceDecoder {
     if (typeof signature !== 'string' || signature === '') return
     const seal = sealOf(detail, 'signature', signature)
     const signed = this.#open?.kind === 'tool-call' ? this.#waiting.at(-1) : this.#open
-    // Of a thought that is not shown the signature is all there is.
+    // A signature with no thought to sign stands for a thought that the provider does not show.
     if (signed?.kind !== 'thinking' || signed.seal) return this.#addSealed(seal)
     signed.seal = seal
     if (signed === this.#open) this.#close()
@@ -181,7 +181,7 @@ export class ChoiceDecoder {
     this.#delta(call.text)
   }
 
-  /** Which call a piece belongs to. Some providers number none, others give every call the number 0. */
+  /** Which call a piece belongs to. Some providers send no index, others send index 0 for every call. */
   #callOf(piece: JsonObject): Call {
     const id = stringOf(piece['id']) ?? ''
     const index = numberOf(piece['index'])
@@ -230,7 +230,7 @@ export class ChoiceDecoder {
       this.#events.push({ type: `${open.kind}-end`, ...place })
       return
     }
-    // Thoughts without a signature are still this format's own: some providers want them back with a tool's result.
+    // Thoughts without a signature still belong to this format: some providers want them back with a tool's result.
     const seal = open.seal ?? { format: 'chat', kind: 'signature', value: '' }
     this.#events.push({ type: 'thinking-end', ...place, seal })
   }
@@ -240,7 +240,7 @@ export class ChoiceDecoder {
   }
 }
 
-/** Some servers write the object itself where its JSON belongs. */
+/** Some servers send the object itself instead of its JSON text. */
 function inputText(input: Json | undefined): string {
   return isObject(input) ? JSON.stringify(input) : (stringOf(input) ?? '')
 }
@@ -255,7 +255,7 @@ function sealOf({ id, format }: JsonObject, kind: Seal['kind'], value: string): 
   })
 }
 
-/** What compatible providers write when they gave up in the middle, under a status that says all is well. */
+/** Finish reasons of compatible providers that gave up midway, although the HTTP status reported success. */
 const BROKEN_OFF: readonly unknown[] = ['error', 'abort', 'insufficient_system_resource']
 const LIMIT: readonly unknown[] = ['length', 'max_tokens', 'model_length']
 

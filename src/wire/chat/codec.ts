@@ -1,4 +1,4 @@
-// Chat completions, whole: the client's half, the provider's half, and passing through.
+// The chat completions codec: the client's half, the provider's half, and passthrough.
 import type { Codec } from '../codec.ts'
 import { decodeErrorBody } from '../provider-errors.ts'
 import { affinityOf } from './affinity.ts'

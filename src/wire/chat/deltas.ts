@@ -1,5 +1,5 @@
-// The answer as chat completions tell it: canonical events become changes to the message of a choice. A stream sends
-// the changes one by one, a whole answer is their sum, so both say the same.
+// Canonical events as changes to the message of a chat choice. A stream sends the changes one by one and a whole answer
+// is their sum, so the two always agree.
 import type { CanonicalEvent, ChoiceEnd, FinishReason, TokenLogprob } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { listOf, objectOf } from '../../core/json.ts'
@@ -18,9 +18,9 @@ export type Change = {
 }
 
 type ChoiceState = {
-  /** Nothing but thoughts so far. */
+  /** True until the choice has something other than thoughts. */
   isSilent: boolean
-  /** Blocks are joined into one content: where the current one starts, for what points into it. */
+  /** Text blocks are joined into one content, so the citations of a block are shifted by where it starts. */
   textLength: number
   blockStart: number
   thinking: string
@@ -53,7 +53,7 @@ export class DeltaEncoder {
     const started = this.#start(choice, refusal === undefined ? '' : null)
     const { toolCalls, isSilent } = this.#stateOf(choice)
     const finish_reason = this.#finishReason(reason, toolCalls)
-    // Clients expect a text when there is nothing else, also when thinking used up the whole answer.
+    // Clients expect a string when there is nothing else, even when thinking used up the whole answer.
     const silence = isSilent ? { content: '' } : {}
     const delta = refusal === undefined ? silence : { refusal }
     return [...started, { index: choice, delta, logprobs: null, finish_reason }]
@@ -118,7 +118,7 @@ export class DeltaEncoder {
         state.hasInput ||= event.text !== ''
         return this.#callDelta(state, { input: event.text })
       case 'tool-call-end':
-        // Arguments are JSON: a call without input has an empty object, not an empty text.
+        // Arguments are JSON: a call without input gets an empty object, not an empty string.
         return state.hasInput || state.custom ? undefined : this.#callDelta(state, { input: '{}' })
       case 'refusal-start':
         state.isSilent = false
@@ -130,7 +130,7 @@ export class DeltaEncoder {
   }
 
   #callDelta(state: ChoiceState, piece: CallPiece): JsonObject | undefined {
-    // Models are asked for one call. One that makes more makes the others again when it has the result of the first.
+    // The model was asked for one call at a time. If it makes more, it repeats the others once it has the first result.
     if (this.#isLegacy && state.toolCalls > 1) return undefined
     const input = piece.input ?? ''
     const name = piece.name === undefined ? {} : { name: piece.name }

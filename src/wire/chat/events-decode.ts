@@ -1,6 +1,6 @@
-// A provider's chat completions answer as canonical events. Forgives what compatible providers get wrong (missing
-// roles, numbers, usage told twice), but an answer is whole only when its final marker came: `[DONE]`, or the chunk
-// before it that tells the usage and nothing else, after which some providers just close.
+// A provider's chat completions answer as canonical events. Tolerates what compatible providers get wrong (missing
+// roles or indexes, usage sent twice), but an answer is complete only with its final marker: `[DONE]`, or the
+// usage-only chunk before it, after which some providers just close the connection.
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -17,7 +17,7 @@ import { decodeUsage } from './usage.ts'
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()
   return withRefrain(findChanging, (event) => {
-    // A comment: the provider is alive and has nothing to say.
+    // A comment: the provider is alive but has nothing to send.
     if (event.data === '') return [{ type: 'ping' }]
     if (event.data.trim() === '[DONE]') return answer.end()
     const chunk = readJsonEvent(event)
@@ -26,7 +26,7 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   })
 }
 
-/** A chunk repeats all about the answer for every word; some are padded, so that nobody guesses the word by its length. */
+/** Successive chunks differ only in their text, and in the padding that some providers add to hide its length. */
 function findChanging(data: string): Changing | undefined {
   const text = findString(data, ['choices', 'delta', 'content'])
   return text && { text, padding: findString(data, ['obfuscation']) }
@@ -74,7 +74,7 @@ class AnswerDecoder {
     if (decoder.isEnded) return []
     const { delta, logprobs, finish_reason: reason } = choice
     const events = isObject(delta) ? decoder.add(delta, logprobs) : []
-    // Some providers write an empty reason where there is none yet.
+    // Some providers send an empty reason before the choice has ended.
     const isEnd = typeof reason === 'string' && reason !== ''
     return isEnd ? [...events, ...decoder.end(reason)] : events
   }
@@ -94,7 +94,7 @@ class AnswerDecoder {
   }
 }
 
-/** A whole choice as the one chunk of a stream: the message is the delta, its calls are numbered. */
+/** A whole choice as the single chunk of a stream: the message becomes the delta, and its calls are numbered. */
 function asChunk(choice: Json): Json {
   if (!isObject(choice) || !isObject(choice['message'])) return choice
   const { message } = choice

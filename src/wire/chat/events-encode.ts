@@ -1,5 +1,5 @@
-// Canonical events as the answer of chat completions: chunks of a stream, or one object. Which changes they carry is
-// decided in `deltas.ts`.
+// Canonical events as a chat completions answer: the chunks of a stream, or one object. `deltas.ts` decides which
+// changes they carry.
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, numberOf } from '../../core/json.ts'
@@ -22,8 +22,8 @@ export function encodeEvents(answer: AnswerContext): EventEncoder {
     created: answer.createdAt,
     model: answer.model,
   }
-  // The chunk before the last tells the usage to those who asked; to them every other chunk says that it is not yet
-  // known, and to all others none says anything.
+  // A client that requested usage gets it in the chunk before `[DONE]`, and null in every other chunk. All other
+  // clients never see the field.
   const chunk = (choices: readonly Change[], usage: JsonObject | null): SseEvent =>
     sseEvent('', { ...head, choices, ...(asksUsage && { usage }) })
   const deltas = new DeltaEncoder(answer)
@@ -43,7 +43,7 @@ export function encodeEvents(answer: AnswerContext): EventEncoder {
   }
 }
 
-/** Apart from the encoder, which a stream that is passed on has no use for. */
+/** Separate from the encoder because a forwarded stream needs only this. */
 export function failing({ requestId }: AnswerContext): EventEncoder['fail'] {
   return (error) => [sseEvent('', encodeError('chat', error, requestId))]
 }
@@ -98,7 +98,7 @@ function newChoice(index: number): Choice {
   return { index, message, logprobs: null, finish_reason: null }
 }
 
-/** Adds one change: texts and lists grow, everything else is set. */
+/** Merges one change: strings and lists grow, everything else is set. */
 function grow(whole: Growing, delta: JsonObject): void {
   for (const [name, piece] of Object.entries(delta)) {
     const before = whole[name]
@@ -109,12 +109,12 @@ function grow(whole: Growing, delta: JsonObject): void {
   }
 }
 
-/** In place: copying a long list once for every token would stall everybody else. */
+/** In place: copying a long list for every token would stall all other requests. */
 function append(list: Json[], more: readonly Json[]): void {
   for (const each of more) list.push(each)
 }
 
-/** A stream numbers its calls so that pieces find each other; a whole answer lists them. */
+/** A stream numbers its calls so that their pieces can be matched; a whole answer just lists them. */
 function growCalls(message: Growing, pieces: readonly Json[]): void {
   const calls = (message['tool_calls'] ??= []) as Growing[]
   for (const piece of pieces) {

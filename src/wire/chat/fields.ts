@@ -1,5 +1,5 @@
-// Every field of a chat completions request that is known, and what becomes of it in translation. Fields that no
-// request may carry at all are in `wire/refused-fields.ts`.
+// Every known field of a chat completions request, and what translation does with it. Fields that no request may carry
+// are in `wire/refused-fields.ts`.
 import type { FieldTable } from '../fields.ts'
 
 export const CHAT_FIELDS: FieldTable = {

@@ -1,4 +1,4 @@
-// Passing through: only names and limits change, and the usage that a client did not ask for stays here.
+// Passthrough: only names and limits change, and usage that the client did not request is withheld.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,6 +1,6 @@
-// Chat completions on both sides: the client's bytes go to the provider and the provider's come back, but for the
-// model's name, the output limit, the usage that metering needs, tools that the provider would run by itself, and
-// thoughts that another format has sealed.
+// Chat completions on both sides: bytes pass through unchanged in both directions, except for the model name, the
+// output limit, the usage that metering needs, tools the provider would run itself, and thoughts sealed by another
+// format.
 import type { JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, objectOf, parseObject } from '../../core/json.ts'
 import type { JsonAnswer } from '../answer-json.ts'
@@ -25,7 +25,7 @@ export function forwardRequest(body: JsonBody, change: RequestChange): Buffer {
   })
 }
 
-/** In the field that the client used; both, when it used both, so that neither is left above the limit. */
+/** Sets the field that the client used, or both if it used both, so that neither stays above the limit. */
 function limitChange(body: JsonObject, outputTokensMax: number | undefined): JsonObject {
   if (outputTokensMax === undefined) return {}
   const names = ['max_completion_tokens', 'max_tokens'].filter((name) => isGiven(body[name]))
@@ -60,7 +60,7 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
     fail: failing(answer),
     end: () => (isMarked ? '' : writeSse(DONE)),
     forward(event, [meaning]) {
-      // A text is the one thing that comes by the thousand; nothing else has to be looked for in its chunk.
+      // Text deltas arrive by the thousand, and none of the checks below applies to them.
       if (meaning?.type === 'text-delta') return tell(event)
       if (event.data.trim() === DONE.data) isMarked = true
       if (!asksUsage && isUsageChunk(event.data)) return ''
@@ -69,10 +69,10 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
   }
 }
 
-/** In every chunk of a stream that ends with its usage. No text holds it: quotes in texts are escaped. */
+/** Part of every chunk in a stream that ends with its usage. No text contains it: quotes in texts are escaped. */
 const NO_USAGE_YET = ',"usage":null'
 
-/** Puts the public name in the provider's place. Chunks begin alike, and those that do are told alike. */
+/** Replaces the provider's model name. Most chunks begin alike, so the rewritten beginning is kept and reused. */
 function renaming(model: string): (event: SseEvent) => string {
   const name = JSON.stringify(model)
   let beginning = ''
@@ -91,10 +91,10 @@ function renaming(model: string): (event: SseEvent) => string {
   }
 }
 
-/** The extra chunk that tells the usage and nothing else. */
+/** Whether this is the extra chunk that carries nothing but the usage. */
 function isUsageChunk(data: string): boolean {
   if (!data.includes('"prompt_tokens"')) return false
-  // One that is no JSON is reported by whoever decodes the stream.
+  // Invalid JSON is reported by the decoder of the stream.
   const { usage, choices } = parseObject(data) ?? {}
   return isObject(usage) && isArray(choices) && choices.length === 0
 }

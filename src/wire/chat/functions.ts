@@ -1,8 +1,8 @@
-// The deprecated kind of tools: `functions`, of which a message calls one at most.
+// The deprecated form of tools, `functions`: a message calls at most one.
 import type { JsonObject } from '../../core/json.ts'
 import { isGiven } from '../../core/json.ts'
 
-/** Whether the client knows no other kind. */
+/** Whether the client uses only the deprecated form. */
 export function knowsOnlyFunctions({ functions, tools }: JsonObject): boolean {
   return isGiven(functions) && !isGiven(tools)
 }

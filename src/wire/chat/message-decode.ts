@@ -1,5 +1,5 @@
-// The messages of a chat completions request as canonical messages, one for one. Holds the rule that every tool call
-// is answered before the conversation goes on: both families' providers refuse anything else, less clearly.
+// The messages of a chat completions request as canonical messages, one for one. Enforces that every tool call has its
+// result before the conversation goes on: providers of both families refuse anything else, less clearly.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, stringOf, typeOf } from '../../core/json.ts'
@@ -63,7 +63,7 @@ function nameOf(message: JsonObject, place: string): { readonly name?: string } 
   return name === undefined ? {} : { name }
 }
 
-/** Thoughts, words, refusal, calls: the order in which a model makes them, since the format keeps none. */
+/** Thoughts, text, refusal, calls: the order in which a model produces them, since the format records none. */
 function decodeAssistant(
   message: JsonObject,
   place: string,
@@ -114,7 +114,7 @@ function decodeDetail(detail: JsonObject, place: string): ThinkingPart {
       return { type: 'thinking', text: '', seal }
     }
     default:
-      // Summaries and whatever else gateways put here are nobody's thoughts: they can be given back to no model.
+      // Summaries and whatever else gateways put here are not thoughts that a model would take back.
       return { type: 'thinking', text: stringOf(detail['summary']) ?? '' }
   }
 }
@@ -144,7 +144,7 @@ class OpenCalls {
 
   #nameless = 0
 
-  /** The deprecated kind of call carries no id, so it is counted: the same in every turn of a conversation. */
+  /** The deprecated `function_call` has no id. A counter gives it the same one in every turn of a conversation. */
   nameless(): string {
     return `call_function_${this.#nameless++}`
   }

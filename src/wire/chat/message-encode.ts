@@ -1,5 +1,5 @@
-// Canonical messages as a chat completions provider reads them. What this format has no place for is said in another
-// way where one exists (`docs/translation.md`), and left out where `features.ts` lists the loss.
+// Canonical messages as a chat completions provider reads them. What this format cannot express is written another way
+// where one exists (`docs/translation.md`), and left out where `features.ts` lists the loss.
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type {
@@ -15,12 +15,12 @@ import { belowTitle, fileName } from '../file-name.ts'
 import { fitIdentifier } from '../identifiers.ts'
 import { encodeUrl } from '../media.ts'
 
-// The longest id of a tool call that the format's inventor accepts.
+// The longest tool call id that OpenAI accepts.
 const CALL_ID_CHARACTERS_MAX = 40
 
 export function encodeMessages(messages: readonly Message[]): readonly JsonObject[] {
   const encoded: JsonObject[] = []
-  // A tool's result is text only here: images and files follow in a message of the user, once all results are told.
+  // A tool's result can only be text here. Its images and files follow in a user message, after all results.
   let media: (ImagePart | FilePart)[] = []
   for (const message of messages) {
     if (message.role !== 'tool' && media.length > 0) {
@@ -51,7 +51,7 @@ function encodeMessage(message: Message): JsonObject {
   }
 }
 
-/** A single text is written as a text: every compatible provider reads that, and not every one reads parts. */
+/** A single text is written as a string: every compatible provider reads strings, but not every one reads parts. */
 function encodeContent(parts: readonly UserPart[]): string | readonly JsonObject[] {
   const [first] = parts
   if (first === undefined) return ''
@@ -98,7 +98,7 @@ function encodeAssistant(parts: readonly AssistantPart[]): JsonObject {
   }
 }
 
-/** Only thoughts that a provider of this format had: another's mean nothing to it. */
+/** Only thoughts that a provider of this format produced: it cannot read any others. */
 function encodeThinking(parts: readonly ThinkingPart[]): JsonObject {
   const own = parts.flatMap(({ text, seal }) => (seal?.format === 'chat' ? [{ text, seal }] : []))
   const text = own.map((part) => part.text).join('')

@@ -1,4 +1,4 @@
-// The content parts of chat messages, by who may say them. A part that its speaker cannot say is a 400 with its place.
+// The content parts of chat messages, by the role that may use them. Any other part is a 400 with its place.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, typeOf } from '../../core/json.ts'

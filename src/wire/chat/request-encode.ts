@@ -1,5 +1,5 @@
-// A canonical request as a chat completions provider is asked. Writes what the format can say; what it cannot is
-// listed in `features.ts` and was named or refused before.
+// A canonical request as a chat completions provider expects it. Writes what the format can express; what it cannot is
+// listed in `features.ts` and has already been named or refused.
 import assert from 'node:assert/strict'
 
 import type { JsonObject } from '../../core/json.ts'
@@ -24,7 +24,7 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
     model: request.model,
     messages: encodeMessages(request.messages),
     stream: request.stream ? true : undefined,
-    // Without this a stream tells no usage, and nothing could be settled.
+    // Without this a stream reports no usage, and there would be nothing to settle with.
     stream_options: request.stream ? { include_usage: true } : undefined,
     max_completion_tokens: request.outputTokensMax,
     n: request.choices > 1 ? request.choices : undefined,
@@ -69,7 +69,7 @@ function encodeTool(tool: Tool): JsonObject {
   return { type: 'custom', custom: defined({ name, description, format }) }
 }
 
-/** This format wraps a grammar once more than the canonical form does. */
+/** This format nests a grammar one level deeper than the canonical form does. */
 function encodeInputFormat(inputFormat: JsonObject): JsonObject {
   const { type, ...grammar } = inputFormat
   return type === 'grammar' ? { type, grammar } : inputFormat

@@ -1,4 +1,4 @@
-// Requests there and back: what the format can say survives, and what it says in other words is said so.
+// Request round trips: what the format can express survives, and what it lacks is written another way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -45,7 +45,7 @@ const turn: fc.Arbitrary<readonly Message[]> = fc.oneof(
   fc.tuple(text, text, seal, fc.uniqueArray(word, { maxLength: 3 })).map(callTurn),
 )
 
-/** An assistant turn with thoughts, words and calls, and the results after it. */
+/** An assistant turn with thoughts, text and calls, followed by the results. */
 function callTurn([thought, said, sealed, ids]: [string, string, Seal, string[]]): Message[] {
   const calls = ids.map((id) => ({ id: `call_${id}`, name: 'f', input: '{"a":1}', custom: false }))
   return [

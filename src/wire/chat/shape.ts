@@ -1,4 +1,4 @@
-// What is known inside a chat completions request.
+// The members that are known inside a chat completions request.
 import type { JsonObject } from '../../core/json.ts'
 import { typeOf } from '../../core/json.ts'
 import type { Shape } from '../shape.ts'
@@ -26,7 +26,7 @@ const partShape = (part: JsonObject): Shape | undefined => PARTS.get(typeOf(part
 
 const SPOKEN: Shape = { role: 'known', content: partShape, name: 'known' }
 
-/** `parsed` and `parsed_arguments` repeat what stands beside them: the SDK's helpers write them. */
+/** `parsed` and `parsed_arguments` are written by the SDK's helpers and repeat the fields beside them. */
 const ASSISTANT: Shape = {
   ...SPOKEN,
   refusal: 'known',
@@ -47,7 +47,7 @@ const ASSISTANT: Shape = {
 
 const messageShape = ({ role }: JsonObject): Shape => {
   if (role === 'assistant') return ASSISTANT
-  // A result's name is that of the function it is the result of.
+  // The `name` of a tool's result only repeats the name of the called function.
   return role === 'tool' ? { ...SPOKEN, tool_call_id: 'known' } : SPOKEN
 }
 
@@ -61,7 +61,7 @@ const NAMED: Shape = { name: 'known' }
 
 export const CHAT_SHAPE: Shape = {
   messages: messageShape,
-  // Tools that the provider would run are named as a whole.
+  // A tool that the provider would run is named as a whole.
   tools: (tool) => (isHosted(tool) ? undefined : TOOL),
   functions: FUNCTION,
   tool_choice: {

@@ -1,4 +1,4 @@
-// Thoughts of earlier turns are taken out of a chat request where another format has sealed them, or all of them.
+// The thoughts of earlier turns are removed from a chat request: those that another format sealed, or all of them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

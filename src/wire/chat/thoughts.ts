@@ -1,5 +1,4 @@
-// What the model thought in the earlier turns of a chat request: the request without the thoughts of other formats, and
-// without any.
+// Removes the thoughts of earlier turns from a chat request: those that other formats sealed, or all of them.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject, listOf } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'
@@ -9,7 +8,7 @@ export function withoutThoughts(body: JsonObject): Removals | undefined {
   return changing(body, forgetful)
 }
 
-/** What a provider of another format sealed while it answered for a while (a fallback): nobody here could open it. */
+/** Removes what a provider of another format sealed while it served as a fallback: no provider here can open it. */
 export function withoutForeignThoughts(body: JsonObject): Removals | undefined {
   return changing(body, withOwnDetails)
 }
@@ -18,7 +17,7 @@ export function hasForeignThoughts({ reasoning_details: details }: JsonObject): 
   return isArray(details) && details.some(isForeign)
 }
 
-/** `change` gives back the same message where it has nothing to take out. */
+/** `change` returns the same object when it has nothing to remove. */
 function changing(
   { messages }: JsonObject,
   change: (message: JsonObject) => JsonObject,
@@ -29,7 +28,7 @@ function changing(
   return { changes: { messages: changed }, dropped: ['messages.reasoning_details'] }
 }
 
-/** The names that compatible servers have for thoughts. */
+/** The names that compatible servers use for thoughts. */
 const THOUGHTS = ['reasoning_details', 'reasoning_content', 'reasoning']
 
 function forgetful(message: JsonObject): JsonObject {

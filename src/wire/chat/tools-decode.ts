@@ -1,4 +1,4 @@
-// The tools of a chat completions request and how they may be chosen, deprecated functions among them.
+// The tools and the tool choice of a chat completions request, deprecated functions included.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
@@ -60,7 +60,7 @@ function decodeFunction(value: Json | undefined, place: string): Tool {
   }
 }
 
-/** This format wraps a grammar once more than the canonical form does. */
+/** This format nests a grammar one level deeper than the canonical form does. */
 function decodeInputFormat(value: unknown, place: string): JsonObject {
   const format = expectObject(value, place)
   if (format['type'] !== 'grammar') return format
@@ -103,7 +103,7 @@ function decodeAllowed(value: Json | undefined, known: ReadonlySet<string>): Too
   return { type: 'allowed', names, required: mode === 'required' }
 }
 
-/** A tool is named inside an object that is named for the tool's type. */
+/** The object that holds the tool's name: it is found under the tool's type. */
 function namedIn(choice: JsonObject, place: string): JsonObject {
   const type = expectOneOf(['function', 'custom'])(choice['type'], `${place}.type`)
   return expectObject(choice[type], `${place}.${type}`)
@@ -115,7 +115,7 @@ function knownTool(value: unknown, place: string, known: ReadonlySet<string>): s
   throw invalidRequest(place, `${place} names the tool "${name}", which is not among the tools`)
 }
 
-/** A message of the deprecated kind holds one call at most. */
+/** A message carries only one deprecated call, so a client that uses only `functions` gets no parallel calls. */
 export function decodeParallel(body: JsonObject, dropped: Set<string>): boolean | undefined {
   const asked = optional(body['parallel_tool_calls'], 'parallel_tool_calls', expectBoolean)
   if (!knowsOnlyFunctions(body)) return asked

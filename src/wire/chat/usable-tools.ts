@@ -1,14 +1,14 @@
-// Tools that the provider runs by itself, at a price and with an account of its own. They are taken out of every
-// request; only tools that the client runs stay.
+// Tools that the provider runs itself, in its own account and at a price. They are removed from every request; only
+// tools that the client runs stay.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
 
 export type UsableTools = {
   /** The entries of `tools` that stay. */
   readonly tools: readonly Json[]
-  /** Whether the choice among them stays too: a choice among none would be refused. */
+  /** Whether `tool_choice` stays too: providers refuse a choice when there are no tools. */
   readonly hasChoice: boolean
-  /** What is taken out, by the client's names. */
+  /** What was removed, by the client's names. */
   readonly dropped: readonly string[]
 }
 
@@ -25,7 +25,7 @@ export function usableTools(body: JsonObject): UsableTools {
 export function isHosted(tool: Json): tool is JsonObject {
   if (!isObject(tool)) return false
   const type = typeOf(tool)
-  // A function is one without a type, too; LiteLLM takes Gemini's own tools so, as {"googleSearch": {}}.
+  // A function may omit its type, and so may a hosted tool: LiteLLM accepts Gemini's as {"googleSearch": {}}.
   return type === '' ? !isGiven(tool['function']) : type !== 'function' && type !== 'custom'
 }
 

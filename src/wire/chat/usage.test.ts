@@ -1,4 +1,4 @@
-// Counts survive the way out and back.
+// Token counts survive encoding and decoding.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

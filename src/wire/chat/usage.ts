@@ -20,7 +20,7 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** Undefined when the provider did not tell both sides. */
+/** Undefined unless the provider reported the input, and the output or the total. */
 export function decodeUsage(usage: JsonObject): Usage | undefined {
   const total = numberOf(usage['total_tokens'])
   const inputTokens = countIn(usage, 'prompt_tokens')
@@ -30,16 +30,16 @@ export function decodeUsage(usage: JsonObject): Usage | undefined {
   const output = objectOf(usage['completion_tokens_details'])
   return readable({
     inputTokens,
-    // Some providers keep their read tokens outside the details object.
+    // Some providers report cached tokens outside the details object.
     cachedTokens: countIn(input, 'cached_tokens') ?? countIn(usage, 'prompt_cache_hit_tokens') ?? 0,
-    // Alibaba and LiteLLM count it by Anthropic's name, and within the prompt like everybody else.
+    // Alibaba and LiteLLM use Anthropic's name, but include the count in the prompt tokens like everybody else.
     cacheWriteTokens:
       countIn(input, 'cache_write_tokens') ??
       countIn(input, 'cache_creation_input_tokens') ??
       countIn(usage, 'cache_creation_input_tokens') ??
       0,
     cacheWriteLongTokens: 0,
-    // Others leave thinking out of completion_tokens and count it in the total alone.
+    // Some providers leave thinking out of completion_tokens and count it only in the total.
     outputTokens: Math.max(written ?? 0, (total ?? 0) - inputTokens),
     reasoningTokens: countIn(output, 'reasoning_tokens') ?? 0,
     ...whereAny('audioTokens', countIn(input, 'audio_tokens')),
