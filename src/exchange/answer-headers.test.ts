@@ -1,4 +1,4 @@
-// What stands in a head, whatever the things it tells of are called.
+// Header values, whatever the fields and models in them are called.
 import assert from 'node:assert/strict'
 import { validateHeaderValue } from 'node:http'
 import { test } from 'node:test'

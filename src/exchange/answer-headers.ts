@@ -1,4 +1,4 @@
-// What the head of an answer tells a client about its limits and about what the gateway did, in its family's words.
+// The response headers that report a client's limits and what the gateway did, named as the client's family names them.
 import type { Admission } from '../access/admit.ts'
 import type { Family } from '../core/endpoints.ts'
 import { formatUsd, tighterLimit } from '../core/money.ts'
@@ -9,24 +9,24 @@ import type { Reply } from './reply.ts'
 
 type Told = { readonly family: Family; readonly now: number }
 
-/** Whoever tells the client how its limits stand. */
+/** Reports to the client how its limits stand. */
 type Teller = { tell(balances: Balances): void }
 
-/** What is known before anybody has answered. A whole answer tells how the limits stand after it, a stream before it. */
+/** What is known before a target answers. A stream reports the limits before it, a whole answer those after it. */
 export function setAdmissionHeaders(reply: Reply, { hold, call }: Admission, teller: Teller): void {
   if (call.stream) teller.tell(hold.balances)
   if (hold.capped) reply.setHeader('x-tollgate-output-cap', String(hold.outputTokens))
   if (hold.waitedMs > 0) reply.setHeader('x-tollgate-queued-ms', String(Math.round(hold.waitedMs)))
 }
 
-/** Who answers, and what it was not told. Certain only once there is content: until then another may take over. */
+/** The target that answers, and what it was not sent. Certain only with content: until then another may take over. */
 export function setTargetHeaders(reply: Reply, target: Prepared): void {
   const { dropped } = target
   reply.setHeader('x-tollgate-target', headerText(nameOf(target)))
   if (dropped.length > 0) reply.setHeader('x-tollgate-dropped', headerText(dropped.join(', ')))
 }
 
-/** Whole answers also tell what they cost, and the limits as they stand after it. */
+/** A whole answer also reports its cost, and the limits after it. */
 export function setSettledHeaders(
   reply: Reply,
   settled: Settled | undefined,
@@ -46,7 +46,7 @@ export function setBalanceHeaders(reply: Reply, balances: Balances, told: Told):
   setRateHeaders(reply, balances.tokens, { family, now, what: 'tokens' })
 }
 
-/** Limit, what remains of it, when it is whole again. */
+/** In this order: the limit, what remains of it, when all of it is available again. */
 const RATE_HEADERS = {
   chat: {
     requests: [
@@ -83,7 +83,7 @@ function setRateHeaders(
   const [limit, remaining, reset] = RATE_HEADERS[family][what]
   reply.setHeader(limit, String(rate.limit))
   reply.setHeader(remaining, String(rate.remaining))
-  // The one family counts down, the other names the moment.
+  // The chat family states a countdown, the messages family a point in time.
   const isCountdown = family === 'chat'
   const seconds = Math.max(0, Math.ceil((rate.resetsAt - now) / 1000))
   reply.setHeader(reset, isCountdown ? `${seconds}s` : new Date(rate.resetsAt).toISOString())
@@ -91,7 +91,7 @@ function setRateHeaders(
 
 const HEADER_CHARACTERS_MAX = 1_000
 
-/** Fields and models may be called anything; a header cannot carry that. A list that is cut says so. */
+/** Fields and models may have any name; a header carries only printable ASCII. A list that is cut off ends in dots. */
 function headerText(text: string): string {
   const plain = text.replace(/[^\x20-\x7e]/g, '?')
   return plain.length <= HEADER_CHARACTERS_MAX

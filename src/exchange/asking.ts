@@ -1,4 +1,4 @@
-// A request as the edge received it, and who is behind it: what every handler of the data plane begins with.
+// A request as the edge received it, and the key behind it: what every handler of the data plane begins with.
 import type { Authenticator, Credentials } from '../access/authenticate.ts'
 import { authenticate } from '../access/authenticate.ts'
 import type { Caller } from '../access/caller.ts'
@@ -13,7 +13,7 @@ export type Asking = {
   readonly endpoint: Endpoint
   readonly credentials: Credentials
   readonly trace: Trace
-  /** Whether the client only wants to know what would happen. Refuses whoever says so in words that are not understood. */
+  /** Whether the client asks for a dry run. Throws if the value it gives is not understood. */
   readDryRun(): boolean
 }
 
@@ -22,7 +22,7 @@ export type IdentifyParts = {
   readonly lastUse: Pick<LastUse, 'note'>
 }
 
-/** The key that calls, if it may call this endpoint. */
+/** The calling key, if it may call this endpoint. */
 export async function identify(
   parts: IdentifyParts,
   { endpoint, credentials, trace }: Asking,
@@ -33,12 +33,12 @@ export async function identify(
   return caller
 }
 
-/** Runs a handler, and once more when the key that called was changed in between. */
+/** Runs a handler, and runs it again if the calling key was changed in the meantime. */
 export function withCurrentKey(
   { authenticator }: Pick<IdentifyParts, 'authenticator'>,
   handle: () => Promise<void>,
 ): Promise<void> {
-  // Not awaited: a function that waits for as long as a stream is open takes half a kilobyte of it.
+  // Not awaited: an async function suspended while a stream is open adds half a kilobyte to each stream.
   return handle().catch((thrown: unknown) => {
     if (!(thrown instanceof StaleKey)) throw thrown
     authenticator.forget()

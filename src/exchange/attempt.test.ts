@@ -1,4 +1,4 @@
-// What a request is told that no target would be sent, because all of them rest.
+// How a request is refused while all of its targets rest.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,6 +1,6 @@
-// Targets in order until one answers. Another target is tried only while the client has seen nothing, the failure may be
-// the target's own, and the hold covers what may be paid twice; what a provider says about the request itself goes back
-// to the client.
+// Tries targets in order until one answers. Another target is tried only while the client has seen nothing, the failure
+// may be the target's own, and the hold covers what may be paid twice; what a provider says about the request itself
+// goes back to the client.
 import { GatewayError, withoutRetry } from '../core/errors.ts'
 import type { UpstreamAnswer } from '../providers/provider.ts'
 import { describeFailure } from '../telemetry/log.ts'
@@ -31,7 +31,7 @@ export type Attempts = {
   readonly reply: Reply
 }
 
-/** Calls targets until `use` has taken one's answer, and returns what it made of it. */
+/** Calls targets until `use` accepts an answer, and returns the result of `use`. */
 export async function attempt<Ending>(
   attempts: Attempts,
   use: (answer: Answer) => Promise<Ending>,
@@ -66,18 +66,18 @@ export async function attempt<Ending>(
     }
   }
   if (failure === undefined) throw allRest(attempts.prepared)
-  // Where every target turns this gateway away, another try helps nobody.
+  // When every target refuses to serve this gateway, a retry cannot help.
   throw refused === attempts.prepared.length ? withoutRetry(failure) : failure
 }
 
-/** Refuses a request that no target would be sent now, before anything is held for it. */
+/** Refuses a request while all of its targets rest, before anything is held for it. */
 export function refuseWhileAllRest(prepared: readonly Prepared[]): void {
   if (prepared.every(({ breaker }) => breaker?.resting() !== undefined)) throw allRest(prepared)
 }
 
 /**
- * Thoughts can be given back only to the account that made them, and a conversation may have been answered by several:
- * a target that does not know them is asked once more without. What it turned away it does not bill.
+ * Only the account that produced a thought accepts it back, and several accounts may have answered in a conversation: a
+ * target that does not know the thoughts is asked once more without them. It does not bill the request it refused.
  */
 async function ask(attempts: Attempts, prepared: Prepared): Promise<Answer> {
   try {
@@ -112,13 +112,13 @@ async function send(attempts: Attempts, prepared: Prepared): Promise<Answer> {
   return { ...answer, prepared }
 }
 
-/** What the hold pays for, or less where the target cannot write as much. */
+/** The output the hold pays for, or less where the target cannot write that much. */
 function outputLimit({ outputTokensMax }: Attempts, target: Prepared): number | undefined {
   if (outputTokensMax === undefined) return undefined
   return Math.min(outputTokensMax, target.outputTokensMax ?? outputTokensMax)
 }
 
-/** Nobody waits for another answer, or it would come after a part of this one. */
+/** Too late for another target: the answer is closed, or the client already has part of it. */
 function isOver(reply: Reply): boolean {
   return reply.closed.aborted || reply.hasBegun
 }
@@ -137,12 +137,12 @@ function outcomeOf(thrown: unknown): Outcome | undefined {
       ...(forOperator === true ? { refusal: describeFailure(thrown.cause) } : {}),
     }
   }
-  // Whoever judges a request is there.
+  // A provider that judges the request is up.
   const isJudgement = thrown instanceof GatewayError && thrown.details.provider !== undefined
   return isJudgement ? 'answered' : undefined
 }
 
-/** A request that another target served tells nobody that this one failed. */
+/** If another target then serves the request, its status does not show that this one failed. */
 function logFailure({ log, requestId }: Attempts, prepared: Prepared, error: GatewayError): void {
   log[error.details.forOperator === true ? 'error' : 'warn']('attempt_failed', {
     request_id: requestId,
@@ -157,7 +157,7 @@ function allRest(prepared: readonly Prepared[]): GatewayError {
     const rest = target.breaker?.resting()
     return rest === undefined ? [] : { ...rest, target: nameOf(target) }
   })
-  // Who turns this gateway away does so after the rest, too.
+  // A target that refuses this gateway will still refuse it after the rest.
   const returning = rests.filter(({ refusal }) => refusal === undefined)
   if (rests.length > 0 && returning.length === 0) {
     return new GatewayError('provider_failed', 'the provider refused to serve this gateway', {

@@ -1,4 +1,4 @@
-// Bills: the provider's count when it is possible, what was received when it is not, never more than was held then.
+// Bills: the provider's count if it is possible, else an estimate from what was received, which never exceeds the hold.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -152,7 +152,7 @@ test('a document costs a client that cuts its stream all that was held for it', 
   const inputTokensOf = (more: Partial<Billable>): number =>
     billOf(billable(undefined, { input: { ...input, unbounded: true }, ...more })).usage.inputTokens
   assert.deepEqual([inputTokensOf({ isCut: true }), inputTokensOf({})], [900, 204])
-  // Unless the provider has told what it is.
+  // Unless the provider has reported its input.
   const told = billable({ inputTokens: 120 }, { input: { ...input, unbounded: true }, isCut: true })
   told.meter.isComplete = false
   assert.equal(billOf(told).usage.inputTokens, 120)

@@ -1,5 +1,5 @@
-// What a request is charged: the provider's own count where it is possible, else what was received, and never nothing
-// once a model has begun to work. Pure; `books.ts` enters it.
+// What a request is charged: by the provider's own count if that count is possible, else by what was received, and
+// never nothing once a model has begun to work. Pure; `books.ts` records it.
 import { costOf, NO_SURCHARGE, surchargeOf } from '../catalog/prices.ts'
 import type { Cost, CostLine, Price } from '../catalog/prices.ts'
 import { likelyInput, likelyTokens } from '../catalog/tokens.ts'
@@ -19,7 +19,7 @@ export type Bill = {
   readonly surcharge: Cost
   /** The provider's count was missing or impossible. */
   readonly estimated: boolean
-  /** It was there, and nobody can have read or written so much, or so little. */
+  /** The provider gave a count, but it is too high or too low to be true. */
   readonly impossible: boolean
 }
 
@@ -27,23 +27,23 @@ export type Bill = {
 export type Billable = {
   readonly meter: Meter
   readonly price: Price
-  /** The most any provider could count: the context window, for each input that has one of its own. */
+  /** The most any provider could count: one context window for each input that is read separately. */
   readonly inputTokensPossible: number
   readonly input: InputMeasure
-  /** The most the hold assumed to be read. */
+  /** The most input the hold assumed. */
   readonly inputTokensMax: number
   /** The most that could be written: the limit that was sent, times the choices. */
   readonly outputTokensMax: number
-  /** Whether its client cut it off, and so may have meant to. */
+  /** Whether the client cut the answer off, perhaps on purpose. */
   readonly isCut: boolean
-  /** How long a model was at work unseen, on thoughts or a whole answer, where its client cut it off; else 0. */
+  /** How long the model worked unseen, on thoughts or a whole answer, before the client cut it off; 0 if it did not. */
   readonly unseenMs: number
   readonly held: Nanodollars
-  /** Whether all that was written to a cache counts as kept for long. */
+  /** Whether every cache write counts as a long-lived one. */
   readonly keepsLong: boolean
 }
 
-/** Nothing was billed: no provider was asked, or it refused before it began. */
+/** Nothing was billed: no provider was called, or it refused before it began. */
 export const NOTHING: Bill = {
   usage: NO_USAGE,
   lines: [],
@@ -66,7 +66,7 @@ export function billOf(billable: Billable): Bill {
     : { usage, lines, cost: held, surcharge: NO_SURCHARGE, estimated: true, impossible }
 }
 
-/** What a request can still cost once the provider has told what it read; undefined until then. */
+/** The most a request can still cost once the provider has reported what it read; undefined until then. */
 export function mostOf(billable: Billable): Nanodollars | undefined {
   const { price, outputTokensMax } = billable
   const read = inputTold(billable)
@@ -79,7 +79,7 @@ function usageTold({ meter: { usage }, keepsLong }: Billable): Usage | undefined
   return usage && keepsLong ? { ...usage, cacheWriteLongTokens: usage.cacheWriteTokens } : usage
 }
 
-/** What no tokenizer and no provider can count, whatever it says. */
+/** Whether a tokenizer or provider can have counted this, whatever the provider reports. */
 function isPossible(usage: Usage, billable: Billable): boolean {
   return (
     isInputPossible(usage, billable) &&
@@ -108,10 +108,10 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0
 }
 
-/** What nobody sees is billed too, and a client that leaves before it comes would have had it done for nothing. */
+/** Providers bill unseen output too; without this, a client that leaves before it arrives would get it for free. */
 const UNSEEN_TOKENS_PER_MS = 0.15
 
-/** What came of a model's work, counted here. A part the provider did count is believed. */
+/** The model's work as counted here. Parts that the provider did count are believed. */
 function estimate(billable: Billable): Usage {
   const { meter, outputTokensMax, unseenMs } = billable
   const written = likelyTokens(meter.outputBytes) + Math.ceil(unseenMs * UNSEEN_TOKENS_PER_MS)
@@ -125,7 +125,7 @@ function estimate(billable: Billable): Usage {
 /** What OpenAI counts for a search by its smaller models. */
 const TOKENS_PER_SEARCH_LIKELY = 8_000
 
-/** Everything is read again after each search, with all that was found: a count that came before leaves that out. */
+/** After each search the model reads everything again, with all results so far: an earlier count leaves that out. */
 function withSearches(read: Usage, { meter, inputTokensPossible }: Billable): Usage {
   const { searches } = meter
   if (searches === 0 || read.webSearches !== undefined) return read
@@ -134,7 +134,7 @@ function withSearches(read: Usage, { meter, inputTokensPossible }: Billable): Us
   return { ...read, inputTokens, webSearches: searches }
 }
 
-/** What the provider says that it read, by what is billed differently. Nothing at all is what nobody reads. */
+/** The input the provider reports, split by what is billed differently. A count of 0 cannot be true and is ignored. */
 function inputTold(billable: Billable): Usage | undefined {
   const told = usageTold(billable)
   if (told === undefined || told.inputTokens === 0 || !isInputPossible(told, billable)) return
@@ -142,8 +142,8 @@ function inputTold(billable: Billable): Usage | undefined {
 }
 
 /**
- * What was most likely read. Where bytes tell nothing about that, as of a document, a client that leaves on purpose
- * would have it for nothing: then it is all that was held for.
+ * The input most likely read. Where bytes do not tell, as with a document, a client that leaves on purpose would get it
+ * for free, so all the input that was held for is charged.
  */
 function inputUntold({ input, inputTokensMax, isCut }: Billable): Usage {
   if (isCut && input.unbounded) {

@@ -46,19 +46,19 @@ export type BooksParts = {
   readonly raisedBounds: RaisedBounds
 }
 
-/** A hold is worth lowering where budgets pay for fewer than so many like it. */
+/** A hold is worth lowering when a budget has room for fewer than this many like it. */
 const TIGHT_BELOW = 8n
 
 export class Books {
   readonly #parts: BooksParts
   readonly #entry: Entry
   readonly #attempts: Attempt[] = []
-  /** What attempts that were given up may have cost. */
+  /** What failed attempts may have cost. */
   #owed: Nanodollars = 0n
   #meter = new Meter()
   #target: Prepared | undefined
   #dispatchedMs = 0
-  /** The factor of the target's bound, as it was when it was called. */
+  /** The factor on the target's input bound at the time of the call. */
   #raisedBy = 1
   #isTrimmed = false
   #settled: Promise<Settled | undefined> | undefined
@@ -83,7 +83,7 @@ export class Books {
     if (event.type === 'text-delta' && this.hasContent && !this.#isTrimmed) this.#trim()
   }
 
-  /** Whether the target has said anything that a client would read. */
+  /** Whether the target has produced anything a client would read. */
   get hasContent(): boolean {
     return this.outputBytes > 0
   }
@@ -105,7 +105,7 @@ export class Books {
   }
 
   /**
-   * Makes room for another attempt after one that failed: what that one may have cost becomes a line of its own, held in
+   * Makes room for another attempt after a failed one: what that may have cost becomes a separate charge, held in
    * addition. False = the budgets have no room for it, and nothing changed.
    */
   async carryOn(failure: unknown): Promise<boolean> {
@@ -113,7 +113,7 @@ export class Books {
     if (this.#target === undefined || failed === undefined) return true
     const owed = wholeOf(this.#bill(this.#target, failure))
     if (owed.cost > 0n) {
-      // A ledger that does not answer has promised nothing.
+      // If the ledger does not answer, nothing more is held.
       const { holdId } = this.#entry.admission.hold
       const isHeld = await this.#parts.ledger.extend(holdId, owed.cost).catch(() => false)
       if (!isHeld) return false
@@ -151,7 +151,7 @@ export class Books {
       if (settled.overrunNanodollars > 0n) this.#reportOverrun(settled)
       return settled
     } catch (cause) {
-      // Neither the database nor the spool took it: the hold stays, and an answer that is not in the books is not given.
+      // Neither the database nor the spool took it: the hold stays, and the answer is not completed.
       throw new GatewayError(
         'ledger_unavailable',
         'the cost of this answer could not be recorded',
@@ -161,9 +161,9 @@ export class Books {
   }
 
   /**
-   * Some providers tell what they have read before they write: then others may have the rest of the hold. Not before the
-   * first content, until which a dearer target may take over; not where a search makes it read again; and only where
-   * somebody may be waiting for it.
+   * Some providers report what they read before they write: then the rest of the hold is freed for other requests. Not
+   * before the first content, because until then a dearer target may take over; not where a search makes the model read
+   * again; and only where the budgets are so tight that others may be waiting.
    */
   #trim(): void {
     const { hold } = this.#entry.admission
@@ -173,11 +173,11 @@ export class Books {
     const most = mostOf(this.#billable(this.#target, undefined))
     if (most === undefined || most + this.#owed >= hold.amountNanodollars) return
     this.#parts.ledger.trim(hold.holdId, most + this.#owed).catch(() => {
-      // What is held too much is freed by the settlement.
+      // The settlement frees the excess.
     })
   }
 
-  /** More than any request like this was thought to need: someone should know, and the next is held for more. */
+  /** The request cost more than its supposed worst case: the operator should know, and later holds are made larger. */
   #reportOverrun({ costNanodollars, overrunNanodollars }: Settled): void {
     const { requestId, admission } = this.#entry
     const target = this.#target
@@ -198,7 +198,7 @@ export class Books {
     this.#parts.raisedBounds.raise(targetOf(target), { basis, from: this.#raisedBy, times })
   }
 
-  /** The cost is estimated, so whoever wrote a wrong limit into the configuration would pay more than the books say. */
+  /** The cost is estimated, so if a configured limit is wrong, the operator pays more than the books say. */
   #reportImpossible(): void {
     this.#parts.log.error('usage_impossible', {
       request_id: this.#entry.requestId,
@@ -236,7 +236,7 @@ export class Books {
     }
   }
 
-  /** The row has counts of tokens alone: what else is billed stands with the attempt that it was billed for. */
+  /** A usage row counts only tokens: other charges are recorded with the attempt that incurred them. */
   #addSurcharge({ surcharge: { lines, nanodollars: cost } }: Bill): void {
     const answered = this.#attempts.at(-1)
     if (cost === 0n || answered === undefined) return
@@ -260,7 +260,7 @@ export class Books {
       errorCode,
       tokens: bill.usage,
       costNanodollars: bill.cost + bill.surcharge.nanodollars + this.#owed,
-      // What was turned away costs nothing, whatever its target charges for a request.
+      // A refused request costs nothing, even where its target charges per request.
       price: bill === NOTHING ? null : (this.#target?.price ?? null),
       estimated: bill.estimated || this.#owed > 0n,
       latencyMs: Math.round(this.#parts.clock.monotonicMs() - startedMs),
@@ -276,7 +276,7 @@ export class Books {
   }
 }
 
-/** All is read again after every search, and after each that its limit refuses: a model may ask for more of them. */
+/** The model reads everything again after each search, even one its limit refuses: it may ask for more than allowed. */
 function roundsPossible({ searchesMax }: Prepared): number {
   return searchesMax === 0 ? 1 : SEARCHES_MOST + 1
 }
@@ -287,12 +287,12 @@ function isTight({ amountNanodollars, balances }: Reserved): boolean {
   )
 }
 
-/** A provider that took a request and then fell silent may have worked on it: only what it turned away is free. */
+/** A provider that took a request and then fell silent may have worked on it: only a request it refused is free. */
 function isUnbilled(failure: unknown): boolean {
   return failure instanceof GatewayError && failure.details.unbilled === true
 }
 
-/** All of it in one charge, rounded up once, as `explain` will. */
+/** Tokens and surcharge in one charge, rounded up once, as `explain` does. */
 function wholeOf({ lines, cost, surcharge }: Bill): Charged {
   if (surcharge.nanodollars === 0n) return { lines, cost }
   const whole = costOfLines([...lines, ...surcharge.lines])

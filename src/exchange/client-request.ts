@@ -1,5 +1,5 @@
-// What a client asks, read once. Until its answer has begun another target may have to be sent it; from then on only
-// what it was is left, because a prompt may be large and its answer slow.
+// A client's request, read once. Its content is kept until the answer begins, because another target may still have to
+// be sent it. After that only a summary (`call`) remains, because a prompt may be large and its answer slow.
 import type { Call } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { IdPrefix } from '../core/ids.ts'
@@ -19,14 +19,14 @@ export type Incoming = Asking & {
   readonly codec: Codec
   /** The client's headers that a provider may see. */
   readonly providerHeaders: ReadonlyMap<string, string>
-  /** What of the client's headers a provider is not told, by their names. */
+  /** The names of what is left out of the client's headers for providers. */
   readonly dropped?: readonly string[]
-  /** The conversation it belongs to, where the client says so beside the body. */
+  /** The conversation it belongs to, where a header names one. */
   readonly session: string | undefined
   readonly startedMs: number
-  /** The whole body, also when it is asked for again. */
+  /** The whole body; may be called more than once. */
   readBody(keyId: string): Promise<Buffer>
-  /** The body is not asked for again: it need not be kept. */
+  /** Frees the body: it will not be read again. */
   releaseBody(): void
 }
 
@@ -101,13 +101,13 @@ export class ClientRequest implements AnswerContext, Routed {
     return this.#incoming.session ?? this.codec.affinityOf(this.content.value)
   }
 
-  /** What it means, for targets that speak another format. */
+  /** Its canonical form, for targets that speak another format. */
   get canonical(): CanonicalRequest {
     this.#canonical ??= this.codec.decodeRequest(exactBody(this.content))
     return this.#canonical
   }
 
-  /** The same without what its model thought in earlier turns, which it names; undefined = it holds no thoughts. */
+  /** The same request without the thoughts of earlier turns, which it lists as dropped; undefined = it has none. */
   withoutThoughts(): ClientRequest | undefined {
     const { codec, content } = this
     const removals = codec.withoutThoughts?.(exactBody(content))
@@ -117,7 +117,7 @@ export class ClientRequest implements AnswerContext, Routed {
     return new ClientRequest(this.#incoming, { ...this.#kept, body }, { call, clock: this.#clock })
   }
 
-  /** Nobody will be sent it any more. */
+  /** Frees the content: no target will be sent it any more. */
   release(): void {
     this.#recalled = undefined
     this.#canonical = undefined

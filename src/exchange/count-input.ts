@@ -1,11 +1,11 @@
-// What providers themselves say a request is read as. Asking is free, so it needs no hold, but it takes a round trip:
-// only a client that asks for a count, or a request that does not fit otherwise, is worth it.
+// The input tokens of a request by its provider's own count. Asking is free, so it needs no hold, but it takes a round
+// trip: worth it only if a client asks for a count, or if a request does not fit otherwise.
 import type { Prepared } from './prepare.ts'
 
-/** Whoever takes longer is not waited for: there is another way to count. */
+/** A slower provider is not waited for: there is another way to count. */
 const WAIT_MS = 3_000
 
-/** Undefined where the provider does not tell, or not in time. */
+/** Undefined if the provider gives no count, or not in time. */
 export async function countAt(
   { provider, format, model, content, inputTokens }: Prepared,
   headers: ReadonlyMap<string, string>,

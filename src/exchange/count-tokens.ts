@@ -1,4 +1,4 @@
-// POST /v1/messages/count_tokens: what a request would be read as, by the provider's own count where it tells, else
+// POST /v1/messages/count_tokens: the input tokens of a request, by the provider's own count where it gives one, else
 // counted here. Costs nothing, so an exhausted budget does not refuse it; the rate limits count it.
 import { permitModel } from '../access/permit.ts'
 import { likelyInput } from '../catalog/tokens.ts'

@@ -1,4 +1,4 @@
-// `x-tollgate-dry-run: 1`: what would happen to this request, told by the code that decides, without doing it.
+// `x-tollgate-dry-run: 1`: reports what would happen to this request, by the code that decides it, without doing it.
 import type { AdmissionParts, AdmissionRequest, Forecast } from '../access/admit.ts'
 import { forecast } from '../access/admit.ts'
 import { GatewayError } from '../core/errors.ts'

@@ -1,4 +1,4 @@
-// How a request ended, as the books show it: the status that its client was given, and what went wrong.
+// How a request ended, as the books show it: the status its client was given, and what went wrong.
 import { CLIENT_GONE_STATUS, toGatewayError } from '../core/errors.ts'
 import type { Settlement } from '../ledger/ledger.ts'
 import { ClientGone } from './reply.ts'

@@ -59,7 +59,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
     return
   }
   refuseWhileAllRest(prepared)
-  // Before it is admitted: whoever revokes the key from now on finds it among what runs.
+  // Before admission, so that a revocation from now on finds this exchange among the running ones.
   const running = parts.running.begin(caller.keyId, reply)
   try {
     const admission = await admit(parts, question)
@@ -92,7 +92,7 @@ export async function exchange(parts: Parts, incoming: Incoming, reply: Reply): 
       const failure = reply.gone ?? (reply.closed.aborted ? reply.closed.reason : thrown)
       const settled = await books.settle(failure)
       question.tell(settled?.balances ?? admission.hold.balances)
-      // Who tried again by itself after a failure that has cost something would pay again.
+      // A client that retries automatically after a failure that cost something would pay again.
       throw settled === undefined || settled.costNanodollars === 0n
         ? failure
         : withoutRetry(failure)

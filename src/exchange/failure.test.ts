@@ -1,4 +1,4 @@
-// What a provider's error answer is taken for: the client's mistake, or trouble of our own account with it.
+// How a provider's error response is read: as the client's mistake, or as a problem with the operator's account.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,5 +1,5 @@
-// A provider's error answer, as ours. What it says about the request is the client's to read; what it says about our
-// account with it is ours to mend, and the client learns only that the provider failed.
+// A provider's error response as a GatewayError. What it says about the request goes to the client; what it says about
+// the operator's account is for the operator to fix, and the client learns only that the provider failed.
 import { GatewayError } from '../core/errors.ts'
 import type { UpstreamAnswer } from '../providers/provider.ts'
 import { retryAfterOf } from '../providers/retry-after.ts'
@@ -10,9 +10,9 @@ import { readJsonAnswer } from '../wire/answer-json.ts'
 import { causeOf, isForOperator, refusesThoughts } from '../wire/provider-errors.ts'
 
 const ERROR_BYTES_MAX = 1024 * 1024
-/** A day: nobody means more, and what goes on to the client must be a number of seconds. */
+/** A day: no provider means more, and the client must be given a plain number of seconds. */
 const RETRY_AFTER_SECONDS_MAX = 86_400
-/** What a provider says about the request itself. */
+/** A provider's verdict on the request itself. */
 const JUDGEMENTS = [400, 413, 422]
 /** Credentials, payment, rights, and names that do not exist. */
 const FOR_OPERATOR = [401, 402, 403, 404]
@@ -43,7 +43,7 @@ export async function readFailure(
       cause,
     })
   }
-  // A quota that is used up comes as a 429 too, and waiting does not fill it.
+  // An exhausted quota is a 429 too, but waiting does not refill it.
   if (status === 429 && !forOperator) {
     return new GatewayError('provider_rate_limited', 'the provider is rate-limiting this gateway', {
       ...retryAfter(answer, complaint),
@@ -51,7 +51,7 @@ export async function readFailure(
       cause,
     })
   }
-  // Somebody on the way gave up waiting: whoever was to answer may have worked, and bill it.
+  // Something on the way gave up waiting: the model may have worked, and the provider may bill it.
   if (status === 408 || status === 504) {
     return new GatewayError('provider_timeout', 'the provider did not answer in time', { cause })
   }

@@ -1,5 +1,5 @@
-// What costs nothing: lists, stored responses, counts of tokens. The budgets always pay for it, the rate limits count it,
-// and the books show the status it ended with.
+// Calls that cost nothing: lists, stored responses, token counts. No budget refuses them, the rate limits count them,
+// and the books show the status they ended with.
 import type { Caller } from '../access/caller.ts'
 import { refusalOf } from '../access/refusal.ts'
 import { NO_COST } from '../catalog/tokens.ts'
@@ -18,14 +18,14 @@ export type FreeParts = { readonly ledger: Ledger; readonly clock: Clock }
 export type FreeCall = {
   readonly asking: Asking
   readonly caller: Caller
-  /** Empty where the call is about no model. */
+  /** Empty if the call concerns no model. */
   readonly model: string
   readonly reply: Reply
-  /** What the work needs, found or refused without doing anything. */
+  /** For a dry run: finds what the work needs, or refuses, and changes nothing. */
   readonly look?: () => Promise<unknown>
 }
 
-/** Answers with what the work makes, if the rate limits let it through. */
+/** Answers with the result of `work`, if the rate limits let the call through. */
 export async function answerFree(
   parts: FreeParts,
   call: FreeCall,
@@ -46,7 +46,7 @@ export async function answerFree(
   await call.reply.end(body)
 }
 
-/** What would become of it, with nothing done or counted. */
+/** What would happen to the call, with nothing done or counted. */
 async function rehearse({ ledger }: FreeParts, call: FreeCall): Promise<JsonObject> {
   const outcome = await ledger.dryRun(freeAsk(call))
   if (outcome.reserved) await call.look?.()
@@ -64,7 +64,7 @@ async function admit({ ledger, clock }: FreeParts, call: FreeCall): Promise<Hold
   return outcome.holdId
 }
 
-/** What is asked of the ledger for a call that costs nothing. */
+/** What the ledger is asked to reserve for a call that costs nothing. */
 export function freeAsk({ asking, caller, model }: Omit<FreeCall, 'reply'>): Ask {
   return {
     requestId: asking.requestId,
@@ -107,6 +107,6 @@ async function settle(
     tags: {},
     attempts: [],
   })
-  // Nothing was spent, so an answer need not wait for books that cannot be written; a hold that is let go is swept later.
+  // Nothing was spent, so the answer goes out even if the books cannot be written; the abandoned hold is swept later.
   await settled.catch(() => ledger.void(holdId, 'not recorded'))
 }

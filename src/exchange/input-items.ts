@@ -62,7 +62,7 @@ const PREFIXES: ReadonlyMap<string, string> = new Map([
   ['custom_tool_call_output', 'ctco'],
 ])
 
-/** Some providers give each answer the same id; of those that share one, the first has it. */
+/** Some providers give every answer the same id: the first item keeps it, the others get a derived one. */
 function listedItems({ id, input }: Stored): readonly JsonObject[] {
   const ids = new Set<string>()
   return input.map((item, index) => {
@@ -74,7 +74,7 @@ function listedItems({ id, input }: Stored): readonly JsonObject[] {
   })
 }
 
-/** From its place: the same item has the same id on every page, and nothing more need be stored. */
+/** Derived from the item's place, so it is the same on every page and need not be stored. */
 function derivedId(item: JsonObject, place: string): string {
   const digest = createHash('sha256').update(place).digest('hex').slice(0, 26)
   return `${PREFIXES.get(itemType(item)) ?? 'item'}_${digest}`

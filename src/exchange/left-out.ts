@@ -1,10 +1,10 @@
-// What one provider refuses and others of its format take: it is left out there (the provider's own work), and named to
-// the client in the client's words.
+// Fields that one provider refuses although others of its format accept them. The provider's own code leaves them out;
+// this reports them to the client, under the client's names.
 import { clientName } from '../wire/features.ts'
 import type { ClientRequest } from './client-request.ts'
 import type { Prepared } from './prepare.ts'
 
-/** The same, telling also what the provider will leave out. */
+/** The same target, with what its provider will leave out added to `dropped`. */
 export function tellingLeftOut(request: ClientRequest, prepared: Prepared): Prepared {
   const names = leftOutOf(request, prepared)
   if (names.length === 0) return prepared

@@ -1,23 +1,23 @@
 // What was received so far, and the provider's usage once it is known: everything the bill is made from. Counts before
-// anything is passed on, so cutting a stream early saves nobody a cent.
+// anything is passed on, so cutting a stream early saves nothing.
 import type { Clock } from '../core/clock.ts'
 import type { CanonicalEvent, Usage } from '../core/events.ts'
 
 export class Meter {
   /** The provider's latest totals. */
   usage: Usage | undefined
-  /** Whether they came after everything that was written: earlier ones leave out what followed. */
+  /** Whether those totals came after all of the output: earlier ones leave out what followed. */
   isCounted = false
   /** UTF-8 bytes of everything the model wrote: text, thoughts, tool calls. */
   outputBytes = 0
-  /** How often it has searched the web, as far as that was seen. */
+  /** The web searches seen so far. */
   searches = 0
-  /** Whether the provider said that it is finished. */
+  /** Whether the provider marked its answer as complete. */
   isComplete = false
   /** When the model's first output came, in milliseconds of the monotonic clock. */
   firstOutputMs: number | undefined
 
-  /** Whether anything came of the model's work: written, or counted by the provider. */
+  /** Whether the model produced anything: received here, or counted by the provider. */
   get hasOutput(): boolean {
     return this.outputBytes > 0 || (this.usage?.outputTokens ?? 0) > 0
   }
@@ -34,7 +34,7 @@ export class Meter {
         this.#output(event.name, clock)
         break
       case 'thinking-end':
-        // A redacted thought is billed like a visible one, and its seal is all that is seen of it.
+        // A redacted thought is billed like a visible one, and only its seal is visible.
         if (event.seal?.kind === 'redacted') this.#output(event.seal.value, clock)
         break
       case 'usage':

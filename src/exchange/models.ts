@@ -45,7 +45,7 @@ export async function showModel(
   await answerFree(parts, asked, () => JSON.stringify(entryOf(model)))
 }
 
-/** Of a model that only a test key's allowlist names, nothing else is known: the sandbox plays any kind of it. */
+/** A model that only a test key's allowlist names is known by name alone: the sandbox plays it as any kind. */
 type Listed = Pick<Model, 'id' | 'targets' | 'context' | 'maxOutput'> & {
   readonly kind: ModelKind | null
 }
@@ -63,7 +63,7 @@ function modelsOf({ catalog }: ListingParts, caller: Caller): readonly Listed[] 
   ]
 }
 
-/** When a model was published is not known here; both families only ask that there is a date. */
+/** Publication dates are not known here; both families only require that there is one. */
 const CREATED = 1_700_000_000
 
 function entryOf(model: Listed): JsonObject {

@@ -1,4 +1,4 @@
-// The responses state on a real store, and the clearing away of what nobody may ask for any more.
+// The responses state backed by the store, and the purge of expired responses.
 import type { Store } from '../store/open.ts'
 import { outlast } from '../store/outlast.ts'
 import { deleteResponse, getResponse, purgeResponses, putResponses } from '../store/responses.ts'
@@ -14,7 +14,7 @@ export type ResponsesOptions = Pick<ResponsesState, 'settings'> & {
   readonly secret: string
 }
 
-/** Expired answers are not found from the moment they expire; this is only how long they still take up space. */
+/** Expired answers are not found from the moment they expire; this only bounds how long they still take up space. */
 const PURGE_EVERY_MS = 60_000
 
 export function openResponses(options: ResponsesOptions): ResponsesState & Disposable {

@@ -1,5 +1,5 @@
-// GET /v1/key and /v1/requests/{id}: what a key may know about itself. It needs no permission, and reaches nothing of
-// any other key.
+// GET /v1/key and /v1/requests/{id}: what a key may know about itself. Needs no permission, and shows nothing of any
+// other key.
 import { authenticate } from '../access/authenticate.ts'
 import type { Authenticator } from '../access/authenticate.ts'
 import type { Caller } from '../access/caller.ts'
@@ -21,7 +21,7 @@ export type OwnKeyParts = {
   readonly authenticator: Authenticator
   readonly ledger: Ledger
   catalog(): Catalog
-  /** The key's JSON form, as everyone else is shown it. */
+  /** The key's JSON, in the form used everywhere else. */
   describeKey(keyId: string): Promise<KeyJson>
   findUsage(requestId: string): Promise<UsageRow | undefined>
 }
@@ -45,7 +45,7 @@ export async function showOwnKey(parts: OwnKeyParts, asking: Asking, reply: Repl
   )
 }
 
-/** What would stop the cheapest call there can be, and with it every call that costs anything; null = nothing. */
+/** What would block the cheapest possible call, and thus every call that costs anything; null = nothing. */
 async function blockOf(
   { catalog, ledger }: OwnKeyParts,
   asking: Asking,
@@ -63,7 +63,7 @@ async function blockOf(
   return outcome.reserved ? null : refusalOf(caller, outcome)
 }
 
-/** As the ledger sees them, by the database's clock: this node's own may be wrong. */
+/** As the ledger sees them, by the database's clock: this node's clock may be wrong. */
 function figuresOf(balance: Balance): Partial<KeyJson> {
   const { spentNanodollars, heldNanodollars, remainingNanodollars, resetsAt } = balance
   return {
@@ -91,7 +91,7 @@ export async function showOwnRequest(
   await reply.end(JSON.stringify(told))
 }
 
-/** Whatever it may call: asking about itself is no use of the key. */
+/** Checks no permission and notes no use: a key that asks about itself does not count as used. */
 function callerOf({ authenticator }: OwnKeyParts, { credentials, trace }: Asking): Promise<Caller> {
   return authenticate(authenticator, credentials, trace)
 }

@@ -1,4 +1,4 @@
-// What a target is sent, and in which of the formats that its provider speaks.
+// What a target is sent, and in which of its provider's formats.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

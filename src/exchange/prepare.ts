@@ -30,11 +30,11 @@ export type Destination = {
   readonly nature?: Nature
   /** Set for a fallback, which may write less than the model whose place it takes. */
   readonly outputTokensMax?: number
-  /** Set for a fallback, which may be able to less, too. */
+  /** Set for a fallback, which may also have fewer abilities. */
   readonly lacks?: readonly Ability[]
-  /** Why it stands where it stands among the destinations. */
+  /** Why it has this place among the destinations. */
   readonly why: string
-  /** Absent where failures are part of the play, as in the sandbox. */
+  /** Absent where failures are simulated, as in the sandbox. */
   readonly breaker?: Breaker
 }
 
@@ -47,23 +47,23 @@ export type Route = {
 /** One place the request may be sent to, and how. */
 export type Prepared = Destination & {
   readonly format: UpstreamFormat
-  /** The exact input, where the provider can tell before it is asked. */
+  /** The exact input, where the provider can count it without a call. */
   readonly inputTokens: number | undefined
-  /** How often it may search the web, which costs something each time. */
+  /** How often it may search the web; each search costs something. */
   readonly searchesMax: number
-  /** It is asked to keep the prompt for long, and its format does not tell what it kept for how long. */
+  /** The request asks for long-lived cache entries, and the format does not report which writes are long-lived. */
   readonly keepsLong: boolean
-  /** The same without searches, where they cannot be paid. */
+  /** The same target without searches, for when the budgets cannot pay for them. */
   readonly withoutSearches?: Prepared
-  /** What the target is not told, by the client's names. */
+  /** What the target is not sent, under the client's names. */
   readonly dropped: readonly string[]
-  /** What it is sent, but for the limits; for counting. */
+  /** The body without the limits, for counting. */
   content(): JsonObject
   /** The body to send, with the output limit that the hold pays for. */
   encode(outputTokensMax: number | undefined): Buffer
 }
 
-/** The destinations that can be told this request, in their order; a refusal when there is none. */
+/** The destinations whose formats can express this request, in order; throws a refusal if there is none. */
 export function prepare(
   request: ClientRequest,
   destinations: readonly Destination[],
@@ -89,7 +89,7 @@ export function withoutSearches(prepared: Prepared): Prepared {
   return prepared.withoutSearches ?? prepared
 }
 
-/** The same target, told nothing of what the model thought in earlier turns; undefined = it was told nothing. */
+/** The same target without the thoughts of earlier turns; undefined = the request has none. */
 export function withoutThoughts(request: ClientRequest, target: Prepared): Prepared | undefined {
   const forgetful = request.withoutThoughts()
   if (forgetful === undefined) return undefined
@@ -101,7 +101,7 @@ export function nameOf({ provider, model }: Destination): string {
   return targetName(provider.name, model)
 }
 
-/** What a destination may be told in: the client's own words alone, else what its provider speaks, the best first. */
+/** The formats to try: the client's own alone if the provider speaks it, else all that it speaks, the best first. */
 function formatsFor(
   request: ClientRequest,
   { provider, model }: Destination,
@@ -116,7 +116,7 @@ function formatsFor(
   return isShort ? formats.toSorted(responsesLast) : formats
 }
 
-/** OpenAI writes no response that may not have so many tokens, but a chat completion. */
+/** OpenAI's responses endpoint refuses a lower output limit; its chat completions accept one. */
 const RESPONSE_TOKENS_MIN = 16
 
 function responsesLast(one: UpstreamFormat, other: UpstreamFormat): number {
@@ -163,7 +163,7 @@ function forward(request: ClientRequest, destination: Destination): Prepared {
   }
 }
 
-/** What a destination is told otherwise than the client said it. */
+/** What a destination is sent in place of the client's values. */
 function changeTo({ model, nature }: Destination, outputTokensMax?: number): RequestChange {
   return defined({ model, nature, outputTokensMax })
 }
@@ -195,7 +195,7 @@ function translate(
     ...destination,
     inputTokens: provider.countInput?.(format, content),
     searchesMax: 0,
-    // Cache marks go on in translation only to who tells lifetimes.
+    // A translation keeps cache marks only for formats that report lifetimes.
     keepsLong: false,
     dropped: [...new Set([...call.dropped, ...losses])],
     content: encoded,

@@ -1,4 +1,4 @@
-// What admission may ask about a request, its targets and their providers, and where it tells how the limits stand.
+// What admission may ask about a request, its targets and their providers, and where it reports how the limits stand.
 import type { AdmissionRequest } from '../access/admit.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Model, Target } from '../catalog/models.ts'

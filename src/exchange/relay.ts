@@ -16,9 +16,9 @@ import type { ClientRequest } from './client-request.ts'
 import type { Prepared } from './prepare.ts'
 import type { Reply } from './reply.ts'
 
-/** What an answer may weigh, and the text of a stream: a hundred long choices with probabilities stay below it. */
+/** The largest whole answer, or text of a stream. A hundred long choices with probabilities stay below it. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
-/** What may come before the first content: some providers repeat the whole request there. */
+/** The most that is kept back before the first content: some providers repeat the whole request there. */
 const HELD_CHARACTERS_MAX = 1024 * 1024
 
 export type Passage = {
@@ -27,7 +27,7 @@ export type Passage = {
   readonly books: Books
 }
 
-/** Passes on everything but the end, which is returned. A whole answer is all end. */
+/** Passes on everything but the end, which it returns. An answer that is not streamed is returned whole. */
 export function relay(answer: Answer, reply: Reply, passage: Passage): Promise<string> {
   const { stream } = passage.request.call
   return stream ? relayStream(answer, reply, passage) : relayWhole(answer, reply, passage)
@@ -39,10 +39,10 @@ async function relayStream(answer: Answer, reply: Reply, passage: Passage): Prom
   try {
     while (!stream.isComplete) {
       try {
-        // Without a name: what has one is kept for as long as the next read takes.
+        // Not put in a variable, which would keep the chunk in memory for as long as the next read takes.
         stream.read(bytesOf(await chunks.next()))
       } finally {
-        // What came at once goes on at once, and so does what came before an event that ends it all.
+        // Events that came in one chunk go out in one write, also those before an event that throws.
         if (stream.isDue) await stream.send()
       }
     }
@@ -54,7 +54,7 @@ async function relayStream(answer: Answer, reply: Reply, passage: Passage): Prom
   return stream.end()
 }
 
-/** What was read of a provider's stream, and what of that the client has been sent. */
+/** What was read of a provider's stream, and how much of it the client has been sent. */
 class PassingStream {
   readonly #target: Prepared
   readonly #reply: Reply
@@ -64,13 +64,13 @@ class PassingStream {
   readonly #decode: ReturnType<UpstreamCodec['decodeEvents']>
   readonly #voice: EventForwarder
   /**
-   * What comes before the first content is kept back: if the provider fails until then, another one takes over and nobody
-   * notices.
+   * What comes before the first content is kept back: if the provider fails by then, another takes over and the client
+   * does not notice.
    */
   #unsent = ''
-  /** Of events that told the client nothing by themselves. */
+  /** Of events that produced no text for the client. */
   #untoldCharacters = 0
-  /** Of the event that completes the answer, once it has come. */
+  /** The text of the event that completes the answer, once it has come. */
   #ending: string | undefined
 
   constructor(target: Prepared, reply: Reply, { request, books }: Passage) {
@@ -97,12 +97,12 @@ class PassingStream {
       }
       const text = this.#voice.forward(event, meaning)
       if (text === '') this.#untoldCharacters += event.raw.length
-      // A provider that ignores every limit: what was said may be repeated at the end, and what is untold may wait.
+      // A provider that ignores every limit: text may be kept to be repeated at the end, and silent events buffered.
       if (Math.max(this.#books.outputBytes, this.#untoldCharacters) > ANSWER_BYTES_MAX) {
         throw tooLong(ANSWER_BYTES_MAX)
       }
       if (isLast) {
-        // What follows is as little to anybody as if it came later.
+        // Events after the end are ignored, in this chunk as in later ones.
         this.#ending = text
         return
       }
@@ -128,7 +128,7 @@ class PassingStream {
     return this.#reply.write(text)
   }
 
-  /** What is still to be sent of a complete answer. */
+  /** The unsent rest of a complete answer. */
   end(): string {
     setTargetHeaders(this.#reply, this.#target)
     return this.#unsent + this.#ending + (this.#voice.end?.() ?? '')
@@ -144,12 +144,12 @@ function bytesOf({ done, value }: IteratorResult<Uint8Array, unknown>): Uint8Arr
   return value
 }
 
-/** More than this nobody says after the last word. */
+/** No provider sends more than this after the end of its answer. */
 const AFTERWORDS_BYTES_MAX = 64 * 1024
 
 /**
- * Nobody waits for a provider to close what it has completed; but once it has, its connection can be used again. One that
- * talks on is left.
+ * The client does not wait for the provider to close a completed stream, but once that is closed its connection can be
+ * reused. A provider that keeps sending is cut off.
  */
 async function runOut(chunks: AsyncIterator<Uint8Array>): Promise<void> {
   try {
@@ -160,7 +160,7 @@ async function runOut(chunks: AsyncIterator<Uint8Array>): Promise<void> {
     }
     await chunks.return?.()
   } catch {
-    // After the last word nothing can go wrong that matters to anybody.
+    // The answer is complete: no failure matters any more.
   }
 }
 
@@ -182,7 +182,7 @@ async function relayWhole(
     : JSON.stringify(codec.encodeResponse(events, request))
 }
 
-/** Where the formats differ, what an event means is told in the client's words. */
+/** Forwards events as they are where the formats match, and encodes their meaning in the client's format where not. */
 function voiceFor(format: UpstreamFormat, request: ClientRequest): EventForwarder {
   const { codec } = request
   if (format === codec.format) return codec.forwardEvents(request)

@@ -1,4 +1,4 @@
-// A seal opens for whom it was made, as it was made, and for nobody and nothing else.
+// A sealed text opens only under its own secret and name, and only unchanged.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,5 +1,5 @@
 // Stored answers are sealed before they leave the process: AES-256-GCM under a key derived from TOLLGATE_SECRET, bound
-// to the API key and the name they are stored under, so that a row moved to another key opens for nobody.
+// to the API key and the name they are stored under, so that a row moved to another key cannot be opened.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 import type { ResponseName } from '../store/responses.ts'

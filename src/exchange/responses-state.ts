@@ -1,6 +1,5 @@
-// What a responses client leaves with Tollgate instead of with a provider: the conversation behind a response id. It
-// belongs to the key that made it, is sealed at rest, and is forgotten after a while. Providers are told everything
-// anew each time, so it works alike for every model.
+// The conversation behind a response id, which Tollgate keeps instead of the provider. It belongs to the key that made
+// it, is sealed at rest, and expires. Providers are sent all of it each time, so it works alike for every model.
 import type { Clock } from '../core/clock.ts'
 import { GatewayError, invalidRequest, unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
@@ -24,11 +23,11 @@ export type ResponsesState = {
 export type ResponsesSettings = {
   readonly store: boolean
   readonly retentionMs: number
-  /** What any request may weigh, and one that was rebuilt no more: a chain of answers must not grow without bound. */
+  /** The size limit of any request, a rebuilt one included: a chain of answers must not grow without bound. */
   readonly bodyBytesMax: number
 }
 
-/** Where sealed answers lie; every look-up is within one key. */
+/** Where sealed answers are stored; every look-up is within one key. */
 export interface ResponseShelf {
   put(responses: readonly SealedResponse[]): Promise<void>
   get(name: ResponseName): Promise<Uint8Array | undefined>
@@ -36,13 +35,13 @@ export interface ResponseShelf {
   delete(name: ResponseName): Promise<boolean>
 }
 
-/** One request of a client and what it stands on. */
+/** A client's request, together with the conversation it continues. */
 export type Recalled = {
   /** The request with the whole conversation in it: what is admitted, sent and stored. */
   readonly body: JsonBody
   /** The request as the answer repeats it to the client. */
   readonly asked: JsonObject
-  /** What the client asked for and does not get, by the names of its fields. */
+  /** The names of the fields that ask for something the client does not get. */
   readonly dropped: readonly string[]
   /** Keeps the answer, given its end as the client will see it. Called before that end is sent. */
   remember(ending: string): Promise<void>
@@ -59,7 +58,7 @@ function forget(): Promise<void> {
 
 const DONE = Promise.resolve()
 
-/** Puts what the request refers to in its place: the conversation before it, and items by their ids. */
+/** Fills in what the request refers to: the conversation before it, and items by their ids. */
 export async function recall(
   state: ResponsesState,
   keyId: string,
@@ -69,11 +68,11 @@ export async function recall(
   const body = await rebuild(state, keyId, sent)
   const asked = store ? sent.value : { ...sent.value, store: false }
   if (asked['store'] === false) {
-    // Who leaves it out has not asked for it, although it is on by default.
+    // A client that omits `store` has not asked for it, although it is on by default.
     const dropped = sent.value['store'] === true ? ['store'] : []
     return { body, asked, dropped, remember: forget }
   }
-  // Of what the client sent only this is kept until the answer is complete.
+  // The only part of the client's request that is kept until the answer is complete.
   const { input } = body.value
   return {
     body,
@@ -83,7 +82,7 @@ export async function recall(
   }
 }
 
-/** What is kept of an answer: everything that its successor must be told, and the response as it was given. */
+/** A stored answer: the input that the next request must send again, and the response as it was given. */
 export type StoredResponse = {
   readonly id: string
   readonly input: readonly Json[]
@@ -105,12 +104,12 @@ export async function forgetResponse(state: ResponsesState, name: ResponseName):
   return isResponseId(name.id) && state.shelf.delete(name)
 }
 
-/** Beside responses the shelf holds signposts to their items, which are no responses. */
+/** The shelf also holds entries that point from an item to its response; those are not responses. */
 function isResponseId(id: string): boolean {
   return id.startsWith('resp_') && isShelfId(id)
 }
 
-/** What a successor is told first: all that was said, and the answer. */
+/** What the next request begins with: all of the input, then the answer. */
 function conversationOf({ input, response }: StoredResponse): readonly Json[] {
   return [...input, ...outputOf(response)]
 }
@@ -119,7 +118,7 @@ async function rebuild(state: ResponsesState, keyId: string, sent: JsonBody): Pr
   const { previous_response_id: previousId, input } = sent.value
   const items = input === undefined ? [] : itemsOf(input)
   const hasPrevious = previousId !== undefined && previousId !== null
-  // What is neither text nor list is refused where the rest of the request is read.
+  // Input that is neither text nor a list is refused where the rest of the request is read.
   if (items === undefined || (!hasPrevious && !items.some(isReference))) return sent
   const before = hasPrevious ? await previous(state, keyId, previousId) : []
   const now = await withReferred(state, keyId, items)
@@ -159,8 +158,8 @@ function isReference(item: Json): item is JsonObject {
 }
 
 /**
- * The items, with those in place that are named by their ids. One is looked up after the other, and each once: whoever
- * names thousands keeps nobody else from the database, and no more is put together than a request may weigh.
+ * The items, with references replaced by the items they name. Each id is looked up once, one after the other: a request
+ * that names thousands does not keep others from the database, and cannot outgrow the size limit of a request.
  */
 async function withReferred(
   state: ResponsesState,
@@ -192,7 +191,7 @@ async function withReferred(
   return now
 }
 
-/** `outputs`: of the answers that were opened already, by their ids. */
+/** `outputs`: those of the responses already opened, by response id. */
 async function referred(
   state: ResponsesState,
   { keyId, itemId }: { readonly keyId: string; readonly itemId: string },
@@ -228,7 +227,7 @@ async function keep(
     sealed: state.vault.seal(plain, { keyId, id: rowId }),
     expiresAt,
   })
-  // An item can be named by its own id, which alone does not tell the response it is in.
+  // An item can be referred to by its id alone, which does not tell which response it is in.
   const itemIds = new Set(outputOf(response).flatMap((item) => idOf(item) ?? []))
   try {
     await state.shelf.put([
@@ -261,12 +260,12 @@ async function open(state: ResponsesState, name: ResponseName): Promise<string |
   return sealed === undefined ? undefined : state.vault.open(sealed, name)
 }
 
-/** Ids are plain words; a database may refuse even to look for anything else, and it would find nothing. */
+/** Ids are printable ASCII; a database may refuse even to look for anything else, and would find nothing. */
 function isShelfId(id: string): boolean {
   return /^[\x21-\x7e]{1,300}$/.test(id)
 }
 
-/** Item ids are the provider's, and two keys may be given the same one. */
+/** Item ids come from providers, and two keys may be given the same one. */
 function shelfIdOf(keyId: string, itemId: string): string {
   return `${keyId}/${itemId}`
 }

@@ -1,4 +1,4 @@
-// What runs can be cut by key, until it has ended.
+// Running exchanges can be cut by key, until they have ended.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,9 +1,9 @@
-// The exchanges under way, by key, so that a key that is revoked gets not another byte.
+// The running exchanges by key, so that a revoked key gets no further byte.
 import { revokedKey } from '../access/unusable.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { LinkedList, type Link } from '../core/linked-list.ts'
 
-/** What can be ended before its time; whoever works for it sees that, and why. */
+/** Something that can be ended early, with a reason that those working on it can see. */
 export interface Cuttable {
   cut(why: GatewayError): void
 }
@@ -13,12 +13,12 @@ type RunningExchange = { readonly keyId: string; readonly exchange: Cuttable }
 export class Running {
   readonly #exchanges = new LinkedList<RunningExchange>()
 
-  /** To be removed when it has ended. */
+  /** The caller removes the link when the exchange has ended. */
   begin(keyId: string, exchange: Cuttable): Link<RunningExchange> {
     return this.#exchanges.add({ keyId, exchange })
   }
 
-  /** The keys for which something runs. */
+  /** The keys that have running exchanges. */
   keyIds(): readonly string[] {
     return [...new Set(this.#exchanges.members().map(({ keyId }) => keyId))]
   }

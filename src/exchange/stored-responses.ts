@@ -1,4 +1,4 @@
-// GET and DELETE /v1/responses/{id}, and the list of its input items: what a key stored, and nobody else's.
+// GET and DELETE /v1/responses/{id}, and the list of its input items: a key's own stored responses and no others.
 import { GatewayError, unsupportedParameter } from '../core/errors.ts'
 import type { ResponseName } from '../store/responses.ts'
 import type { Asking, IdentifyParts } from './asking.ts'
@@ -81,7 +81,7 @@ function notFound({ id }: ResponseName): GatewayError {
   )
 }
 
-/** The events are not kept, and a client that waits for them would take a plain answer for none. */
+/** The events are not kept, and a client that expects a stream would read a plain answer as an empty one. */
 function notStreamed(): GatewayError {
   return unsupportedParameter('stream', 'a stored response is returned whole: leave stream out')
 }

@@ -1,5 +1,5 @@
-// What the log line of a request will say, and what is counted of it. Stages add what they learn; nobody decides anything
-// by it, and no text of a prompt or an answer ever goes into it.
+// What a request's log line and its metrics report. Stages add what they learn; no decision depends on it, and it never
+// holds text of a prompt or an answer.
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Attempt } from '../ledger/ledger.ts'
 
@@ -9,7 +9,7 @@ export type Trace = {
   path?: string
   endpoint?: Endpoint
   keyId?: string
-  /** As the catalogue spells it: what a client made up never stands here. */
+  /** The catalogue's name of the model, never a text that the client made up. */
   model?: string
   target?: string
   stream?: boolean
