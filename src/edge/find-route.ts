@@ -6,6 +6,9 @@ import { ROUTES } from './routes.ts'
 
 const find = makeRouter<Handler>(ROUTES)
 
+/** OpenAI has endpoints of its own, such as compact, where only the id of a response can stand here. */
+const NO_RESPONSE = /^\/v1\/responses\/(?!resp_)/
+
 export type FoundRoute = { readonly handler: Handler; readonly path: string; readonly id: string }
 
 /** The handler of a path, and the id in it. Needs no key: a wrong path is a wrong path for everyone. */
@@ -15,7 +18,7 @@ export function findRoute(method: string, path: string): FoundRoute {
     case 'route':
       return found
     case 'other methods':
-      throw otherMethods(path, method, found.methods)
+      throw NO_RESPONSE.test(path) ? nothingAt(path) : otherMethods(path, method, found.methods)
     case 'nothing':
       throw nothingAt(path)
   }

@@ -1,0 +1,17 @@
+// A path that leads nowhere is told apart from a method that it does not take.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findRoute } from './find-route.ts'
+
+test('a response takes some methods, and what is no response is not there', () => {
+  assert.throws(() => findRoute('POST', '/v1/responses/resp_1'), {
+    code: 'method_not_allowed',
+    message: '/v1/responses/resp_1 accepts GET and DELETE, not POST',
+  })
+  for (const path of ['/v1/responses/compact', '/v1/responses/input_tokens'])
+    assert.throws(() => findRoute('POST', path), {
+      code: 'not_found',
+      message: `there is nothing at ${path}`,
+    })
+  assert.equal(findRoute('GET', '/v1/responses/mistyped').id, 'mistyped')
+})
