@@ -1,4 +1,4 @@
-// The tools that a conversation has called, whether or not it still offers them: Converse takes no calls without tools.
+// The tools that a conversation has called, whether or not it still offers them: Converse refuses calls without tools.
 import type { Conversation, Tool } from '../../core/request.ts'
 
 export function calledTools({ messages }: Conversation): Tool[] {

@@ -1,5 +1,5 @@
-// The Converse format of Amazon Bedrock, as far as a provider sees it: no client speaks it. Its stream is binary; the
-// adapter turns each frame into an event with the frame's name.
+// The provider's half of Amazon Bedrock's Converse format, which no client speaks. Its stream is binary; the adapter
+// turns each frame into an event with the frame's name.
 import { stringOf } from '../../core/json.ts'
 import type { UpstreamCodec } from '../codec.ts'
 import { decodeEvents, decodeResponse } from './events-decode.ts'

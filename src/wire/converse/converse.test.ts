@@ -1,4 +1,4 @@
-// Bedrock's Converse: what a request becomes, and what an answer means, whole and in pieces.
+// Bedrock's Converse: how requests are encoded, and how answers are decoded, whole and streamed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,5 +1,5 @@
-// Answers of Converse as canonical events. A whole answer is turned into the events that its stream would have had, so
-// that blocks are mapped once.
+// Converse answers as canonical events. A whole answer is turned into the events of the equivalent stream, so that
+// blocks are mapped in one place.
 import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -64,7 +64,7 @@ class AnswerDecoder {
   #block = -1
   #open: 'text' | 'thinking' | 'tool-call' | undefined
   #seal: Seal | undefined
-  /** Why there is no answer, where there is none: what it costs is told after that. */
+  /** Why the answer cannot be used. Kept until the usage arrives, which comes after the stop reason. */
   #unusable: string | undefined
 
   add(name: string, data: JsonObject): readonly CanonicalEvent[] {
@@ -182,7 +182,7 @@ class AnswerDecoder {
   }
 }
 
-/** Input excludes what was read from or written to a cache. Undefined when the provider did not tell both sides. */
+/** Converse excludes cache reads and writes from the input. Undefined unless both input and output are reported. */
 function decodeUsage(usage: JsonObject): Usage | undefined {
   const cachedTokens = countIn(usage, 'cacheReadInputTokens') ?? 0
   const cacheWriteTokens = countIn(usage, 'cacheWriteInputTokens') ?? 0

@@ -1,5 +1,5 @@
-// A canonical request as Converse takes it. The model stands in the address, and whether to stream does, too. What this
-// format cannot say is simply not written: `losses.ts` has told the client.
+// A canonical request as Converse expects it. The model and whether to stream are in the URL. What this format cannot
+// express is left out: `losses.ts` has already reported it.
 import assert from 'node:assert/strict'
 
 import type { JsonObject } from '../../core/json.ts'
@@ -32,7 +32,7 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
   })
 }
 
-/** The schema travels as a text. */
+/** The schema is sent as JSON text. */
 function encodeOutputConfig({ outputFormat }: Conversation): JsonObject | undefined {
   if (outputFormat?.type !== 'json-schema') return undefined
   const { name, description } = outputFormat
@@ -41,13 +41,13 @@ function encodeOutputConfig({ outputFormat }: Conversation): JsonObject | undefi
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
-/** There is no list of allowed tools here, and no way to forbid a call: the others are left out instead. */
+/** The format has no list of allowed tools and no way to forbid calls, so tools that may not be called are left out. */
 function encodeToolConfig(request: Conversation): JsonObject | undefined {
   const { toolChoice } = request
   const called = calledTools(request)
   const offered = allowedTools(request)
   if (toolChoice?.type === 'none' && called.length === 0) return undefined
-  // Calls of earlier turns are refused where no tools are offered beside them.
+  // Converse refuses calls of earlier turns when the request offers no tools.
   const told = offered.length > 0 ? offered : called
   if (told.length === 0) return undefined
   return defined({ tools: told.map(encodeTool), toolChoice: encodeToolChoice(toolChoice) })

@@ -1,9 +1,9 @@
-// How much a model behind Converse is to think: each family is told in fields of its own, and most cannot be told.
+// How much a model behind Converse should think. Each model family has its own fields for it, and most have none.
 import type { JsonObject } from '../../core/json.ts'
 import type { Conversation, Effort } from '../../core/request.ts'
 import { effortOf } from '../effort.ts'
 
-/** Undefined for models that take no such wish. */
+/** Undefined for models without such a setting. */
 export function encodeThinking({ model, reasoning }: Conversation): JsonObject | undefined {
   const effort = effortOf(reasoning)
   return effort === undefined ? undefined : fieldsOf(model)?.(effort)
@@ -22,14 +22,14 @@ function fieldsOf(model: string): ((effort: Effort) => JsonObject) | undefined {
   return model.includes('openai.gpt-oss') ? gptOssFields : undefined
 }
 
-/** High allows no output limit beside it, and without one no hold would cover the answer. */
+/** Effort `high` forbids an output limit, and without a limit no hold would cover the answer. */
 function novaFields(effort: Effort): JsonObject {
   if (effort === 'none') return { reasoningConfig: { type: 'disabled' } }
   const maxReasoningEffort = effort === 'minimal' || effort === 'low' ? 'low' : 'medium'
   return { reasoningConfig: { type: 'enabled', maxReasoningEffort } }
 }
 
-/** It cannot be kept from thinking. */
+/** Thinking cannot be turned off in gpt-oss. */
 function gptOssFields(effort: Effort): JsonObject {
   if (effort === 'medium') return { reasoning_effort: 'medium' }
   const isLittle = effort === 'none' || effort === 'minimal' || effort === 'low'

@@ -1,5 +1,5 @@
-// The messages of a conversation as Converse takes them: user and assistant by turns, the system prompt apart, results
-// of tools at the beginning of the turn that follows the calls.
+// The messages of a conversation as Converse expects them: alternating user and assistant turns, a separate system
+// prompt, and tool results at the beginning of the turn that follows the calls.
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type {
@@ -43,7 +43,7 @@ function addMessage({ results, blocks }: Turn, message: Message): void {
       results.push({
         toolResult: defined({
           toolUseId: callId(message.callId),
-          // A failure must say something, and some models take no result that does not.
+          // An error result must have content, and some models refuse any empty result.
           content: content.length === 0 ? [{ text: NO_CONTENT }] : content,
           status: message.isError === true ? 'error' : undefined,
         }),
@@ -90,12 +90,12 @@ function encodeFile({ source, name }: FilePart, index: number): JsonObject[] {
   if (source.type === 'url') return []
   const bytes = source.type === 'text' ? Buffer.from(source.text).toString('base64') : source.data
   const format = documentFormat(source) ?? 'txt'
-  // A name may hold letters, digits, single spaces, hyphens and brackets, and must be there.
+  // A name is required, and may contain only letters, digits, single spaces, hyphens and brackets.
   const title = (name ?? '').replace(/[^A-Za-z0-9 ()[\]-]+/g, '-').replace(/ {2,}/g, ' ')
   return [{ document: { format, name: title || `document-${index}`, source: { bytes } } }]
 }
 
-/** A provider takes back only the thoughts that it has sealed itself. */
+/** A provider takes back only the thoughts that it sealed itself. */
 function encodeThinking({ text, seal }: ThinkingPart): JsonObject[] {
   if (seal?.format !== 'converse') return []
   const reasoningContent =
