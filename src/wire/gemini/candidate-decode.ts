@@ -1,5 +1,5 @@
-// One candidate of a generateContent answer as canonical blocks. Parts are whole but for texts, which come in pieces;
-// signatures become seals of empty thoughts, so that clients of every format carry them back.
+// One candidate of a generateContent answer as canonical blocks. Only texts arrive in pieces; every other part is
+// whole. Signatures become seals of empty thoughts, so that clients of every format carry them back.
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
@@ -14,10 +14,10 @@ export class CandidateDecoder {
   #block = -1
   #open: 'text' | 'thinking' | undefined
   #hasCalled = false
-  /** What the piece that is being read says about citations: a text may end before its piece does. */
+  /** Citation metadata of the piece being read. Kept because a text block may end before its piece does. */
   #cited: Json | undefined
   isEnded = false
-  /** Why there is no answer, where there is none. */
+  /** Why the answer cannot be used; undefined = it can. */
   unusable: string | undefined
 
   constructor(choice: number) {
@@ -96,7 +96,7 @@ export class CandidateDecoder {
       this.unusable = reason
       return
     }
-    // Reasons are added now and then; whatever a new one means, the model has finished.
+    // New reasons appear now and then. Whatever one means, the model has finished.
     const finish = FINISH_REASONS.get(reason) ?? 'stop'
     const explanation = stringOf(message)
     this.#events.push({

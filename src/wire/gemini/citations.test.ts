@@ -1,4 +1,4 @@
-// Citations of a gemini answer: each address once, at the words it stands for.
+// Citations of a Gemini answer: each URL once, at the text it belongs to.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

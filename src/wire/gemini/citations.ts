@@ -1,12 +1,12 @@
-// Where the words of an answer come from, as generateContent tells it: addresses of spans of everything that was said so
-// far, counted in UTF-8 bytes, and told again with later pieces.
+// Citations in generateContent answers: URLs for spans of all the text so far, counted in UTF-8 bytes, and repeated
+// with later pieces.
 import type { Citation } from '../../core/events.ts'
 import type { Json } from '../../core/json.ts'
 import { isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
 
 export class Citations {
   #said = ''
-  /** Where the block that is open begins. */
+  /** Where the open block begins in the text so far. */
   #blockStart = 0
   readonly #told = new Set<string>()
 
@@ -18,10 +18,10 @@ export class Citations {
     this.#said += text
   }
 
-  /** Those of what is said already that are new and name an address, in characters of the open block. */
+  /** The new citations that have a URL and whose text has already arrived, in characters of the open block. */
   read(metadata: Json | undefined): Citation[] {
     if (!isObject(metadata)) return []
-    // Vertex AI has another name for the same list.
+    // Vertex AI uses another name for the same list.
     const sources = metadata['citationSources'] ?? metadata['citations']
     return listOf(sources).flatMap((source) => {
       const { uri, title, startIndex, endIndex } = objectOf(source)

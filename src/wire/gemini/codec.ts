@@ -1,4 +1,4 @@
-// Google's generateContent, batchEmbedContents and predict, as far as a provider sees them: no client speaks them.
+// The provider's half of Google's generateContent, batchEmbedContents and predict, which no client speaks.
 import type { UpstreamCodec } from '../codec.ts'
 import { neverStreamed } from '../embedding-answer.ts'
 import { decodeEmbeddings, encodeEmbeddings } from './embeddings.ts'

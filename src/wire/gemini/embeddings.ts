@@ -1,4 +1,4 @@
-// Embeddings as batchEmbedContents takes and gives them: one request a text, one vector a request.
+// Embeddings through batchEmbedContents: one request per text, one vector per request.
 import assert from 'node:assert/strict'
 
 import { unsupportedParameter } from '../../core/errors.ts'
@@ -21,7 +21,7 @@ export function encodeEmbeddings(request: CanonicalRequest): JsonObject {
   }
 }
 
-/** What is to be embedded; Google's tokens are not those that clients know numbers of. */
+/** The texts to embed. Token numbers are refused: clients' numbers come from other tokenizers than Google's. */
 export function textsOf(request: CanonicalRequest) {
   assert(request.kind === 'embedding')
   const { model, inputs, dimensions: outputDimensionality } = request

@@ -1,4 +1,4 @@
-// What Google says went wrong: `{error: {code, status, message, details}}`, in a body or in a stream.
+// Google's errors: `{error: {code, status, message, details}}`, in a body or in a stream.
 import type { JsonObject } from '../../core/json.ts'
 import { defined, isObject, listOf, stringOf } from '../../core/json.ts'
 import type { ProviderComplaint } from '../codec.ts'
@@ -10,7 +10,7 @@ export function decodeError(body: JsonObject): ProviderComplaint {
   const reason = details.map((detail) => stringOf(detail['reason'])).find(Boolean)
   return defined({
     message: stringOf(error['message']),
-    // The reason tells a key that is not valid from a request that is not.
+    // The reason distinguishes an invalid key from an invalid request.
     code: reason ?? stringOf(error['status']),
     type: typeof error['code'] === 'number' ? String(error['code']) : undefined,
     retryAfterSeconds: details.map(retryDelay).find((seconds) => seconds !== undefined),

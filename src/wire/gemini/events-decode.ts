@@ -1,5 +1,5 @@
-// Answers of generateContent as canonical events. Every event of a stream is an answer of its own with the next pieces;
-// there is no end mark: the answer is complete when its candidate says why it finished.
+// Answers of generateContent as canonical events. Every event of a stream is a complete JSON answer with the next
+// pieces. There is no end marker: the answer is complete when its candidate reports a finish reason.
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
@@ -69,7 +69,7 @@ class AnswerDecoder {
   }
 }
 
-/** Instead of candidates: why the prompt was not answered. */
+/** A blocked prompt has no candidates, only the reason why it was blocked. */
 function decodeRefusal(promptFeedback: Json | undefined): CanonicalEvent | undefined {
   const { blockReason, blockReasonMessage } = objectOf(promptFeedback)
   const blocked = stringOf(blockReason)

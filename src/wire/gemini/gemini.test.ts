@@ -1,4 +1,4 @@
-// Google's formats: what a request becomes, and what an answer means, whole and in pieces.
+// Google's formats: how requests are encoded, and how answers are decoded, whole and streamed.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

@@ -1,7 +1,7 @@
-// Which generation a Gemini model belongs to: they differ in how they are told to think, and in what they demand of
-// their own thoughts in a conversation.
+// Which generation a Gemini model belongs to. Generations differ in how thinking is configured, and in which of their
+// own thoughts a conversation must bring back.
 
-/** 2 for gemini-2.5-flash, 3 for gemini-3.1-pro-preview; 0 for names that do not say. */
+/** 2 for gemini-2.5-flash, 3 for gemini-3.1-pro-preview; 0 when the name does not show it. */
 export function generationOf(model: string): number {
   return Number(/(?:^|\/)gemini-(\d+)/.exec(model)?.[1] ?? 0)
 }

@@ -1,4 +1,4 @@
-// Embeddings as Vertex AI's predict takes and gives them: one instance a text, one prediction an instance.
+// Embeddings through Vertex AI's predict: one instance per text, one prediction per instance.
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined, listOf, numberOf, objectOf } from '../../core/json.ts'
@@ -10,7 +10,7 @@ export function encodePredictions(request: CanonicalRequest): JsonObject {
   const { texts, outputDimensionality } = textsOf(request)
   return {
     instances: texts.map((content) => ({ content })),
-    // A text that is too long is the client's to shorten, not cut without a word.
+    // The client must shorten a text that is too long; it is never cut silently.
     parameters: defined({ autoTruncate: false, outputDimensionality }),
   }
 }

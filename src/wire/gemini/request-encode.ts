@@ -1,5 +1,5 @@
-// A canonical request as generateContent takes it. The model stands in the address, and whether to stream does, too.
-// What this format cannot say is simply not written: `losses.ts` has told the client.
+// A canonical request as generateContent expects it. The model and whether to stream are in the URL. What this format
+// cannot express is left out: `losses.ts` has already reported it.
 import assert from 'node:assert/strict'
 
 import type { JsonObject } from '../../core/json.ts'

@@ -1,4 +1,4 @@
-// How much a Gemini model is to think: the second generation takes a number of tokens, the third a level.
+// How much a Gemini model should think: the second generation takes a number of tokens, the third a level.
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Effort } from '../../core/request.ts'
@@ -15,7 +15,7 @@ const BUDGETS: Record<Effort, number> = {
   xhigh: 24_576,
   max: 24_576,
 }
-/** The largest models cannot be kept from thinking, and may think more. */
+/** In the largest models thinking cannot be turned off, and its budget may be larger. */
 const BUDGET_MIN_PRO = 128
 const BUDGET_MAX_PRO = 32_768
 
@@ -31,11 +31,11 @@ const LEVELS: Record<Effort, string> = {
 
 export type Gemini = {
   readonly thinks: boolean
-  /** Whether it can be kept from thinking. */
+  /** Whether thinking can be turned off. */
   readonly takesDisabled: boolean
 }
 
-/** No Gemini thinks below 2.5, and no Gemma. */
+/** Gemini models before 2.5 do not think, nor does any Gemma. */
 const PLAIN = /gemini-(?:1|2\.0)|gemma/
 
 export function geminiOf({ model, nature }: Addressee): Gemini {
@@ -66,7 +66,7 @@ function isPro(model: string): boolean {
   return model.includes('-pro')
 }
 
-/** A budget outside of what a model takes is refused. */
+/** The provider refuses a budget outside the model's range. */
 function budgetWithin(model: string, tokens: number): number {
   return isPro(model)
     ? Math.max(BUDGET_MIN_PRO, Math.min(tokens, BUDGET_MAX_PRO))

@@ -1,4 +1,4 @@
-// Tools and their choice for generateContent, which knows functions only.
+// Tools and tool choice for generateContent, which supports functions only.
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Tool, ToolChoice } from '../../core/request.ts'
@@ -6,7 +6,7 @@ import { CUSTOM_TOOL_SCHEMA, describeCustomTool } from '../custom-tools.ts'
 import { allowedTools } from '../tool-choice.ts'
 import { fitToolName } from '../tool-name.ts'
 
-/** A list of allowed tools goes only with a forced call, so the others are left out instead. */
+/** generateContent accepts a list of allowed tools only with a forced call, so the other tools are left out instead. */
 export function encodeTools(request: Conversation): JsonObject[] {
   return allowedTools(request).map(encodeTool)
 }

@@ -1,5 +1,5 @@
-// The messages of a conversation as the contents of generateContent: user and model by turns, the system prompt apart,
-// results of functions at the beginning of the turn that follows the calls.
+// The messages of a conversation as the contents of generateContent: alternating user and model turns, a separate
+// system prompt, and function results at the beginning of the turn that follows the calls.
 import type { JsonObject } from '../../core/json.ts'
 import type {
   AssistantPart,
@@ -77,13 +77,13 @@ function addMessage(
     case 'tool': {
       const { number, name } = calls.get(message.callId) ?? { number: 0, name: message.callId }
       results.push({ number, part: encodeResult(message, name) })
-      // A result is text only here: images and files follow it.
+      // A result can only be text here. Its images and files follow it.
       blocks.push(...message.parts.filter(({ type }) => type !== 'text').flatMap(encodePart))
     }
   }
 }
 
-/** Results name their function and not their call, so those of one function must stand as its calls did. */
+/** A result names its function but not its call, so results of one function must be in the order of its calls. */
 function encodeTurn({ role, results, blocks }: Turn<Result>): JsonObject {
   const told = results.toSorted((one, other) => one.number - other.number)
   const parts = [...told.map(({ part }) => part), ...blocks]
@@ -106,7 +106,7 @@ function encodePart(part: UserPart): JsonObject[] {
   }
 }
 
-/** A file's name stands before it: the format has no other place for it. */
+/** A file's name precedes it as text: the format has no field for it. */
 function encodeMedia(part: ImagePart | FilePart): JsonObject[] {
   const { source } = part
   const title = 'name' in part && part.name !== undefined ? [{ text: part.name }] : []
@@ -120,12 +120,12 @@ function encodeMedia(part: ImagePart | FilePart): JsonObject[] {
   }
 }
 
-/** What is told in place of a signature that another model's calls do not have: the provider then checks none. */
+/** Sent in place of the signature that another model's call lacks: it turns the provider's check off. */
 const UNSIGNED = 'skip_thought_signature_validator'
 
 /**
- * A signature belongs to the call that follows it, or to the next one without: chat clients keep all thoughts before all
- * calls. Of a turn's calls the first one must have one since the third generation.
+ * A signature belongs to the call that follows it or, since chat clients move all thoughts before all calls, to the
+ * next unsigned one. From the third generation on, the first call of a turn must be signed.
  */
 function encodeAnswer(parts: readonly AssistantPart[], model: string): JsonObject[] {
   const encoded: JsonObject[] = []

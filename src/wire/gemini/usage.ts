@@ -1,12 +1,12 @@
-// Token counts of generateContent: the prompt includes what was read from a cache, thoughts are counted apart from the
-// answer, and a stream tells totals again and again.
+// Token counts of generateContent: the prompt includes cache reads, thoughts are counted separately from the answer,
+// and a stream repeats its totals.
 import type { Usage } from '../../core/events.ts'
 import { NO_USAGE, whereAny } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isObject, listOf } from '../../core/json.ts'
 import { countIn, readable } from '../counts.ts'
 
-/** Undefined without the prompt's count; the others are left out where they are 0. */
+/** Undefined without the prompt's count. The provider omits the other counts when they are 0. */
 export function decodeUsage(counts: JsonObject): Usage | undefined {
   const prompt = countIn(counts, 'promptTokenCount') ?? NaN
   const thoughts = countIn(counts, 'thoughtsTokenCount') ?? 0
