@@ -1,4 +1,4 @@
-// An embeddings answer, both ways. It is never streamed: each vector is one event, and the last event ends the answer.
+// An embeddings answer, decoded and encoded. Never streamed: each vector is one event, and the last event ends it.
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, numberOf, objectOf, stringOf } from '../../core/json.ts'
@@ -47,7 +47,7 @@ export function encodeResponse(
   }
 }
 
-/** As it came, but for the model's name, and in the encoding the client asked for: not every provider knows both. */
+/** Changes only the model name, and the encoding if it is not the requested one: not every provider supports both. */
 export function forwardResponse({ text, value }: JsonAnswer, answer: AnswerContext): string {
   const encoding = encodingOf(answer.body)
   const { data } = value

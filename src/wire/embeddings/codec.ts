@@ -1,4 +1,4 @@
-// Embeddings, whole. The format knows no streams, so what belongs to them cannot be asked for.
+// The embeddings codec. The format has no streams, so the streaming functions are never called.
 import type { Codec } from '../codec.ts'
 import { neverStreamed } from '../embedding-answer.ts'
 import { changeMembers } from '../json.ts'

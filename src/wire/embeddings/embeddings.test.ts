@@ -1,4 +1,4 @@
-// Embeddings: vectors survive both encodings, the client gets the one it asked for, and limits hold.
+// Embeddings: vectors survive both encodings, the client gets the one it requested, and limits hold.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-// Every field of an embeddings request that is known, and what becomes of it in translation.
+// Every known field of an embeddings request, and what translation does with it.
 import type { FieldTable } from '../fields.ts'
 
 export const EMBEDDING_FIELDS: FieldTable = {

@@ -1,5 +1,5 @@
-// An embeddings request, both ways, and what admission must know of it. The limits are the format's own: they hold for
-// every provider, so they are checked before anything is held.
+// An embeddings request, decoded and encoded, and what admission must know about it. The limits belong to the format
+// and apply to every provider, so they are checked before anything is held.
 import assert from 'node:assert/strict'
 
 import type { Call } from '../../core/call.ts'
@@ -45,7 +45,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
   }
 }
 
-/** Texts have no conversation; the same text goes the same way. */
+/** Embeddings have no conversation. The same text goes to the same target. */
 export function affinityOf(body: JsonObject): string {
   return affinityBy(undefined, [String(decodeInputs(body['input'])[0])])
 }
@@ -67,7 +67,7 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
   return defined({ model, input, encoding_format: encoding, dimensions })
 }
 
-/** How the client wants its vectors; numbers unless it says otherwise. */
+/** The encoding in which the client wants its vectors; float by default. */
 export function encodingOf(body: JsonObject): EmbeddingRequest['encoding'] {
   return optional(body['encoding_format'], 'encoding_format', expectOneOf(ENCODINGS)) ?? 'float'
 }
@@ -78,7 +78,7 @@ function decodeInputs(input: Json | undefined): readonly Input[] {
   if (!isArray(input) || input.length === 0) {
     throw invalidRequest('input', 'input must be a string, a list of strings, or token numbers')
   }
-  // A flat list of numbers is one text that was already cut into tokens, not many.
+  // A flat list of numbers is one text already split into tokens, not many texts.
   if (typeof input[0] === 'number') return [expectInput(input, 'input')]
   if (input.length > INPUTS_MAX) {
     throw invalidRequest(

@@ -1,4 +1,4 @@
-// A vector on the wire: numbers, or the same as base64 of 32-bit floats, least significant byte first.
+// A vector on the wire: numbers, or base64 of 32-bit little-endian floats.
 import type { Json } from '../../core/json.ts'
 import { isArray } from '../../core/json.ts'
 
@@ -11,7 +11,7 @@ export function encodeVector(vector: readonly number[], encoding: 'float' | 'bas
   return bytes.toString('base64')
 }
 
-/** Whatever a provider sent, asked for or not; undefined when it is no vector. */
+/** Decodes either encoding, whichever was requested; undefined when the value is not a vector. */
 export function decodeVector(value: Json | undefined): readonly number[] | undefined {
   if (isArray(value)) {
     return value.every((each) => typeof each === 'number') ? value : undefined
