@@ -161,6 +161,15 @@ describe('from the first start to a revoked key', () => {
   test('of two secrets the page tells which is used, that a third ends one, and the old one is ended early', async () => {
     await page.getByText('not used yet').waitFor({ state: 'hidden' })
     assert.equal(await page.getByText(/^last used /).count(), 2)
+    const size = page.viewportSize()
+    await page.setViewportSize({ width: 1100, height: 900 })
+    const [fact, button] = await Promise.all(
+      [page.getByText(/^works until /), page.getByRole('button', { name: 'End now' })].map((each) =>
+        each.boundingBox(),
+      ),
+    )
+    assert.ok(fact && button && button.y < fact.y + fact.height, 'what ends a secret is in its row')
+    if (size) await page.setViewportSize(size)
     await picture(page, 'journey-6-two-secrets')
     await page.getByRole('button', { name: 'Rotate secret' }).click()
     const end = `…${oldSecret.slice(-4)} stops working at once.`

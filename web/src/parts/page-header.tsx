@@ -11,12 +11,14 @@ type PageHeaderProps = {
   readonly beside?: ReactNode
   readonly about?: ReactNode
   readonly actions?: ReactNode
+  /** Below all of it, as wide as the page. */
+  readonly below?: ReactNode
 }
 
 /** From so many characters on a title is set smaller: a name may be as long as a paragraph. */
 const longTitle = 60
 
-export function PageHeader({ title, beside, about, actions }: PageHeaderProps) {
+export function PageHeader({ title, beside, about, actions, below }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Tollgate`
@@ -33,6 +35,7 @@ export function PageHeader({ title, beside, about, actions }: PageHeaderProps) {
         {about && <div className={styles['about']}>{about}</div>}
       </div>
       {actions && <div className={styles['actions']}>{actions}</div>}
+      {below && <div className={styles['below']}>{below}</div>}
     </header>
   )
 }

@@ -44,12 +44,15 @@ export function DetailHeader({ detail, model, freshness, onAction }: DetailHeade
           />
         </span>
       }
-      about={
-        <SecretFacts
-          detail={detail}
-          freshness={freshness}
-          onAction={isManager ? onAction : undefined}
-        />
+      about={<SecretFacts detail={detail} freshness={freshness} />}
+      below={
+        detail.old_secret && (
+          <TwoSecrets
+            detail={detail}
+            old={detail.old_secret}
+            onAction={isManager ? onAction : undefined}
+          />
+        )
       }
       actions={
         <>
@@ -94,25 +97,21 @@ function ManagerButtons({ detail, onAction }: ManagerButtonsProps) {
   )
 }
 
-type SecretFactsProps = Pick<DetailHeaderProps, 'detail' | 'freshness'> & {
-  readonly onAction: ((action: KeyAction) => void) | undefined
-}
+type SecretFactsProps = Pick<DetailHeaderProps, 'detail' | 'freshness'>
 
-function SecretFacts({ detail, freshness, onAction }: SecretFactsProps) {
+function SecretFacts({ detail, freshness }: SecretFactsProps) {
   const { t } = useTranslation()
   const facts = [detail.environment, detail.owner, t(`mode.${detail.mode}`)]
   return (
     <>
       <code>{detail.masked}</code> · {facts.filter((fact) => fact !== null).join(' · ')} {freshness}
-      {detail.old_secret && (
-        <TwoSecrets detail={detail} old={detail.old_secret} onAction={onAction} />
-      )}
     </>
   )
 }
 
-type TwoSecretsProps = Omit<SecretFactsProps, 'freshness'> & {
+type TwoSecretsProps = Pick<DetailHeaderProps, 'detail'> & {
   readonly old: NonNullable<KeyDetail['old_secret']>
+  readonly onAction: ((action: KeyAction) => void) | undefined
 }
 
 /** Which of them is used: when nobody calls with the old one any more, it can be ended. */
@@ -133,13 +132,15 @@ function TwoSecrets({ detail, old, onAction }: TwoSecretsProps) {
         <dd>
           <code>{old.masked}</code>{' '}
           <LastUse at={old.last_used_at} never={t('detail.oldSecretUnused')} />{' '}
-          <span>{t('detail.oldSecretUntil', { moment: format.dateTime(old.valid_until) })}</span>{' '}
-          {onAction && (
+          <span>{t('detail.oldSecretUntil', { moment: format.dateTime(old.valid_until) })}</span>
+        </dd>
+        {onAction && (
+          <dd>
             <Button size="compact-xs" variant="default" onClick={() => onAction('end-overlap')}>
               {t('detail.endNow')}
             </Button>
-          )}
-        </dd>
+          </dd>
+        )}
       </div>
     </dl>
   )
