@@ -86,6 +86,19 @@ describe('the overview of keys', () => {
     await context.close()
   })
 
+  test('a table that is wider than the screen shows where more of it is', async () => {
+    await page.setViewportSize({ width: 1024, height: 900 })
+    await desk.open('/settings/api-access')
+    const hiding = (side: string) => page.locator(`[data-hidden="${side}"]`).waitFor()
+    await hiding('end')
+    await page
+      .getByRole('table')
+      .evaluate(({ parentElement }) => parentElement?.scrollTo({ left: 10_000 }))
+    await hiding('start')
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await hiding('none')
+  })
+
   test('the frame is edited from its card', async () => {
     await desk.open('/settings/api-access')
     await page.getByRole('button', { name: 'Edit frame' }).click()

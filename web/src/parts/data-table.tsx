@@ -3,6 +3,7 @@ import { NativeSelect, Skeleton } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { SortDownIcon, SortIcon, SortUpIcon } from './icons.tsx'
+import { useHiddenSides } from './use-hidden-sides.ts'
 import styles from './data-table.module.css'
 
 export type Order = 'asc' | 'desc'
@@ -48,11 +49,16 @@ export function DataTable<Row, Key extends string>(props: DataTableProps<Row, Ke
   const { caption, columns, rows, rowKey, isSelected, isFetching = false, total } = props
   const { isDense = false } = props
   const { t } = useTranslation()
+  const { ref, hidden } = useHiddenSides()
   return (
-    <div className={styles['frame']} aria-busy={rows === undefined || isFetching}>
+    <div
+      className={styles['frame']}
+      aria-busy={rows === undefined || isFetching}
+      data-hidden={hidden}
+    >
       {isFetching && rows && <div className={styles['progress']} />}
       <SortSelect {...props} />
-      <div className={styles['scroll']}>
+      <div ref={ref} className={styles['scroll']}>
         <table className={styles['table']} data-dense={isDense} role="table">
           <caption>{caption}</caption>
           <thead role="rowgroup">
