@@ -42,8 +42,8 @@ function pairOf(
 ): Pick<ChangeLine, 'before' | 'after'> {
   if (!Array.isArray(before) || !Array.isArray(after))
     return {
-      before: meansNothing(field, before) ? '' : wordOf(field, before, words),
-      after: wordOf(field, after, words),
+      before: meansNothing(field, before) ? '' : valueWord(field, before, words),
+      after: valueWord(field, after, words),
     }
   const word = (item: unknown): string => itemWord(field, item, words)
   const gone = before.filter((item) => !after.includes(item)).map((item) => `−${word(item)}`)
@@ -78,7 +78,7 @@ function isAbsent(value: unknown): boolean {
   return value === null || value === undefined || value === ''
 }
 
-function wordOf(field: string, value: unknown, words: Words): string {
+export function valueWord(field: string, value: unknown, words: Words): string {
   const { t, format } = words
   if (isAbsent(value)) return absenceOf(field, words)
   if (Array.isArray(value)) {

@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from '../../i18n/use-translation.ts'
-import type { BulkAction } from './bulk-dialog.tsx'
+import type { BulkAction } from './bulk-change.ts'
 import type { Selection } from './selection.ts'
 import styles from './bulk-bar.module.css'
 

@@ -1,35 +1,25 @@
-// One change of many keys: names every key, and afterwards says for each that failed why.
+// One change of many keys: names every key and what it has now, and afterwards says for each that failed why.
 import { Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { amountProblem, readAmount } from '../../i18n/typed-numbers.ts'
-import type { Separators } from '../../i18n/typed-numbers.ts'
 import { said } from '../../i18n/said.ts'
-import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { useWords } from '../../i18n/use-words.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import type { BodyOf } from '../../../../src/admin/contract/route.ts'
 import { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
 import { call } from '../../api.ts'
+import { ChangeList } from '../../parts/change-list.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { modelsQuery } from '../../queries.ts'
 import { useAttempt } from '../../use-attempt.ts'
+import { bulkChangeOf, bulkWords } from './bulk-change.ts'
+import type { BulkAction, BulkChange } from './bulk-change.ts'
 import { budgetWarning } from './form/budget-warning.ts'
 import { useRefreshKeys } from './key-in-brief.ts'
 import styles from './bulk-bar.module.css'
-
-export type BulkAction =
-  | 'pause'
-  | 'resume'
-  | 'add_models'
-  | 'remove_models'
-  | 'budget'
-  | 'expiry'
-  | 'tag'
-  | 'revoke'
 
 type BulkDialogProps = {
   readonly action: BulkAction
@@ -38,17 +28,16 @@ type BulkDialogProps = {
   readonly onDone: () => void
 }
 
-type Change = BodyOf<typeof keyRoutes.changeKeys>['change']
-
 export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
-  const { t } = useTranslation()
-  const { separators } = useFormat()
+  const words = useWords()
+  const { t } = words
   const refresh = useRefreshKeys()
   const [value, setValue] = useState<readonly string[]>([])
   const attempt = useAttempt()
-  const change = changeOf(action, value, separators)
+  const change = bulkChangeOf(action, value, words.format.separators)
+  const { line, each } = bulkWords(action, keys, { change, words })
   const apply = useMutation({
-    mutationFn: (asked: Change) =>
+    mutationFn: (asked: BulkChange) =>
       call(keyRoutes.changeKeys, {
         body: { ids: keys.map(({ id }) => id), change: asked },
         idempotencyKey: attempt.keyFor(asked),
@@ -72,10 +61,14 @@ export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
       onCancel={onClose}
     >
       <BulkValue action={action} value={value} onChange={setValue} />
+      <ChangeList lines={[line]} />
       <ul className={styles['names']}>
-        {keys.map((key) => (
-          <li key={key.id}>
-            {key.name} <small>{key.masked}</small>
+        {keys.map((key, index) => (
+          <li key={key.id} className={styles['key']}>
+            <span>
+              {key.name} <small>{key.masked}</small>
+            </span>
+            {each && <small>{each[index]}</small>}
           </li>
         ))}
       </ul>
@@ -122,38 +115,6 @@ function BulkValue({ action, value, onChange }: BulkValueProps) {
       onChange={({ currentTarget }) => onChange([currentTarget.value])}
     />
   )
-}
-
-/** What to ask for; undefined while something is missing. */
-function changeOf(
-  action: BulkAction,
-  value: readonly string[],
-  separators: Separators,
-): Change | undefined {
-  const [text = ''] = value.map((each) => each.trim())
-  const update = (settings: Extract<Change, { action: 'update' }>['settings']): Change => ({
-    action: 'update',
-    settings,
-  })
-  switch (action) {
-    case 'pause':
-    case 'resume':
-      return { action }
-    case 'revoke':
-      return text === '' ? undefined : { action, reason: text }
-    case 'add_models':
-      return value.length === 0 ? undefined : update({ add_models: [...value] })
-    case 'remove_models':
-      return value.length === 0 ? undefined : update({ remove_models: [...value] })
-    case 'budget': {
-      const amount = readAmount(text, separators)
-      return amount === undefined ? undefined : update({ budget: amount })
-    }
-    case 'expiry':
-      return text === '' ? undefined : update({ expires_at: `${text}T23:59:59Z` })
-    case 'tag':
-      return text === '' ? undefined : update({ add_tags: [text] })
-  }
 }
 
 type Results = Awaited<ReturnType<typeof call<typeof keyRoutes.changeKeys>>>['results']
