@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page, Request } from 'playwright-core'
 import {
+  administrator,
   becomeAdministrator,
   callModel,
   openWebStage,
@@ -191,10 +192,8 @@ describe('from the first start to a revoked key', () => {
     await dialog.getByLabel(/^It is in use/).fill('billing production')
     await picture(page, 'journey-7-revoke')
     await button.click()
-    await page
-      .getByText(/^Revoked /)
-      .first()
-      .waitFor()
+    await page.getByText(new RegExp(`^Revoked .+ by ${administrator.email}$`)).waitFor()
+    await page.getByText('no longer needed').waitFor()
     const answer = await ask(secret, 'Hello')
     assert.deepEqual(await refusal(answer), { status: 401, code: 'revoked_api_key' })
     await picture(page, 'journey-8-revoked')

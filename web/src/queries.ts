@@ -1,5 +1,6 @@
 // What the pages ask for, and under which name the answer is kept. A change invalidates ['keys'] or ['frame'].
 import { queryOptions, keepPreviousData } from '@tanstack/react-query'
+import { auditRoutes } from '../../src/admin/contract/audit.ts'
 import { frameRoutes } from '../../src/admin/contract/frame.ts'
 import { keyRoutes } from '../../src/admin/contract/keys.ts'
 import type { KeyQuery } from '../../src/admin/contract/keys.ts'
@@ -33,6 +34,17 @@ export const limitsQuery = (id: string, model: string | undefined) =>
       call(keyRoutes.readLimits, { params: { id }, query: { model }, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: soonMs,
+  })
+
+/** The entry of the record that tells who revoked a key. */
+export const revocationQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['keys', 'revocation', id],
+    queryFn: async ({ signal }) => {
+      const query = { subject_id: id, action: 'key.revoke', outcome: 'done', limit: 1 } as const
+      const { entries } = await call(auditRoutes.listAudit, { query, signal })
+      return entries[0] ?? null
+    },
   })
 
 export const frameQuery = queryOptions({

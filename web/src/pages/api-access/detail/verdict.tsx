@@ -10,7 +10,7 @@ import { CallRefusal } from '../../../parts/call-refusal.tsx'
 import { ErrorAlert } from '../../../parts/error-alert.tsx'
 import { Loading } from '../../../parts/loading.tsx'
 import { Notice } from '../../../parts/notice.tsx'
-import { limitsQuery } from '../../../queries.ts'
+import { limitsQuery, revocationQuery } from '../../../queries.ts'
 import { useSession } from '../../../session.ts'
 import type { TabProps } from './detail.tsx'
 import styles from './detail.module.css'
@@ -115,10 +115,16 @@ function remedyOf({ blocked_by: blocked }: VerdictAnswer) {
 
 function Revoked({ detail }: Pick<TabProps, 'detail'>) {
   const { t } = useTranslation()
+  const { may } = useSession()
   const format = useFormat()
+  const revocation = useQuery({ ...revocationQuery(detail.id), enabled: may('audit:read') })
+  const actor = revocation.data?.actor
   const when = detail.revoked_at ? format.dateTime(detail.revoked_at) : ''
   return (
-    <Notice tone="bad" title={t('verdict.revoked', { when })}>
+    <Notice
+      tone="bad"
+      title={actor ? t('verdict.revokedBy', { when, actor }) : t('verdict.revoked', { when })}
+    >
       {detail.revoked_reason}
     </Notice>
   )
