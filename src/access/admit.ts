@@ -1,5 +1,5 @@
 // The last gate before a provider is called: the worst case of a request, held on the key and on the frame. Returns
-// only with a committed hold; everything else is a refusal in words.
+// only with a committed hold; otherwise throws a refusal that explains itself.
 import type { Model, Target } from '../catalog/models.ts'
 import { countedBound, likelyInput, recountedBound, worstCase } from '../catalog/tokens.ts'
 import type { Call } from '../core/call.ts'
@@ -21,7 +21,7 @@ export type Admission = {
   readonly hold: Reserved
   /** Whether the hold pays for the searches that targets may run. */
   readonly maySearch: boolean
-  /** What the hold assumes that the model reads, and why. */
+  /** The input the hold assumes, and what that bound rests on. */
   readonly inputTokens: number
   readonly basis: Basis
   /** The limit that must be sent upstream; undefined where there is no output to pay for. */
@@ -36,15 +36,15 @@ export type AdmissionRequest = {
   readonly call: Call
   /** The request's texts, for counting them when their bytes alone bound the input too loosely. */
   texts(): readonly string[]
-  /** Whether the request can be sent to a target of its model: some cannot be told what it says. */
+  /** Whether the request can be sent to a target of its model: some formats cannot express it. */
   mayReach(target: Target): boolean
   /** A target's exact input, where it is known. */
   inputTokensOf(target: Target): number | undefined
-  /** How often it may search the web at a target. */
+  /** How many web searches the request may make at a target. */
   searchesMaxOf(target: Target): number
-  /** Told how the limits stand when the request is refused. */
+  /** Reports how the limits stand when the request is refused. */
   tell(balances: Balances): void
-  /** What the targets' providers count, as far as they tell: a round trip, and only worth it where little is left. */
+  /** The counts of those providers that give one: a round trip, worth it only where little is left. */
   countAtTargets(): Promise<(target: Target) => number | undefined>
   /** Aborted when the client has gone. */
   readonly closed: AbortSignal
@@ -106,8 +106,8 @@ function worstCaseOf({ worstCase: worst }: Ask, outcome: Reserved | Refused): Na
 }
 
 /**
- * Asks once with the input bounded by its bytes, and once more with its texts counted when that does not fit, and
- * without searches where a smaller answer would do.
+ * Asks the ledger with the input bounded by its bytes. If that does not fit, asks once more with its texts counted, and
+ * without searches if the key accepts a smaller answer.
  */
 async function ledgerSays(
   { ledger, tokenizer, raisedBounds }: AdmissionParts,
@@ -121,9 +121,9 @@ async function ledgerSays(
   }
   const { unbounded, fetched } = request.call.input
   const [texts, countedAt] = await Promise.all([
-    // What nothing but the window bounds is bounded by it however few its words are.
+    // Input that only the context window bounds stays so bounded, however few texts it has.
     unbounded ? undefined : tokenizer.count(request.texts()),
-    // A page was counted, and a book is read: whoever owns the address may change what is there in between.
+    // The owner of an address may serve a page to the count and a book to the model.
     fetched ? undefined : request.countAtTargets(),
   ])
   const maySearch = request.caller.whenTight === 'refuse'
@@ -134,7 +134,7 @@ async function ledgerSays(
 
 type Bounded = {
   readonly ask: Ask
-  /** What it assumes that the model reads. */
+  /** The input it assumes. */
   readonly inputTokens: number
 }
 
@@ -146,20 +146,20 @@ type Said = Bounded & {
 
 type Recount = {
   readonly maySearch: boolean
-  /** Undefined when nobody could count them: then their bytes still bound them. */
+  /** Undefined if they could not be counted: then their bytes still bound them. */
   readonly texts: Count | undefined
-  /** Undefined when nobody's count would hold. */
+  /** Undefined where no provider's count would be reliable. */
   readonly countedAt: ((target: Target) => number | undefined) | undefined
 }
 
-/** What is asked of the ledger: with the input bounded by its bytes, or by its texts once they are counted. */
+/** The request to the ledger, with the input bounded by its bytes, or by its texts once they are counted. */
 function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: Recount): Bounded {
   const { caller, model, call } = request
   const costs = worstCase({
     model,
     input: call.input,
     output: call.output,
-    // A test key has the limits of a live one, and reaches none of the targets.
+    // A test key has the limits of a live one, but reaches none of the targets.
     ...(caller.mode === 'live' && { mayReach: (target) => request.mayReach(target) }),
     searchesMaxOf: (target) => (recount?.maySearch === false ? 0 : request.searchesMaxOf(target)),
     raiseOf: (target) => raisedBounds.factorOf(target, 'bytes'),
@@ -189,7 +189,7 @@ function askOf(request: AdmissionRequest, raisedBounds: RaisedBounds, recount?: 
   return { ask, inputTokens }
 }
 
-/** What somebody's count bounds the input by; undefined = nobody could count. */
+/** The input bound by a provider's count, else by the tokenizer's; undefined = there is no count. */
 function countedTokens(
   { model, call }: AdmissionRequest,
   { countedAt, texts }: Recount,
@@ -201,12 +201,12 @@ function countedTokens(
   return recountedBound(call.input, texts.most, { kind: model.kind, window: target })
 }
 
-/** Tokens per minute go by what is likely; of what bytes tell nothing about, only the bound is known. */
+/** Tokens per minute go by the likely count; where bytes do not tell, only the bound is known. */
 function likelyTokensOf({ input }: Call, bound: number, recount: Recount | undefined): number {
   return input.unbounded ? bound : Math.min(likelyInput(input, recount?.texts?.likely), bound)
 }
 
-/** Where every target tells its exact input there is nothing to count again. */
+/** If the exact input is known for every target, there is nothing to recount. */
 function isExact(request: AdmissionRequest): boolean {
   const { caller, model } = request
   const isKnown = (target: Target): boolean =>

@@ -1,4 +1,4 @@
-// Which header counts, what each wrong one is answered, and that a bad secret never reaches the look-up.
+// Which header counts, how each wrong one is refused, and that a bad secret never reaches the look-up.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,5 +1,5 @@
-// From a request's headers to the key that calls, or a 401 that names what is wrong. Reads the one header that the
-// endpoint's family uses; whatever else is there is ignored.
+// From a request's headers to the calling key, or a 401 that names what is wrong. Reads only the header that the
+// endpoint's family uses; other credentials are ignored.
 import type { Clock } from '../core/clock.ts'
 import type { Family } from '../core/endpoints.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -12,7 +12,7 @@ export type Authenticator = {
   /** Whether messages-style endpoints take a Bearer key too (`auth.messages_bearer`). */
   messagesBearer(): boolean
   findBySecretHash(hash: string): Promise<Caller | undefined> | Caller
-  /** What was found before may no longer hold. */
+  /** Drops what was found before, which may be out of date. */
   forget(): void
 }
 
@@ -34,13 +34,13 @@ export async function authenticate(
   const now = authenticator.clock.now()
   const isOver = (caller?.secretValidUntil ?? Infinity) <= now
   if (caller === undefined || isOver) throw unknownKey()
-  // Whoever asks why a key was refused looks for its id in the log.
+  // Also for a refused key: its id in the log helps to find out why.
   trace.keyId = caller.keyId
   assertUsable(caller, now)
   return caller
 }
 
-/** A key that exists but may not be used says why: its owner must know what to do. */
+/** If a key exists but may not be used, the error says why: its owner must know what to do. */
 function assertUsable(caller: Caller, now: number): void {
   if (caller.status === 'revoked') throw revokedKey()
   if (caller.expiresAt !== null && caller.expiresAt <= now) throw expiredKey()

@@ -1,5 +1,5 @@
-// Who is calling: an external key as far as a request needs to know it, read from the store. A plain value, made once
-// and passed forward.
+// Who is calling: as much of an external key as a request needs, read from the store. A plain value, made once and
+// passed forward.
 import type { Endpoint } from '../core/endpoints.ts'
 import type { KeyMode } from '../core/secret.ts'
 import { findKey, findKeyBySecretHash, type Key } from '../store/keys.ts'
@@ -14,11 +14,11 @@ export type Caller = {
   readonly expiresAt: number | null
   /** When the secret it called with stops working, after a rotation; null = it is the newest one. */
   readonly secretValidUntil: number | null
-  /** Of the secret it called with, while two open the key: somebody waits for the old one to be idle. */
+  /** The hash of the secret it called with, during a rotation: the operator waits for the old secret to fall idle. */
   readonly secretHash: string | null
   readonly models: ReadonlySet<string>
   readonly permissions: ReadonlySet<Endpoint>
-  /** Compared by the ledger when it reserves, so that a change of the key is never overtaken by a request. */
+  /** Compared by the ledger when it reserves, so that no request passes with settings that have since changed. */
   readonly allowVersion: number
   readonly whenTight: 'cap' | 'refuse'
 }
@@ -30,7 +30,7 @@ export async function loadCaller(store: Store, secretHash: string): Promise<Call
   return callerOf(key, { secretValidUntil, secretHash: isRotating ? secretHash : null })
 }
 
-/** A key that calls without a secret, because a person tries it out. */
+/** A key used without its secret, because an administrator tries it out. */
 export async function callerOfKey(store: Store, keyId: string): Promise<Caller> {
   return callerOf(await findKey(store, keyId), { secretValidUntil: null, secretHash: null })
 }
@@ -40,7 +40,7 @@ function callerOf(key: Key, secret: Pick<Caller, 'secretValidUntil' | 'secretHas
     keyId: key.id,
     name: key.name,
     mode: key.mode,
-    // Whether it has expired is a question of the time of each request, not of this look-up.
+    // Expiry depends on the time of each request, not of this look-up.
     status: key.status === 'expired' ? 'active' : key.status,
     expiresAt: key.expiresAt,
     ...secret,

@@ -1,4 +1,4 @@
-// Keys from memory: asked once, forgotten at once, and never put back by a look-up that began before the change.
+// Keys in memory: looked up once, forgotten at once, and never put back by a look-up that began before the change.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

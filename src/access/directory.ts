@@ -1,15 +1,15 @@
-// The keys that call, from memory: a bounded copy of what the store knows, dropped at once when the store changes.
+// The calling keys, in memory: a bounded copy of what the store has, dropped at once when the store changes.
 import type { Caller } from './caller.ts'
 
 const ENTRIES_MAX = 100_000
-/** Secrets nobody has are remembered for a moment, so that guessing does not reach the database each time. */
+/** Unknown secrets are remembered for a while, so that repeated guesses do not reach the database each time. */
 const UNKNOWN_MAX = 10_000
 
 export class KeyDirectory {
   readonly #load: (hash: string) => Promise<Caller | undefined>
   readonly #callers = new Map<string, Caller>()
   readonly #unknown = new Set<string>()
-  /** Grows with every change, so that a look-up that began before one does not put back what it saw. */
+  /** Grows with every change, so that a look-up that began before a change does not put back what it read. */
   #version = 0
 
   constructor(load: (hash: string) => Promise<Caller | undefined>) {
@@ -20,7 +20,7 @@ export class KeyDirectory {
     return this.#callers.get(hash) ?? this.#find(hash)
   }
 
-  /** Something in the store changed: what is remembered may no longer hold. */
+  /** Something in the store changed: what is remembered may be out of date. */
   forget(): void {
     this.#version++
     this.#callers.clear()

@@ -1,5 +1,5 @@
-// When each key, and of two secrets each, was last used, gathered and written every few seconds: for people who look for
-// what nobody needs, not worth a write per request.
+// When each key was last used, and each of its secrets during a rotation. Gathered, and written every few seconds: it
+// helps people find unused keys, and is not worth a write per request.
 import type { Clock } from '../core/clock.ts'
 import type { Used } from '../store/last-use.ts'
 import type { Caller } from './caller.ts'
@@ -39,7 +39,7 @@ export class LastUse {
     try {
       await this.#write(used)
     } catch {
-      // The database is away. The keys that are used will be used again; the others lose a few seconds.
+      // The database is away. Keys in use will be noted again; for the others the time is a few seconds too early.
     }
   }
 }

@@ -1,4 +1,4 @@
-// Endpoints and models: what is not allowed and what does not exist get one answer, and the closest name is told.
+// Endpoints and models: what is not allowed and what does not exist get one answer, which names the closest match.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -17,7 +17,7 @@ export function permitEndpoint(caller: Caller, endpoint: Endpoint): void {
   )
 }
 
-/** The model a call asks for, if the key may call it and it is fit for what the call needs. */
+/** The model a call asks for, if the key may call it and it has the abilities the call needs. */
 export function permitModel(
   catalog: Catalog,
   caller: Caller,
@@ -42,7 +42,7 @@ export function permitModel(
   return model
 }
 
-/** Of a key without permissions, wherever it would ask. */
+/** The refusal of a key without permissions, at any endpoint. */
 export function noEndpointAllowed(): GatewayError {
   return new GatewayError(
     'endpoint_not_allowed',
@@ -50,7 +50,7 @@ export function noEndpointAllowed(): GatewayError {
   )
 }
 
-/** Of a key with an empty allowlist, whatever it would ask. */
+/** The refusal of a key with an empty allowlist, for any model. */
 export function noModelAllowed(): GatewayError {
   return new GatewayError(
     'model_not_allowed',
@@ -58,7 +58,7 @@ export function noModelAllowed(): GatewayError {
   )
 }
 
-/** What refuses a key whatever model it asks for, because none of its own is there; undefined = one can be called. */
+/** The refusal of a key none of whose models can be called; undefined = at least one can. */
 export function noModelCallable(catalog: Catalog, caller: Caller): GatewayError | undefined {
   if (caller.models.size === 0) return noModelAllowed()
   // The sandbox plays whatever a test key may call.
@@ -72,7 +72,7 @@ export function noModelCallable(catalog: Catalog, caller: Caller): GatewayError 
   )
 }
 
-/** No model has a longer name, so nothing after that tells two apart. */
+/** No model has a longer name, so the rest cannot matter. */
 const NAME_CHARACTERS = 200
 
 function modelNotAllowed(caller: Caller, asked: string): GatewayError {
@@ -89,7 +89,7 @@ function modelNotAllowed(caller: Caller, asked: string): GatewayError {
   )
 }
 
-/** A test key's models need not exist where it is used: the sandbox plays whatever the key may call, as far as it can. */
+/** A test key's models need not exist on this gateway: the sandbox plays what the key may call, as far as it can. */
 function rehearsed(id: string, kind: ModelKind, listed: Model | undefined): Model {
   if (listed?.available) return listed
   const target = sandboxTarget(id)

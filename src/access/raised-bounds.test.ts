@@ -1,4 +1,4 @@
-// A bound that fell short is raised by what it lacked, and by requests under way together only once.
+// A bound that fell short is raised by what it lacked, and only once for requests that run at the same time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

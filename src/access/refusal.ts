@@ -1,4 +1,4 @@
-// What the ledger refuses, in words for the caller: which limit, how much, until when, and what would help.
+// The ledger's refusals as errors for the caller: which limit, how much, until when, and what would help.
 import { AssertionError } from 'node:assert'
 
 import { GatewayError } from '../core/errors.ts'
@@ -8,7 +8,7 @@ import type { Refused, Shortage } from '../ledger/ledger.ts'
 import type { Caller } from './caller.ts'
 import { expiredKey, pausedKey, revokedKey } from './unusable.ts'
 
-/** Throws where the answer is not to refuse but to begin anew (`StaleKey`). */
+/** Throws `StaleKey` where the request must be started again rather than refused. */
 export function refusalOf(caller: Caller, refused: Refused): GatewayError {
   switch (refused.reason) {
     case 'budget':
@@ -31,7 +31,7 @@ export function refusalOf(caller: Caller, refused: Refused): GatewayError {
       )
     case 'abandoned':
     case 'recount':
-      // Nobody is left to be told the one, and the other is answered by counting, once.
+      // For an abandoned request there is no client left to answer, and a recount is done, once, before this is called.
       throw new AssertionError({ message: `the ledger refused with "${refused.reason}"` })
   }
 }
@@ -100,7 +100,7 @@ function statusRefused(status: (Refused & { reason: 'key_status' })['status']): 
   }
 }
 
-/** The key was changed after it was looked up: whoever can begins anew with what it is now. */
+/** The key was changed after it was looked up: callers that can start again with its new settings do so. */
 export class StaleKey extends GatewayError {
   constructor() {
     super(
@@ -115,7 +115,7 @@ function scopeName(caller: Caller, shortage: Shortage): string {
   return shortage.scope === 'key' ? `the key "${caller.name}"` : 'the frame above all keys'
 }
 
-/** Making one takes longer than everything else about a refusal. */
+/** Made once: constructing it takes longer than the rest of a refusal. */
 const MOMENT = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
   month: 'short',

@@ -1,4 +1,4 @@
-// A caller that may nothing yet: tests say what they need of it.
+// A caller without any rights, to which each test adds what it needs.
 import type { Caller } from './caller.ts'
 
 export const SAMPLE_CALLER: Caller = {

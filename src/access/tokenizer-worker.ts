@@ -1,4 +1,4 @@
-// The thread in which texts are counted: vocabularies take a third of a second to load and long texts take time, and
+// The thread that counts tokens: vocabularies take a third of a second to load and long texts take time to count, and
 // neither may hold up a stream.
 import { parentPort } from 'node:worker_threads'
 
@@ -11,16 +11,16 @@ export type CountReply = Count & { readonly id: number }
 export type Count = {
   /** By the newer vocabulary. */
   readonly likely: number
-  /** By the one that makes more of it. The older one, which embeddings use, makes four times as much of some scripts. */
+  /** By whichever gives more. The older one, which embeddings use, gives four times as many tokens for some scripts. */
   readonly most: number
 }
 
-/** The tokenizer's time grows with the square of a run without spaces, so texts are cut; that only adds tokens. */
+/** The tokenizer's time grows with the square of a run without spaces, so texts are cut. Cutting only adds tokens. */
 const PIECE_CHARACTERS = 512
-/** Texts of clients may contain anything: what looks like a special token is text. */
+/** Clients may send anything: what looks like a special token is counted as text. */
 const AS_TEXT = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() }
 
-/** Both make nearly the same of it. */
+/** For ASCII both vocabularies give nearly the same count. */
 const ASCII = /^[\0-\x7f]*$/
 
 parentPort?.on('message', ({ id, texts }: CountRequest) => {

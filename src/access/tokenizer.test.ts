@@ -6,7 +6,7 @@ import { countTokens as countOlder } from 'gpt-tokenizer/encoding/cl100k_base'
 
 import { Tokenizer } from './tokenizer.ts'
 
-// A machine that does much else may take long to start the thread.
+// A busy machine may take long to start the thread.
 const tokenizer = new Tokenizer({ countMsMax: 120_000 })
 after(() => tokenizer.close())
 

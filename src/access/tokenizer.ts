@@ -1,5 +1,5 @@
-// Counts tokens with a real tokenizer, in a thread of its own that starts when it is first needed. A count is worth a
-// moment and no more: what takes longer, is too large, or breaks the thread is left uncounted, and its bytes bound it.
+// Counts tokens with a real tokenizer, in a thread that starts when it is first needed. A count is worth only a short
+// wait: what takes longer, is too large, or breaks the thread is left uncounted, and its bytes bound it.
 import { Worker } from 'node:worker_threads'
 
 import { moduleBeside } from '../core/module-beside.ts'
@@ -20,7 +20,7 @@ export class Tokenizer {
     this.#countMsMax = countMsMax
   }
 
-  /** How many tokens these texts are; undefined when that cannot be told in time. */
+  /** How many tokens these texts have; undefined if they cannot be counted in time. */
   async count(texts: readonly string[]): Promise<Count | undefined> {
     const characters = texts.reduce((sum, text) => sum + text.length, 0)
     if (characters > CHARACTERS_MAX || this.#waiting.size >= WAITING_MAX) return undefined
@@ -29,7 +29,7 @@ export class Tokenizer {
     const worker = this.#thread()
     this.#waiting.set(id, resolve)
     worker.postMessage({ id, texts } satisfies CountRequest)
-    // One text that takes too long holds up all others: the thread is given up, and the next count gets a new one.
+    // A text that takes too long holds up all others: the thread is abandoned, and the next count starts a new one.
     const timer = setTimeout(() => this.#lose(worker), this.#countMsMax)
     timer.unref()
     try {

@@ -1,5 +1,5 @@
-// Why a key that exists may not be used, in words that tell its owner what to do. Said by whoever notices first: the
-// door, the ledger, or whoever cuts a running answer.
+// Why a key that exists may not be used, in words that tell its owner what to do. Used wherever that is noticed first:
+// at authentication, in the ledger, or when a running answer is cut.
 import { GatewayError } from '../core/errors.ts'
 
 export function revokedKey(): GatewayError {
