@@ -1,5 +1,4 @@
-// A request at the door of the data plane, turned into what the flow takes. Only what the flow may know of HTTP comes
-// along.
+// An HTTP request to the data plane, turned into what the flow takes. The flow sees no more of HTTP than this.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 import type { Credentials } from '../access/authenticate.ts'
@@ -12,10 +11,10 @@ import type { Body } from './body.ts'
 import type { FoundRoute } from './find-route.ts'
 import type { Arrival } from './routes.ts'
 
-/** Headers that a provider may see; everything else of the client's stays here, its credentials above all. */
+/** The client's headers that a provider may see. All others stay here, its credentials above all. */
 const PROVIDER_HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta', SCRIPT_HEADER]
 
-/** Betas that open a larger window than requests are held for: an operator has them for all (`providers.NAME.betas`). */
+/** Betas that open a larger window than holds assume: only an operator sets them, for all (`providers.NAME.betas`). */
 const WIDER_WINDOW = /^context-1m\b/i
 
 /** Where clients name the conversation that a request belongs to. */
@@ -23,7 +22,7 @@ const SESSION_HEADERS = ['x-session-id', 'session_id', 'session-id']
 
 export type Received = { readonly message: IncomingMessage; readonly body: Body }
 
-/** What the flow is given of a request. */
+/** The parts of a request that the flow is given. */
 export class HttpArrival implements Arrival {
   readonly requestId: string
   readonly endpoint: Endpoint
@@ -61,7 +60,7 @@ export class HttpArrival implements Arrival {
     this.#received = received
   }
 
-  /** Not before it is asked for: a wrong one is told to those alone whose key is right. */
+  /** Read only when it is needed: a wrong value is reported only to clients with a valid key. */
   readDryRun(): boolean {
     return dryRunOf(this.#received.message.headers['x-tollgate-dry-run'])
   }
@@ -95,7 +94,7 @@ function betasOf(value: string | string[] | undefined): Betas {
   return { kept: kept.length === 0 ? undefined : kept.join(','), dropped }
 }
 
-/** What is told in a header of ours is no longer than the name of any beta. */
+/** No beta has a longer name, and the header that lists them must stay short. */
 const BETA_CHARACTERS_TOLD = 40
 
 const NO_HEADERS: ReadonlyMap<string, string> = new Map()
@@ -120,7 +119,7 @@ function sessionOf(headers: IncomingHttpHeaders): string | undefined {
   return undefined
 }
 
-/** Somebody who asks for a rehearsal in words that are not understood must not get the performance. */
+/** A client that asks for a dry run with an unknown value must not get a real call. */
 function dryRunOf(value: string | string[] | undefined): boolean {
   if (value === undefined || value === '0' || value === 'false') return false
   if (value === '1' || value === 'true') return true

@@ -12,7 +12,7 @@ import { LinkedList } from '../core/linked-list.ts'
 import { Body, BodyRoom } from './body.ts'
 import type { Watched } from './keep-alive.ts'
 
-/** A timer that looks when it is told to. */
+/** A shared timer that runs only when the test calls it. */
 class Watch {
   readonly #watched = new LinkedList<Watched>()
   readonly nowMs = 0
@@ -27,7 +27,7 @@ class Watch {
   }
 }
 
-/** Sends these pieces one by one, and tells what the reader made of each request and the client of each answer. */
+/** Sends these pieces one by one, and returns what the server read of each request and the client of each answer. */
 async function reading(
   context: TestContext,
   {
@@ -110,7 +110,7 @@ test('a client that leaves inside its body has gone', async (context) => {
   assert.ok(seen[0] instanceof ClientGone)
 })
 
-/** That tells what it has. */
+/** A room that exposes how many bytes it has counted. */
 class CountedRoom extends BodyRoom {
   bytes = 0
 
@@ -186,7 +186,7 @@ test('bodies count together until they are released, for each key and for all', 
     return seen[0]
   }
   const one = await hold(context, room, 'key_one')
-  // Once refused it counts no more, and what is held still does.
+  // A refused body no longer counts; the one that is kept still does.
   assert.match(String(await more('key_one')), /too many/)
   assert.match(String(await more('key_one')), /too many/)
   // Half of the room is for others.

@@ -1,5 +1,5 @@
-// Request bodies: each read whole within the limits of size and time for one, and counted for as long as it is in memory,
-// so that those of one key, and all of them together, stay within what they may take of it.
+// Request bodies. Each is read whole, within limits of size and time, and counted for as long as it is in memory, so
+// that the bodies of one key, and all of them together, stay within their share of it.
 import type { IncomingMessage } from 'node:http'
 
 import { GatewayError } from '../core/errors.ts'
@@ -11,17 +11,17 @@ import type { KeepAlive, Watched } from './keep-alive.ts'
 const BODY_MS_MAX = 120_000
 const BODY_BYTES_PER_MS = 64
 
-/** How long so many bytes may take: a large body over a slow line has its time, and nobody trickles a small one. */
+/** How long this many bytes may take: enough for a large body over a slow line, too little to trickle a small one. */
 export function bodyMsMax(bytes: number): number {
   return BODY_MS_MAX + Math.ceil(bytes / BODY_BYTES_PER_MS)
 }
 
-/** What bodies may take of the memory. */
+/** The memory that bodies may take. */
 export class BodyRoom {
   readonly #bytesMax: number
   readonly #bytesMaxTogether: number
   #bytesTogether = 0
-  /** Of keys that have a body here. */
+  /** Only of keys that have a body in memory. */
   readonly #bytesOfKeys = new Map<string, number>()
 
   constructor(bytesMax: number, bytesMaxTogether = 8 * bytesMax) {
@@ -29,7 +29,7 @@ export class BodyRoom {
     this.#bytesMaxTogether = bytesMaxTogether
   }
 
-  /** Why a body that is announced like this is not even begun. */
+  /** Why a body announced by these headers is not read at all. */
   refusalOf({ headers }: IncomingMessage): GatewayError | undefined {
     if (Number(headers['content-length'] ?? 0) > this.#bytesMax) return this.#tooLarge()
     const encoding = headers['content-encoding'] ?? 'identity'
@@ -38,8 +38,8 @@ export class BodyRoom {
   }
 
   /**
-   * Makes room for more of a body, which has so many bytes then; why there is none. Half of all room is for others: a
-   * client that sends all its bodies slowly keeps nobody else out.
+   * Makes room for more of a body, which then has `bytesOfBody`; returns the reason if there is none. A key gets at
+   * most half of all room, so that a client that sends its bodies slowly does not keep others out.
    */
   take(keyId: string, bytes: number, bytesOfBody: number): GatewayError | undefined {
     const bytesOfKey = this.#count(keyId, bytes)
@@ -69,12 +69,12 @@ export class BodyRoom {
   }
 }
 
-/** The body of one message. Whoever has it releases it when it is no longer needed. */
+/** The body of one message. Its owner releases it when it is no longer needed. */
 export class Body implements Watched {
   readonly #room: BodyRoom
   readonly #message: IncomingMessage
   readonly #keepAlive: Pick<KeepAlive, 'add' | 'nowMs'>
-  /** Among what is looked after, while it arrives. */
+  /** Its link in the shared timer's list, while it arrives. */
   #place: Link<Watched> | undefined
   #startedMs = 0
   #refuse: ((problem: GatewayError) => void) | undefined
@@ -92,20 +92,20 @@ export class Body implements Watched {
     this.#keepAlive = keepAlive
   }
 
-  /** The whole body, also when it is asked for again. It counts for the key that sends it. */
+  /** The whole body; may be called more than once. Its bytes count for this key. */
   read(keyId: string): Promise<Buffer> {
     this.#keyId = keyId
     this.#whole ??= this.#read()
     return this.#whole
   }
 
-  /** It is not read again; what is in memory of it may go. */
+  /** Frees its memory: it will not be read again. */
   release(): void {
     this.#giveBack()
     this.#whole = undefined
   }
 
-  /** Called by the shared timer: what arrived so far says how long the rest is waited for. */
+  /** Called by the shared timer: the more has arrived, the longer the rest is waited for. */
   look(nowMs: number): void {
     if (nowMs - this.#startedMs > bodyMsMax(this.#bytes)) this.#refuse?.(tooSlow())
   }
@@ -118,7 +118,7 @@ export class Body implements Watched {
     const chunks: Buffer[] = []
     this.#startedMs = this.#keepAlive.nowMs
     this.#place = this.#keepAlive.add(this)
-    // Listeners, because an iterator over the message costs more than all else that is done with a small body.
+    // Listeners, because an iterator over the message costs more than everything else done with a small body.
     const take = (chunk: Buffer): void => {
       chunks.push(chunk)
       this.#bytes += chunk.length
@@ -126,7 +126,7 @@ export class Body implements Watched {
       if (problem !== undefined) this.#refuse?.(problem)
     }
     this.#refuse = (problem) => {
-      // What is still coming is let pass unread, so that the connection can serve the next request.
+      // The rest is discarded as it arrives, so that the connection can serve the next request.
       message.off('data', take).resume()
       chunks.length = 0
       this.#giveBack()
@@ -137,7 +137,7 @@ export class Body implements Watched {
     message.once('end', () => {
       const [first] = chunks
       this.#leave()
-      // Its answer may be a stream that is open for long, and the message with it: nothing here is kept for that.
+      // The message lives as long as its answer, which may be a long stream: it must not keep the chunks in memory.
       message.off('data', take)
       resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks))
       chunks.length = 0
@@ -149,7 +149,7 @@ export class Body implements Watched {
     return promise
   }
 
-  /** Nothing more of it is waited for. */
+  /** Stops waiting for more of it. */
   #leave(): void {
     this.#place?.remove()
     this.#place = undefined

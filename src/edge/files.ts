@@ -1,4 +1,4 @@
-// Serves the built web interface: files with a hash in their name may be kept for ever, the page itself never, and no
+// Serves the built web interface: files with a hash in their name may be cached for ever, the page itself never, and no
 // page may load anything from elsewhere.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -44,7 +44,7 @@ export function webFiles(root: string): WebFiles {
       const place = isView ? join(root, 'index.html') : inside(root, path)
       const file = place === undefined ? undefined : await fileAt(place)
       if (file === undefined) return false
-      // What the build has packed is sent packed to whoever can unpack it.
+      // Files that the build has compressed are sent compressed to clients that accept it.
       const packed = takesBrotli(headers) ? await fileAt(`${file.path}.br`) : undefined
       const sent = packed ?? file
       response.writeHead(200, {
@@ -65,7 +65,7 @@ export function webFiles(root: string): WebFiles {
 }
 
 async function send(file: FoundFile, response: ServerResponse): Promise<void> {
-  // A pipeline into what is closed already would leave the file open.
+  // A pipeline into a response that is already closed would leave the file open.
   if (response.destroyed) throw new ClientGone()
   const { socket } = response
   const writtenBefore = socket?.bytesWritten ?? 0
@@ -73,7 +73,7 @@ async function send(file: FoundFile, response: ServerResponse): Promise<void> {
     await pipeline(createReadStream(file.path), response)
   } catch (error) {
     if (codeOf(error) !== CLOSED_EARLY) throw error
-    // Many leave with the last byte, before the end of the file is noticed here: they have it all.
+    // Many clients close on the last byte, before the end of the file is noticed here: they have all of it.
     const writtenBytes = (socket?.bytesWritten ?? 0) - writtenBefore
     if (writtenBytes < file.bytes) throw new ClientGone()
   }
@@ -83,7 +83,7 @@ type FoundFile = { readonly path: string; readonly bytes: number }
 
 const CLOSED_EARLY = 'ERR_STREAM_PREMATURE_CLOSE'
 
-/** Where there is nothing but pages, whoever asks. */
+/** Paths that are always pages, whatever the client accepts. */
 function isPage(path: string): boolean {
   const pages = ['/', '/settings', '/sign-in', ...Object.values(LINK_PAGES)]
   return pages.includes(path) || path.startsWith('/settings/')
@@ -93,7 +93,7 @@ function takesBrotli(headers: IncomingMessage['headers']): boolean {
   return /(^|[\s,])br\s*(,|$)/.test(String(headers['accept-encoding'] ?? ''))
 }
 
-/** The place that a path names, or undefined when it would lead out of the folder. */
+/** The file that a path names, or undefined if it would lead out of the folder. */
 function inside(root: string, path: string): string | undefined {
   let decoded: string
   try {

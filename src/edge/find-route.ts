@@ -1,4 +1,4 @@
-// Where a path of the data plane leads, or what is wrong with it, in words for somebody who sets up a client.
+// The handler of a data-plane path, or what is wrong with the path, in words for someone who is setting up a client.
 import { GatewayError } from '../core/errors.ts'
 import { makeRouter } from './router.ts'
 import type { Handler } from './routes.ts'
@@ -40,7 +40,7 @@ export function nothingAt(path: string): GatewayError {
   return new GatewayError('not_found', `there is nothing at ${path.slice(0, 200)}${hintFor(path)}`)
 }
 
-/** Clients of one family want a base URL that ends in /v1, those of the other add it themselves: most confuse them once. */
+/** Clients of one family want a base URL that ends in /v1, those of the other add it themselves: a common mix-up. */
 function hintFor(path: string): string {
   const isPlace = (other: string): boolean => find('POST', other).found !== 'nothing'
   if (isPlace(`/v1${path}`)) return ': make the base URL of this client end in /v1'

@@ -1,6 +1,6 @@
-// One timer for all that is open: a stream that has been silent for a while says that it is still there, so that no proxy
-// on the way takes it for dead, and a client that takes nothing for long, or sends its body too slowly, is cut. Its coarse
-// clock also saves every write from asking for the time.
+// One timer for everything that is open. A stream that has been silent for a while sends a keep-alive, so that no proxy
+// takes it for dead; a client that reads nothing for long, or sends its body too slowly, is cut. The timer's coarse
+// clock also saves reading the time on every write.
 import type { Clock } from '../core/clock.ts'
 import { LinkedList, type Link } from '../core/linked-list.ts'
 
@@ -24,7 +24,7 @@ export class KeepAlive {
     this.#timer.unref()
   }
 
-  /** To be removed when it is closed. */
+  /** The caller removes the link when `one` closes. */
   add(one: Watched): Link<Watched> {
     return this.#watched.add(one)
   }

@@ -1,11 +1,11 @@
-// An address at which nobody can listen.
+// An address that cannot be listened on.
 
 export class ListenError extends Error {
   override readonly name = 'ListenError'
   readonly place: { readonly host: string; readonly port: number }
-  /** Whose address it was to be; one for both is the data plane's. */
+  /** The plane that was to listen there; an address for both is the data plane's. */
   readonly plane: 'data' | 'admin'
-  /** Of the operating system: EADDRINUSE, EACCES, … */
+  /** The operating system's: EADDRINUSE, EACCES, … */
   readonly code: string
 
   constructor(

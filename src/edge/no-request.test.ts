@@ -1,4 +1,4 @@
-// What a connection is told by what node calls its problem. Node's own limits of time are too long to wait for.
+// The answer to each of node's codes for a bad connection. Node's own timeouts are too long to wait for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

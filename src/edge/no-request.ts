@@ -1,5 +1,5 @@
-// What a connection is told whose bytes become no request that could be served: written by hand, because there is no
-// response to write to. Nobody knows its path, so the envelope is the chat family's.
+// The answer to a connection whose bytes never become a valid request. Written by hand, because there is no response to
+// write to. The path is unknown, so the envelope is the chat family's.
 import { GatewayError } from '../core/errors.ts'
 import { formatSize } from '../core/units.ts'
 import { encodeError } from '../wire/errors.ts'
@@ -9,7 +9,7 @@ export const HEADER_BYTES_MAX = 64 * 1024
 
 export type NoRequest = { readonly status: string; readonly error: GatewayError }
 
-/** By what node calls the problem. */
+/** By node's code for the problem. */
 export function noRequestOf(problem: string | undefined): NoRequest {
   switch (problem) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':

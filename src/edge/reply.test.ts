@@ -46,9 +46,9 @@ test('a client that pauses in a stream gets on with it as soon as it reads again
   const { server, client, response } = await connected()
   const reply = new HttpReply(response, new KeepAlive(systemClock))
   reply.beginStream(VOICE)
-  // More bytes than a socket takes at once, of fewer characters than that.
+  // More bytes than a socket takes at once, but fewer characters.
   const text = `data: ${'門'.repeat(40_000)}\n\n`
-  // It reads again once something waits for it.
+  // The client reads again once something is waiting for it.
   const pausing = setInterval(() => response.writableLength > 0 && client.resume(), 10)
   for (let event = 0; event < 400; event++) await reply.write(text)
   clearInterval(pausing)
@@ -66,7 +66,7 @@ test('a client that takes a large answer slowly gets all of it', async () => {
     const partsBefore = Math.floor(takenBytes / PART_BYTES)
     takenBytes += chunk.length
     const parts = Math.floor(takenBytes / PART_BYTES)
-    // So long after the part before it that a client without any progress would be cut.
+    // So long after the previous part that a client without progress would be cut.
     if (parts > partsBefore) reply.look(parts * 61_000, 15_000)
     if (parts === 3) break
   }
@@ -75,7 +75,7 @@ test('a client that takes a large answer slowly gets all of it', async () => {
   server.close()
 })
 
-/** More than waits between two ends of a connection, so that who takes a part has made room for more. */
+/** More than the buffers of a connection hold, so that a client that has taken a part has made room for more. */
 const PART_BYTES = 48 * 1024 * 1024
 
 test('whoever is cut gets no more of its stream', async () => {
@@ -89,7 +89,7 @@ test('whoever is cut gets no more of its stream', async () => {
   assert.equal(writes.length, 1)
 })
 
-/** A request has come in over a socket. */
+/** A request that came in over a socket. */
 async function connected() {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -106,7 +106,7 @@ type Asked = {
   readonly writes: readonly string[]
 }
 
-/** A request has come in over a connection that is no socket, so that nothing joins or splits what is written to it. */
+/** A request over a connection that is not a socket, so that nothing joins or splits what is written to it. */
 async function asked(): Promise<Asked> {
   const writes: string[] = []
   const client = new Duplex({

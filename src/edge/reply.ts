@@ -1,4 +1,5 @@
-// A Reply over node:http: heads, back-pressure, keep-alive and the family's error bodies. No event in two writes.
+// A Reply over node:http: headers, back-pressure, keep-alive and the family's error bodies. Never splits an event over
+// two writes.
 import type { ServerResponse } from 'node:http'
 
 import type { Family } from '../core/endpoints.ts'
@@ -11,23 +12,23 @@ import { encodeError } from '../wire/errors.ts'
 import { writeSse } from '../wire/sse.ts'
 import type { KeepAlive, Watched } from './keep-alive.ts'
 
-/** A client that takes nothing for this long is cut: it holds a provider's stream and memory. */
+/** A client that reads nothing for this long is cut: it ties up a provider's stream and memory. */
 const BLOCKED_MS_MAX = 60_000
-/** A whole answer that is larger is sent in pieces: that a client has taken one shows that it goes on taking. */
+/** A larger whole answer is sent in pieces: each piece that a client takes shows that it is still reading. */
 const PIECE_BYTES = 256 * 1024
-/** How long a provider is still listened to when a client leaves a stream: cutting off the usage must not pay. */
+/** How long a provider is still read after a client leaves a stream: leaving before the usage comes must not pay. */
 const LINGER_MS = 500
 
 export class HttpReply implements Reply {
   readonly #response: ServerResponse
   readonly #keepAlive: KeepAlive
-  /** Among what is looked after. */
+  /** Its link in the shared timer's list. */
   #place: Link<Watched> | undefined
   /** Names and values in turn, as node takes them. */
   #headers: string[] = []
-  /** Called when the answer is closed, by whoever waits for that. */
+  /** Set by `#finish`, and called when the response closes. */
   #onClosed: (() => void) | undefined
-  /** Made when somebody asks for it: most refusals need none. */
+  /** Made on first use: most refusals need none. */
   #closing: AbortController | undefined
   #gone: ClientGone | undefined
   #isLingering = false
@@ -81,7 +82,7 @@ export class HttpReply implements Reply {
     headers.push(name, value)
   }
 
-  /** A client that takes nothing is cut, also where others write to the response. One that has left is gone already. */
+  /** From now on cuts a client that reads nothing, also where other code writes the response. Not if it has left. */
   watch(): void {
     if (!this.#response.destroyed) this.#place ??= this.#keepAlive.add(this)
   }
@@ -129,7 +130,7 @@ export class HttpReply implements Reply {
     await this.sendJson(error.status, JSON.stringify(encodeError(family, error, requestId)))
   }
 
-  /** Called by the shared timer: cuts a client that takes nothing, and says something when nothing was said for a while. */
+  /** Called by the shared timer: cuts a client that reads nothing, and sends a keep-alive after a silence. */
   look(nowMs: number, silenceMs: number): void {
     const response = this.#response
     const sentBytes = response.socket?.bytesWritten ?? 0
@@ -158,7 +159,7 @@ export class HttpReply implements Reply {
     this.#lastWriteMs = this.#keepAlive.nowMs
     const response = this.#response
     if (response.headersSent) return response.write(text)
-    // In one write, but as a text of its own: as the beginning of another, node would keep a dozen headers in pieces.
+    // In one write, but the headers as a separate string: joined with the text, node would keep them in a dozen pieces.
     const { socket } = response
     socket?.cork()
     this.#sendStreamHead()
@@ -176,10 +177,10 @@ export class HttpReply implements Reply {
     this.#sendHead(200)
   }
 
-  /** All headers in one list: node takes them one by one at several times the price. */
+  /** All headers in one list: passing them to node one by one costs several times as much. */
   #sendHead(status: number): void {
     this.#response.writeHead(status, this.#headers)
-    // A stream may be open for long: what was told is not kept.
+    // A stream may be open for long: headers that were sent are not kept.
     this.#headers = []
   }
 
@@ -212,7 +213,7 @@ export class HttpReply implements Reply {
     }
     response.on('drain', settle)
     response.on('close', settle)
-    // A response counts bytes and its socket characters: when that has room for what this has not, nothing drains.
+    // A response counts bytes, its socket characters: if the response is full but the socket is not, nothing drains.
     process.nextTick(() => {
       if (response.socket?.writableNeedDrain === false) settle()
     })

@@ -1,4 +1,4 @@
-// The one log line of a request: what was asked, what came of it, what it cost. Never a word of a prompt or an answer.
+// The one log line of a request: what was asked, how it ended, what it cost. Never a word of a prompt or an answer.
 import type { GatewayError } from '../core/errors.ts'
 import type { Trace } from '../exchange/trace.ts'
 import { describeError, describeFailure } from '../telemetry/log.ts'
@@ -14,7 +14,7 @@ export type Outcome = {
 export function logRequest(log: Log, trace: Trace, outcome: Outcome): void {
   const { error } = outcome
   const isOurs = error?.code === 'internal_error'
-  // Where in the code it happened helps only with a fault of ours.
+  // Where in the code it happened helps only if the fault is the gateway's.
   const describe = isOurs ? describeError : describeFailure
   log[isOurs ? 'error' : 'info']('request', {
     request_id: trace.requestId,

@@ -1,4 +1,4 @@
-// Routes are found by exact path and method, names may hold slashes, and a wrong method is told apart from a wrong path.
+// Routes match by exact path and method, names may contain slashes, and a wrong method differs from a wrong path.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,5 +1,5 @@
-// Finds the handler of a method and a path. Paths are exact but for one `{id}`, or `{name}`, which may hold slashes,
-// because model names may; of several patterns that fit, the one that says most counts.
+// Finds the handler of a method and a path. Paths are exact but for one placeholder: `{id}`, or `{name}`, which may
+// contain slashes because model names may. Of several patterns that match, the longest wins.
 
 export type Route<Handler> = {
   readonly method: 'GET' | 'POST' | 'DELETE'
@@ -46,7 +46,7 @@ function choose<Handler>(
   return { found: 'other methods', methods: routes.map((one) => one.method) }
 }
 
-/** What stands for the placeholder in a path that fits the pattern. What is not properly escaped names nothing. */
+/** The value of the placeholder, if the path matches the pattern. A value that is not properly escaped never does. */
 function idIn(path: string, pattern: string): string | undefined {
   const [before = '', placeholder, after = ''] = pattern.split(/[{}]/)
   const isFit = path.startsWith(before) && path.endsWith(after)

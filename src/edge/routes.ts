@@ -19,9 +19,9 @@ export type Handler = {
   run(parts: Parts, arrival: Arrival, reply: Reply): Promise<void>
 }
 
-/** A request at the door. */
+/** A request as the edge hands it to its handler. */
 export type Arrival = Incoming & {
-  /** What stands for {id} or {name} in the path. */
+  /** The value of {id} or {name} in the path. */
   readonly id: string
   readonly query: URLSearchParams
 }

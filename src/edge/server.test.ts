@@ -1,4 +1,4 @@
-// The way out waits for handlers, not only for sockets; and a client that leaves is no fault of ours.
+// Draining waits for handlers, not only for sockets; and a client that leaves is not the gateway's fault.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
@@ -52,7 +52,7 @@ test('draining does not wait for a request that never becomes one', async () => 
   const client = connect(Number(port), '127.0.0.1')
   client.on('error', () => {})
   client.write('GET /healthz HTTP/1.1\r\nhost: a\r\n\r\nGET /healthz HT')
-  // The first answer shows that what follows it has arrived.
+  // The first answer shows that the unfinished second request has arrived.
   await once(client, 'data')
   await edge.drain(3_600_000)
   client.destroy()
@@ -106,7 +106,7 @@ test('an address with its scheme and host is that path here', async () => {
 for (const moment of ['before', 'while'] as const)
   test(`a client that leaves ${moment} a page's file is sent is logged as such`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-edge-'))
-    // More than sockets take by themselves.
+    // More than the buffers of a socket hold.
     writeFileSync(join(folder, 'large.js'), '')
     truncateSync(join(folder, 'large.js'), 64 * 1024 * 1024)
     const files = webFiles(folder)
@@ -142,7 +142,7 @@ test('a client that takes nothing of a page is cut, and its file closed', async 
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-edge-'))
   writeFileSync(join(folder, 'large.js'), '')
   truncateSync(join(folder, 'large.js'), 64 * 1024 * 1024)
-  // Its minutes are seconds.
+  // A clock on which a minute takes a second.
   const clock = { ...systemClock, monotonicMs: () => performance.now() * 60 }
   const files = webFiles(folder)
   const called = Promise.withResolvers<void>()
@@ -161,7 +161,7 @@ test('a client that takes nothing of a page is cut, and its file closed', async 
   client.pause()
   client.write('GET /large.js HTTP/1.1\r\nhost: a\r\n\r\n')
   await called.promise
-  // The way out would wait for it for an hour.
+  // Draining would wait an hour for it.
   await edge.drain(3_600_000)
   client.destroy()
   rmSync(folder, { recursive: true })
@@ -206,7 +206,7 @@ test('a head that others may read in another way is refused, in the words of its
 })
 
 test('a body that trickles is told to come again, in the words of its family, and cut', async () => {
-  // A second of the test is two and a half minutes.
+  // A clock on which a second of the test is two and a half minutes.
   const clock = { ...systemClock, monotonicMs: () => performance.now() * 150 }
   let text = ''
   const log = jsonLog(systemClock, (written) => (text += written))
@@ -244,7 +244,7 @@ test('what is no request is told so', async () => {
   await edge.drain(60_000)
 })
 
-/** Whose key is good for the endpoint that is called here. */
+/** Its key may call the endpoint that these tests call. */
 const caller: Caller = { ...SAMPLE_CALLER, permissions: new Set(['messages']) }
 
 function edgeWith(web: WebFiles, log: Log, clock: Clock = systemClock): Edge {

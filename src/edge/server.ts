@@ -1,5 +1,5 @@
-// The HTTP server: the only file that listens. Gives every request an id, hands it to its route, renders what went
-// wrong in the family's envelope, and on the way out lets running answers finish.
+// The HTTP server: the only file that listens. Gives every request an id, hands it to its route, renders errors in the
+// family's envelope, and on shutdown lets running answers finish.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -35,21 +35,21 @@ import { logRequest } from './request-log.ts'
 export type EdgeOptions = {
   readonly parts: Parts
   readonly log: Log
-  /** What is told of the requests of the data plane. */
+  /** The metrics of data-plane requests. */
   readonly counts: Counts
   readonly bodyBytesMax: number
   readonly web: WebFiles
   readonly admin: AdminServer
-  /** What this listener answers: the data plane, the admin plane, or both. Health is answered by all. */
+  /** What this listener answers: the data plane, the admin plane, or both. Every listener answers health checks. */
   readonly planes: readonly ('data' | 'admin')[]
   /** Whether the gateway could serve a request now; the reason when it could not. */
   readiness(): Promise<string | undefined>
 }
 
 const SETTINGS = {
-  // Refused here, so that the answer has a form and an id.
+  // Checked here instead, so that the refusal has the usual form and an id.
   requireHostHeader: false,
-  // Node would take the first of several and say nothing, where a proxy in front may have taken the last.
+  // Node would silently take the first of several, where a proxy in front may have taken the last.
   joinDuplicateHeaders: true,
   maxHeaderSize: HEADER_BYTES_MAX,
   headersTimeout: 15_000,
@@ -67,11 +67,11 @@ export class Edge {
   readonly #keepAlive: KeepAlive
   /**
    * The connection of each request that is being served: one may bring several at once. Handlers outlive their sockets: a
-   * client that has gone is still to be settled.
+   * request is still settled after its client has gone.
    */
   readonly #serving = new LinkedList<Duplex>()
   #isDraining = false
-  /** Called when the last one is served. */
+  /** Called when the last request has been served. */
   #drained: (() => void) | undefined
 
   constructor(options: EdgeOptions) {
@@ -81,15 +81,15 @@ export class Edge {
     const serve = (message: IncomingMessage, response: ServerResponse): void => {
       void this.#serve(message, response)
     }
-    // Bodies that are read are watched one by one. This ends those that are not; node counts it in 32 bits.
+    // Bodies that are read have their own timeouts. This ends those that are not; node keeps it in 32 bits.
     const requestTimeout = Math.min(bodyMsMax(options.bodyBytesMax), DAY_MS)
     this.#server = createServer({ ...SETTINGS, requestTimeout }, serve)
-    // Whoever expects what nobody knows is answered as if it had not said so.
+    // An unknown `Expect` header is ignored.
     this.#server.on('checkExpectation', serve)
     this.#server.on('clientError', (problem, socket) => this.#refuse(socket, problem))
   }
 
-  /** Where it listens from now on: http://HOST:PORT, with the port it was given when it asked for any. */
+  /** Starts to listen, and returns http://HOST:PORT with the port that the system chose if 0 was requested. */
   listen(place: { readonly host: string; readonly port: number }): Promise<string> {
     const { host, port } = place
     const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -104,17 +104,17 @@ export class Edge {
     return promise
   }
 
-  /** Stops taking requests, lets running ones finish for at most so long, then tells the rest that it is over. */
+  /** Stops taking requests, lets running ones finish for at most `timeoutMs`, then ends the rest with an error. */
   async drain(timeoutMs: number): Promise<void> {
     this.#isDraining = true
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
     const { running } = this.#options.parts
     const late = setTimeout(() => running.cutAll(draining()), timeoutMs)
-    // A client that does not even take its last bytes is not waited for.
+    // A client that does not read even its last bytes is not waited for.
     const last = setTimeout(() => this.#server.closeAllConnections(), timeoutMs + LAST_WORDS_MS)
     if (!this.#serving.isEmpty) await new Promise<void>((resolve) => (this.#drained = resolve))
-    // Who has not asked for anything yet, or goes on sending what nobody reads, is not waited for.
+    // Connections without a request, or that keep sending what is not read, are not waited for.
     const rest = setTimeout(() => this.#server.closeAllConnections(), GOODBYE_MS)
     await closed
     for (const timer of [late, last, rest]) clearTimeout(timer)
@@ -126,7 +126,7 @@ export class Edge {
     const place = this.#serving.add(message.socket)
     const { parts, log, counts } = this.#options
     const startedMs = parts.clock.monotonicMs()
-    // On the way out nobody is to send another request over a connection that is about to end.
+    // While draining, no client should send another request over a connection that is about to end.
     if (this.#isDraining) response.shouldKeepAlive = false
     const path = pathOf(message)
     const family = familyOf(path)
@@ -144,7 +144,7 @@ export class Edge {
       if (isCall) {
         await this.#serveData({ message, body }, reply, { path, startedMs, trace })
       } else {
-        // Files are written to the response itself.
+        // Pages are written to the response directly, not through `reply`.
         response.setHeader('x-request-id', requestId)
         reply.watch()
         await this.#servePages({ message, response }, reply, { path, requestId })
@@ -161,21 +161,21 @@ export class Edge {
       const durationMs = parts.clock.monotonicMs() - startedMs
       const outcome = { method: message.method, status: reply.status, durationMs, error }
       if (isCall) counts.requestEnded(trace, outcome)
-      // Machines ask for these all day: only an answer that is not well is news.
+      // Monitors request these all day: only failures are worth a line.
       if (!WATCHED.includes(path) || reply.status >= 400) logRequest(log, trace, outcome)
       place.remove()
       this.#afterServing()
     }
   }
 
-  /** The client left while it was being told what went wrong: nothing more can be done for it. */
+  /** The client left while its error was being sent: nothing more can be done for it. */
   #lose(response: ServerResponse, why: unknown): void {
     this.#options.log.warn('answer_lost', { cause: describeError(why) })
     response.destroy()
   }
 
   #afterServing(): void {
-    // On the way out no connection is kept for another request.
+    // While draining, no connection is kept for another request.
     if (this.#isDraining) setImmediate(() => this.#server.closeIdleConnections())
     if (this.#serving.isEmpty) this.#drained?.()
   }
@@ -221,11 +221,11 @@ export class Edge {
     return sendHealth(reply, reason === undefined ? 'ready' : 'not ready', reason)
   }
 
-  /** What is not even HTTP gets an answer of the same form, and the connection ends. */
+  /** Bytes that are not HTTP get an answer of the same form, and the connection ends. */
   #refuse(socket: Duplex, problem: NodeJS.ErrnoException): void {
-    // Who is gone asks for nothing; what it asked for before is logged by itself.
+    // The client is gone and needs no answer; its earlier requests are logged separately.
     if (problem.code === 'ECONNRESET') return void socket.destroy()
-    // Written now, it would stand in the middle of that answer, or in its place.
+    // An answer is under way on this connection: a refusal would end up in the middle of it, or in its place.
     if (this.#serving.members().includes(socket)) return void socket.destroy()
     const requestId = newId('req', this.#options.parts.clock)
     const refusal = noRequestOf(problem.code)
@@ -241,7 +241,7 @@ export class Edge {
 
 const HEALTH = ['/healthz', '/readyz']
 const WATCHED = [...HEALTH, METRICS_PATH]
-/** Unknown paths are logged too, but nobody fills the log through them. */
+/** Unknown paths are logged too, but must not fill the log. */
 const PATH_CHARACTERS_LOGGED = 100
 
 function sendHealth(reply: HttpReply, status: string, reason?: string): Promise<void> {
@@ -249,7 +249,7 @@ function sendHealth(reply: HttpReply, status: string, reason?: string): Promise<
 }
 
 function pathOf({ url = '/' }: IncomingMessage): string {
-  // A client that takes this for its proxy names the whole address, and must be answered.
+  // A client that uses the gateway as its proxy sends the whole URL, and must be answered.
   if (url.startsWith('http')) return URL.parse(url)?.pathname ?? url
   const query = url.indexOf('?')
   return query < 0 ? url : url.slice(0, query)
@@ -269,7 +269,7 @@ function refuseOddHead({ url = '/', headers, httpVersion }: IncomingMessage): vo
       'the only transfer coding a body may have is "chunked"',
     )
   }
-  // PostgreSQL does not even look for it, and nothing is named so.
+  // PostgreSQL refuses text with a NUL, and no name contains one.
   if (url.includes('%00')) {
     throw new GatewayError('invalid_request', 'the URL contains a NUL character (%00)')
   }
@@ -280,7 +280,7 @@ function familyOf(path: string): Family {
   return path === '/v1/messages' || path.startsWith('/v1/messages/') ? 'messages' : 'chat'
 }
 
-/** Keys, stored answers and figures are in the same database as the budgets: without it nobody can be let through. */
+/** Keys, stored answers and figures are in the same database as the budgets: without it no request can pass. */
 function unreached(cause: Error): GatewayError {
   return new GatewayError(
     'ledger_unavailable',
