@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { FREE, makePrice } from '../catalog/prices.ts'
-import { NO_INPUT } from '../core/call.ts'
+import { NO_INPUT, SEARCHES_MOST } from '../core/call.ts'
 import { NO_USAGE } from '../core/events.ts'
 import type { Usage } from '../core/events.ts'
 import type { Billable } from './bill.ts'
@@ -49,10 +49,22 @@ test('a possible usage is believed', () => {
     billable({ inputTokens: 100, cachedTokens: 50, outputTokens: 10, reasoningTokens: 4 }),
   )
   assert.deepEqual(
-    { cost: bill.cost, estimated: bill.estimated },
+    { cost: bill.cost, estimated: bill.estimated, impossible: bill.impossible },
     // 50 × 1 + 50 × 0.1 + 10 × 2 micro-dollars
-    { cost: 75_000n, estimated: false },
+    { cost: 75_000n, estimated: false, impossible: false },
   )
+})
+
+test('a usage that is as large as can be is believed', () => {
+  for (const usage of [
+    { inputTokens: 1_000, cachedTokens: 400, cacheWriteTokens: 600, cacheWriteLongTokens: 600 },
+    { inputTokens: 1_000, audioTokens: 1_000 },
+    { outputTokens: 500, reasoningTokens: 500 },
+    { webSearches: SEARCHES_MOST },
+  ]) {
+    const bill = billOf(billable(usage))
+    assert.deepEqual([bill.estimated, bill.usage], [false, { ...NO_USAGE, ...usage }])
+  }
 })
 
 test('what is written to a cache for long costs that also where no lifetimes are told', () => {
@@ -76,9 +88,15 @@ test('a missing or impossible usage is replaced by what was received', () => {
     'above the context window': { inputTokens: 1_001 },
     'above the limit that was sent': { outputTokens: 501 },
     'more cached than read': { inputTokens: 10, cachedTokens: 11 },
+    'more written than read': { inputTokens: 10, cacheWriteTokens: 11 },
+    'more kept for long than kept': { cacheWriteLongTokens: 1 },
+    'more heard than read': { inputTokens: 10, audioTokens: 11 },
     'more thought than written': { outputTokens: 1, reasoningTokens: 2 },
+    'thoughts below zero': { outputTokens: 100, reasoningTokens: -1 },
+    'output below zero': { outputTokens: -1, reasoningTokens: -1 },
+    'half a search': { outputTokens: 100, webSearches: 0.5 },
     'not a number': { inputTokens: Number.NaN },
-    'more searches than anybody runs': { outputTokens: 100, webSearches: 1e15 },
+    'more searches than anybody runs': { outputTokens: 100, webSearches: SEARCHES_MOST + 1 },
   })) {
     const bill = billOf(billable(usage))
     assert.ok(bill.estimated, what)
@@ -106,6 +124,15 @@ test('a stream that was cut pays for what came, and for the input', () => {
     [bill.usage.inputTokens, bill.usage.outputTokens, bill.estimated],
     [120, 100, true],
   )
+})
+
+test('a stream that was cut before its first word pays for its input alone', () => {
+  for (const outputTokens of [0, -1]) {
+    const meter = new Meter()
+    meter.see({ type: 'usage', usage: { ...NO_USAGE, inputTokens: 120, outputTokens } }, CLOCK)
+    const { usage } = billOf(billable(undefined, { meter }))
+    assert.deepEqual([usage.inputTokens, usage.outputTokens], [120, 0])
+  }
 })
 
 test('what a cut stream has read is charged by what is billed differently', () => {
@@ -145,6 +172,10 @@ test('searches that were seen are charged in a cut stream, and all that was read
   // The prompt three times, what the first search found twice, and what the second found once.
   assert.deepEqual([usage.inputTokens, usage.webSearches], [24_300, 2])
   assert.equal(surcharge.nanodollars, 20_000_000n)
+  // A provider that counts searches itself counts what they read, too.
+  cut.meter.usage = { ...NO_USAGE, inputTokens: 9_000, webSearches: 1 }
+  const counted = billOf({ ...cut, held: 100_000_000n })
+  assert.deepEqual([counted.usage.inputTokens, counted.usage.webSearches], [9_000, 1])
 })
 
 test('a document costs a client that cuts its stream all that was held for it', () => {

@@ -44,6 +44,60 @@ test('an account of ours without credit is no mistake of the client', async () =
   )
 })
 
+test('a status says whose trouble it is, and whether anything was done that may be billed', async () => {
+  const table = {
+    invalid_request: [400, 422],
+    request_too_large: [413],
+    provider_overloaded: [503, 529],
+    provider_rate_limited: [429],
+    provider_timeout: [408, 504],
+    provider_failed: [401, 402, 403, 404, 409, 500, 502],
+  } as const
+  for (const [code, statuses] of Object.entries(table)) {
+    for (const status of statuses) {
+      const error = await read('chat', { status, body: {} })
+      const { unbilled = false, forOperator = false } = error.details
+      assert.deepEqual(
+        { status, code: error.code, unbilled, forOperator },
+        {
+          status,
+          code,
+          unbilled: code !== 'provider_timeout',
+          forOperator: status > 400 && status < 405,
+        },
+      )
+    }
+  }
+})
+
+test('a quota that is used up is ours to fill, and not waited for', async () => {
+  const error = { message: 'You exceeded your current quota.', code: 'insufficient_quota' }
+  assert.deepEqual(await failureOf('chat', 429, { error }), {
+    code: 'provider_failed',
+    forOperator: true,
+  })
+})
+
+test('what a provider says about a request names what it named, and no more', async () => {
+  const detailsOf = async (error: JsonObject) => {
+    const { message, details } = await read('chat', { status: 422, body: { error } })
+    return {
+      message,
+      provider: details.provider,
+      ...('param' in details && { param: details.param }),
+    }
+  }
+  assert.deepEqual(await detailsOf({ message: 'Too hot.', param: 'temperature', code: 'heat' }), {
+    message: 'Too hot.',
+    provider: { status: 422, code: 'heat' },
+    param: 'temperature',
+  })
+  assert.deepEqual(await detailsOf({}), {
+    message: 'the provider answered with status 422',
+    provider: { status: 422 },
+  })
+})
+
 test('how long to wait is told as a header can tell it, whatever the provider says', async () => {
   for (const [told, seconds] of [
     ['0.25', 1],
