@@ -43,6 +43,22 @@ test('one that fails more often than may be made up for stands behind others', (
   assert.equal(breaker.isShaky(), false)
 })
 
+test('answers make up for the failures before them, not for those that follow', () => {
+  const answer = (times: number): void => {
+    for (let time = 0; time < times; time++) breaker.begin()('answered')
+  }
+  answer(100)
+  fail(4)
+  answer(4)
+  fail(1)
+  assert.equal(breaker.isShaky(), false)
+  fail(1)
+  assert.equal(breaker.isShaky(), true)
+  clock.at += 10_000
+  fail(1)
+  assert.equal(breaker.isShaky(), false, 'what it stood behind for is made up for')
+})
+
 test('an answer that only began does not end a row of failures', () => {
   fail(4)
   breaker.begin()('accepted')
@@ -61,7 +77,7 @@ test('after its rest one request probes it, and the next one waits', () => {
   tell('answered')
   assert.equal(breaker.resting(), undefined)
   fail(4)
-  assert.equal(breaker.resting(), undefined, 'the row of failures begins anew')
+  assert.equal(breaker.isShaky(), false, 'the row of failures begins anew')
 })
 
 test('each probe that fails doubles the rest, up to half a minute', () => {
@@ -73,6 +89,18 @@ test('each probe that fails doubles the rest, up to half a minute', () => {
     rests.push(breaker.resting()?.forMs)
   }
   assert.deepEqual(rests, [2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000])
+})
+
+test('whoever came back rests as shortly as at first', () => {
+  fail(5)
+  for (let probe = 0; probe < 3; probe++) {
+    clock.at += breaker.resting()?.forMs ?? 0
+    fail(1)
+  }
+  clock.at += breaker.resting()?.forMs ?? 0
+  breaker.begin()('answered')
+  fail(5)
+  assert.equal(breaker.resting()?.forMs, 1_000)
 })
 
 test('a probe whose client left tells nothing, and another one follows', () => {
@@ -88,9 +116,17 @@ test('of several probes under way the first answer counts', () => {
   clock.at += 1_000
   const slow = breaker.begin()
   clock.at += 1_000
-  breaker.begin()
+  const other = breaker.begin()
   slow('answered')
   assert.equal(breaker.resting(), undefined)
+  other(failed)
+  assert.deepEqual([breaker.resting(), breaker.standing()], [undefined, { name: 'answering' }])
+})
+
+test('of several requests under way each one counts while nothing rests', () => {
+  const all = Array.from({ length: 6 }, () => breaker.begin())
+  for (const [index, tell] of all.entries()) tell(index === 0 ? 'answered' : failed)
+  assert.ok(breaker.resting())
 })
 
 test('requests that began before the rest neither end nor lengthen it', () => {
@@ -133,4 +169,14 @@ test('a provider that says for how long is taken at its word at once, within rea
   assert.equal(breaker.resting(), undefined, 'an answer that begins shows that it takes requests')
   breaker.begin()({ ...limited, retryAfterSeconds: 1e9 })
   assert.equal(breaker.resting()?.forMs, 600_000)
+})
+
+test('a probe that fails after a rest that was asked for begins another one', () => {
+  breaker.begin()({ failed: 'provider_rate_limited', retryAfterSeconds: 7 })
+  clock.at += 7_000
+  fail(1)
+  assert.deepEqual(breaker.resting(), { reason: 'provider_failed', forMs: 2_000 })
+  clock.at += 2_000
+  breaker.begin()('accepted')
+  assert.ok(breaker.resting(), 'nobody said for how long this time')
 })

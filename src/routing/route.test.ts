@@ -4,6 +4,7 @@ import { test } from 'node:test'
 
 import { FREE } from '../catalog/prices.ts'
 import type { Model, Target } from '../catalog/models.ts'
+import { SENTENCES } from '../core/sentences.ts'
 import { RetryBudget } from './retry-budget.ts'
 import { route } from './route.ts'
 
@@ -50,10 +51,10 @@ test('fallbacks come last, in their own order', () => {
   for (const conversation of conversations.slice(0, 50)) {
     assert.deepEqual(namesOf(model, conversation).slice(2), ['f/b', 'f/a'])
   }
-  assert.deepEqual(
-    route({ ...modelOf([1]), fallbacks: model.fallbacks }, { affinity: '' }).map(({ why }) => why),
-    ['the only target', 'a fallback', 'a fallback'],
-  )
+  const whys = (weights: readonly number[]): string[] =>
+    route({ ...model, targets: modelOf(weights).targets }, { affinity: '' }).map(({ why }) => why)
+  assert.deepEqual(whys([1]), ['the only target', 'a fallback', 'a fallback'])
+  assert.deepEqual(whys([1, 1]).slice(0, 2), Array(2).fill(SENTENCES.target_by_weight))
 })
 
 test('a fifth of all requests may be sent again, beyond what is saved', () => {
