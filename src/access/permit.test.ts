@@ -35,6 +35,8 @@ const caller: Caller = {
 
 const ask = (name: string, needs: Call['needs'] = [], who = caller) =>
   permitModel(catalog, who, { call: { model: name, needs }, kind: 'chat' })
+const embed = (name: string) =>
+  permitModel(catalog, caller, { call: { model: name, needs: [] }, kind: 'embedding' })
 
 const refusal = (run: () => unknown): GatewayError => {
   try {
@@ -61,20 +63,33 @@ test('unknown, not allowed and removed are told alike, with the closest allowed 
   }
   assert.match(refusal(() => ask('gpt-5-mni')).message, /"gpt-5-mini"/)
   assert.match(refusal(() => ask('GPT-5-Mini')).message, /"gpt-5-mini"/)
+  assert.match(refusal(() => ask('secret-mode')).message, /"secret-mode"/)
   assert.doesNotMatch(refusal(() => ask('secret-mode')).message, /secret-model/)
   assert.match(refusal(() => ask('removed')).message, /does not have that model right now/)
-  assert.doesNotMatch(refusal(() => ask('x'.repeat(1_000_000))).message, /closest/)
+  const { message } = refusal(() => ask('x'.repeat(1_000_000)))
+  assert.doesNotMatch(message, /closest/)
+  assert.ok(message.length < 1_000, 'a name that is no name does not come back whole')
 })
 
 test('kind, abilities and availability', () => {
-  assert.equal(refusal(() => ask('embedder')).code, 'wrong_model_kind')
+  assert.equal(embed('embedder').id, 'embedder')
+  for (const [run, words] of [
+    [() => ask('embedder'), /embedder is an embedding model/],
+    [() => embed('gpt-5-mini'), /gpt-5-mini is a chat model/],
+  ] as const) {
+    const { code, message } = refusal(run)
+    assert.equal(code, 'wrong_model_kind')
+    assert.match(message, words)
+  }
   assert.equal(refusal(() => ask('gpt-5-mini', ['images'])).code, 'ability_missing')
   assert.equal(ask('gpt-5-mini', ['files', 'tools']).id, 'gpt-5-mini')
-  assert.equal(refusal(() => ask('gone')).code, 'provider_failed')
+  const { code, details } = refusal(() => ask('gone'))
+  assert.deepEqual([code, details.shouldRetry], ['provider_failed', false])
 })
 
 test('what a test key may call and nobody serves, the sandbox plays within its own limits', () => {
   const tester: Caller = { ...caller, mode: 'test' }
+  assert.equal(ask('gpt-5-mini', [], tester), models.get('gpt-5-mini'), 'this one is served')
   for (const name of ['gone', 'removed']) {
     const { id, context, maxOutput, targets } = ask(name, ['tools'], tester)
     assert.deepEqual([id, context, maxOutput, targets.length], [name, 131_072, 4_096, 1])

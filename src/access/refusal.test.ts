@@ -54,6 +54,12 @@ test('a frame that is used up for good', () => {
   )
 })
 
+test('a budget that was lowered below what is spent has nothing left', () => {
+  const lowered = { ...shortage, limitNanodollars: 500_000_000n, affordableOutputTokens: null }
+  const { message } = refuse({ reason: 'budget', shortage: lowered } as Refused)
+  assert.match(message, /0\.93 USD and 0 USD is left until 1 Dec 00:00 UTC: have the budget/)
+})
+
 test('a budget that only requests in flight stand in the way of', () => {
   const error = refuse({ reason: 'held', shortage } as Refused)
   assert.deepEqual([error.code, error.status], ['budget_reserved', 429])

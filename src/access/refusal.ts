@@ -44,7 +44,7 @@ function budgetExceeded(caller: Caller, shortage: Shortage): GatewayError {
   const raise = `have the budget of ${scopeName(caller, shortage)} raised`
   const tokens = shortage.affordableOutputTokens
   const help =
-    tokens === null || tokens <= 0
+    tokens === null
       ? raise
       : `ask for at most ${tokens.toLocaleString('en-US')} output tokens, or ${raise}`
   return new GatewayError(
