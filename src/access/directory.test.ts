@@ -12,12 +12,36 @@ test('a key is looked up once, and so is a secret nobody has', async () => {
     asked.push(hash)
     return hash === 'known' ? caller : undefined
   })
-  for (const hash of ['known', 'known', 'unknown', 'unknown'])
-    await directory.findBySecretHash(hash)
+  for (const hash of ['known', 'known', 'unknown', 'unknown']) {
+    const found = await directory.findBySecretHash(hash)
+    assert.equal(found, hash === 'known' ? caller : undefined)
+  }
   assert.deepEqual(asked, ['known', 'unknown'])
   directory.forget()
   assert.equal(await directory.findBySecretHash('known'), caller)
   assert.deepEqual(asked, ['known', 'unknown', 'known'])
+})
+
+test('a secret nobody had is found once a key has it', async () => {
+  const answers = [undefined, caller]
+  const directory = new KeyDirectory(async () => answers.shift())
+  assert.equal(await directory.findBySecretHash('hash'), undefined)
+  directory.forget()
+  assert.equal(await directory.findBySecretHash('hash'), caller)
+})
+
+test('no more than a number of keys is remembered, and of secrets nobody has', async () => {
+  for (const found of [caller, undefined]) {
+    const asked: string[] = []
+    const load = async (hash: string) => {
+      asked.push(hash)
+      return found
+    }
+    const directory = new KeyDirectory(load, { keys: 2, unknown: 2 })
+    for (const hash of ['one', 'two', 'one', 'two', 'three', 'three', 'one'])
+      await directory.findBySecretHash(hash)
+    assert.deepEqual(asked, ['one', 'two', 'three', 'one'])
+  }
 })
 
 test('a look-up that was overtaken by a change is not remembered', async () => {
