@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { formatUsd, parseBudget, parseUsd, pricePerMillion, roundUpToNanodollars } from './money.ts'
+import {
+  formatUsd,
+  parseBudget,
+  parseUsd,
+  pricePerMillion,
+  roundUpToNanodollars,
+  tighterLimit,
+} from './money.ts'
 
 test('USD text to nano-USD and back', () => {
   for (const [text, amount] of [
@@ -16,7 +23,7 @@ test('USD text to nano-USD and back', () => {
     assert.equal(parseUsd(text), amount)
     assert.equal(formatUsd(amount), text)
   }
-  assert.equal(parseUsd('1.50'), 1_500_000_000n)
+  assert.equal(parseUsd(' 1.50\n'), 1_500_000_000n)
   assert.equal(formatUsd(-1n), '-0.000000001')
 })
 
@@ -24,7 +31,14 @@ test('what is not an amount is refused', () => {
   for (const text of ['', '-1', '1e3', 'NaN', '.5', '5.', '1.0000000001', '0x10', 'ten']) {
     assert.throws(() => parseUsd(text), RangeError, text)
   }
+  assert.equal(parseBudget('9000000'), 9_000_000_000_000_000n)
   assert.throws(() => parseBudget('9000000.000000001'), /at most 9000000 USD/)
+})
+
+test('of two limits the lower one holds, and one that is none leaves the other', () => {
+  assert.deepEqual([tighterLimit(1n, 2n), tighterLimit(2n, 1n)], [1n, 1n])
+  assert.deepEqual([tighterLimit(0n, null), tighterLimit(null, 0n)], [0n, 0n])
+  assert.equal(tighterLimit(null, null), null)
 })
 
 test('costs round up, once', () => {
@@ -36,6 +50,7 @@ test('costs round up, once', () => {
 })
 
 test('prices per million tokens', () => {
+  assert.equal(pricePerMillion(0), 0n)
   assert.equal(pricePerMillion(1), 1_000_000n)
   assert.equal(pricePerMillion(0.075), 75_000n)
   for (const usd of [0.1, 0.07, 1.1, 4.35, 0.000001, 999_999.999999]) {
