@@ -32,6 +32,22 @@ test('several counts at once each get their own', async () => {
   assert.equal(new Set(counts).size, 3)
 })
 
+test('of too many counts at once the last is left open, and no count after them', async () => {
+  const counts = await Promise.all(Array.from({ length: 65 }, () => tokenizer.count(['hello'])))
+  assert.deepEqual(
+    counts.map((count) => count?.likely),
+    [...Array(64).fill(1), undefined],
+  )
+  assert.deepEqual(await tokenizer.count(['hello']), { likely: 1, most: 1 })
+})
+
+test('whoever waits when the thread is closed learns that nothing was counted', async () => {
+  const closing = new Tokenizer({ countMsMax: 120_000 })
+  const counting = closing.count(['hello world'])
+  await closing.close()
+  assert.equal(await counting, undefined)
+})
+
 test('what is larger than any context window is not counted', async () => {
   assert.equal(await tokenizer.count(['x'.repeat(8_000_001)]), undefined)
 })
