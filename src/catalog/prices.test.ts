@@ -4,7 +4,16 @@ import { describe, test } from 'node:test'
 
 import { NO_USAGE } from '../core/events.ts'
 import type { Usage } from '../core/events.ts'
-import { componentsOf, costOf, inRegion, makePrice, parsePrice } from './prices.ts'
+import {
+  componentsOf,
+  costOf,
+  FREE,
+  inRegion,
+  makePrice,
+  NO_SURCHARGE,
+  parsePrice,
+  surchargeOf,
+} from './prices.ts'
 import type { Price } from './prices.ts'
 
 const price: Price = {
@@ -66,6 +75,22 @@ describe('costOf', () => {
     )
   })
 
+  test('what is free costs nothing, whatever it is', () => {
+    const usage = { inputTokens: 9, cachedTokens: 3, cacheWriteTokens: 5, cacheWriteLongTokens: 2 }
+    const { lines, nanodollars } = costOf({ ...NO_USAGE, ...usage, outputTokens: 4 }, FREE)
+    assert.equal(nanodollars, 0n)
+    assert.deepEqual(
+      lines.map(({ what, count }) => [what, count]),
+      [
+        ['input', 1],
+        ['cached', 3],
+        ['cacheWriteShort', 3],
+        ['cacheWriteLong', 2],
+        ['output', 4],
+      ],
+    )
+  })
+
   test('a fee per request is charged even without tokens', () => {
     const withFee = { ...price, fees: { request: 5_000_000n, webSearch: null } }
     assert.equal(costOf(NO_USAGE, withFee).nanodollars, 5_000n)
@@ -74,6 +99,39 @@ describe('costOf', () => {
   test('impossible usage is never turned into money', () => {
     assert.throws(() => costOf({ ...NO_USAGE, outputTokens: -1 }, price), RangeError)
     assert.throws(() => costOf({ ...NO_USAGE, outputTokens: 1.5 }, price), RangeError)
+  })
+})
+
+describe('surchargeOf', () => {
+  const fees = { request: 0n, webSearch: 10_000_000n, audioToken: 4_000n }
+  const search = { what: 'webSearch', count: 3, eachPicodollars: 10_000_000n }
+  const audio = { what: 'audioToken', count: 7, eachPicodollars: 4_000n }
+  for (const [what, usage, more, lines] of [
+    ['a search and what was heard', { webSearches: 3, audioTokens: 7 }, {}, [search, audio]],
+    ['a search alone', { webSearches: 3 }, {}, [search]],
+    ['what was heard alone', { audioTokens: 7 }, {}, [audio]],
+    ['none of both', {}, {}, []],
+    ['none of both, counted', { webSearches: 0, audioTokens: 0 }, {}, []],
+    ['a search without a price', { webSearches: 3, audioTokens: 7 }, { webSearch: null }, [audio]],
+    [
+      'sound at the price of text',
+      { webSearches: 3, audioTokens: 7 },
+      { audioToken: 0n },
+      [search],
+    ],
+  ] as const)
+    test(what, () => {
+      const cost = surchargeOf({ ...NO_USAGE, ...usage }, { ...price, fees: { ...fees, ...more } })
+      const nanodollars = lines.reduce(
+        (sum, { what }) => sum + (what === 'webSearch' ? 30_000n : 28n),
+        0n,
+      )
+      assert.deepEqual(cost, { nanodollars, lines })
+    })
+
+  test('nothing, where the price knows of no sound', () => {
+    const silent = { ...price, fees: { request: 0n, webSearch: null } }
+    assert.deepEqual(surchargeOf({ ...NO_USAGE, audioTokens: 7 }, silent), NO_SURCHARGE)
   })
 })
 
