@@ -1,5 +1,5 @@
-// The content blocks of a messages request, each as the canonical parts it means. A block that only this format has is
-// turned into text where a model can read it, else dropped and named.
+// The content blocks of a messages request as canonical parts. A block that only this format has becomes text if a
+// model can read it that way, and is otherwise dropped and named.
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { defined, isArray, isObject, typeOf } from '../../core/json.ts'
@@ -58,7 +58,7 @@ export function decodeAssistantBlock(block: Block, dropped: Set<string>): Assist
     case 'redacted_thinking':
       return [decodeRedacted(block)]
     default:
-      // What a tool did at one provider cannot be told to another.
+      // What a hosted tool did at one provider cannot be expressed to another.
       if (type === 'server_tool_use' || type === 'mcp_tool_use' || type.endsWith('_tool_result')) {
         dropped.add(`messages.content.${type}`)
         return []
@@ -88,7 +88,7 @@ function refuseBlock({ value, place }: Block, where: string): never {
   throw invalidRequest(place, `${place} is a ${type} block, which cannot be translated in ${where}`)
 }
 
-/** What a user or a tool can show; undefined for any other block. */
+/** Decodes what both users and tools may send; undefined for any other block. */
 function decodeMedia(block: Block, dropped: Set<string>): MediaPart[] | undefined {
   const { value, place } = block
   switch (typeOf(value)) {
@@ -122,7 +122,7 @@ function decodeDocument(block: Block, dropped: Set<string>): MediaPart[] {
       return [...lead, defined({ type: 'file' as const, source: plain, name, cache })]
     }
     case 'content':
-      // Its blocks are shown one by one, below the document's title.
+      // Its blocks become parts of their own, after the document's title.
       if (name !== undefined) lead.unshift({ type: 'text', text: name })
       return markLast(
         [...lead, ...decodeInnerContent(source, `${place}.source.content`, dropped)],
@@ -133,7 +133,7 @@ function decodeDocument(block: Block, dropped: Set<string>): MediaPart[] {
   }
 }
 
-/** A mark covers everything before it, so that of several parts stands on the last. */
+/** A cache mark covers everything before it, so it goes on the last of several parts. */
 function markLast(parts: MediaPart[], cache: CacheMark | undefined): MediaPart[] {
   const last = parts.at(-1)
   if (last === undefined || cache === undefined) return parts
@@ -167,7 +167,7 @@ function decodeSearchResult({ value, place }: Block, dropped: Set<string>): Text
   return defined({ type: 'text' as const, text, cache })
 }
 
-/** The wish for citations, and citations in earlier answers. */
+/** Reports citations as dropped, both requested ones and those in earlier answers. */
 function noteCitations({ citations }: JsonObject, dropped: Set<string>): void {
   const isWanted = isObject(citations) && citations['enabled'] === true
   const isThere = isArray(citations) && citations.length > 0
@@ -200,7 +200,7 @@ function decodeToolUse({ value, place }: Block): ToolCallPart {
   })
 }
 
-/** A signature that another format packed into this one is opened; an empty pack, like an empty text, is none. */
+/** Unpacks the seal of another format. An empty pack, like an empty string, is no signature. */
 function decodeThinking({ value, place }: Block): ThinkingPart {
   const text = expectText(value['thinking'], `${place}.thinking`)
   const signature = optional(value['signature'], `${place}.signature`, expectText) ?? ''

@@ -7,12 +7,12 @@ export const CACHE_MARKS_MAX = 4
 
 export function encodeCacheMark(mark: CacheMark | undefined): JsonObject | undefined {
   if (mark === undefined) return undefined
-  // Of the same price class as the client's own word, because that is what the hold pays for.
+  // Same price class as the client's lifetime, because that is what the hold covers.
   const isLong = lifetimeOf(mark.ttl, 'cache_control.ttl') === 'long'
   return isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
 }
 
-/** Other formats allow more marks. The last ones cover the most of the prompt, so the first ones go. */
+/** Other formats allow more marks. The last ones cover the most of the prompt, so the first ones are removed. */
 export function withFewCacheMarks(request: Conversation): Conversation {
   let surplus = marksIn(request) - CACHE_MARKS_MAX
   if (surplus <= 0) return request

@@ -1,4 +1,4 @@
-// What admission reads: every byte a model may read is counted, and what no key may ask for is refused by name.
+// What admission reads: every byte a model may read is counted, and what no key may request is refused by name.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

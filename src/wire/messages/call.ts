@@ -1,5 +1,5 @@
-// What admission reads of a messages request, also of one that is passed through: the model, the limits, and how much
-// there is to read (`input.ts`). Lenient: the provider judges the rest.
+// What admission reads from a messages request, in passthrough too: the model, the limits, and the size of the input
+// (`input.ts`). Lenient: the provider judges the rest.
 import type { Call } from '../../core/call.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'

@@ -1,4 +1,4 @@
-// What is told to which Claude model, and what the client hears of what its model cannot take.
+// Which settings each Claude model is sent, and which ones the client learns its model cannot take.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

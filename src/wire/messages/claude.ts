@@ -1,24 +1,24 @@
-// What each Claude model takes of a translated request: older ones do not know what newer ones are told, and newer ones
-// refuse what older ones were. In the client's own words the provider judges.
+// What each Claude model accepts in a translated request: older models lack the settings of newer ones, and newer ones
+// refuse some settings of older ones. In passthrough the provider judges.
 import type { Effort } from '../../core/request.ts'
 import type { Addressee } from '../known-names.ts'
 import { knownNames } from '../known-names.ts'
 
 export type Claude = {
   readonly thinks: boolean
-  /** Whether it chooses itself how much to think; if not, it is given a number of tokens. */
+  /** Whether it chooses itself how much to think; if not, it needs a token budget. */
   readonly isAdaptive: boolean
-  /** What it can be told about its effort, from the least to the most; empty = nothing. */
+  /** The efforts it accepts, from the least to the most; empty = none. */
   readonly efforts: readonly Effort[]
-  /** temperature, top_p, top_k. */
+  /** Whether it accepts temperature, top_p and top_k. */
   readonly takesSampling: boolean
-  /** Whether it can be kept from thinking. */
+  /** Whether its thinking can be turned off. */
   readonly takesDisabled: boolean
-  /** Whether it can be made to call a tool. */
+  /** Whether it accepts a forced tool call. */
   readonly takesForcedTool: boolean
 }
 
-/** Of a name that says nothing, anything may be true. */
+/** A name without a version may stand for any model, so everything is assumed to be accepted. */
 const ANY: Claude = {
   thinks: true,
   isAdaptive: true,
@@ -30,7 +30,7 @@ const ANY: Claude = {
 
 /** `claude-opus-4-8`, `claude-opus-4-5@20251101`, `us.anthropic.claude-sonnet-4-20250514-v1:0`. */
 const NAME = /claude-(opus|sonnet|haiku|fable)-(\d+)(?:-(\d\d?)(?!\d))?/
-/** As they were called until 3.7, the only one of them that thinks. */
+/** Names up to 3.7, the only one of these models that thinks. */
 const OLD_NAME = /claude-(?:2|3|instant)/
 const THINKING_OLD_NAME = /claude-3-7/
 
@@ -43,7 +43,7 @@ export function claudeOf(addressee: Addressee): Claude {
   return isPlain ? { ...claude, thinks: false, efforts: [] } : claude
 }
 
-/** 4.5 for `claude-sonnet-4-5@20250929`, 3 for all that are older than 4; undefined for a name that says nothing. */
+/** 4.5 for `claude-sonnet-4-5@20250929`, 3 for everything before 4; undefined for a name without a version. */
 export function claudeVersion(model: string): number | undefined {
   if (OLD_NAME.test(model)) return 3
   const [, , major, minor = '0'] = NAME.exec(model) ?? []

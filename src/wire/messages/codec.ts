@@ -1,4 +1,4 @@
-// The messages format, as the codec that the rest of Tollgate asks for.
+// The messages codec: the client's half, the provider's half, and passthrough.
 import type { Codec } from '../codec.ts'
 import { affinityOf } from './affinity.ts'
 import { readCall } from './call.ts'

@@ -1,5 +1,5 @@
-// Providers' answers as canonical events: whole answers mean what streams mean, and every deviation that a provider
-// that only resembles the original may show is understood. Recorded streams: `test/codec.test.ts`.
+// Providers' answers as canonical events: whole answers decode like streams, and the deviations of merely compatible
+// providers are understood. Recorded streams: `test/codec.test.ts`.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -71,7 +71,7 @@ test('a whole answer is a stream that came at once', () => {
   assert.deepEqual(whole(events), whole(decodeBytes(recorded('thinking-tools'))))
 })
 
-/** What an answer says, whatever pieces it came in. */
+/** Joins the pieces of an answer, so that answers compare equal however they were cut. */
 function whole(events: readonly CanonicalEvent[]): CanonicalEvent[] {
   const joined: CanonicalEvent[] = []
   for (const event of events) {

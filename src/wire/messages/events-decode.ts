@@ -1,5 +1,5 @@
 // A provider's messages answer as canonical events. A whole answer goes through the same steps as a stream, so that
-// both mean the same. Tolerant of providers that only resemble the original: missing starts, null counts, `[DONE]`.
+// both decode alike. Tolerates merely compatible providers: missing starts, null counts, `[DONE]`.
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -20,7 +20,7 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   return (event) => {
     if (event.data === '' || event.data === '[DONE]') return []
     const parsed = readJsonEvent(event)
-    // Some providers tell the whole input at the start of a call.
+    // Some providers send a call's whole input in its start frame.
     const frame = event.data.includes('"tool_use"') ? exactly(event.data, parsed) : parsed
     return reader.read('type' in frame ? frame : { ...frame, type: event.event })
   }
@@ -50,7 +50,7 @@ type NewBlock =
       readonly kind: 'tool-call'
       readonly id: string
       readonly name: string
-      /** The input as the start gave it; it counts when no pieces follow. */
+      /** The input in the start frame; used only when no pieces follow. */
       readonly input: JsonObject
     }
 
@@ -61,12 +61,12 @@ class FrameReader {
   #usage: Usage = UNTOLD
   #blocks = 0
   #open: OpenBlock | undefined
-  /** Inside a block that means nothing here (a tool that ran at the provider): its pieces are no other block's. */
+  /** True inside a block that has no canonical form (a hosted tool ran): its pieces belong to no other block. */
   #isIgnoring = false
   #hasStarted = false
   #hasEnded = false
 
-  /** What the frame means; an answer that comes without its start is started here. */
+  /** Decodes one frame. If the provider left out the answer's start, it is added here. */
   read(frame: JsonObject): CanonicalEvent[] {
     const events = this.#read(frame)
     if (this.#hasStarted || events.every((event) => event.type === 'ping')) return events
@@ -122,7 +122,7 @@ class FrameReader {
     return [...this.#close(), { type: 'choice-end', choice: 0, ...decodeStop(delta) }]
   }
 
-  /** A start may already carry the whole block: in a whole answer, and in some providers' streams. */
+  /** A start frame may carry the whole block: in a whole answer, and in some providers' streams. */
   #start(block: JsonObject): CanonicalEvent[] {
     if (this.#hasEnded) return []
     this.#isIgnoring = false
@@ -187,7 +187,7 @@ class FrameReader {
     return events
   }
 
-  /** Some providers leave out the start of a text or a thought; a tool call without one has no name. */
+  /** Some providers omit the start of a text or a thought. A tool call without a start has no name and is ignored. */
   #beginWithoutStart(kind: OpenBlock['kind']): CanonicalEvent[] {
     switch (kind) {
       case 'text':
@@ -219,7 +219,7 @@ class FrameReader {
       case 'thinking':
         return [{ type: 'thinking-end', ...place, ...(open.seal && { seal: open.seal }) }]
       case 'tool-call': {
-        // A call without input is an empty object, in words that every other format can parse.
+        // A call without input becomes an empty object, which every other format can parse.
         const text = open.characters > 0 ? '' : JSON.stringify(open.input)
         const input: CanonicalEvent[] =
           text === '' ? [] : [{ type: 'tool-call-delta', ...place, text }]
@@ -229,7 +229,7 @@ class FrameReader {
   }
 }
 
-/** What a search found. One that failed costs nothing. */
+/** Whether a web search succeeded. A failed one costs nothing. */
 function isFound({ type, content }: JsonObject): boolean {
   return type === 'web_search_tool_result' && isArray(content)
 }
@@ -238,7 +238,7 @@ function sealOf(kind: Seal['kind'], value: Json | undefined): Seal | undefined {
   return typeof value === 'string' && value !== '' ? { format: 'messages', kind, value } : undefined
 }
 
-/** Citations with an address, each for the whole of its block; places in documents have no meaning elsewhere. */
+/** Citations with a URL, each for its whole block. Positions in documents mean nothing in other formats. */
 function citationsOf(citations: readonly Json[], open: OpenBlock): CanonicalEvent[] {
   return citations.flatMap((value): CanonicalEvent[] => {
     const { url, source, title } = objectOf(value)

@@ -1,4 +1,4 @@
-// A messages answer for a client: a stream frame by frame, or the whole message that the same frames add up to.
+// Canonical events as a messages answer: the frames of a stream, or the whole message that the same frames add up to.
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { AnswerContext, EventEncoder } from '../codec.ts'
@@ -18,7 +18,7 @@ export function encodeEvents(answer: AnswerContext): EventEncoder {
   }
 }
 
-/** Apart from the encoder, which a stream that is passed on has no use for. */
+/** Separate from the encoder because a forwarded stream needs only this. */
 export function failing({ requestId }: AnswerContext): EventEncoder['fail'] {
   return (error) => [sseEvent('error', encodeError('messages', error, requestId))]
 }

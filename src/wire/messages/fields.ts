@@ -1,5 +1,5 @@
-// The fate of every known field of a messages request when it is translated into another format. What is taken out or
-// refused whatever the provider speaks is decided before, in `removals.ts` and `call.ts`.
+// Every known field of a messages request, and what translation does with it. What is removed or refused for every
+// provider is decided earlier, in `removals.ts` and `call.ts`.
 import type { FieldTable } from '../fields.ts'
 
 export const MESSAGES_FIELDS: FieldTable = {
@@ -20,7 +20,7 @@ export const MESSAGES_FIELDS: FieldTable = {
   metadata: 'read',
   service_tier: 'read',
   cache_control: 'read',
-  // Only their standard values come this far, and those say nothing.
+  // Only their default values get this far, and those change nothing.
   speed: 'ignore',
   inference_geo: 'ignore',
   mcp_servers: 'ignore',

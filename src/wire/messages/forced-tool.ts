@@ -1,4 +1,4 @@
-// Where a tool must be called: whether Claude can be made to, or is asked for it in words.
+// Whether a required tool call must be requested in words, because the Claude model refuses a forced one.
 import type { Conversation } from '../../core/request.ts'
 import { forcesTool } from '../tool-choice.ts'
 import { claudeOf } from './claude.ts'

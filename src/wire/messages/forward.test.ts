@@ -1,4 +1,4 @@
-// Passing through: only what must change does, and every other byte is the client's or the provider's own.
+// Passthrough: only what must change does, and every other byte is the client's or the provider's own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

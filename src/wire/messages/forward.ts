@@ -1,5 +1,5 @@
-// Messages in, messages out: bytes go on as they came, but for the model's name, the output limit, what is taken out of
-// every request, and thoughts that providers of this format would not recognise.
+// The messages format on both sides: bytes pass through unchanged, except for the model name, the output limit, what is
+// removed from every request, and thoughts sealed by another format.
 import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import type { JsonBody } from '../json.ts'

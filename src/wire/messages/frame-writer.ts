@@ -1,5 +1,5 @@
-// The frames of a messages stream from canonical events, one answer long. A frame is one event of the stream; its type is
-// also the name on the `event:` line, without which SDKs drop it.
+// Writes the frames of one messages answer from canonical events. A frame is one event of the stream; its type is also
+// the name on the `event:` line, without which SDKs drop the event.
 import type { CanonicalEvent, ChoiceEnd, Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -30,7 +30,7 @@ export type FrameDelta =
   | { readonly type: 'citations_delta'; readonly citation: JsonObject }
   | { readonly type: 'input_json_delta'; readonly partial_json: string }
 
-/** The signature of thoughts that nobody sealed: an empty pack, so that no provider is shown them as its own. */
+/** The signature of unsealed thoughts: an empty pack, so that no provider is sent them as its own. */
 const UNSEALED = SEAL_MARK
 
 export class FrameWriter {
@@ -39,7 +39,7 @@ export class FrameWriter {
   readonly #callIds: Set<string>
   #usage: Usage = NO_USAGE
   #end: ChoiceEnd = { type: 'choice-end', choice: 0, reason: 'stop' }
-  /** The blocks that were started so far, and whether the last one is still open. */
+  /** The blocks started so far, and whether the last one is still open. */
   #blocks = 0
   #isOpen = false
   #hasCalled = false
@@ -54,7 +54,7 @@ export class FrameWriter {
   }
 
   write(event: CanonicalEvent): Frame[] {
-    // This format has one answer only; a request for more never comes this far.
+    // This format has only one choice; a request for more is refused earlier.
     if ('choice' in event && event.choice > 0) return []
     switch (event.type) {
       case 'response-start':
@@ -62,8 +62,8 @@ export class FrameWriter {
       case 'text-start':
       case 'refusal-start':
       case 'thinking-start':
-        // Opened by its first piece: empty text blocks are refused when a client sends them back, and whether a
-        // thought is redacted shows only at its end.
+        // The first piece opens the block: clients that send back empty text blocks are refused, and only the end of a
+        // thought shows whether it is redacted.
         return []
       case 'text-delta':
         return this.#text(event.text)
@@ -178,7 +178,7 @@ export class FrameWriter {
     })
   }
 
-  /** Some servers number the calls of every answer anew. */
+  /** Some servers reuse the same call ids in every answer. */
   #callId(given: string): string {
     const id = this.#callIds.has(given) ? this.#answer.newId('toolu') : given
     this.#callIds.add(id)

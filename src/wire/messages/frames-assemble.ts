@@ -1,4 +1,4 @@
-// The whole message that the frames of a stream add up to, put together as the SDKs do it.
+// The whole message that the frames of a stream add up to, assembled as the SDKs do it.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { listOf } from '../../core/json.ts'
 import type { Frame, FrameDelta } from './frame-writer.ts'

@@ -1,5 +1,5 @@
-// One walk over a messages request: how much the model will read, and what it must be able to read. Refuses what names
-// a file in the provider account, because all keys share that account, and tools among the turns that would run there.
+// One walk over a messages request: how much the model will read, and which abilities it needs. Refuses references to
+// files in the provider account, which all keys share, and hosted tools defined inside messages.
 import type { InputMeasure } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { unsupportedParameter } from '../../core/errors.ts'
@@ -16,11 +16,14 @@ import { isHosted, vendorToolsIn } from './removals.ts'
 export type MeasuredInput = {
   readonly measure: InputMeasure
   readonly needs: readonly Ability[]
-  /** Whether it holds thoughts that a provider of this format would not know. */
+  /** Whether any block carries thoughts sealed by another format. */
   readonly hasForeignThoughts: boolean
 }
 
-/** `changes`: what is taken out of every request, searches included, whose marks count all the same: they may stay. */
+/**
+ * `changes`: what is removed from every request, searches included. Cache marks on removed tools still count, because
+ * searches may stay.
+ */
 export function measureInput(
   given: JsonObject,
   changes: JsonObject,
@@ -87,7 +90,7 @@ function readBlock(block: Json, place: string, walk: Walk): void {
     case 'thinking':
       walk.hasForeignThoughts ||= isPacked(block['signature'])
       measure.text(block['thinking'])
-      // The signature is the whole thought under a seal, also where the text is short or left out.
+      // The signature contains the whole thought in sealed form, even when the text is short or omitted.
       return measure.sealed(block['signature'])
     case 'redacted_thinking':
       walk.hasForeignThoughts ||= isPacked(block['data'])
@@ -122,7 +125,7 @@ function readDocument(block: JsonObject, place: string, walk: Walk): void {
   measure.file(sourceType(source))
 }
 
-/** What a source says that it is; undefined for an address, which says nothing. */
+/** The media type that a source declares; undefined for an http URL, which declares none. */
 function sourceType(source: Json | undefined): string | undefined {
   const { type, url, media_type: mediaType } = objectOf(source)
   return type === 'url' ? dataType(url) : stringOf(mediaType)?.toLowerCase()
@@ -140,7 +143,7 @@ function readToolResult(content: Json | undefined, place: string, walk: Walk): v
   }
 }
 
-/** The text that was cited is not read again, but where it stands is framed by what it was cited from. */
+/** Cited text is not read again, but each citation is framed by its source. */
 function readCitations({ citations }: JsonObject, { measure }: Walk): void {
   listOf(citations).forEach(() => measure.item())
 }
@@ -157,7 +160,7 @@ function readUnknown(value: Json | undefined, place: string, walk: Walk): void {
   readDeeply(value, place, walk)
 }
 
-/** What stands anywhere inside: addresses and cache marks, which count, and tools that would run at the provider. */
+/** Looks at any depth for URLs and cache marks, which count, and for hosted tools, which are refused. */
 function readDeeply(value: Json | undefined, place: string, walk: Walk): void {
   if (isArray(value)) value.forEach((each, index) => readDeeply(each, `${place}[${index}]`, walk))
   if (!isObject(value)) return

@@ -1,5 +1,5 @@
-// The system prompt and the turns of a messages request. One turn here may be several canonical messages: each tool
-// result is a message of its own and stands right behind the turn that called.
+// The system prompt and the turns of a messages request. One turn may become several canonical messages: each tool
+// result is a separate message, right after the turn that made the call.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray } from '../../core/json.ts'
@@ -80,7 +80,7 @@ class MessageList {
   readonly #messages: Message[]
   readonly #waiting = new Set<string>()
   #callsPlace = ''
-  /** Where the next result goes: behind the calls and the results before it, whatever the client put between. */
+  /** Where the next result goes: after the calls and the earlier results, whatever the client put in between. */
   #resultsEnd = 0
 
   constructor(messages: Message[]) {
@@ -94,7 +94,7 @@ class MessageList {
   addAssistant(parts: readonly AssistantPart[], place: string): void {
     const last = this.#messages.at(-1)
     if (last?.role === 'assistant') {
-      // Consecutive turns of one role are one turn here; elsewhere a call must be in the last one.
+      // Here consecutive turns of one role count as one. Other formats require the calls in the last of them.
       this.#messages.pop()
       this.add({ role: 'assistant', parts: [...last.parts, ...parts] })
     } else {

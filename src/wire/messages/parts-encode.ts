@@ -75,7 +75,7 @@ function encodeSource(source: ImagePart['source']): JsonObject {
   return { type: 'base64', media_type: source.mediaType, data: source.data }
 }
 
-/** A provider takes back only the thoughts that it has sealed itself. */
+/** A provider takes back only the thoughts that it sealed itself. */
 function encodeThinking({ text, seal }: ThinkingPart): JsonObject | undefined {
   if (seal?.format !== 'messages') return undefined
   return seal.kind === 'redacted'

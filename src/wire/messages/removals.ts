@@ -1,6 +1,6 @@
-// What is taken out of every messages request, also of one that is passed through: tools that run at the provider,
-// compaction and diagnostics. They cost what no hold covers, or reach what another key left in the shared account. Only
-// searches of the web may stay, where the hold covers them.
+// What is removed from every messages request, in passthrough too: hosted tools, compaction and diagnostics. They cost
+// more than the hold covers, or reach what another key left in the shared account. Only web searches may stay, where
+// the hold covers them.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isGiven, isObject } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'
@@ -28,10 +28,10 @@ export function isVendorTool(tool: JsonObject): boolean {
 
 const CLIENT_RUN = /^(bash|text_editor|memory|computer|computer_toolset|browser_toolset)_\d+$/
 
-/** No set has more members. */
+/** No toolset has more members. */
 const TOOLSET_MEMBERS = 32
 
-/** How many tools a model knows by the type of this one. */
+/** How many tools the model knows by this tool's type. */
 export function vendorToolsIn(tool: JsonObject): number {
   if (!isVendorTool(tool)) return 0
   return String(tool['type']).includes('_toolset_') ? TOOLSET_MEMBERS : 1
@@ -52,7 +52,7 @@ function removeTools(
   const gone = tools.filter(isGone).filter(isObject)
   const kept = tools.filter((tool) => !isGone(tool)).map(withSearchLimit)
   for (const tool of gone) dropped.push(`tools.${String(tool['type'])}`)
-  // Without its search tool a model could never reach the tools that wait to be found: it gets them at once.
+  // Without its search tool a model could never reach the deferred tools, so they are loaded at once.
   const isSearchGone = gone.some((tool) => String(tool['type']).startsWith('tool_search_tool_'))
   const given = isSearchGone ? kept.map(withoutDeferral) : kept
   changes['tools'] = given.length === 0 ? undefined : given

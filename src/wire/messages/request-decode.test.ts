@@ -1,4 +1,4 @@
-// What a messages request may say that other formats have no word for.
+// Parts of a messages request that other formats cannot express.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -54,7 +54,7 @@ export function decodeRequest(whole: JsonObject): Conversation {
     cache: decodeCacheMark(body, ''),
     serviceTier: decodeServiceTier(body),
   })
-  // Last, because reading the rest adds to it.
+  // Last, because decoding the rest adds to it.
   return { ...conversation, dropped: [...dropped] }
 }
 
@@ -87,7 +87,7 @@ function decodeOutputFormat(body: JsonObject, config: JsonObject): OutputFormat 
     throw invalidRequest(`${place}.type`, `${place}.type must be json_schema`)
   }
   const schema = expectObject(format['schema'], `${place}.schema`)
-  // Schemas have no names here; other formats ask for one.
+  // Schemas have no names in this format, but other formats require one.
   return { type: 'json-schema', name: 'output', schema }
 }
 
@@ -108,18 +108,18 @@ function decodeReasoning(
   if (thinking === undefined) return effort && { effort }
   const shown = optional(thinking['display'], 'thinking.display', expectText)
   const display = DISPLAYS.get(shown ?? '')
-  // Clients are ahead of every list: there are more ways to show thoughts than these, and none that anybody depends on.
+  // Clients use newer values than any list has. None of them is essential, so an unknown one is dropped, not refused.
   if (shown !== undefined && display === undefined) dropped.add('thinking.display')
   switch (expectThinking(thinking['type'], 'thinking.type')) {
     case 'adaptive':
-      // The effort that this format gives it; elsewhere a model may not think at all unless it is told how much.
+      // The default effort of this format. In other formats a model may not think unless it is given an effort.
       return defined({ effort: effort ?? 'high', display })
     case 'enabled': {
       const tokensMax = expectPositive(thinking['budget_tokens'], 'thinking.budget_tokens')
       return defined({ effort, tokensMax, display })
     }
     case 'between_tools':
-      // Other models think before they answer, too: the least there is short of none.
+      // Other models also think before they answer, so they get the lowest effort of this format.
       dropped.add('thinking.type')
       return defined({ effort: effort ?? 'low', display })
     case 'disabled':

@@ -1,4 +1,4 @@
-// Requests of other formats for a provider of this one: turns that alternate, nothing that the provider refuses.
+// Requests of other formats, encoded for a messages provider: turns alternate, and nothing is sent that it refuses.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

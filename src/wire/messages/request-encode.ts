@@ -1,5 +1,5 @@
-// A canonical request in the messages format, for a provider. What this format cannot say, or the model does not take
-// (`claude.ts`), is simply not written: `losses.ts` has told the client.
+// A canonical request as a messages provider expects it. What the format cannot express, or the model does not accept
+// (`claude.ts`), is left out: `losses.ts` has already reported it.
 import assert from 'node:assert/strict'
 
 import type { JsonObject } from '../../core/json.ts'
@@ -54,7 +54,7 @@ function encodeOutputConfig(request: Conversation): JsonObject | undefined {
 function encodeEffort(request: Conversation): Effort | undefined {
   const asked = request.reasoning?.effort
   const { efforts, takesDisabled } = claudeOf(request)
-  // A model that cannot be kept from thinking does the least it can; all others are kept from it by another word.
+  // A model whose thinking cannot be turned off gets its lowest effort instead; for all others `thinking` is disabled.
   if (asked === undefined || (asked === 'none' && takesDisabled)) return undefined
   return nearestEffort(asked, efforts)
 }
@@ -62,7 +62,7 @@ function encodeEffort(request: Conversation): Effort | undefined {
 function encodeSampling(request: Conversation, isThinking: boolean): JsonObject {
   const { temperature, topP, topK, stop } = request.sampling
   const stop_sequences = stop
-  // A model that thinks chooses its own randomness, and newer models take only one of temperature and top_p.
+  // A model that thinks chooses its own sampling, and newer models accept only one of temperature and top_p.
   if (isThinking || !claudeOf(request).takesSampling) return { stop_sequences }
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
@@ -72,7 +72,7 @@ function encodeSampling(request: Conversation, isThinking: boolean): JsonObject 
   }
 }
 
-/** The other family's `default` is called `standard_only`; every other tier is left to the provider. */
+/** `default` of the chat family is `standard_only` here; every other tier is left to the provider. */
 function encodeServiceTier(tier: string | undefined): string | undefined {
   if (tier === undefined) return undefined
   return tier === 'default' ? 'standard_only' : 'auto'

@@ -1,4 +1,4 @@
-// Whatever a conversation says that this format can express is there again when it is written and read.
+// Everything in a conversation that this format can express survives encoding and decoding.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -55,7 +55,7 @@ const result = fc.record({
   isError: maybe(fc.boolean()),
 })
 
-/** An assistant's turn with its calls, their results, and what the user says next. */
+/** An assistant turn with its calls, their results, and what the user says next. */
 const exchange = fc
   .record({
     thoughts: fc.array(thought, { maxLength: 2 }),
@@ -119,12 +119,12 @@ const reasoning: fc.Arbitrary<Reasoning> = fc.oneof(
       display: maybe(fc.constantFrom('summary', 'omitted')),
       tokensMax: maybe(fc.integer({ min: 1024, max: 4095 })),
     })
-    // Thinking of which nobody says how much is read with the effort that the format gives it.
+    // Thinking without an amount is decoded with the format's default effort.
     .filter(({ effort, tokensMax }) => effort !== undefined || tokensMax !== undefined)
     .map((settings) => defined(settings)),
 )
 
-/** What rules something else out: thinking leaves no choice of randomness or of forced tools. */
+/** Settings that exclude others: thinking allows neither sampling settings nor forced tools. */
 const mode = fc.oneof(
   reasoning.map((each) => ({ reasoning: each, sampling: {} })),
   fc
@@ -167,7 +167,7 @@ const conversation = fc
     ...defined(rest),
     ...chosen,
   }))
-  // A wish for thinking that cannot be granted is a loss, and tested as one.
+  // A request for thinking that cannot be met is a loss, and tested as one.
   .filter((request) => hindranceOf(request) === undefined)
 
 test('a request that is written and read again is the same', () => {
@@ -192,7 +192,7 @@ test('what is expected to come back is nothing that the table of losses names', 
   )
 })
 
-/** JSON knows one zero only. */
+/** JSON has no negative zero. */
 function withOneZero(request: Conversation): Conversation {
   const { temperature } = request.sampling
   if (temperature !== 0) return request

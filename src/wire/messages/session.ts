@@ -1,4 +1,4 @@
-// What Claude Code says about itself inside a request: its session, and whom to bill.
+// What Claude Code says about itself in a request: its session, and a billing line.
 import { parseObject, stringOf } from '../../core/json.ts'
 
 /** Claude Code writes its session into the user id, as JSON. */

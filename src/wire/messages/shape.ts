@@ -1,4 +1,4 @@
-// What is known inside a messages request.
+// The members that are known inside a messages request.
 import type { JsonObject } from '../../core/json.ts'
 import { typeOf } from '../../core/json.ts'
 import type { Shape } from '../shape.ts'
@@ -20,7 +20,7 @@ const BLOCKS: ReadonlyMap<string, Shape> = shapesOf({
     context: 'known',
   },
   search_result: { ...CITED, source: 'known', title: 'known', content: blockShape },
-  // Only its own client calls a tool here.
+  // `caller` is ignored: with hosted tools removed, every call is direct.
   tool_use: {
     type: 'known',
     id: 'known',
@@ -41,7 +41,7 @@ const BLOCKS: ReadonlyMap<string, Shape> = shapesOf({
   redacted_thinking: { type: 'known', data: 'known' },
 })
 
-/** What a tool did at the provider is named as a whole. */
+/** Undefined for the blocks of hosted tools, which are named as a whole. */
 function blockShape(block: JsonObject): Shape | undefined {
   return BLOCKS.get(typeOf(block))
 }
@@ -54,7 +54,7 @@ const TOOL: Shape = {
   strict: 'known',
   defer_loading: 'known',
   cache_control: MARK,
-  // Other providers stream a call's input as it is written in any case.
+  // Ignored: other providers always stream a call's input as it is written.
   eager_input_streaming: 'known',
   ...Object.fromEntries(OWN_SETTINGS.map((name) => [name, 'known'])),
 }

@@ -1,4 +1,4 @@
-// Why an answer ended, in the words of the messages format and back.
+// Why an answer ended, to and from the words of the messages format.
 import type { ChoiceEnd, FinishReason } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { objectOf, stringOf } from '../../core/json.ts'
@@ -29,7 +29,7 @@ export function encodeStop(
   }
 }
 
-/** What the answer contains counts more than what the provider says, unless a limit may have cut a call short. */
+/** What the answer contains overrides the provider's reason, unless a limit may have cut a call short. */
 function reasonOf(
   end: ChoiceEnd,
   answer: { readonly called: boolean; readonly refused: boolean },

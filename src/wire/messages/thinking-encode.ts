@@ -1,5 +1,5 @@
-// How much a Claude model is to think: newer ones find the right amount for an effort themselves, older ones are given a
-// number of tokens. And what keeps a model from it that was asked to.
+// How much a Claude model should think: newer models choose the amount for an effort themselves, older ones take a
+// number of tokens. Also what prevents thinking that was requested.
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Effort } from '../../core/request.ts'
@@ -26,12 +26,12 @@ export function encodeThinking(request: Conversation): JsonObject | undefined {
     : defined({ type: 'enabled', budget_tokens: budget, display })
 }
 
-/** Whether it is asked to think, and can. */
+/** Whether thinking is requested and possible. */
 export function thinksAsAsked(request: Conversation): boolean {
   return isThinker(request) && hindranceOf(request) === undefined
 }
 
-/** What keeps a model from thinking that could, and was asked to. */
+/** What prevents requested thinking in a model that can think. */
 export type Hindrance = 'forced tool' | 'small limit' | 'unthinking turn'
 
 export function hindranceOf(request: Conversation): Hindrance | undefined {
@@ -47,7 +47,7 @@ function isThinker(request: Conversation): boolean {
   return asksForThinking(request) && claudeOf(request).thinks
 }
 
-/** What `effort.ts` would take for the same effort, and beyond it. */
+/** The thresholds of `effort.ts`, and larger budgets above `high`. */
 const BUDGETS: Record<Effort, number> = {
   none: 0,
   minimal: BUDGET_TOKENS_MIN,
@@ -58,7 +58,7 @@ const BUDGETS: Record<Effort, number> = {
   max: 16_384,
 }
 
-/** Where the client set one, and for models that cannot be told an effort. It must leave room for an answer. */
+/** The client's budget, or one from the effort for models that are not adaptive. It must leave room for an answer. */
 function budgetOf(request: Conversation): number | undefined {
   const { reasoning = {}, outputTokensMax = Infinity } = request
   const { effort = 'medium', tokensMax } = reasoning

@@ -1,5 +1,5 @@
-// Thoughts of earlier turns are taken out where they are foreign, or all of them; and a budget for thinking with them where
-// the turn that goes on would no longer begin with a thought.
+// The thoughts of earlier turns are removed: foreign ones, or all of them. The thinking budget is removed too where the
+// turn to continue would no longer begin with a thought.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

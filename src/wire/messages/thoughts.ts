@@ -1,5 +1,4 @@
-// What the model thought in the earlier turns of a messages request: the request without the thoughts of other formats,
-// and without any.
+// Removes the thoughts of earlier turns from a messages request: those that other formats sealed, or all of them.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'
@@ -10,8 +9,8 @@ export function withoutThoughts(body: JsonObject): Removals | undefined {
 }
 
 /**
- * A conversation that another format's provider answered for a while (a fallback) carries that provider's thoughts
- * under our mark. A provider of this format would refuse the whole request for their signatures.
+ * After a fallback to a provider of another format, a conversation carries that provider's thoughts under Tollgate's
+ * mark. A provider of this format would refuse the whole request because of their signatures.
  */
 export function withoutForeignThoughts(body: JsonObject): Removals | undefined {
   return removing(body, isForeignThought)
@@ -31,7 +30,7 @@ function removing({ messages, thinking }: JsonObject, isGone: IsGone): Removals 
   return { changes: { messages: left, thinking: undefined }, dropped: [...dropped, 'thinking'] }
 }
 
-/** A message that keeps all of its blocks stays the same; one that was nothing but such thoughts leaves no turn behind. */
+/** A message that keeps all its blocks stays the same object; one that loses all of them is removed. */
 function without(messages: readonly Json[], isGone: IsGone): Json[] {
   return messages.flatMap((message) => {
     if (!isObject(message) || !isArray(message['content'])) return [message]
@@ -50,8 +49,8 @@ function isForeignThought(block: JsonObject): boolean {
 }
 
 /**
- * Whether the model is to go on with a turn of its own, after the results of its calls or from its first words, that does
- * not begin with a thought. With a budget for thinking that is refused.
+ * Whether the model must continue a turn of its own, after tool results or from given first words, that does not begin
+ * with a thought. Providers refuse this together with a thinking budget.
  */
 export function goesOnUnthinking(messages: readonly Json[]): boolean {
   const opening = messages.findLastIndex((message) => isObject(message) && !isOfModelsTurn(message))

@@ -1,14 +1,14 @@
 // Tool names and call ids that fit everywhere. The messages format allows names of 128 characters, every other format
-// 64, so longer ones are shortened when a request is decoded and given back when its answer is encoded.
+// 64, so longer ones are shortened when a request is decoded and restored when its answer is encoded.
 import { createHash } from 'node:crypto'
 
 import type { JsonObject } from '../../core/json.ts'
 import { isObject, listOf } from '../../core/json.ts'
 import { TOOL_NAME_CHARACTERS_MAX } from '../tool-name.ts'
 
-/** In this format itself. */
+/** The limit of this format itself. */
 export const LONG_NAME_CHARACTERS_MAX = 128
-/** 120 bits: nobody will ever see two names with the same one. */
+/** 120 bits: two names will never share a hash. */
 const HASH_CHARACTERS = 20
 
 /** The same short name for the same long one, in every turn of a conversation. */
@@ -17,7 +17,7 @@ export function shortToolName(name: string): string {
   return `${name.slice(0, TOOL_NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)}_${hashOf(name)}`
 }
 
-/** The names a client gave its tools, found by what they were shortened to. */
+/** The client's own tool names, by their short names. */
 export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const tool of listOf(body['tools'])) {
@@ -29,7 +29,7 @@ export function longToolNames(body: JsonObject): ReadonlyMap<string, string> {
   return names
 }
 
-/** The ids of all calls in a conversation so far: clients find results by them alone, so none may come again. */
+/** The ids of all calls in a conversation so far. Clients match results by id alone, so no id may be used again. */
 export function callIdsIn(body: JsonObject): Set<string> {
   const ids = new Set<string>()
   for (const turn of listOf(body['messages'])) {
@@ -41,7 +41,7 @@ export function callIdsIn(body: JsonObject): Set<string> {
   return ids
 }
 
-/** Providers of this format take only letters, digits, - and _ in the ids that other formats made. */
+/** Providers of this format accept only letters, digits, - and _ in ids; other formats allow more. */
 export function plainCallId(id: string): string {
   return /^[a-zA-Z0-9_-]+$/.test(id) ? id : `toolu_${hashOf(id)}`
 }

@@ -1,4 +1,4 @@
-// The tools of a messages request and how they may be chosen. Tools that only this format knows are dropped and named.
+// The tools and the tool choice of a messages request. Tools that only this format has are dropped and named.
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isObject, listOf, typeOf } from '../../core/json.ts'
@@ -29,7 +29,7 @@ export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {
     const short = shortToolName(name)
     if (isVendorTool(tool)) dropped.add(`tools.${String(tool['type'])}`)
     else if (tool['defer_loading'] === true && !loaded.has(name)) {
-      // It waits for a search that other providers do not have, and nothing in this conversation has loaded it.
+      // It waits for a tool search that other providers lack, and nothing in this conversation has loaded it.
       dropped.add('tools.defer_loading')
     } else if (tools.has(short)) {
       throw invalidRequest(at, `${at} ${name} is already the name of another tool`)
@@ -94,7 +94,7 @@ function decodeTool(tool: JsonObject, place: string, dropped: Set<string>) {
   })
 }
 
-/** The deferred tools that a search earlier in the conversation brought in. */
+/** The deferred tools that a search earlier in the conversation loaded. */
 function loadedTools({ messages }: JsonObject): ReadonlySet<unknown> {
   const references = objectsIn(messages)
     .flatMap(({ content }) => objectsIn(content))

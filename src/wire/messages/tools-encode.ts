@@ -1,4 +1,4 @@
-// Tools and their choice for a provider of the messages format, which knows functions only.
+// Tools and tool choice for a messages provider, which supports functions only.
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Tool } from '../../core/request.ts'
@@ -10,16 +10,16 @@ import { isForcedInWords } from './forced-tool.ts'
 import { adaptSchema } from '../schema-adapt.ts'
 import { LONG_NAME_CHARACTERS_MAX } from './tool-names.ts'
 
-/** There is no list of allowed tools here: the others are left out instead. */
+/** The format has no list of allowed tools, so all others are left out instead. */
 export function encodeTools(request: Conversation): JsonObject[] {
   return allowedTools(request).map(encodeTool)
 }
 
-/** Only for a request that has tools: a choice among none is refused. */
+/** Only for a request with tools: providers refuse a choice when there are none. */
 export function encodeToolChoice(request: Conversation): JsonObject | undefined {
   const { parallelToolCalls } = request
   const toolChoice = isForcedInWords(request) ? AUTO : request.toolChoice
-  // One call at a time can only be asked for together with a choice.
+  // Single calls can be requested only together with a choice.
   const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
   switch (toolChoice?.type) {
     case undefined:
@@ -39,7 +39,7 @@ export function encodeToolChoice(request: Conversation): JsonObject | undefined 
 
 const AUTO = { type: 'auto' } as const
 
-/** For models that refuse to be made to call a tool: they are asked for it. */
+/** The instruction for models that refuse a forced tool call. */
 export function forcingWords(request: Conversation): string | undefined {
   if (!isForcedInWords(request)) return undefined
   const { toolChoice } = request

@@ -1,5 +1,5 @@
-// The messages of a conversation as the turns of the messages format: user and assistant by turns, the system prompt
-// apart, tool results at the beginning of the turn that follows the calls.
+// The messages of a conversation as turns of the messages format: alternating user and assistant turns, a separate
+// system prompt, and tool results at the beginning of the turn that follows the calls.
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type { Conversation, Message, ToolMessage } from '../../core/request.ts'
@@ -44,7 +44,7 @@ function addMessage({ results, blocks }: Turn, message: Message): void {
   }
 }
 
-/** Only the newest models take instructions between turns, so they stand in the user's turn, marked as what they are. */
+/** Only the newest models accept instructions between turns, so they go into the user's turn, marked as such. */
 function encodeLateInstruction(message: Message): JsonObject[] {
   return encodeParts(message.parts).map((block) => ({
     ...block,
@@ -66,7 +66,7 @@ function encodeResult(message: ToolMessage): JsonObject {
 function encodeTurn({ role, results, blocks }: Turn, isLast: boolean): JsonObject {
   const content = [...results, ...blocks]
   const last = content.at(-1)
-  // An assistant turn at the end is the beginning of the answer, which may not end in white space.
+  // A final assistant turn is the beginning of the answer, and may not end in white space.
   if (isLast && role === 'assistant' && typeof last?.['text'] === 'string') {
     content[content.length - 1] = { ...last, text: last['text'].trimEnd() }
   }

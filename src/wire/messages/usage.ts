@@ -1,5 +1,5 @@
-// Token counts in the messages way: input excludes what was read from or written to a cache, and a stream tells
-// totals again and again, of which the last one that is not null counts.
+// Token counts of the messages format: input excludes cache reads and writes, and a stream repeats its totals, of which
+// the last one that is not null counts.
 import type { Usage } from '../../core/events.ts'
 import { NO_USAGE, whereAny } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -23,10 +23,10 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** Before the first report. What is never told stays no number, and makes no usage. */
+/** Before the first report. A count that is never reported stays NaN, and the usage is then not readable. */
 export const UNTOLD: Usage = { ...NO_USAGE, inputTokens: NaN, outputTokens: NaN }
 
-/** The totals after one more report: what a report leaves out or calls null stays as it was. */
+/** The totals after one more report: what a report omits or sets to null stays as it was. */
 export function decodeUsage(report: JsonObject, before: Usage): Usage {
   const creation = objectOf(report['cache_creation'])
   const short = countIn(creation, 'ephemeral_5m_input_tokens')
@@ -51,7 +51,7 @@ export function decodeUsage(report: JsonObject, before: Usage): Usage {
   }
 }
 
-/** The end of a stream tells no lifetimes: what was written since is kept as what was written before. */
+/** The end of a stream reports no lifetimes: later cache writes count with the lifetime of the earlier ones. */
 function longAmong(cacheWriteTokens: number, before: Usage): number {
   const isLong = before.cacheWriteLongTokens > 0
   return isLong
