@@ -5,12 +5,12 @@ import type { Balance, Balances, RateBalance } from './ledger.ts'
 import { periodAt } from '../core/periods.ts'
 import { windowEndsAt } from './rates.ts'
 
-/** What may be spent in this period; null = no limit of its own. */
+/** What may be spent in this period, top-ups included; null = no limit but the frame's. */
 export function limitOf(account: Account): Nanodollars | null {
   return account.limit === null ? null : account.limit + account.topUp
 }
 
-/** What is left: never negative, because a limit may be lowered below what is spent. Null = no limit of its own. */
+/** What is left, at least 0: a limit may be lowered below what is spent. Null = no limit but the frame's. */
 export function remainingOf(account: Account): Nanodollars | null {
   const limit = limitOf(account)
   if (limit === null) return null
@@ -19,8 +19,8 @@ export function remainingOf(account: Account): Nanodollars | null {
 }
 
 /**
- * Begins the next period if the current one is over, and returns the one that was closed. Open holds stay behind in
- * it. A clock that was set back never reopens a period: the next one begins where this one ends.
+ * Starts the next period if the current one is over, and returns the closed one, which keeps its open holds. A clock
+ * that is set back never reopens a closed period: the current one runs on to its end.
  */
 export function openPeriod(account: Account, now: number): ClosedPeriod | undefined {
   if (account.periodEndsAt === null || now < account.periodEndsAt) return undefined
@@ -28,11 +28,11 @@ export function openPeriod(account: Account, now: number): ClosedPeriod | undefi
   const { startsAt, endsAt } = periodAt(account, now)
   account.periodStartsAt = startsAt
   account.periodEndsAt = endsAt
-  // An account that was never used has no period behind it.
+  // Sequence 0 is that of an account never used: there is no period to record.
   return closed.seq === 0 ? undefined : closed
 }
 
-/** Ends the current period at this moment, leaving its figures behind; the caller says when the next one ends. */
+/** Ends the current period at `endsAt` and clears the account's figures; the caller sets when the next period ends. */
 export function closePeriod(account: Account, endsAt: number): ClosedPeriod {
   const closed: ClosedPeriod = {
     accountId: account.id,

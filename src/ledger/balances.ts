@@ -1,4 +1,4 @@
-// Reads the figures of a key outside a batch, as they would stand if one came now: nothing is locked, nothing written.
+// Reads a key's figures outside a batch, as a batch would see them now. Takes no locks and writes nothing.
 import type { Kysely } from 'kysely'
 
 import { FRAME_ID, type Tables } from '../store/tables.ts'
@@ -18,7 +18,7 @@ export async function readBalances(
   return key && frame && balancesOf(key, frame, now)
 }
 
-/** With a period that is over by now already counted as new. */
+/** A period that is over counts as closed, even before a batch has closed it. */
 export async function readAccount(
   db: Kysely<Tables>,
   id: string,

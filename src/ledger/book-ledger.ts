@@ -1,5 +1,5 @@
-// The Ledger that keeps real books: turns questions into items for the writer, and the writer's outcomes into answers.
-// It remembers which open holds are this process's own; everything else it knows is in the database.
+// The Ledger that keeps real books: turns calls into items for the writer, and the writer's outcomes into answers.
+// It remembers which open holds belong to this process; everything else it knows is in the database.
 import type { Clock } from '../core/clock.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { OUTAGE_MS_MAX } from '../store/outlast.ts'
@@ -26,26 +26,26 @@ export type BookLedgerParts = {
   readonly clock: Clock
   readonly writer: Writer
   readonly readBalances: (keyId: string) => Promise<Balances | undefined>
-  /** Where settlements go that the database does not take; without one they fail. */
+  /** Takes settlements that the database does not take; without it they fail. */
   readonly spool: Spool | undefined
   /** Whether the database took the node's last beat. */
   readonly isBeating: () => boolean
-  /** Ends the node's own duties; nothing of theirs is submitted afterwards. */
+  /** Stops the node's background duties; they submit nothing afterwards. */
   readonly stopKeeping: () => Promise<void>
   /** Leaves the list of live nodes and the database. */
   readonly leave: () => Promise<void>
 }
 
 const SETTLE_MS_MAX = 2000
-/** Enough for a `finally` that settles again what was settled a moment ago, without asking the database. */
+/** Enough for a `finally` to repeat a settlement made a moment ago without asking the database. */
 const SETTLED_KEPT = 2048
 
 export class BookLedger implements Ledger {
   readonly #parts: BookLedgerParts
   readonly #waiting: Waiting
-  /** Our open holds, and the keys they are on. */
+  /** The open holds of this process, each with its key. */
   readonly #open = new Map<HoldId, string>()
-  /** What was settled lately, in two generations, so that forgetting costs nothing. */
+  /** Recent settlements, in two generations: the older one is dropped as a whole, at no cost. */
   #settled = new Map<HoldId, Promise<Settled>>()
   #settledBefore = new Map<HoldId, Promise<Settled>>()
   #refused = new Map<string, { readonly keyId: string; readonly model: string; count: number }>()
@@ -95,7 +95,7 @@ export class BookLedger implements Ledger {
   async void(holdId: HoldId, reason: string): Promise<void> {
     const keyId = this.#open.get(holdId)
     if (keyId === undefined) return
-    // From here on it is nobody's: if the database cannot be told now, the sweep of our own holds will find it.
+    // From here on nobody owns it: if the database does not take the void now, the sweep for forgotten holds finds it.
     this.#open.delete(holdId)
     await this.#change({ kind: 'void', holdId, keyId, reason })
   }
@@ -119,12 +119,12 @@ export class BookLedger implements Ledger {
     await this.#parts.leave()
   }
 
-  /** False while the database did not take the last that this node wrote: then nobody can be let through. */
+  /** False while the database has not taken this node's last write: then no request can be admitted. */
   canWrite(): boolean {
     return this.#parts.isBeating() && !this.#parts.writer.isFailing
   }
 
-  /** Brings settlements of processes that are gone into the books; false when one of them had no hold there. */
+  /** Brings settlements spooled by other processes into the books; false when one of them has no hold there. */
   async replay(settlements: readonly Spooled[]): Promise<boolean> {
     const answers = await Promise.allSettled(
       settlements.map((spooled) => this.#charge(spooled, Infinity)),
@@ -132,17 +132,17 @@ export class BookLedger implements Ledger {
     return answers.every((answer) => answer.status === 'fulfilled')
   }
 
-  /** Budget may be freed on these keys: whoever waits for it asks again. */
+  /** Budget may be about to be freed on these keys: asks that wait for it are tried again. */
   freed(keyIds: ReadonlySet<string>): void {
     this.#waiting.freed(keyIds)
   }
 
-  /** Whether a hold of this process is still somebody's. */
+  /** Whether a request of this process still owns the hold. */
   owns(holdId: HoldId): boolean {
     return this.#open.has(holdId)
   }
 
-  /** Writes the counts of refusals that came together since the last time. */
+  /** Writes the refusals counted since the last call. */
   async flushRefused(): Promise<void> {
     const counts = [...this.#refused.values()]
     this.#refused = new Map()
@@ -158,7 +158,7 @@ export class BookLedger implements Ledger {
     if (!answer.reserved) return answer
     this.#open.set(answer.holdId, ask.keyId)
     if (!signal?.aborted) return answer
-    // Nobody is left to dispatch it.
+    // The client has gone, so nothing will be dispatched on it.
     await this.void(answer.holdId, 'abandoned')
     return { reserved: false, reason: 'abandoned' }
   }
@@ -167,7 +167,7 @@ export class BookLedger implements Ledger {
     try {
       const { outcome, balances } = await this.#parts.writer.submit(submission)
       const { answer } = expect('judged', outcome)
-      // What was refused for another reason than how the accounts stand is not told how they do.
+      // Only refusals caused by the accounts' figures carry balances.
       if (!answer.reserved && answer.reason !== 'rate' && !('shortage' in answer)) return answer
       if (balances === undefined) throw new Error('an account that was judged has balances')
       return answer.reserved ? { ...answer, waitedMs: 0, balances } : { ...answer, balances }
@@ -185,12 +185,12 @@ export class BookLedger implements Ledger {
     }
   }
 
-  /** The database does not take a settlement: the spool does, or what failed may be tried again. */
+  /** Spools a settlement that the database did not take. If that fails too, the caller may settle again. */
   async #spool({ charge, price }: Spooled, error: unknown): Promise<Settled> {
     try {
       const { spool } = this.#parts
       if (!(error instanceof Unavailable) || spool === undefined) throw error
-      // The writer goes on trying for as long as this process lives; the spool is for the next one.
+      // The writer keeps trying for as long as this process lives; the spool is for the next process.
       const trying = this.#charge({ charge, price }, Infinity)
       trying.catch(() => {})
       await spool.append({ charge, price })
@@ -214,7 +214,7 @@ export class BookLedger implements Ledger {
     })
     const { found, cost, overrun } = expect('settled', outcome)
     if (found === 'unknown') throw new Error(`hold ${charge.holdId} is not in the books`)
-    // Only now: a hold that nobody owns is voided, and this one may have cost something until it is in the books.
+    // Not before the charge is in the books: the sweep would void a hold that nobody owns, and with it this cost.
     this.#open.delete(charge.holdId)
     return {
       durableIn: 'database',
@@ -224,7 +224,7 @@ export class BookLedger implements Ledger {
     }
   }
 
-  /** False when it could not be done, or nobody can say whether it was: none of these changes is needed to be safe. */
+  /** False when the change was not made, or may not have been: the books are safe without any of these changes. */
   async #change(item: Item): Promise<boolean> {
     try {
       const { outcome } = await this.#parts.writer.submit({ item, timeoutMs: SETTLE_MS_MAX })

@@ -1,6 +1,6 @@
 // The rows of the books and the batch that changes them, as plain data: what both databases read before a decision
 // (`Page`), and what they write after it (`Writes`). No logic, so that a decision cannot depend on a database.
-// All money in them is nano-USD; it says so in its name where the same name leaves this folder.
+// All money is nano-USD; a name says so where it is used outside this folder.
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Nanodollars } from '../core/money.ts'
 import type { PeriodRule } from '../core/periods.ts'
@@ -8,7 +8,7 @@ import type { UsageState } from '../store/tables.ts'
 import type { Ask, Balances, HoldId, Refused, Reserved, Settlement } from './ledger.ts'
 import type { RateWindow } from './rates.ts'
 
-/** What can be spent by a key, or by all keys together (the frame). Only a decision changes it. */
+/** What a key may spend, or all keys together (the frame). Only a decision changes it. */
 export type Account = PeriodRule & {
   readonly id: string
   readonly status: string
@@ -50,7 +50,7 @@ export type Hold = {
   readonly modelAsked: string
 }
 
-/** A settlement as the books take it: flat, with clean texts, its price by name. */
+/** A settlement as the books store it: flat, its texts storable, its price named by version. */
 export type Charge = Omit<Settlement, 'price' | 'tags' | 'attempts'> & {
   readonly priceVersion: string | null
   /** JSON texts. */
@@ -63,9 +63,9 @@ export type UsageRow = Omit<Charge, 'holdId'> & {
   readonly state: UsageState
   readonly keyPeriod: number
   readonly framePeriod: number
-  /** What was held when it ended. */
+  /** The size of the hold when it ended. */
   readonly heldNanodollars: Nanodollars
-  /** When it was reserved; rollups and periods count it there. */
+  /** When it was reserved; rollups and periods count it at this time. */
   readonly at: number
   readonly settledAt: number
 }
@@ -82,7 +82,7 @@ export type ClosedPeriod = {
   readonly grantedLimit: Nanodollars | null
 }
 
-/** What changes in an account's period that is closed already. */
+/** Changes to a closed period of an account. */
 export type PeriodDelta = {
   readonly accountId: string
   readonly seq: number
@@ -96,7 +96,7 @@ export type PriceRow = { readonly version: string; readonly figures: string }
 
 export type RollupSpan = 'hour' | 'day'
 
-/** Sums over requests of one key, or of all under the frame's id, and one model in one hour or one day (UTC). */
+/** Sums over the requests of one key (under the frame's id, of all keys) for one model in one hour or day (UTC). */
 export type Rollup = {
   readonly span: RollupSpan
   readonly startsAt: number
@@ -144,7 +144,7 @@ export type Item =
       readonly cost: Nanodollars
       readonly note: Note
     }
-  /** Of a key or of the frame, by its account's id. */
+  /** For `top-up` and `reset`, `keyId` may also be the frame's id. */
   | {
       readonly kind: 'top-up'
       readonly keyId: string
@@ -164,7 +164,7 @@ export type Note = {
   readonly entryId: string
   readonly actor: string
   readonly reason: string
-  /** JSON: where the actor was. */
+  /** JSON: where the actor made the change from. */
   readonly origin?: string
 }
 
@@ -220,13 +220,13 @@ export type BatchResult =
   /** The node was taken for dead by another one: nothing was decided. */
   | { readonly live: false }
 
-/** What a batch needs to know, read under the locks of its accounts and after them. */
+/** Everything a batch reads, once its accounts are locked. */
 export type Page = {
   /** The database's clock, taken under the locks. */
   readonly now: number
   readonly accounts: readonly Account[]
   readonly holds: readonly Hold[]
-  /** Rows of holds that are closed already, for the ids the batch names. */
+  /** The usage rows of holds that the batch names and that are already closed. */
   readonly usage: readonly UsageRow[]
 }
 

@@ -1,5 +1,5 @@
-// What people do to the books: top up, reset, adjust a charge. Each is one batch like any other, with an entry that says
-// who did it and why. Grants nothing, so it needs no node and works beside running servers.
+// Changes that people make to the books: top up, reset, adjust a charge. Each is an ordinary batch with an entry that
+// says who made it and why. None grants a hold, so they need no node and work beside running servers.
 import { newId } from '../core/ids.ts'
 import { BUDGET_MAX, formatUsd, type Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
@@ -11,7 +11,7 @@ import type { Item, Note } from './books.ts'
 import type { HoldId } from './ledger.ts'
 import { runOnce } from './runner.ts'
 
-/** Why, in the words of who does it; kept for good, with the name in which the store was opened. */
+/** Why, in the author's own words; kept for good, with the name under which the store was opened. */
 export type Reasoned = { readonly reason: string }
 
 /** Adds to what a key or the frame may spend, until its period ends. */
@@ -31,7 +31,7 @@ export async function topUp(
   await lapseAlerts(store, keyId)
 }
 
-/** Starts the period of a key or of the frame anew, now. It still ends when it would have ended. */
+/** Starts a new period of a key or of the frame now. It ends when the old one would have ended. */
 export async function resetSpent(
   store: Store,
   change: Reasoned & { readonly accountId: string },
@@ -42,13 +42,13 @@ export async function resetSpent(
 
 export type Adjusted = { readonly before: Nanodollars; readonly after: Nanodollars }
 
-/** Sets what a closed hold is charged: an orphan's guess, once the provider's bill has come. */
+/** Sets what a closed hold is charged, as when the provider's bill replaces the guess made for an orphan. */
 export async function adjustHold(
   store: Store,
   change: Reasoned & { readonly holdId: HoldId; readonly costNanodollars: Nanodollars },
 ): Promise<Adjusted> {
   const { holdId, costNanodollars: cost } = change
-  // More than any budget pays for, the sums of which would not fit into the database.
+  // No budget pays for more than this, and sums of larger costs would not fit into the database.
   if (cost < 0n || cost > BUDGET_MAX) {
     const range = sentence('cost_range', { most: formatUsd(BUDGET_MAX) })
     throw new StoreError('invalid_value', range, { field: 'cost' })
@@ -80,7 +80,7 @@ export type Orphan = {
   readonly chargedNanodollars: Nanodollars
 }
 
-/** Holds whose node died: charged what they held, until a settlement or an adjustment knows better. Newest first. */
+/** Holds whose node died, newest first: charged in full until a settlement or an adjustment corrects them. */
 export async function listOrphans(store: Store, limit = 1000): Promise<readonly Orphan[]> {
   const rows = await store.db
     .selectFrom('usage')

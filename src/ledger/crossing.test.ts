@@ -7,7 +7,7 @@ import type { Batch, BatchResult, Item, Outcome } from './books.ts'
 import { packBatch, packResult, unpackBatch, unpackResult } from './crossing.ts'
 import type { Balance, Balances } from './ledger.ts'
 
-/** More than a number can carry exactly. */
+/** More than a number can hold exactly. */
 const HUGE = 9_007_199_254_740_993n
 
 const NOTE = { entryId: 'entry_1', actor: 'ann@example.com', reason: 'a "quoted" reason\n' }

@@ -1,5 +1,6 @@
-// How a batch and its result cross to the database's thread and back. What there is one of per request crosses as one
-// JSON text of flat lists: cloning the same lists took two to three times as long, and was the dearest part of a batch.
+// Packs a batch for its way to the database's thread, and the result for its way back. The kinds that every request
+// brings cross as one JSON text of flat lists: cloning the same lists took two to three times as long, and was the
+// most expensive part of a batch.
 import type { WorstCase } from '../catalog/tokens.ts'
 import type { Batch, BatchResult, Charge, Item, Outcome, PlainAsk } from './books.ts'
 import type { Balance, Balances, HoldId, RateBalance } from './ledger.ts'
@@ -10,7 +11,7 @@ export type PackedResult =
   | (Packed<Outcome> & { readonly balances: string })
   | { readonly live: false }
 
-/** The frequent kinds as a text; null there stands for the next of the others, which cross as they are. */
+/** The frequent kinds as JSON, where null stands for the next of `others`, which cross as they are. */
 type Packed<Thing> = { readonly frequent: string; readonly others: readonly Thing[] }
 
 export function packBatch(batch: Batch): PackedBatch {
@@ -55,7 +56,7 @@ function unpack<Thing, List>(
   return lists.map((list) => (list === null ? (others[taken++] as Thing) : thingOf(list)))
 }
 
-/** JSON has no integers of any size: one that a number cannot carry exactly crosses as its digits. */
+/** JSON has no big integers: an amount that a number cannot hold exactly crosses as a string of digits. */
 type Amount = number | string
 
 function packAmount(amount: bigint): Amount {
@@ -113,7 +114,7 @@ function packReserve({ holdId, ask }: Extract<Item, { readonly kind: 'reserve' }
   ]
 }
 
-/** By place, not by name: objects that are built name by name stay slow for whoever reads them. */
+/** One literal, not a loop over names: objects built property by property stay slow to read. */
 function unpackReserve(list: ReserveList): Item {
   return {
     kind: 'reserve',
@@ -252,7 +253,7 @@ function unpackOutcome(list: GrantedList | SettledList): Outcome {
   return { kind: 'judged', answer }
 }
 
-/** Those of the frame are the same for all keys of a batch. */
+/** The frame's balance is the same for all keys of a batch, so it crosses once. */
 type PackedBalances = { readonly frame: BalanceList; readonly keys: readonly KeyList[] } | null
 
 type KeyList = [

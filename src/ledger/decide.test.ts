@@ -1,4 +1,4 @@
-// Decisions that span several batches; contracts and the simulation hold everything else about them.
+// Decisions that span several batches; the contract tests and the simulation cover everything else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

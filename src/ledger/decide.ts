@@ -1,5 +1,5 @@
-// The one decision procedure: a batch of items and the page of the books they concern become outcomes and writes.
-// Both databases and the simulation run exactly this. No I/O, no clock: the time is the page's.
+// The one decision procedure: turns a batch of items and the page of the books they concern into outcomes and writes.
+// Both databases and the simulation run exactly this code. No I/O, no clock: the time is the page's.
 import type { Nanodollars } from '../core/money.ts'
 import { balancesOf, limitOf } from './account.ts'
 import type {
@@ -32,8 +32,8 @@ type Demand = Extract<Item, { readonly kind: 'reserve' | 'dry-run' | 'extend' }>
 type Release = Exclude<Item, Demand>
 
 /**
- * What frees budget comes before what asks for it, so that a settlement makes room for the asks that share its batch.
- * Asks are decided in the order they came, each against what the ones before it left.
+ * Items that free budget are decided first, so that a settlement makes room for the asks in its batch. Asks are then
+ * decided in order of arrival, each against what the ones before it left.
  */
 export function decide(batch: Batch, page: Page): Decision {
   const draft = new Draft(page)
@@ -67,7 +67,7 @@ export function keyOf(item: Item): string {
   }
 }
 
-/** The hold an item is about, if the books may know it: a new one only when an earlier try may have committed it. */
+/** The hold an item names, if the books may contain it: a new one only when an earlier try may have committed it. */
 export function knownHoldOf(item: Item, isRetry: boolean): number | undefined {
   switch (item.kind) {
     case 'reserve':
@@ -88,7 +88,7 @@ export function knownHoldOf(item: Item, isRetry: boolean): number | undefined {
   }
 }
 
-/** Whether an item asks for budget; all others come before it. */
+/** Whether an item asks for budget; all others are decided before it. */
 export function isDemand(item: Item): item is Demand {
   return item.kind === 'reserve' || item.kind === 'dry-run' || item.kind === 'extend'
 }
@@ -136,11 +136,11 @@ function demand(draft: Draft, item: Demand): Outcome {
 
 type Answer = Extract<Outcome, { readonly kind: 'judged' }>['answer']
 
-/** The answer to an ask whose hold is in the books already: a commit of ours that we did not hear of. */
+/** The answer to an ask whose hold is already in the books: an earlier try committed, but its result was lost. */
 function knownGrant(draft: Draft, holdId: number): Answer | undefined {
   const hold = draft.holds.get(holdId)
   if (hold === undefined) {
-    // Another node took us for dead in between and charged the hold: nothing may be dispatched on it.
+    // Another node has since taken this one for dead and charged the hold: nothing may be dispatched on it.
     return draft.usage.has(holdId) ? { reserved: false, reason: 'unavailable' } : undefined
   }
   const { heldNanodollars, outputTokens, capped } = hold
@@ -180,7 +180,7 @@ function reserve(draft: Draft, item: Extract<Item, { kind: 'reserve' }>): Answer
   return answer
 }
 
-/** A second attempt may cost a second time. A hold whose period is over cannot grow: its books are closed. */
+/** For a second attempt, which may cost again. A hold whose period is over cannot grow: that period is closed. */
 function extend(draft: Draft, holdId: number, extra: Nanodollars): boolean {
   const hold = draft.holds.get(holdId)
   const legs = hold && draft.legs(hold.keyId)
@@ -196,7 +196,7 @@ function extend(draft: Draft, holdId: number, extra: Nanodollars): boolean {
   return true
 }
 
-/** Restored books give numbers anew that were given since their backup: only the request says whose hold it is. */
+/** Books restored from a backup reuse hold ids assigned after it: only the request id says whose hold it is. */
 function settle(draft: Draft, charge: Charge): Outcome {
   const cost = charge.costNanodollars
   const hold = draft.holds.get(charge.holdId)
@@ -226,15 +226,15 @@ function settle(draft: Draft, charge: Charge): Outcome {
   }
 }
 
-/** The reservation a late settlement goes by, if it knows better than what was done without it. */
+/** The reservation to charge a late settlement against; undefined when the closed row stands. */
 function correctable(row: UsageRow, cost: Nanodollars): UsageRow | undefined {
-  // The node that was taken for dead knows better than the guess that was charged for it.
+  // The charge was a guess; the node that was taken for dead knows the true cost.
   if (row.state === 'orphaned') return row
-  // It was dispatched after all. Its hold has been free for others since, so all of it is an overrun.
+  // The request was dispatched after all. Its hold has been free for others since, so the whole cost is an overrun.
   return row.state === 'voided' && cost > 0n ? { ...row, heldNanodollars: 0n } : undefined
 }
 
-/** Also of an orphan: the node that was taken for dead knows that it never dispatched this one. */
+/** Voids an orphan, too: the node that was taken for dead knows that it never dispatched the request. */
 function voidHold(draft: Draft, holdId: number, reason: string): Outcome {
   const hold = draft.holds.get(holdId)
   const row = draft.usage.get(holdId)

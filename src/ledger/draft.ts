@@ -1,5 +1,5 @@
 // The working copy of the books inside one batch: balances move here, entry by entry, and what moved becomes the
-// batch's writes. It keeps the sums right; whether an entry may be made is for decide.ts to say.
+// batch's writes. It keeps the sums right; decide.ts decides which entries are made.
 import { AssertionError } from 'node:assert'
 
 import { DAY_MS, HOUR_MS } from '../core/durations.ts'
@@ -74,13 +74,13 @@ export class Draft {
     return key === undefined ? undefined : { key, frame: this.#account(FRAME_ID) }
   }
 
-  /** Moves balances in the periods of the entry: in the account while they run, in the closed period afterwards. */
+  /** Moves balances in the entry's own periods: on the account while a period runs, on the closed period afterwards. */
   move(place: Place, movement: Movement): void {
     this.#moveLeg(this.#account(place.keyId), place.keyPeriod, movement)
     this.#moveLeg(this.#account(FRAME_ID), place.framePeriod, movement)
   }
 
-  /** Remembers under which limits budget was granted: the proof that no grant ever went over. */
+  /** Records the limits that budget was granted under, as proof that no grant ever exceeded them. */
   grant(place: Place, amount: Nanodollars): void {
     if (amount === 0n) return
     for (const account of [this.#account(place.keyId), this.#account(FRAME_ID)]) {
@@ -100,7 +100,7 @@ export class Draft {
     this.#holdsChanged.set(hold.id, heldNanodollars)
   }
 
-  /** A hold ends as a usage row: exactly once, because it is no longer there the second time. */
+  /** Turns a hold into its usage row, exactly once: a second call finds no hold and fails. */
   closeHold(hold: Hold, row: UsageRow): void {
     if (!this.holds.delete(hold.id)) fail(`hold ${hold.id} is closed already`)
     this.#holdsDeleted.push(hold.id)
@@ -134,7 +134,7 @@ export class Draft {
     return true
   }
 
-  /** Begins a new period now; it ends when the old one would have ended. Nothing that was spent is forgotten. */
+  /** Starts a new period now; it ends when the old one would have ended. The closed period keeps what was spent. */
   reset(accountId: string, note: Note): boolean {
     const account = this.#accounts.get(accountId)
     if (account === undefined) return false
@@ -207,7 +207,7 @@ export class Draft {
     }
   }
 
-  /** The frame's are the sums of all keys: a report of all keys reads those alone. */
+  /** The frame's rollups are the sums over all keys: a report on all keys reads only those. */
   #rollupsAndFrame(): readonly Rollup[] {
     for (const rollup of [...this.#rollups.values()]) {
       const ofFrame = { keyId: FRAME_ID, model: rollup.model }
@@ -259,7 +259,7 @@ function assertSound(account: Account): void {
   if (inFlight < 0) fail(`${id} would have ${inFlight} in flight`)
 }
 
-/** A broken invariant. Spelled out only when it happens: as arguments of an assertion the texts cost more than the check. */
+/** A broken invariant. The message is built only on failure: as an argument of `assert` it cost more than the check. */
 function fail(message: string): never {
   throw new AssertionError({ message })
 }
@@ -272,7 +272,7 @@ function emptyRollup(
   return {
     span,
     startsAt,
-    // By name: spread into a literal that goes on, they made every later member a slow one.
+    // Not `...of`: a spread in the middle of a literal made every later member slow.
     keyId: of.keyId,
     model: of.model,
     requests: 0,

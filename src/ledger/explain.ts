@@ -1,4 +1,4 @@
-// Why a request cost what it cost: its tokens at the price it was charged by, computed again from what the books keep.
+// Why a request cost what it did: recomputes the cost from the tokens and the price that the books keep.
 import { costOf, costOfLines, type Cost, type CostLine } from '../catalog/prices.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { sentence, SENTENCES, type Sentence } from '../core/sentences.ts'
@@ -14,7 +14,7 @@ export type Explanation = {
   readonly attempts: readonly Attempt[]
   /** Tokens times price, line by line; empty where no price was involved. */
   readonly lines: readonly CostLine[]
-  /** Those lines together, rounded up once; null where something was charged without a price. */
+  /** The sum of `lines`, rounded up once; null where something was charged without a price. */
   readonly recomputedNanodollars: Nanodollars | null
   /** Whether that is what was charged, to the nano-dollar. */
   readonly agrees: boolean
@@ -69,10 +69,10 @@ async function recompute(store: Store, row: UsageRow): Promise<Cost | null> {
   return figures === undefined ? null : costOf(row.tokens, toPrice(figures))
 }
 
-/** What no provider was paid for adds up without a price. */
+/** A request that cost nothing adds up without a price. */
 const NOTHING: Cost = { lines: [], nanodollars: 0n }
 
-/** What attempts that were given up may have cost, and what was billed beside tokens, was charged beside the answer. */
+/** Adds to the answer's cost what failed attempts may have cost, and what was billed besides tokens. */
 function addUp(answer: Cost | null, attempts: readonly Attempt[]): Cost | null {
   const charges = attempts.filter(hasCharge).map(({ charge }) => costOfLines(linesOf(charge)))
   if (answer === null && charges.length === 0) return null
@@ -92,7 +92,7 @@ function linesOf({ lines }: AttemptCharge): readonly CostLine[] {
   return lines.map((line) => ({ ...line, eachPicodollars: BigInt(line.eachPicodollars) }))
 }
 
-/** What was charged beside the answer's tokens, in words. */
+/** What was charged besides the answer's tokens, in words. */
 function beside(attempts: readonly Attempt[]): string {
   return [
     attempts.filter(hasCharge).some(isSurcharge) ? `; ${SENTENCES.cost_beside_tokens}` : '',
@@ -104,7 +104,7 @@ function hasFailed(attempts: readonly Attempt[]): boolean {
   return attempts.filter(hasCharge).some((attempt) => !isSurcharge(attempt))
 }
 
-/** Of the answer itself: what an attempt that failed may have cost begins with its input. */
+/** Whether a charge belongs to the answer itself: that of a failed attempt begins with its input. */
 function isSurcharge({ charge }: ChargedAttempt): boolean {
   return charge.lines.every(({ what }) => what === 'webSearch' || what === 'audioToken')
 }
@@ -129,14 +129,14 @@ function whySettled(row: UsageRow, { agrees, attempts }: Found): string {
   if (isUntouched(row)) return SENTENCES.cost_untaken
   if (row.priceVersion === null) return SENTENCES.cost_unanswered
   if (agrees && !row.estimated) return SENTENCES.cost_provider_count
-  // Of the answer or of an attempt before it: the row does not tell.
+  // The row does not say whether the answer or an earlier attempt was estimated.
   if (agrees) return hasFailed(attempts) ? SENTENCES.cost_counted : SENTENCES.cost_counted_here
   return row.estimated && row.costNanodollars === row.heldNanodollars
     ? SENTENCES.cost_up_to_hold
     : SENTENCES.cost_unexplained
 }
 
-/** Every target turned it away or could not be reached: none of them read it. */
+/** Whether every target refused the request or could not be reached: no provider read it. */
 function isUntouched({ status, tokens, costNanodollars }: UsageRow): boolean {
   return status >= 400 && costNanodollars === 0n && tokens.inputTokens + tokens.outputTokens === 0
 }

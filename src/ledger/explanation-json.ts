@@ -1,4 +1,4 @@
-// The JSON form of why a request cost what it cost, for the command line and the admin API alike.
+// The JSON form of why a request cost what it did, for the command line and the admin API.
 import { perMillion } from '../catalog/model-json.ts'
 import type { CostLine } from '../catalog/prices.ts'
 import { formatUsd, PICO_PER_NANO } from '../core/money.ts'
@@ -50,13 +50,13 @@ export function explanationJson({ row, ...rest }: Explanation) {
   }
 }
 
-/** The sentences that a text is made of, by name; none where one of them is not known, as of a request long ago. */
+/** The names of the sentences in a text; none when one of them is unknown, as in the row of an old request. */
 function reasonsOf(why: string): SentenceName[] {
   const sentences = why.split('; ').map(sentenceWithText)
   return sentences.every((each) => each !== undefined) ? sentences.map(({ name }) => name) : []
 }
 
-/** USD per million tokens; a fee is what it is once. */
+/** USD per million tokens; for a fee, USD each. */
 export function priceOf({ what, eachPicodollars }: CostLine): string {
   const isFee = what === 'request' || what === 'webSearch'
   return isFee ? formatUsd(eachPicodollars / PICO_PER_NANO) : perMillion(eachPicodollars)

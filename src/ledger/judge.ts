@@ -1,5 +1,5 @@
 // May this ask be granted, and with how much output? The rules of docs/using.md (Budgets, Limits), for one ask
-// against the accounts as they stand. Pure: judging changes nothing, which is why a dry run asks the very same function.
+// against the accounts as they stand. Pure: judging changes nothing, so a dry run calls the same function.
 import type { WorstCase } from '../catalog/tokens.ts'
 import {
   PICO_PER_NANO,
@@ -12,7 +12,7 @@ import type { Account, PlainAsk, Refusal } from './books.ts'
 import type { Balances, Shortage } from './ledger.ts'
 import { rateExceeded } from './rates.ts'
 
-/** The accounts that must all have room. Key first: its refusal is the more useful one to hear. */
+/** The accounts that must all have room. Key first: its refusal is the more useful one. */
 export type Legs = { readonly key: Account; readonly frame: Account }
 
 export type Verdict =
@@ -24,12 +24,12 @@ export type Verdict =
     }
   | Refusal
 
-/** An answer cut because others' holds are in the way must still be a whole one for most purposes. */
+/** A cap that only other requests' holds require must still leave room for a whole answer to most requests. */
 const OUTPUT_TOKENS_AMPLE = 4096
-/** The part of the remaining budget that a request without an output limit may hold for its output. */
+/** A request without an output limit may hold one part in this many of the remaining budget for its output. */
 const DEFAULT_OUTPUT_SHARE = 8n
 
-/** The order of checks is the contract's: the key itself, its rates, its budget, the frame's budget. */
+/** The API contract fixes the order of checks: the key itself, its rates, its budget, the frame's budget. */
 export function judge(ask: PlainAsk, legs: Legs, now: number): Verdict {
   return (
     judgeStatus(ask, legs.key, now) ?? judgeRates(ask, legs.key, now) ?? judgeBudgets(ask, legs)
@@ -43,7 +43,7 @@ export function costAtMost(worst: WorstCase, outputTokens: number): Nanodollars 
   )
 }
 
-/** What a request can cost at most where budgets stand like this: how much it may write depends on what is left. */
+/** What a request can cost at most with these balances: its default output limit depends on what is left. */
 export function costAtMostWith({ key, frame }: Balances, worst: WorstCase): Nanodollars {
   const left = tighterLimit(key.remainingNanodollars, frame.remainingNanodollars)
   return costAtMost(worst, outputWanted(worst, left))
@@ -80,11 +80,11 @@ function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
     outputTokens,
     capped: outputTokens < wanted,
   })
-  // Free calls answer even when a limit was lowered below what is spent.
+  // Free calls pass even when a limit was lowered below what is spent.
   if (costAtMost(worst, wanted) === 0n) return grant(wanted)
   const now = affordable(worst, legs, 'beside holds')
   if (now >= wanted) return grant(wanted)
-  // However little it turns out to read: where all is spent, nothing that costs anything fits.
+  // A lower count cannot help where everything is spent: nothing that costs anything fits.
   if (!ask.recounted && !isAllSpent(legs)) return { reserved: false, reason: 'recount' }
 
   const later = affordable(worst, legs, 'without holds')
@@ -94,7 +94,7 @@ function judgeBudgets(ask: PlainAsk, legs: Legs): Verdict {
     ? Math.max(OUTPUT_TOKENS_AMPLE, worst.outputTokensMinimum)
     : worst.outputTokensMinimum
   if (canCap && now >= minimum) return grant(now)
-  // Waiting helps when what is spent leaves room for an answer that would be granted.
+  // Waiting helps if the answer, or a capped one, would fit once the holds are released.
   const reason = onlyHolds || (canCap && later >= minimum) ? 'held' : 'budget'
   const decisive = reason === 'budget' && canCap ? Math.min(minimum, wanted) : wanted
   return {
@@ -111,7 +111,7 @@ function isAllSpent({ key, frame }: Legs): boolean {
   })
 }
 
-/** The client's own limit, or a default that leaves most of what is left to others; null = no limit. */
+/** The client's own limit, or a default that leaves others most of the budget `left` (null = no limit). */
 function outputWanted(worst: WorstCase, left: Nanodollars | null): number {
   if (worst.outputTokensFrom === 'client' || worst.outputTokenPicodollars === 0n)
     return worst.outputTokens
@@ -136,7 +136,7 @@ function affordable(worst: WorstCase, legs: Legs, holds: 'beside holds' | 'witho
     : Number(forOutput / worst.outputTokenPicodollars)
 }
 
-/** The first leg in the way of the output that decided, and what it has. */
+/** The first leg that cannot pay for the decisive output, and its figures. */
 function shortage(
   ask: PlainAsk,
   legs: Legs,

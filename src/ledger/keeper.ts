@@ -1,6 +1,6 @@
-// The duties of a node that nobody asks for: beating, watching the others, charging what dead ones held, voiding its own
-// holds that nobody remembers, and looking whether the open books balance. Each round does what it can; a database that
-// does not answer is the next round's matter.
+// A node's background duties: beating, watching the other nodes, charging what dead ones held, voiding its own
+// forgotten holds, deleting old usage rows, and checking that the open books balance. Each round does what it can; when
+// the database does not answer, the rest is left to the next round.
 import { databaseNow } from '../store/database-now.ts'
 import type { Store } from '../store/open.ts'
 import type { BookLedger } from './book-ledger.ts'
@@ -30,7 +30,7 @@ export type KeeperOptions = {
   readonly sweepMs: number
   /** How long usage rows are kept; their sums stay for good. */
   readonly keepUsageMs: number
-  /** Told what a person should know: a node taken for dead, books that do not balance. */
+  /** Reports what an operator should know: a node taken for dead, books that do not balance. */
   readonly alarm: (message: string) => void
 }
 
@@ -47,7 +47,7 @@ export class Keeper {
   #round: Promise<void> = Promise.resolve()
   #isFailing = false
   #isBeating = true
-  /** Holds of ours that nobody knew at the last sweep. */
+  /** Holds of this node that no request owned at the last sweep. */
   #suspects: ReadonlySet<HoldId> = new Set()
 
   constructor(options: KeeperOptions) {
@@ -62,13 +62,13 @@ export class Keeper {
     return this.#isBeating
   }
 
-  /** Takes over what dead processes of this machine left behind, then goes on in the background. */
+  /** Charges what dead processes of this machine held, then continues in the background. */
   async start(): Promise<void> {
     const { store, beatMs } = this.#options
     for (const nodeId of await nodesOfDeadProcesses(store)) await this.#fence(nodeId)
     await this.#chargeOrphans()
     this.#timer = setInterval(() => {
-      // A round that takes longer than a beat is not overtaken by the next.
+      // Chained, so that the next round does not overtake one that takes longer than a beat.
       this.#round = this.#round.then(() => this.#go())
     }, beatMs)
     this.#timer.unref()
@@ -79,7 +79,7 @@ export class Keeper {
     await this.#round
   }
 
-  /** A node that cannot say goodbye is taken for dead later, which comes to the same. */
+  /** Ignores errors: a node that fails to leave is taken for dead later, which has the same effect. */
   async leave(): Promise<void> {
     await leaveNodes(this.#options.store, this.#options.writer.nodeId).catch(() => {})
   }
@@ -133,19 +133,19 @@ export class Keeper {
     }
   }
 
-  /** A hold of ours that no request of ours knows was granted to someone who had stopped waiting. */
+  /** Voids holds of this node that no request owns: they were granted after the caller had stopped waiting. */
   async #sweep(): Promise<void> {
     const { store, writer, ledger } = this.#options
     const reservedBefore = (await databaseNow(store)) - this.#options.sweepMs
     const holds = await holdsOfNode(store, writer.nodeId, reservedBefore)
     const unknown = holds.filter(({ holdId }) => !ledger.owns(holdId))
-    // Twice, because a hold can be in the books a moment before we hear of it, and the database's clock may jump.
+    // Seen twice, because a hold is in the books a moment before its owner knows, and the database's clock may jump.
     const forgotten = unknown.filter(({ holdId }) => this.#suspects.has(holdId))
     this.#suspects = new Set(unknown.map(({ holdId }) => holdId))
     await this.#submit(forgotten, (hold) => ({ kind: 'void', ...hold, reason: 'forgotten' }))
   }
 
-  /** A few pages a round: whoever shortens retention must not make requests wait for it. */
+  /** A few pages per round, so that shortening retention does not make requests wait. */
   async #purge(): Promise<void> {
     const { store, keepUsageMs } = this.#options
     const olderThan = (await databaseNow(store)) - keepUsageMs

@@ -1,4 +1,4 @@
-// What keys cost on the last days, from the rollups: for the list of keys and for its order by cost.
+// What each key cost on recent days, from the rollups: for the list of keys and for sorting it by cost.
 import { sql } from 'kysely'
 
 import { DAY_MS } from '../core/durations.ts'
@@ -7,13 +7,13 @@ import { manyIds } from '../store/key-search.ts'
 import type { Store } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
 
-/** The first moments of the last days (UTC), today the last of them. */
+/** The first moments of the last `count` days (UTC), ending with today. */
 export function lastDays(now: number, count: number): readonly number[] {
   const today = Math.floor(now / DAY_MS) * DAY_MS
   return Array.from({ length: count }, (_, index) => today - (count - 1 - index) * DAY_MS)
 }
 
-/** What each key cost on each of these days (their first moments, UTC); null = nothing was asked. */
+/** What each key cost on each of these days (their first moments, UTC); null = no requests. */
 export async function costsByDay(
   store: Store,
   keyIds: readonly string[],
@@ -41,7 +41,7 @@ export async function costsByDay(
   )
 }
 
-/** The keys that cost something on these days, or those of `among` that did, the dearest first. */
+/** The keys, or those of `among`, that cost something on these days, dearest first. */
 export async function dearestKeys(
   store: Store,
   days: readonly number[],

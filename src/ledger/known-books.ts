@@ -1,5 +1,5 @@
-// What the books say, as far as the database's thread knows it from its own last batches: accounts and open holds that
-// need not be read again. Worth nothing once anybody else has written, and then forgotten as a whole.
+// The database thread's cache of the books: accounts and open holds of its own recent batches, which need not be read
+// again. Worthless once anyone else has written, and then dropped as a whole.
 import type { Account, Hold, Writes } from './books.ts'
 import { ageWindow } from './rates.ts'
 
@@ -8,12 +8,12 @@ const ACCOUNTS_MAX = 10_000
 
 export class KnownBooks {
   readonly holds = new Map<number, Hold>()
-  /** The node of the last batch, which nobody has taken for dead since. */
+  /** The node of the last batch, known to be live still. */
   liveNode: number | undefined
   readonly #accounts = new Map<string, Account>()
   #version: unknown
 
-  /** SQLite counts the commits of other connections: another number than before means that there was one. */
+  /** SQLite changes its data_version when another connection commits: then everything known is stale. */
   assumeVersion(version: unknown): void {
     if (version !== this.#version) this.forget()
     this.#version = version
@@ -32,7 +32,7 @@ export class KnownBooks {
     return account
   }
 
-  /** Takes over what a batch read and wrote. If it is not committed after all, everything must be forgotten. */
+  /** Keeps what a batch read and wrote. If the commit then fails, everything must be forgotten. */
   remember(accounts: readonly Account[], writes: Writes): void {
     if (this.#accounts.size > ACCOUNTS_MAX) this.#accounts.clear()
     for (const account of accounts) this.#accounts.set(account.id, account)

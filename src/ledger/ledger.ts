@@ -1,4 +1,4 @@
-// What the rest of Tollgate may ask of the books, and what it is answered. Types only: `open.ts` makes a Ledger,
+// What the rest of Tollgate may ask of the books, and the answers it gets. Types only: `open.ts` makes a Ledger,
 // `decide.ts` holds the rules. Money is nano-USD, prices are pico-USD, times are the database's milliseconds.
 import type { CostLine, Price } from '../catalog/prices.ts'
 import type { WorstCase } from '../catalog/tokens.ts'
@@ -9,15 +9,15 @@ import type { Nanodollars } from '../core/money.ts'
 export interface Ledger {
   /**
    * Commits a hold for the worst case of one request on its key and on the frame, or says why not. Nothing may go
-   * upstream before this has answered `reserved: true`. Waits by itself, up to 5 s, for holds in flight and for a
-   * database that does not answer. Every hold it grants must end in exactly one `settle` or `void`.
+   * upstream before this has answered `reserved: true`. Waits up to 5 s for holds in flight and for a database that
+   * does not answer. Every hold it grants must end in exactly one `settle` or `void`.
    */
   reserve(ask: Ask): Promise<Reserved | Refused>
-  /** The answer `reserve` would give now, from the same code, with nothing written and nothing waited for. */
+  /** The answer `reserve` would give now, from the same code, without writing or waiting. */
   dryRun(ask: Ask): Promise<Reserved | Refused>
-  /** Lowers a hold to what the request can still cost, once the provider has told the true input. */
+  /** Lowers a hold to what the request can still cost, once the provider has reported the true input. */
   trim(holdId: HoldId, amountNanodollars: Nanodollars): Promise<void>
-  /** Raises a hold before an attempt that may cost a second time; false = it may not be made. */
+  /** Raises a hold before an attempt that may cost a second time; false = that attempt may not be made. */
   extend(holdId: HoldId, extraNanodollars: Nanodollars): Promise<boolean>
   /**
    * Charges what a dispatched request cost and records it; idempotent, so a `finally` may repeat it. Resolves once
@@ -30,7 +30,7 @@ export interface Ledger {
    * database does not answer, the node finds the hold again later.
    */
   void(holdId: HoldId, reason: string): Promise<void>
-  /** The figures of a key and of the frame as of now, with a period that has ended already counted as new. */
+  /** The current figures of a key and of the frame; a period that has ended already counts as closed. */
   balances(keyId: string): Promise<Balances | undefined>
   /** Counts a request that was turned away; lossy by design, because a refusal must cost next to nothing. */
   countRefused(keyId: string, modelAsked: string): void
@@ -116,7 +116,7 @@ export type Balances = {
 }
 
 export type Balance = {
-  /** Null = no limit of its own. */
+  /** Null = no limit but the frame's. */
   readonly limitNanodollars: Nanodollars | null
   readonly spentNanodollars: Nanodollars
   readonly heldNanodollars: Nanodollars
@@ -142,7 +142,7 @@ export type Settlement = {
   /** The provider's model that answered, and the provider; null when none did. */
   readonly modelServed: string | null
   readonly provider: string | null
-  /** The HTTP status the client was given; 499 when it had gone. */
+  /** The HTTP status sent to the client; 499 when it had gone. */
   readonly status: number
   readonly errorCode: string | null
   readonly tokens: Usage
@@ -165,7 +165,7 @@ export type Attempt = {
   readonly why: string
   readonly outcome: string
   readonly durationMs: number
-  /** What it may have cost although it failed: part of the request's cost, in lines of its own. */
+  /** What the attempt may have cost although it failed: part of the request's cost, in separate lines. */
   readonly charge?: AttemptCharge
 }
 
@@ -179,7 +179,7 @@ export type AttemptCharge = {
 
 export type Settled = {
   readonly durableIn: 'database' | 'spool'
-  /** What is in the books: of a repeated settlement, the figure of the first. */
+  /** The cost in the books: for a repeated settlement, that of the first. */
   readonly costNanodollars: Nanodollars
   readonly overrunNanodollars: Nanodollars
   /** Absent when the database did not answer. */

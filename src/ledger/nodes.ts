@@ -1,5 +1,5 @@
-// Who serves from these books: joining, beating, and fencing a node that has stopped. Changes no balance; the holds of
-// a fenced node are handed to the writer, which charges them like everything else.
+// The nodes that serve from these books: joining, beating, and fencing one that has stopped. Changes no balances: the
+// writer charges the holds of a fenced node, like everything else.
 import { sql } from 'kysely'
 
 import { codeOf } from '../core/code-of.ts'
@@ -14,19 +14,19 @@ export type HeldBy = { readonly holdId: HoldId; readonly keyId: string }
 
 const JOIN_TRIES_MAX = 20
 
-/** Becomes a node under a number that was never used before, which names its holds. */
+/** Joins under a number that was never used before; the node's hold ids derive from it. */
 export async function joinNodes(store: Store): Promise<number> {
   for (let tries = 1; ; tries++) {
     try {
       return await insertNode(store)
     } catch (error) {
-      // Two that join at once want the same number: one of them counts again.
+      // Two nodes that join at once pick the same number: the second one tries again.
       if (tries === JOIN_TRIES_MAX || !isDuplicate(error)) throw error
     }
   }
 }
 
-/** Says that it is alive, and returns how often the other live nodes have said so. */
+/** Counts one beat of this node, and returns the counts of the other live nodes. */
 export async function beat(store: Store, nodeId: number): Promise<readonly Beat[]> {
   await store.db
     .updateTable('node_beats')
@@ -43,7 +43,7 @@ export async function beat(store: Store, nodeId: number): Promise<readonly Beat[
   return rows.map((row) => ({ nodeId: row.id, beats: row.beats }))
 }
 
-/** From here on the node can commit no batch: its next one finds this, or has committed before. */
+/** From here on the node can commit no batch: one in flight has committed before, or sees the fence. */
 export async function fence(store: Store, nodeId: number): Promise<void> {
   await endNode(store, nodeId, 'fenced')
 }
@@ -52,7 +52,7 @@ export async function leaveNodes(store: Store, nodeId: number): Promise<void> {
   await endNode(store, nodeId, 'left')
 }
 
-/** Live nodes whose process on this machine is gone: known dead without waiting for silence. */
+/** Live nodes whose process on this machine is gone: known dead without waiting for missing beats. */
 export async function nodesOfDeadProcesses(store: Store): Promise<readonly number[]> {
   const rows = await store.db
     .selectFrom('nodes')
@@ -63,7 +63,7 @@ export async function nodesOfDeadProcesses(store: Store): Promise<readonly numbe
   return rows.filter(({ pid }) => !isRunning(pid)).map(({ id }) => id)
 }
 
-/** Open holds that no live node answers for. */
+/** Open holds whose node is no longer live. */
 export async function holdsOfDeadNodes(store: Store, limit: number): Promise<readonly HeldBy[]> {
   const rows = await store.db
     .selectFrom('holds')
@@ -76,7 +76,7 @@ export async function holdsOfDeadNodes(store: Store, limit: number): Promise<rea
   return rows.map((row) => ({ holdId: row.id, keyId: row.key_id }))
 }
 
-/** The node's own holds that are older than this. */
+/** The node's own holds reserved before this time. */
 export async function holdsOfNode(
   store: Store,
   nodeId: number,
@@ -122,7 +122,7 @@ function isDuplicate(error: unknown): boolean {
   return codeOf(error) === '23505'
 }
 
-/** Whether a process with this number runs on this machine. */
+/** Whether a process with this id runs on this machine. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)

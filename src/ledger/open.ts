@@ -1,4 +1,4 @@
-// Makes a Ledger from an open store: the database under its writer, the spool beside it, and the node it is.
+// Opens a Ledger on a store: the writer above its database, the spool beside it, and the node's background duties.
 import { databaseNow } from '../store/database-now.ts'
 import type { Store } from '../store/open.ts'
 import { readBalances } from './balances.ts'
@@ -11,26 +11,26 @@ import { leftovers, Spool, whyUnusable } from './spool.ts'
 import { Writer, type BatchRunner } from './writer.ts'
 
 export type LedgerOptions = {
-  /** On SQLite opened with LEDGER_WORKER_MODULE among its worker modules. */
+  /** On SQLite it must have been opened with LEDGER_WORKER_MODULE among its worker modules. */
   readonly store: Store
-  /** Where settlements go while the database does not answer; without it they fail. */
+  /** Keeps settlements while the database does not answer; without it they fail. */
   readonly spoolFolder?: string
-  /** Told what a person should know, in one line. */
+  /** Reports what an operator should know, in one line. */
   readonly alarm?: (message: string) => void
-  /** Told how long each commit took. */
+  /** Reports how long each commit took. */
   readonly onCommit?: (durationMs: number) => void
   readonly beatMs: number
-  /** How long a node must have been seen silent before its holds are charged. */
+  /** How long a node must be seen silent before its holds are charged. */
   readonly deadAfterMs: number
   /** How long usage rows are kept; their sums stay for good. */
   readonly keepUsageMs: number
-  /** How often the node looks for holds of its own that nobody remembers. */
+  /** How often the node looks for its own forgotten holds. */
   readonly sweepMs?: number
 }
 
 const SWEEP_MS = 30_000
 
-/** That of one node, which can tell how it fares. */
+/** The ledger of one node, which also reports whether the node can write. */
 export type NodeLedger = Ledger & Pick<BookLedger, 'canWrite'>
 
 export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
@@ -77,7 +77,7 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
   return ledger
 }
 
-/** What was not committed took no time that anybody could compare. */
+/** Reports only batches that ran: how long a failure took says nothing about commits. */
 function timed(runner: BatchRunner, { store, onCommit }: LedgerOptions): BatchRunner {
   if (onCommit === undefined) return runner
   return {
@@ -91,7 +91,7 @@ function timed(runner: BatchRunner, { store, onCommit }: LedgerOptions): BatchRu
   }
 }
 
-/** First of all: what is settled here need not be charged as an orphan and corrected afterwards. */
+/** Runs before the keeper starts: a hold settled here need not be charged as an orphan and corrected afterwards. */
 async function replayLeftovers(
   ledger: BookLedger,
   folder: string,

@@ -1,6 +1,6 @@
-// Looks over all accounts again and again, a few at a time, for running servers: whether each holds and has spent what
-// its holds and usage rows say, within what was granted; and after each round, whether the frame has spent what all keys
-// have. Costs next to nothing however many keys there are. Reads only; `ledger verify` looks at everything at once.
+// Checks all accounts of running servers in endless rounds, a few at a time: whether the held and spent figures of each
+// match its holds and usage rows, within what was granted; and after each round, whether the frame has spent what all
+// keys have. Costs next to nothing however many keys there are. Reads only; `ledger verify` checks everything at once.
 import { sql } from 'kysely'
 
 import type { Store } from '../store/open.ts'
@@ -8,12 +8,12 @@ import { FRAME_ID } from '../store/tables.ts'
 import { toViolation, type Finding, type Violation } from './verify.ts'
 
 const ACCOUNTS_PER_LOOK = 50
-/** A key with more rows is found by the sum of all keys, and by `ledger verify`: adding them up would make requests wait. */
+/** Keys with more rows are left to the frame's check and `ledger verify`: adding them up would make requests wait. */
 const ROWS_MAX = 500
 
 export class Patrol {
   readonly #store: Store
-  /** The last account that was looked at; '' before the first. */
+  /** The last account that was checked; '' before the first. */
   #last = ''
 
   constructor(store: Store) {
@@ -38,7 +38,7 @@ export class Patrol {
     return [...findings, ...(isRound ? await this.#read(FRAME_CHECK) : [])].map(toViolation)
   }
 
-  /** Each is one statement, which sees one moment. */
+  /** One statement, so that it sees one moment. */
   async #read(query: ReturnType<typeof accountChecks>): Promise<readonly Finding[]> {
     return (await query.execute(this.#store.db)).rows
   }
@@ -72,7 +72,7 @@ SELECT 'limit', id, period_seq, granted_limit_nanodollars + overrun_nanodollars,
   spent_nanodollars + held_nanodollars
 FROM page WHERE spent_nanodollars + held_nanodollars > granted_limit_nanodollars + overrun_nanodollars`
 
-/** Of all periods there have been: those of the frame end when it likes, not when those of the keys do. */
+/** Over all periods ever: the frame's do not end when those of the keys do. */
 const FRAME_CHECK = sql<Finding>`
 WITH spent AS (
   SELECT id AS account_id, spent_nanodollars AS amount FROM accounts

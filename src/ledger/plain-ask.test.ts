@@ -1,4 +1,4 @@
-// What may cross to the books, and what is stopped before it can fail a batch of others.
+// What may cross to the books, and what is stopped before it can fail the others in its batch.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-// The border that every ask crosses on its way to the books.
+// Checks every ask on its way to the books, and removes what cannot cross to another thread.
 import type { PlainAsk } from './books.ts'
 import type { Ask } from './ledger.ts'
 import { assertCount, assertPicodollars } from './sound-figures.ts'

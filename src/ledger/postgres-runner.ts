@@ -1,5 +1,5 @@
-// One batch on PostgreSQL: two round trips on a connection of the writer's own. The first takes the locks and reads, the
-// second writes and commits; the decision falls between them, in this process, so the time in between is kept short.
+// One batch on PostgreSQL: two round trips on the writer's own connection. The first takes the locks and reads, the
+// second writes and commits. This process decides in between, with the locks held, so that time is kept short.
 import type { Writable } from 'node:stream'
 
 import { Client, type ClientConfig, type PoolClient, type QueryResult } from 'pg'
@@ -42,16 +42,16 @@ import { Unavailable, type BatchRunner } from './writer.ts'
 
 const CONNECT_MS_MAX = 2000
 const ANSWER_MS_MAX = 4000
-/** Between reading and writing; more for a while for a node that is only slow and was cut off for it. */
+/** The most time between reading and writing; `slowly` applies for a while after a slow node was cut off. */
 const THINKING_MS_MAX = { usually: 250, slowly: 1000 }
 const SLOW_FOR_MS = 60_000
 
-/** Besides those of the pool, and instead of them where both say something. */
+/** In addition to the pool's settings, which they override. */
 const SETTINGS = [
-  // A node that stops inside a batch has others waiting for its locks.
+  // While a node is stopped inside a batch, others wait for its locks.
   `idle_in_transaction_session_timeout=${THINKING_MS_MAX.usually}`,
   'statement_timeout=3000',
-  // Plans are kept, and those made while the tables were small would read them whole for ever.
+  // Plans are cached, and those made while the tables were small would scan them whole forever.
   'plan_cache_mode=force_generic_plan',
   'enable_seqscan=off',
   'enable_hashjoin=off',
@@ -69,7 +69,7 @@ export function postgresRunner(store: PostgresStore): BatchRunner {
     options: [store.pool.options.options, ...SETTINGS.map((setting) => `-c ${setting}`)].join(' '),
     connectionTimeoutMillis: CONNECT_MS_MAX,
     query_timeout: ANSWER_MS_MAX,
-    // The pool's own would come after ours and win.
+    // The pool's value would be applied after the one in SETTINGS and win.
     statement_timeout: undefined,
   })
 }
@@ -110,19 +110,19 @@ class PostgresRunner implements BatchRunner {
 
   async #connect(): Promise<Client> {
     const client = new Client(this.#config)
-    // A connection that breaks while idle is found out by the next batch.
+    // The next batch finds out about a connection that breaks while idle.
     client.on('error', (error) => this.#noteWhy(error))
     await client.connect()
     return client
   }
 
-  /** A session is also lost by who is not dead but slow. */
+  /** Grants more time for a while if the server ended the session because this node was too slow. */
   #noteWhy(error: unknown): void {
     const wasTooSlow = codeOf(error) === '25P03'
     if (wasTooSlow) this.#slowUntil = this.#clock.monotonicMs() + SLOW_FOR_MS
   }
 
-  /** Whatever state the connection is in, the server rolls back when it goes. */
+  /** Whatever state the connection is in, the server rolls back when it closes. */
   #drop(): void {
     const client = this.#client
     this.#client = undefined
@@ -131,9 +131,9 @@ class PostgresRunner implements BatchRunner {
   }
 }
 
-/** The batch of somebody who writes one and no more: on a connection that is there already. */
+/** Runs a batch on a pooled connection, for a caller that writes only this one. */
 export async function runOnPool({ pool }: PostgresStore, batch: Batch): Promise<BatchResult> {
-  // Its type leaves out what it is.
+  // A pool's client is a Client, which its type does not say.
   const client = (await pool.connect()) as PoolClient & Client
   let isBroken = true
   try {
@@ -141,7 +141,7 @@ export async function runOnPool({ pool }: PostgresStore, batch: Batch): Promise<
     isBroken = false
     return result
   } finally {
-    // Without its connection, what a failed batch began is rolled back.
+    // Closing the connection rolls back what a failed batch began.
     client.release(isBroken)
   }
 }
@@ -157,7 +157,7 @@ async function runBatch(client: Client, batch: Batch, begin: string): Promise<Ba
   return { live: true, outcomes, balances }
 }
 
-/** Undefined when the node was fenced. Sent without waiting in between: one round trip. */
+/** Undefined when the node was fenced. The statements are sent together, in one round trip. */
 async function readPage(client: Client, batch: Batch, begin: string): Promise<Page | undefined> {
   const keyIds = [...new Set(batch.items.map(keyOf)), FRAME_ID]
   const holdIds = batch.items
@@ -180,7 +180,7 @@ async function readPage(client: Client, batch: Batch, begin: string): Promise<Pa
   }
 }
 
-/** What became of holds that are not open any more: another round trip, for the few that are settled late or twice. */
+/** The usage rows of holds that are no longer open: another round trip, for the few that are settled late or twice. */
 async function readUsage(
   client: Client,
   holdIds: readonly number[],
@@ -208,7 +208,7 @@ function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResul
   const amounts = holdsChanged.map(({ id, heldNanodollars }): Value[] => [id, heldNanodollars])
   send('changeHolds', HOLD_CHANGE_COLUMNS, amounts)
   send('insertEntries', ENTRY_COLUMNS, writes.entries.map(entryValues))
-  // Sorted like everything that two nodes may write at once.
+  // Sorted, like everything that two nodes may write at once, so that they cannot deadlock.
   const prices = batch.prices.map(({ version, figures }) => [version, figures]).toSorted()
   send('insertPrices', PRICE_COLUMNS, prices)
   sent.push(
@@ -220,7 +220,7 @@ function write(client: Client, writes: Writes, batch: Batch): Promise<QueryResul
       ...lists(ACCOUNT_CHANGE_COLUMNS, writes.accounts.map(accountValues)),
     ]),
   )
-  // After the inserts: a row can be charged and corrected in one batch.
+  // After the inserts: a row can be inserted and corrected in one batch.
   send('replaceUsage', USAGE_COLUMNS, writes.usageCorrected.map(usageValues))
   return sent
 }
@@ -239,7 +239,7 @@ function lists(columns: readonly string[], rows: readonly Value[][]): string[] {
   return columns.map((_, column) => list(rows.map((row) => row[column] ?? null)))
 }
 
-/** As PostgreSQL writes lists; the driver does the same at several times the cost. */
+/** An array in PostgreSQL's notation; the driver writes the same at several times the cost. */
 function list(values: readonly Value[]): string {
   let text = '{'
   for (const value of values) {
@@ -260,8 +260,8 @@ type Answer = QueryResult<Row> | undefined
 const nothing: Promise<undefined> = Promise.resolve(undefined)
 
 /**
- * Sends statements in one piece and waits for every answer before the first error is thrown: the connection is in use
- * until the last has come. In pieces, the server would wake up for each of them.
+ * Sends statements in one write, because the server would wake up for each separate one. Waits for every answer before
+ * it throws the first error: the connection is in use until the last answer has come.
  */
 async function atOnce(
   { connection: { stream } }: Client,

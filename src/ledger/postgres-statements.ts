@@ -1,5 +1,5 @@
-// What the writer says to PostgreSQL. Rows travel as lists, one for each column: a statement's text, and with it its kept
-// plan, is the same for one row and for many, and no row repeats the names of its columns.
+// The writer's statements for PostgreSQL. Rows travel as lists, one for each column: a statement's text, and with it
+// its cached plan, is the same for one row and for many, and no row repeats the names of its columns.
 import {
   ACCOUNT_CHANGE_COLUMNS,
   ACCOUNT_COLUMNS,
@@ -11,7 +11,7 @@ import {
   USAGE_COLUMNS,
 } from './rows.ts'
 
-/** What is written of rows that are there already. */
+/** The columns written to existing rows. */
 export const HOLD_CHANGE_COLUMNS = ['id', 'amount_nanodollars'] as const
 export const PERIOD_CHANGE_COLUMNS = [
   'account_id',
@@ -61,15 +61,15 @@ const ACCOUNTS_AT = ROLLUPS_AT + ROLLUP_COLUMNS.length
 export const STATEMENTS = {
   // Serialises with fencing: a node that is being fenced either commits first or finds out here.
   liveNode: "SELECT 1 FROM nodes WHERE id = $1 AND status = 'live' FOR SHARE",
-  // One order for everybody, so that two nodes cannot wait for each other; the frame last, because all wait for it. The
+  // One order for all nodes, so that no two can wait for each other; the frame last, because every batch needs it. The
   // outer query sees a row once it is locked, so the time in the last row is later than all locks.
   lockAccounts: `SELECT locked.*, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now FROM (
       SELECT ${ACCOUNT_COLUMNS.join(', ')} FROM accounts WHERE id = ANY ($1)
       ORDER BY id = 'frame', id FOR NO KEY UPDATE
     ) AS locked`,
-  // The locking statement's own snapshot is older than its locks: what they protect is read after it.
+  // The locking statement's own snapshot is older than its locks: a later statement reads what they protect.
   holds: `SELECT ${HOLD_COLUMNS.join(', ')} FROM holds WHERE id = ANY ($1)`,
-  // Retention deletes rows without the locks of their accounts: one that is to be corrected stays until it is.
+  // Retention deletes rows without locking their accounts: this lock keeps a row until it is corrected.
   usage: `SELECT ${USAGE_COLUMNS.join(', ')} FROM usage WHERE id = ANY ($1) FOR UPDATE`,
   insertPeriods: insert('account_periods', PERIOD_COLUMNS),
   changePeriods: `UPDATE account_periods SET
@@ -78,7 +78,7 @@ export const STATEMENTS = {
       overrun_nanodollars = account_periods.overrun_nanodollars + given.overrun_nanodollars
     FROM ${given('account_periods', PERIOD_CHANGE_COLUMNS)}
     WHERE account_periods.account_id = given.account_id AND account_periods.seq = given.seq`,
-  // What nearly every batch writes, as one statement: most of the cost of a small one is its being one.
+  // What nearly every batch writes, as one statement: most of a small statement's cost is fixed.
   write: `WITH
     new_holds AS (${insert('holds', HOLD_COLUMNS, HOLDS_AT)}),
     closed_holds AS (DELETE FROM holds WHERE id = ANY ($${CLOSED_AT})),

@@ -2,7 +2,7 @@
 import { componentsOf, parsePrice, type Price } from '../catalog/prices.ts'
 import type { PriceRow } from './books.ts'
 
-/** Prices are few and live long; spelling one out takes longer than a settlement's whole share of a batch. */
+/** A cache: prices are few and live long, and writing one out takes longer than a settlement's share of a batch. */
 const rows = new WeakMap<Price, PriceRow>()
 
 export function toPriceRow(price: Price): PriceRow {

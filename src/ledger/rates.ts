@@ -8,21 +8,21 @@ export type RateWindow = {
   readonly seconds: RateSecond[]
   requests: number
   tokens: number
-  /** The clock was set back since it was packed, so it must be packed again to age by the new time. */
+  /** The clock was set back since the window was packed, so it must be packed again to age by the new time. */
   isRedated: boolean
 }
 type RateSecond = {
   readonly second: number
   requests: number
   tokens: number
-  /** Its counts as text, made when they are first packed: of a busy minute only few seconds change. */
+  /** The counts as text, cached: only a few seconds of a busy minute change from one packing to the next. */
   packed: string | null
 }
 
-/** A request in the last instant of its second is 60 s old only when 61 seconds have begun since. */
+/** A request may come in the last instant of its second, and is then 60 s old only 61 s after that second began. */
 const WINDOW_SECONDS = 61
 
-/** Unpacks a window as `packWindow` wrote it, without what is too old by now. */
+/** Unpacks what `packWindow` wrote, without what is too old by now. */
 export function unpackWindow(packed: string, now: number): RateWindow {
   const window: RateWindow = { seconds: [], requests: 0, tokens: 0, isRedated: false }
   if (packed === '') return window
@@ -32,7 +32,7 @@ export function unpackWindow(packed: string, now: number): RateWindow {
     const [step, requests, tokens] = entry.split(',')
     second += Number(step)
     if (second <= current - WINDOW_SECONDS) continue
-    // A clock that was set back leaves seconds in the future: they count from now, or they would block for as long.
+    // A clock that was set back leaves seconds in the future. They count as now, or they would block until then.
     const counted = Math.min(second, current)
     if (counted < second) window.isRedated = true
     const newest = window.seconds.at(-1)
@@ -63,7 +63,7 @@ export function ageWindow(window: RateWindow, now: number): RateWindow {
   return window
 }
 
-/** As text that grows with activity: each second as its distance from the one before, requests, tokens. */
+/** As text whose length grows with activity: for each second its distance from the one before, requests, tokens. */
 export function packWindow(window: RateWindow): string {
   let packed = ''
   let last = 0
@@ -75,7 +75,7 @@ export function packWindow(window: RateWindow): string {
   return packed
 }
 
-/** Counts an admission now: in the newest second, if that has begun. */
+/** Counts an admission in the current second, or in the newest one if the clock is behind it. */
 export function admit(window: RateWindow, now: number, tokens: number): void {
   const newest = window.seconds.at(-1)
   const second = Math.floor(now / 1000)
@@ -84,8 +84,8 @@ export function admit(window: RateWindow, now: number, tokens: number): void {
 }
 
 /**
- * Replaces the estimate of a request by its true total, in the second that admitted it. If that has left the window,
- * tokens above the estimate count now: a long answer would otherwise never count.
+ * Replaces the estimate of a request with its true total, in the second that admitted it. If that second has left the
+ * window, tokens above the estimate count now: those of a long answer would otherwise never count.
  */
 export function correct(
   window: RateWindow,
@@ -119,7 +119,7 @@ export function rateExceeded(
       retryAfterSeconds: secondsUntilFree(window, 'requests', { surplus, now: ask.now }),
     }
   }
-  // What exceeds the whole limit would otherwise never run: it is admitted alone. No tokens always fit.
+  // A request larger than the whole limit is admitted alone, or it would never run. Zero tokens always fit.
   const room = rates.tpm === null ? Infinity : Math.max(rates.tpm, ask.tokens)
   if (ask.tokens > 0 && window.tokens + ask.tokens > room) {
     const surplus = window.tokens + ask.tokens - room
@@ -148,7 +148,7 @@ function secondsUntilFree(
     if (freed >= wanted.surplus)
       return Math.max(1, Math.ceil((leavesAt(second) - wanted.now) / 1000))
   }
-  // Only a limit of 0 gets here: no time helps, so the client is told to come back in a minute.
+  // Only a limit of 0 gets here: waiting cannot help, so the client is told to come back in a minute.
   return WINDOW_SECONDS
 }
 

@@ -1,5 +1,5 @@
-// Forgets usage rows that are older than anyone asked to keep. What they cost stays: in the rollups, and as one sum per
-// account and period, so that the books still add up. Deletes a page at a time, so that nobody waits for it.
+// Deletes usage rows older than the configured retention. Their cost stays: in the rollups, and as one sum per account
+// and period, so that the books still add up. Deletes one page at a time, so that requests do not wait for it.
 import { firstIdAt } from '../core/ids.ts'
 import type { Store } from '../store/open.ts'
 import { FRAME_ID, type Tables, type Tx } from '../store/tables.ts'
@@ -38,7 +38,7 @@ function deleteRows(tx: Tx, olderThan: number): Promise<readonly DeletedRow[]> {
 
 type PurgedSum = Tables['purged_usage']
 
-/** By account and period, in one order for every node that does this. */
+/** By account and period, in the same order on every node, so that two cannot deadlock. */
 function sumsOf(rows: readonly DeletedRow[]): readonly PurgedSum[] {
   const sums = new Map<string, PurgedSum>()
   for (const row of rows) {

@@ -1,4 +1,4 @@
-// Database rows and the books' own types, one way and back, for both databases. Every integer arrives as a bigint;
+// Converts between database rows and the types of the books, for both databases. Every integer arrives as a bigint;
 // money stays one, the rest become numbers.
 import type { Endpoint } from '../core/endpoints.ts'
 import type { Period, WeekStart } from '../core/periods.ts'
@@ -59,7 +59,7 @@ export function toAccount(row: Row, now: number): Account {
   }
 }
 
-/** What a batch may change of an account. */
+/** The columns of an account that a batch may change, after its id. */
 export const ACCOUNT_CHANGE_COLUMNS = [
   'id',
   'top_up_nanodollars',

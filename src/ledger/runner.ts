@@ -1,4 +1,4 @@
-// The database under the books, chosen by the store that is open.
+// Chooses how batches run, by the database of the open store.
 import type { Store } from '../store/open.ts'
 import type { Batch, BatchResult } from './books.ts'
 import { postgresRunner, runOnPool } from './postgres-runner.ts'
@@ -10,7 +10,7 @@ export function runnerFor(store: Store): BatchRunner {
   return store.kind === 'sqlite' ? sqliteRunner(store) : postgresRunner(store)
 }
 
-/** For who has no more than this one to write. */
+/** For a caller that writes only this one batch. */
 export function runOnce(store: Store, batch: Batch): Promise<BatchResult> {
   return store.kind === 'sqlite' ? sqliteRunner(store).run(batch) : runOnPool(store, batch)
 }

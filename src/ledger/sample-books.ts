@@ -1,4 +1,4 @@
-// An account without a limit of its own and an ask that costs nothing: tests say what they need beyond that.
+// An account without a limit and an ask that costs nothing; tests state what they need beyond that.
 import { NO_COST } from '../catalog/tokens.ts'
 import type { Account, PlainAsk } from './books.ts'
 import { unpackWindow } from './rates.ts'

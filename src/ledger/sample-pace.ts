@@ -1,4 +1,4 @@
-// How a node does its duties, where a test has no wishes of its own.
+// The pace of a node's duties, for tests to which it does not matter.
 import { DAY_MS } from '../core/durations.ts'
 import type { LedgerOptions } from './open.ts'
 

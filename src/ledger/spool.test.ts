@@ -1,4 +1,4 @@
-// What the spool acknowledged is there after a crash, on a real disk, and what it cannot keep it does not acknowledge.
+// On a real disk: what the spool acknowledges survives a crash, and what it cannot keep it does not acknowledge.
 import assert from 'node:assert/strict'
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -90,7 +90,7 @@ test('taken from one that lives and writes on, nothing that it acknowledged is l
   for (const id of ids) {
     let isKept = false
     const kept = spool.append({ charge: charge(id), price: undefined }).then(() => (isKept = true))
-    // Sooner or later on its way to the disk.
+    // Takes the file at a different point of each append.
     for (let turns = 0; !isKept; turns++) {
       if (turns === id % 40) take()
       await turn()

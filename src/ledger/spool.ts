@@ -1,4 +1,4 @@
-// Settlements that the database would not take in time, on this node's own disk: written, synced, then acknowledged.
+// Keeps settlements that the database did not take in time on this node's disk: written, synced, then acknowledged.
 // Replaying one twice does no harm, because a hold is settled once. Knows nothing of the books.
 import { randomUUID } from 'node:crypto'
 import {
@@ -26,7 +26,7 @@ type Line = {
   readonly reject: (error: unknown) => void
 }
 
-/** Where settlements wait, under a name that no other process has, had or will have. */
+/** A new spool file, under a name that no other process has used or will use. */
 const newPath = (folder: string): string => join(folder, `settlements-${randomUUID()}.jsonl`)
 const NAME = /^settlements-[\w-]+\.jsonl$/
 
@@ -36,9 +36,9 @@ export class Spool {
   readonly #folder: string
   #file: OpenFile | undefined
   #lines: Line[] = []
-  /** On the disk and not yet in the database. */
+  /** How many settlements are on the disk and not yet in the database. */
   #waiting = 0
-  /** The file may have something in it. */
+  /** Whether the file may have something in it. */
   #isUsed = false
   #isWorking = false
   #work: Promise<void> = Promise.resolve()
@@ -47,7 +47,7 @@ export class Spool {
     this.#folder = folder
   }
 
-  /** Resolves when it is on the disk. What comes while the disk is busy shares the next sync. */
+  /** Resolves when the settlement is on the disk. Those that arrive while the disk is busy share the next sync. */
   append(spooled: Spooled): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#lines.push({ text: toLine(spooled), resolve, reject })
@@ -55,7 +55,7 @@ export class Spool {
     })
   }
 
-  /** One of ours has reached the database; when the last one has, the file is emptied. */
+  /** One of the settlements has reached the database; when the last one has, the file is emptied. */
   done(): void {
     this.#waiting -= 1
     this.#wake()
@@ -72,7 +72,7 @@ export class Spool {
     if (!this.#isWorking) this.#work = this.#write()
   }
 
-  /** One thing at a time: emptying the file beside an append could take with it what was just acknowledged. */
+  /** One step at a time: emptying the file during an append could delete what was just acknowledged. */
   async #write(): Promise<void> {
     this.#isWorking = true
     for (;;) {
@@ -93,7 +93,10 @@ export class Spool {
     }
   }
 
-  /** Whoever takes our file renames it before reading it: what is synced while it has its name will be read. */
+  /**
+   * A process that takes the file renames it before reading it. If the file still has its name after the sync, the text
+   * will be read; if not, it is written again to a new file.
+   */
   async #sync(text: string): Promise<void> {
     do {
       this.#file ??= await openIn(this.#folder)
@@ -117,7 +120,7 @@ export class Spool {
   }
 }
 
-/** Why nothing could be kept here, while there is time to mend it. */
+/** Why the folder cannot be used, checked early, while there is time to repair it. */
 export function whyUnusable(folder: string): string | undefined {
   try {
     makeFolder(folder, 0o700)
@@ -131,17 +134,17 @@ export function whyUnusable(folder: string): string | undefined {
 export type Leftover = {
   readonly settlements: readonly Spooled[]
   remove(): void
-  /** Keeps it out of the way, for a person to look at; returns where, unless another has taken it. */
+  /** Moves the file aside for an operator to look at; returns its new path, unless another process has taken it. */
   setAside(): string | undefined
 }
 
 /**
- * What others could not bring into the database, each taken when it is asked for. Nobody asks whether its writer lives:
- * one that does begins another file.
+ * The spool files of other processes, each taken when the caller gets to it. It does not matter whether the writer is
+ * still alive: if so, it begins another file.
  */
 export function* leftovers(folder: string): Generator<Leftover> {
   for (const name of namesIn(folder)) {
-    // Of several who want it, one gets it; if that one dies before it is done, it has left it to the next.
+    // Only one process wins the rename; if it dies before it is done, the file is there for the next one.
     const path = moved(join(folder, name), newPath(folder))
     const text = path && unlessTaken(() => readFileSync(path, 'utf8'))
     if (path === undefined || text === undefined) continue
@@ -162,7 +165,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Where the file is now. */
+/** The file's new path; undefined when another process has taken it. */
 function moved(from: string, to: string): string | undefined {
   return unlessTaken(() => {
     renameSync(from, to)
@@ -170,7 +173,7 @@ function moved(from: string, to: string): string | undefined {
   })
 }
 
-/** Undefined when another has taken the file in between. */
+/** Undefined when another process has taken the file in between. */
 function unlessTaken<Result>(use: () => Result): Result | undefined {
   try {
     return use()
@@ -180,13 +183,13 @@ function unlessTaken<Result>(use: () => Result): Result | undefined {
   }
 }
 
-/** A line break on both sides: whatever a failed write left in between stays a line of its own. */
+/** Line breaks on both sides: what a failed write left behind stays on a separate line. */
 function toLine({ charge, price }: Spooled): string {
   const cost = charge.costNanodollars.toString()
   return `\n${JSON.stringify({ charge: { ...charge, costNanodollars: cost }, price })}\n`
 }
 
-/** A line that was cut off was never acknowledged to anybody. */
+/** A line that was cut off is dropped: it was never acknowledged. */
 function fromLine(line: string): Spooled[] {
   try {
     const { charge, price } = JSON.parse(line) as { charge: Charge; price?: PriceRow }
@@ -204,7 +207,7 @@ async function openIn(folder: string): Promise<OpenFile> {
   return { path, handle }
 }
 
-/** A file is only there after a crash once its folder is synced too. */
+/** A new file survives a crash only if its folder is synced too. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {

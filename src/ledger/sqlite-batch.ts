@@ -30,14 +30,14 @@ import {
 /** Loaded by the SQLite thread (store/sqlite-worker.ts). */
 export const handlers: WorkerHandlers = { 'ledger.batch': handle }
 
-/** Called by that thread when something else than a batch may have changed the books, or a batch was rolled back. */
+/** Called by that thread when something other than a batch may have changed the books, or a batch was rolled back. */
 export function onForeignWrite(): void {
   known.forget()
 }
 
 const known = new KnownBooks()
 
-/** The connection, by the name its owner has for it. */
+/** The connection, as typed by its owner: only store/sqlite-worker.ts imports node:sqlite. */
 type Connection = Parameters<WorkerHandler>[0]
 
 function handle(db: Connection, packed: PackedBatch): PackedResult {

@@ -1,4 +1,4 @@
-// The serving thread's end of a batch on SQLite: sends it to the database's thread and sorts what comes back wrong.
+// The serving thread's end of a batch on SQLite: sends it to the database's thread and tells outages from other errors.
 import { moduleBeside } from '../core/module-beside.ts'
 import type { SqliteStore } from '../store/open.ts'
 import { isOutage } from '../store/outage.ts'
@@ -16,7 +16,7 @@ export function sqliteRunner(store: SqliteStore): BatchRunner {
         const packed = await store.inWorker('ledger.batch', packBatch(batch))
         return unpackResult(packed as PackedResult)
       } catch (error) {
-        // What the handler itself throws is at fault too: trying that again would hold up everyone else for ever.
+        // This includes errors of the handler itself: retrying those would hold up all other batches forever.
         if (!isOutage(error)) throw error
         throw new Unavailable(`SQLite could not commit: ${error.message}`, { cause: error })
       }

@@ -1,4 +1,4 @@
-// The JSON forms of what was used, for the command line, the admin API and /v1/requests alike.
+// The JSON forms of usage, for the command line, the admin API and /v1/requests.
 import { targetName } from '../catalog/models.ts'
 import { iso, usd } from '../core/value-json.ts'
 import type { UsageRow } from './books.ts'
@@ -18,12 +18,12 @@ export function sumsJson(sums: UsageSums) {
   }
 }
 
-/** `2026-11-15`, of the first moment of a day. */
+/** `2026-11-15`, from the first moment of that day. */
 export function dayOf(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10)
 }
 
-/** What a request's own key may know of it. */
+/** What a request's own key may see of it. */
 export function requestJson(row: UsageRow) {
   return {
     endpoint: row.endpoint,

@@ -1,5 +1,5 @@
-// Reports: sums of what was used, by key, model, day or hour. Read from the rollups and added up by the database: usage
-// rows are never read, so reports stay fast however many there are. Of all keys together the frame's rollups tell.
+// Reports: sums of usage by key, model, day or hour. The database adds up rollups and never reads usage rows, so
+// reports stay fast however many rows there are. Sums over all keys come from the frame's rollups.
 import { sql, type RawBuilder } from 'kysely'
 
 import { DAY_MS, HOUR_MS } from '../core/durations.ts'
@@ -19,7 +19,7 @@ export type UsageQuestion = {
   readonly until: number
   /** What rows are grouped by. */
   readonly by: readonly UsageGroup[]
-  /** The dearest rows, when there are more. Unless it is given, all rows are wanted, or none. */
+  /** Keeps only the dearest rows when there are more. Without it, a report with too many rows is refused. */
   readonly limit?: number | undefined
 }
 
@@ -44,12 +44,12 @@ export type UsageSums = {
 
 export type UsageReport = {
   readonly rows: readonly UsageSums[]
-  /** Of all rows, also those left out. */
+  /** Of all rows, including those left out. */
   readonly total: UsageSums
   readonly leftOut: number
 }
 
-/** More rows nobody reads, and a process has to hold them all. */
+/** Nobody reads more rows, and the process has to hold them all. */
 const ROWS_MAX = 200_000
 
 export async function reportFromRollups(
@@ -57,7 +57,7 @@ export async function reportFromRollups(
   question: UsageQuestion,
 ): Promise<UsageReport> {
   const { keyId, by, limit = ROWS_MAX } = question
-  // Nothing was used in the future, whatever clock wrote it down.
+  // Nothing is used in the future; one day more allows for clocks that are ahead.
   const until = Math.min(question.until, store.clock.now() + DAY_MS)
   const firstDay = await firstDayOf(store, question.since)
   const stretches = stretchesOf({ ...question, until }, firstDay)
@@ -69,7 +69,7 @@ export async function reportFromRollups(
   if (question.limit === undefined && leftOut > 0) throw tooMany()
   const all = await readSums(store, { stretches, accounts: [account], by: [], limit: 1 })
   return {
-    // Of too many the dearest were read; all of them stand in their own order.
+    // Rows cut to the dearest stay in order of cost; a complete report is sorted.
     rows: leftOut > 0 ? rows : rows.toSorted(byTimeKeyModel),
     total: all.rows[0] ?? NOTHING_USED,
     leftOut,
@@ -85,7 +85,7 @@ export async function usedSoFar(store: Store): Promise<readonly UsageSums[]> {
   return (await readSums(store, wanted)).rows
 }
 
-/** The first day since then that anything was used on: what comes before need not be looked up. */
+/** The first day since then with any usage: earlier ones need not be looked up. */
 async function firstDayOf(store: Store, since: number): Promise<number | undefined> {
   const row = await store.db
     .selectFrom('rollups')
@@ -104,7 +104,7 @@ function dayAt(moment: number): number {
 
 type Stretch = { readonly span: 'hour' | 'day'; readonly from: number; readonly to: number }
 
-/** Whole days from their own sums, the hours before and after them from theirs; by hours, all from theirs. */
+/** Whole days come from daily rollups, the hours before and after from hourly ones; by hour, all from hourly ones. */
 function stretchesOf(
   { since, until, by }: UsageQuestion,
   firstDay: number | undefined,
@@ -133,10 +133,10 @@ type Wanted = {
   readonly limit: number
 }
 
-/** Of so many keys the rows are looked up one by one sooner than read among all others. */
+/** Up to this many keys, looking up the rows of each is faster than reading the rows of all. */
 const LOOKED_UP_MAX = 1_000
 
-/** Which rows cost the most is found by their cost alone, and only those are added up. */
+/** Finds the dearest rows by adding up costs alone, then adds up everything else only for those. */
 async function readEachKey(store: Store, wanted: Wanted): Promise<Found> {
   if (wanted.limit > LOOKED_UP_MAX) return readSums(store, wanted)
   const dearest = await readGroups<Ranked>(store, wanted, NO_MORE)
@@ -158,12 +158,12 @@ async function readSums(store: Store, wanted: Wanted): Promise<Found> {
   return { rows: rows.map(sumsOf), leftOut }
 }
 
-/** What rollups and usage rows call alike. */
+/** The columns that have the same names in rollups and in usage rows. */
 export const TOKEN_SUMS = sql`
   sum(estimated) AS estimated, sum(input_tokens) AS input_tokens,
   sum(cached_tokens) AS cached_tokens, sum(cache_write_tokens) AS cache_write_tokens,
   sum(output_tokens) AS output_tokens, sum(reasoning_tokens) AS reasoning_tokens`
-/** A refused request is a request, and an error; it never had a row of its own. */
+/** A refused request counts as a request and as an error; it has no usage row. */
 const SUMS = sql`,
   sum(requests + refused) AS requests, sum(errors + refused) AS errors, ${TOKEN_SUMS}`
 const NO_MORE = sql``
@@ -177,12 +177,12 @@ export type Grouped = {
   readonly cost_nanodollars: Nanodollars
 }
 
-/** With how many rows there are, those left out among them. */
+/** `row_count` is the number of all rows, including those left out. */
 type Ranked = Grouped & { readonly row_count: number }
 
 type Sum = Ranked & Counts
 
-/** What the database added up of a group beside its cost. */
+/** What the database added up for a group besides its cost. */
 export type Counts = {
   readonly requests: number
   readonly errors: number
@@ -197,12 +197,12 @@ export type Counts = {
 const GROUPINGS: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
   key: sql`key_id`,
   model: sql`model`,
-  // Of whole numbers, so the rest of the division is dropped.
+  // Integer division drops the remainder.
   day: sql`starts_at / ${sql.lit(DAY_MS)} * ${sql.lit(DAY_MS)}`,
   hour: sql`starts_at`,
 }
 
-/** The dearest rows, with their cost and what more is wanted. */
+/** The dearest rows, with their cost and the sums in `more`. */
 async function readGroups<Row extends Ranked>(
   store: Store,
   { stretches, accounts, by, limit }: Wanted,
@@ -233,7 +233,7 @@ function rollupsIn(
     const which =
       accounts === undefined
         ? sql`starts_at >= ${from} AND starts_at < ${to} AND key_id <> ${FRAME_ID}`
-        : // One look-up per account and hour or day, instead of reading past the rows of all others.
+        : // One look-up per account and hour or day, instead of reading past the rows of all other keys.
           sql`starts_at IN (${sql.join(momentsOf(stretch))}) AND key_id IN (${sql.join([...accounts])})`
     return sql`SELECT * FROM rollups WHERE span = ${span} AND ${which}`
   })

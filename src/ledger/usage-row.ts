@@ -21,8 +21,8 @@ type Reservation = Pick<
 >
 
 /**
- * A settlement in the form of the books. Texts and times may be what no database stores: that must not fail a charge. What
- * it charges must be sound.
+ * A settlement in the form of the books. Texts and times that no database stores are cleaned up, because they must not
+ * fail a charge. Cost and tokens must be sound.
  */
 export function toCharge(settlement: Settlement): Charge {
   const { tokens, firstTokenMs } = settlement
@@ -62,13 +62,13 @@ export function settledRow(charge: Charge, reservation: Reservation, settledAt: 
   return { ...rest, id, state: 'settled', keyPeriod, framePeriod, heldNanodollars, at, settledAt }
 }
 
-/** No provider was asked, so there is no status of an answer: it counts as one that nobody received. */
+/** No provider was called, so there is no status of an answer: the row gets that of an answer nobody received. */
 export function voidedRow(hold: Reservation, reason: string, settledAt: number): UsageRow {
   const row = unservedRow(hold, settledAt)
   return { ...row, state: 'voided', status: CLIENT_GONE_STATUS, errorCode: reason }
 }
 
-/** Charged in full: nobody can know how far the dead node's call had come. */
+/** Charged in full: nobody can know how far the dead node's call got. */
 export function orphanedRow(hold: Hold, settledAt: number): UsageRow {
   return {
     ...unservedRow(hold, settledAt),
@@ -80,7 +80,7 @@ export function orphanedRow(hold: Hold, settledAt: number): UsageRow {
   }
 }
 
-/** What a row was charged less than it is now was free for others in between, so all of the raise is an overrun. */
+/** When a charge is raised, the difference has been free for others in between, so all of it is an overrun. */
 export function adjustedRow(row: UsageRow, cost: Nanodollars): UsageRow {
   const isRaise = cost > row.costNanodollars
   const { costNanodollars: charged, heldNanodollars: held } = row
@@ -88,7 +88,7 @@ export function adjustedRow(row: UsageRow, cost: Nanodollars): UsageRow {
   return { ...row, state: 'adjusted', costNanodollars: cost, heldNanodollars }
 }
 
-/** A bill above its hold is charged in full; the excess is counted, so that it can be seen. */
+/** A cost above its hold is charged in full; the excess is counted, so that it can be seen. */
 export function overrunOf(cost: Nanodollars, held: Nanodollars): Nanodollars {
   return cost > held ? cost - held : 0n
 }

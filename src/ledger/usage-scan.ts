@@ -1,5 +1,6 @@
-// What was used, also by provider or endpoint. The rollups know neither, so for those this reads usage rows: in slices
-// that hold up nobody for long, and at most so many that the question stays bounded however full the database is.
+// Usage reports that can also group by provider or endpoint. Rollups have neither, so for those this reads usage rows:
+// in slices too short to hold up anyone, and only up to a maximum, so that the cost of a report stays bounded however
+// full the database is.
 import { sql, type RawBuilder } from 'kysely'
 
 import { DAY_MS, HOUR_MS } from '../core/durations.ts'
@@ -23,7 +24,7 @@ export type ScanGroup = UsageGroup | 'provider' | 'endpoint'
 
 export type ScanQuestion = Omit<UsageQuestion, 'by'> & { readonly by: readonly ScanGroup[] }
 
-/** Requests that were refused before they were admitted have no row, and so no part in this. */
+/** Requests that were refused before admission have no row, so sums over rows leave them out. */
 export type ScanSums = UsageSums & {
   /** Empty where no provider answered. */
   readonly provider: string | null
@@ -32,7 +33,7 @@ export type ScanSums = UsageSums & {
 
 export type ScanReport = {
   readonly rows: readonly ScanSums[]
-  /** Of all rows, also those left out. */
+  /** Of all rows, including those left out. */
   readonly total: ScanSums
   readonly leftOut: number
 }
@@ -40,7 +41,7 @@ export type ScanReport = {
 const SLICE_ROWS = 20_000
 const SCANNED_ROWS_MAX = 400_000
 
-/** The rollups answer everything that they know. */
+/** Reads the rollups unless the report groups by something they lack. */
 export async function reportUsage(store: Store, question: ScanQuestion): Promise<ScanReport> {
   const known = question.by.filter((group) => group !== 'provider' && group !== 'endpoint')
   if (known.length < question.by.length) return reportFromRows(store, question)
@@ -77,7 +78,7 @@ async function reportFromRows(store: Store, question: ScanQuestion): Promise<Sca
 const GROUPINGS: Readonly<Record<ScanGroup, RawBuilder<unknown>>> = {
   key: sql`key_id`,
   model: sql`model_asked`,
-  // The sums are of whole numbers, so the rest of the division is dropped.
+  // Integer division drops the remainder.
   day: sql`reserved_at / ${sql.lit(DAY_MS)} * ${sql.lit(DAY_MS)}`,
   hour: sql`reserved_at / ${sql.lit(HOUR_MS)} * ${sql.lit(HOUR_MS)}`,
   provider: sql`coalesce(provider, '')`,
@@ -135,7 +136,7 @@ function add(sums: Sums, row: Sum): void {
   sums.estimated += row.estimated
 }
 
-/** All of them in their order, or of too many those that cost the most. */
+/** All rows in order of time, or the dearest when there are too many. */
 function dearest(rows: readonly ScanSums[], limit = rows.length): Omit<ScanReport, 'total'> {
   if (rows.length <= limit) return { rows: rows.toSorted(byTime), leftOut: 0 }
   const byCost = (one: ScanSums, other: ScanSums): number =>

@@ -1,12 +1,12 @@
-// Usage rows: one request's, or lists from the newest on. usage-report.ts adds up.
+// Reads usage rows: one request's, or lists, newest first. Sums are the matter of usage-report.ts.
 import { firstIdAt } from '../core/ids.ts'
 import type { Store } from '../store/open.ts'
 import type { UsageRow } from './books.ts'
 import { toUsageRow } from './rows.ts'
 
 /**
- * Undefined when there is no such request, or its row is past retention. The last hold of a request is the one it ran
- * with: one before it was voided when its node had to join again.
+ * Undefined when there is no such request, or its row is past retention. A request ran with its last hold: an earlier
+ * one was voided when its node had to join again.
  */
 export async function findUsage(store: Store, requestId: string): Promise<UsageRow | undefined> {
   const row = await store.db
@@ -24,16 +24,16 @@ export type UsagePage = {
   readonly outcome?: 'ok' | 'failed' | undefined
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** The request id that the last page ended with. */
+  /** The request id that the previous page ended with. */
   readonly before?: string | undefined
   readonly limit: number
 }
 
-/** So many rows are looked through for one page: no index knows models and outcomes. */
+/** How many rows are searched for one page: no index covers models and outcomes. */
 const LOOKED_THROUGH_MAX = 20_000
 
 /**
- * Rows from the newest on. `next`: where the next page begins; null = there is nothing more. A page may be short and still
+ * Rows, newest first. `next` is where the next page begins; null = there is nothing more. A page may be short and still
  * have a next.
  */
 export async function searchUsage(

@@ -1,5 +1,5 @@
-// Do the books balance? Every invariant of the ledger as one question to the database: one statement sees one moment, so
-// it can be asked beside running servers without stopping them. Reads only; repairs nothing.
+// Do the books balance? Checks every invariant of the ledger in one statement: it sees one moment, so it can run beside
+// running servers without stopping them. Reads only; repairs nothing.
 import { sql, type RawBuilder } from 'kysely'
 
 import { DAY_MS, HOUR_MS } from '../core/durations.ts'
@@ -16,11 +16,11 @@ export type Violation = {
 }
 
 export type VerifyOptions = {
-  /** Nobody is serving: then nothing may be held either. */
+  /** No server is running, so nothing may be held either. */
   readonly quiescent?: boolean
 }
 
-/** A row that breaks an invariant, as the database tells it. */
+/** A row that breaks an invariant, as the database returns it. */
 export type Finding = {
   readonly check_name: string
   readonly account_id: string
@@ -29,7 +29,7 @@ export type Finding = {
   readonly found_nanodollars: bigint | null
 }
 
-/** Found only where nothing may be held: no imbalance, but money that is not settled yet. */
+/** Found only when `quiescent`: not an imbalance, but money that is not settled yet. */
 export const OPEN_HOLD = 'quiescent_holds'
 export const VIOLATIONS_MAX = 100
 
@@ -78,7 +78,7 @@ function figure(check: string, amount: bigint | null): string {
   return COUNTS.has(check) ? amount.toString() : `${formatUsd(amount)} USD`
 }
 
-/** As `overrunOf` has it. */
+/** The same rule as `overrunOf`. */
 const OVERRUN = sql`CASE WHEN cost_nanodollars > held_nanodollars
       THEN cost_nanodollars - held_nanodollars ELSE 0 END`
 
@@ -174,8 +174,8 @@ UNION ALL
 ${rollupChecks('requests', 'requests')}`
 
 /**
- * A rollup may say more than the rows behind it that retention has left, never less; and all of an account say as much as
- * all of its rows, those included that are deleted.
+ * A rollup may exceed the sum of its usage rows, because retention deletes rows, but never fall below it. All rollups
+ * of an account equal the sum of all its rows, including deleted ones.
  */
 function rollupChecks(sum: 'cost' | 'requests', column: string): RawBuilder<unknown> {
   const ever = sql`coalesce(${sql.ref(`charged_ever.${sum}`)}, 0)`

@@ -1,4 +1,4 @@
-// Who waits is asked again in order, for as long as waiting can help, and no longer.
+// Waiting asks are tried again in order, for as long as waiting can help, and no longer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -27,7 +27,7 @@ function ask(requestId: string, signal?: AbortSignal): Ask {
   return { ...SAMPLE_ASK, requestId, ...(signal && { signal }) }
 }
 
-/** A queue whose asks are answered from a list, the last answer for ever; it records who asked, and whether first. */
+/** A queue whose asks are answered from a list, the last answer forever; it records the asks, and which came first. */
 function queue(...answers: readonly Answer[]) {
   const asked: string[] = []
   const clock = { time: 0, now: () => 0, monotonicMs: () => clock.time }
@@ -38,7 +38,7 @@ function queue(...answers: readonly Answer[]) {
   return { waiting, asked, clock }
 }
 
-/** Lets what was resolved run. */
+/** Lets the callbacks of resolved promises run. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('an answer that waiting does not help is given at once', async () => {

@@ -1,6 +1,6 @@
 // Asks that only holds in flight keep out wait here, first come first served, until something is freed or their time
-// is up. Waiting grants nothing by itself: each turn is an ask like any other. Who has waited is asked before who comes,
-// but does not keep out somebody who needs less: one large ask would stop all the others.
+// is up. Waiting grants nothing by itself: each turn is an ask like any other. Waiting asks go before new ones, but do
+// not keep out a new one that needs less: one large ask would stop all the others.
 import type { Clock } from '../core/clock.ts'
 import type { Ask, Refused, Reserved } from './ledger.ts'
 
@@ -9,7 +9,7 @@ export type Answer = Reserved | Refused
 /** Asks the books once; `first` = ahead of everything that has not waited. */
 export type AskOnce = (ask: Ask, first: boolean) => Promise<Answer>
 
-/** The one refusal that waiting may turn. */
+/** The only refusal that waiting can change. */
 type HeldUp = Extract<Refused, { readonly shortage: unknown }>
 
 type Waiter = {
@@ -22,7 +22,7 @@ type Waiter = {
 
 const WAIT_MS_MAX = 5000
 const WAITERS_MAX = 256
-/** Budget freed by other nodes or by an administrator is not announced to us. */
+/** Budget freed by other nodes or by an administrator is not announced to this one. */
 const POLL_MS = 100
 
 export class Waiting {
@@ -36,7 +36,7 @@ export class Waiting {
     this.#clock = clock
   }
 
-  /** The answer that counts, after waiting for as long as waiting can help. */
+  /** The final answer, after waiting for as long as waiting can help. */
   async reserve(ask: Ask): Promise<Answer> {
     const answer = await this.#askOnce(ask, false)
     if (answer.reserved || answer.reason !== 'held') return answer
@@ -46,7 +46,7 @@ export class Waiting {
     })
   }
 
-  /** Something is being freed on these keys: who waits for it asks again, in order, ahead of whoever comes now. */
+  /** Something is being freed on these keys: asks waiting for it are tried again, in order, ahead of new ones. */
   freed(keyIds: ReadonlySet<string>): void {
     // What frees a key frees the frame as well.
     this.#wake(({ ask, refusal }) => refusal.shortage.scope === 'frame' || keyIds.has(ask.keyId))
@@ -59,7 +59,7 @@ export class Waiting {
     for (const waiter of waiters) if (isConcerned(waiter)) this.#askAgain(waiter)
   }
 
-  /** In the order they came in: somebody may have come while this one asked again. */
+  /** Keeps the order of arrival: another ask may have come while this one was tried again. */
   #wait(waiter: Waiter): void {
     const next = this.#waiters.findIndex(({ since }) => since > waiter.since)
     this.#waiters.splice(next < 0 ? this.#waiters.length : next, 0, waiter)

@@ -1,5 +1,5 @@
-// Tells which nodes have died, from their heartbeats and our own monotonic clock alone. Pure. Being wrong is safe: a
-// fenced node can grant nothing and settles late; it only costs others the wait and the books a correction.
+// Tells which nodes have died, from their heartbeats and this node's monotonic clock alone. Pure. Being wrong is safe:
+// a fenced node can grant nothing and settles late, which only costs others a wait and the books a correction.
 
 export type Beat = { readonly nodeId: number; readonly beats: number }
 
@@ -12,9 +12,9 @@ export class Watch {
     this.#deadAfterMs = deadAfterMs
   }
 
-  /** Takes what the database shows now; returns the nodes that have not beaten for too long while we were looking. */
+  /** Takes the beats that the database shows now; returns the nodes that have been seen silent for too long. */
   look(monotonicMs: number, beats: readonly Beat[]): readonly number[] {
-    // After a pause of ours, or an outage of the database, everyone looks silent and nobody is known to be.
+    // After a pause of this process or an outage of the database, every node looks silent, and none is known to be.
     if (monotonicMs - this.#lookedAt > this.#deadAfterMs / 2) this.#seen.clear()
     this.#lookedAt = monotonicMs
     const dead: number[] = []

@@ -1,6 +1,6 @@
 // The node's one writer: whatever arrives while a batch is being committed becomes the next batch. One batch in flight,
-// no timer in its way. Decides nothing; makes sure that every item gets exactly one answer, whatever the database does.
-// A batch frees before it grants, and what it frees is first offered to who has waited for it.
+// and no timer delays it. Decides nothing; makes sure that every item gets exactly one answer, whatever the database
+// does. A batch frees before it grants, and offers what it frees to waiting asks first.
 import type { Clock } from '../core/clock.ts'
 import type { Batch, BatchResult, Item, Outcome, PriceRow } from './books.ts'
 import { isDemand, keyOf } from './decide.ts'
@@ -8,7 +8,7 @@ import type { Balances, HoldId } from './ledger.ts'
 
 /** Runs a batch as one transaction: the seam between the writer and the two databases. */
 export interface BatchRunner {
-  /** Throws Unavailable when nobody can say whether it was committed; anything else means that it was not. */
+  /** Throws Unavailable when it is unknown whether the batch was committed; any other error means that it was not. */
   run(batch: Batch): Promise<BatchResult>
   close(): Promise<void>
 }
@@ -25,9 +25,9 @@ export type Done = {
 export type WriterOptions = {
   readonly runner: BatchRunner
   readonly clock: Clock
-  /** Becomes a member of the cluster; called again when another node has taken this one for dead. */
+  /** Joins the nodes and returns the new number; called again when another node has taken this one for dead. */
   readonly join: () => Promise<number>
-  /** Called while a batch is formed that may free budget, with the keys: what is submitted `first` now is part of it. */
+  /** Called with the keys while a batch that may free budget is formed: items submitted `first` now join it. */
   readonly onFreed: (keyIds: ReadonlySet<string>) => void
 }
 
@@ -46,13 +46,13 @@ type Entry = {
   readonly deadlineMs: number
   /** An earlier try may have committed. */
   isRetry: boolean
-  /** Its caller has its answer, or has none to wait for. */
+  /** The caller has its answer, or there is no caller. */
   isAnswered: boolean
   readonly resolve: (done: Done) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Who has waited comes on top: they are few, and must not push out of each batch who has not. */
+/** Asks that have waited come on top: they are few, and must not crowd new items out of every batch. */
 const ITEMS_MAX = 256
 /** More than a database can work off within any deadline; beyond it, waiting only wastes memory. */
 const QUEUE_MAX = 20_000
@@ -91,20 +91,20 @@ export class Writer {
     return this.#nodeId
   }
 
-  /** Whether the database did not take the last batch, which is tried again until it does. */
+  /** Whether the database did not take the last batch, which is tried again until it is taken. */
   get isFailing(): boolean {
     return this.#isFailing
   }
 
-  /** Names a hold that does not exist yet. */
+  /** An id for a hold that does not exist yet. */
   newHoldId(): HoldId {
     return this.#nodeId * HOLDS_PER_NODE + ++this.#holdCount
   }
 
-  /** Resolves once the item is committed; rejects with Unavailable at its deadline, or with what is wrong with it. */
+  /** Resolves once the item is committed; rejects with Unavailable at its deadline, or with the item's own error. */
   submit(submission: Submission): Promise<Done> {
     const { promise, resolve, reject } = Promise.withResolvers<Done>()
-    // What has no deadline is a charge that must reach the books, and there are no more of those than open holds.
+    // An item without a deadline is a charge that must reach the books, and there are no more of those than open holds.
     const isFull = this.#queue.length >= QUEUE_MAX && submission.timeoutMs !== Infinity
     if (this.#isClosed || isFull) {
       reject(new Unavailable(this.#isClosed ? 'the ledger is closed' : 'the ledger is overloaded'))
@@ -125,7 +125,7 @@ export class Writer {
     return promise
   }
 
-  /** Takes nothing new, and returns when what was taken is committed, or when the database has had its time. */
+  /** Takes nothing new, and returns when everything taken is committed, or after CLOSE_MS_MAX. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#isBusy) {
@@ -162,7 +162,7 @@ export class Writer {
     const due = this.#queue.splice(0, ITEMS_MAX)
     for (const entry of due) {
       const { item } = entry
-      // Its requester has given up, so if an earlier try did commit the hold, nobody would ever end it.
+      // The caller has given up, so if an earlier try did commit the hold, nobody would ever end it.
       if (entry.isAnswered && entry.isRetry && item.kind === 'reserve') entry.item = voidOf(item)
     }
     const freeing = due.filter(({ item }) => mayFree(item))
@@ -189,7 +189,7 @@ export class Writer {
     }
   }
 
-  /** One item that the database will not take must not fail the others: each has its own transaction now. */
+  /** One item that the database rejects must not fail the others: now each gets its own transaction. */
   async #replay(entries: readonly Entry[], error: unknown): Promise<boolean> {
     const [only, ...others] = entries
     if (only !== undefined && others.length === 0) {
@@ -230,13 +230,13 @@ export class Writer {
         entry.isAnswered = true
         entry.resolve({ outcome, balances: result.balances.get(keyOf(item)) })
       } else if (item.kind === 'reserve' && outcome.kind === 'judged' && outcome.answer.reserved) {
-        // Granted after its requester was told that the ledger does not answer.
+        // Granted after the caller was told that the ledger does not answer.
         this.#voidLater(item)
       }
     }
   }
 
-  /** Under a new number, because holds of the old one are being charged; asks get new holds with it. */
+  /** Joins under a new number, because holds of the old one are being charged; asks get new hold ids. */
   async #rejoin(entries: readonly Entry[]): Promise<void> {
     this.#nodeId = await this.#join()
     this.#holdCount = 0
@@ -259,7 +259,7 @@ export class Writer {
     }
   }
 
-  /** Nobody waits for it, but it must reach the books. */
+  /** No caller waits for the void, but it must reach the books. */
   #voidLater(item: Extract<Item, { kind: 'reserve' }>): void {
     this.#queue.push({
       item: voidOf(item),
@@ -272,7 +272,7 @@ export class Writer {
     })
   }
 
-  /** Callers do not wait longer than their deadline, whatever becomes of the batch that has their item. */
+  /** No caller waits longer than its deadline, whatever becomes of the batch with its item. */
   #giveUpLate(): void {
     const now = this.#options.clock.monotonicMs()
     for (const entries of [this.#sent, this.#urgent, this.#queue]) {
@@ -286,12 +286,12 @@ export class Writer {
   }
 }
 
-/** Nobody waits for the others any more, and they have changed nothing yet. */
+/** False when the caller has given up and no earlier try can have changed anything. */
 function isWanted(entry: Entry): boolean {
   return entry.isRetry || !entry.isAnswered
 }
 
-/** Settlements and their like, which never depend on what is asked in the same batch: their holds are older. */
+/** Settlements and the like, which never depend on asks in the same batch: their holds are older. */
 function mayFree(item: Item): boolean {
   return !isDemand(item) && item.kind !== 'refused'
 }
@@ -300,12 +300,12 @@ function voidOf({ holdId, ask }: Extract<Item, { kind: 'reserve' }>): Item {
   return { kind: 'void', keyId: ask.keyId, holdId, reason: 'abandoned' }
 }
 
-/** More would keep requests waiting for ones that may never come, where a loop is busy with streams. */
+/** On an event loop busy with streams, more turns would delay requests for the sake of others that may never come. */
 const GATHER_TURNS_MAX = 4
 
 /**
- * Lets what has arrived already catch the next commit: a turn of the event loop, and more while they bring something.
- * A commit costs as much for one as for many, so a busy node makes fewer of them; an idle one waits for nothing.
+ * Lets requests that have already arrived catch the next commit: one turn of the event loop, and more while turns bring
+ * events. A commit costs as much for one item as for many, so a busy node makes fewer; an idle one waits for nothing.
  */
 async function gather(): Promise<void> {
   let { events } = performance.nodeTiming.uvMetricsInfo
