@@ -1,4 +1,4 @@
-// A target that fails rests, is probed, and comes back; what began before a change says nothing about after it.
+// A target that fails rests, is probed, and comes back; requests that began before a change do not count after it.
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 

@@ -1,16 +1,16 @@
-// One target's circuit breaker. A target that fails again and again rests, and so does one that says for how long; then
-// single requests probe it until one comes through. One that fails often stands behind others for a while. Keeps no
-// timers: it answers by the clock when it is asked.
+// One target's circuit breaker. A target rests after repeated failures, or when it says how long to wait; then single
+// requests probe it until one succeeds. A target that fails often is tried after the others for a while. Keeps no
+// timers: its state follows from the clock.
 import type { Clock } from '../core/clock.ts'
 
-/** So many failures in a row are no accident any more. */
+/** This many failures in a row are no accident. */
 const FAILURES_MAX = 5
-/** Four answers make up for a failure: whoever fails more often than that uses up all that may be sent again. */
+/** Four answers make up for a failure: a target that fails more often uses up the whole retry budget. */
 const MADE_UP_PER_ANSWER = 0.25
 const SHAKY_MS = 10_000
 const REST_MS_FIRST = 1_000
 const REST_MS_MAX = 30_000
-/** A provider may ask for more, but it is looked after by then. */
+/** A provider may ask for a longer rest, but is probed after this one. */
 export const ASKED_REST_MS_MAX = 600_000
 
 /** accepted = the answer has begun; answered = it is complete. */
@@ -18,11 +18,11 @@ export type Outcome = 'accepted' | 'answered' | Failure
 type Failure = {
   readonly failed: string
   readonly retryAfterSeconds?: number
-  /** How the provider turned the gateway's own account away, for the log: no rest mends that. */
+  /** How the provider refused the gateway's own account, for the log: no rest fixes that. */
   readonly refusal?: string
 }
 
-/** What the calls so far say of a target. Failing = the last one failed, which is no reason to rest yet, or no longer. */
+/** What the calls so far say about a target. Failing = the last one failed, but it does not rest yet, or no longer. */
 export type Standing =
   | { readonly name: 'uncalled' | 'answering' }
   | { readonly name: 'failing'; readonly why: Why }
@@ -37,7 +37,7 @@ export const STANDINGS = [
 type Rest = {
   readonly untilMs: number
   readonly why: Why
-  /** The provider itself said for how long: then the first answer that begins shows that it is over. */
+  /** The provider itself said for how long: then the first answer that begins ends it. */
   readonly asked: boolean
 }
 
@@ -55,7 +55,7 @@ export class Breaker {
   #restMs = REST_MS_FIRST
   /** Undefined = nothing is wrong with it. */
   #rest: Rest | undefined
-  /** What a request says about the target counts only in the state in which it began. */
+  /** Grows with each change of state: the outcome of a request counts only in the state in which it began. */
   #era = 0
 
   constructor(clock: Clock) {
@@ -79,12 +79,12 @@ export class Breaker {
     return { name: this.#hasAnswered ? 'answering' : 'uncalled' }
   }
 
-  /** Whether another target is better asked first, where there is one. */
+  /** Whether other targets should be tried first. */
   isShaky(): boolean {
     return this.resting() !== undefined || this.#shakyUntilMs > this.#clock.monotonicMs()
   }
 
-  /** A request goes to the target now. Its outcome is told unless it says nothing about the target. */
+  /** A request goes to the target now. The caller reports its outcome, unless that says nothing about the target. */
   begin(): (outcome: Outcome) => void {
     // A probe: the next one waits as long as after a failure.
     if (this.#rest !== undefined) this.#rest = { ...this.#rest, untilMs: this.#in(this.#restMs) }

@@ -9,11 +9,11 @@ import { SENTENCES } from '../core/sentences.ts'
 export type Choice = {
   readonly target: Target
   readonly role: 'target' | 'fallback'
-  /** Why the target stands in its place, for whoever asks later. */
+  /** Why the target has this place, for later explanation. */
   readonly why: string
 }
 
-/** What has the same affinity goes the same way. Looked at only where there is more than one. */
+/** Requests with the same affinity go the same way. Read only if there is more than one target. */
 export type Routed = { readonly affinity: string }
 
 export function route(
@@ -40,7 +40,7 @@ function byLot(targets: readonly Target[], request: Routed): readonly Target[] {
     .map(({ target }) => target)
 }
 
-/** Exponentially distributed with the weight as its rate: the smallest lot falls on each target by its weight. */
+/** Exponentially distributed with the weight as its rate: targets draw the smallest lot in proportion to weight. */
 function lotOf(target: Target, affinity: string): number {
   const digest = createHash('sha256')
     .update(`${targetName(target.provider, target.model)}\0${affinity}`)
