@@ -1,5 +1,5 @@
-// When alerts are given unless somebody says otherwise, and what may be said: for the store that refuses, and for the
-// forms that say so beforehand.
+// When alerts are sent by default, and the limits of other choices: for the store, which refuses, and for the forms,
+// which say so beforehand.
 
 /** Percent of the limit. */
 export const USUAL_THRESHOLDS: readonly number[] = [50, 80, 100]

@@ -1,5 +1,5 @@
 // What admission must know of a request, whatever its format: which model, how much it may read and write, what it
-// needs. Made leniently, because in the same format the provider judges the request, not the gateway.
+// needs. Read leniently, because where the formats match the provider judges the request, not the gateway.
 import type { Ability } from './endpoints.ts'
 
 export type Call = {
@@ -8,11 +8,11 @@ export type Call = {
   readonly input: InputMeasure
   readonly output: OutputLimits
   readonly needs: readonly Ability[]
-  /** What is taken out of the request whatever the provider speaks, by the client's name for it. */
+  /** What is removed from the request whatever format the provider speaks, under the client's names. */
   readonly dropped: readonly string[]
-  /** What is taken out only where the provider speaks the client's format: thoughts that another format has sealed. */
+  /** What is removed only where the provider speaks the client's format: thoughts that another format has sealed. */
   readonly droppedAtHome?: readonly string[]
-  /** Searches of the web that the provider is to run; they go on only where they have a price. */
+  /** Web searches for the provider to run; they are passed on only where they have a price. */
   readonly search?: Search
   /** The client's own labels, recorded with the usage. */
   readonly endUser?: string
@@ -20,7 +20,7 @@ export type Call = {
 }
 
 export type Search = {
-  /** How often at most: the client's limit, else ours. */
+  /** The client's limit, else the usual one. */
   readonly searchesMax: number
   /** As `Call.dropped`, where the request may search. */
   readonly dropped: readonly string[]
@@ -31,30 +31,30 @@ const SEARCHES_USUAL = 5
 /** The largest it may set, and more than any provider runs for one request. */
 export const SEARCHES_MOST = 100
 
-/** How many searches a client's limit allows; what is no such limit counts as none. */
+/** How many searches a client's limit allows; anything that is not a valid limit counts as unset. */
 export function searchesWithin(limit: unknown): number {
   const isLimit = typeof limit === 'number' && Number.isSafeInteger(limit) && limit > 0
   return isLimit ? Math.min(limit, SEARCHES_MOST) : SEARCHES_USUAL
 }
 
-/** How much the model will read, in what bounds it from above: catalog/tokens.ts says by how much. */
+/** How much the model will read, in quantities that bound it from above; catalog/tokens.ts turns them into tokens. */
 export type InputMeasure = {
   /** UTF-8 bytes of prose: at most one token each. */
   readonly textBytes: number
-  /** How many of them are thoughts under a seal, which no tokenizer can count. */
+  /** How many of those are sealed thoughts, which no tokenizer can count. */
   readonly sealedBytes?: number
-  /** UTF-8 bytes of tool schemas, tool results and other JSON, which providers write anew: at most three tokens each. */
+  /** UTF-8 bytes of tool schemas, tool results and other JSON, which providers rewrite: at most three tokens each. */
   readonly jsonBytes: number
   /** Messages and other items that cost a few tokens of framing each. */
   readonly items: number
   readonly images: number
-  /** Tools that a model knows by their type: what it reads of them is not in the request. */
+  /** Tools that a model knows by their type: their definitions, which it reads too, are not in the request. */
   readonly vendorTools?: number
   /** Something whose size its bytes do not bound (PDF, URL, audio): only the context window does. */
   readonly unbounded: boolean
-  /** Some of it may be sound, which some providers bill at a rate of its own. */
+  /** Some of it may be sound, which some providers bill at a separate rate. */
   readonly audio?: true
-  /** Some of it lies at an address, where the model may find something else than whoever counted it. */
+  /** Some of it is behind a URL, where the model may find something other than what was counted. */
   readonly fetched?: true
   /** Token numbers sent instead of text count one each. */
   readonly tokens: number
@@ -62,7 +62,7 @@ export type InputMeasure = {
   readonly cacheWrites: 'none' | 'short' | 'long'
 }
 
-/** Of a request in which there is nothing to read. */
+/** The measure of a request with nothing to read. */
 export const NO_INPUT: InputMeasure = {
   textBytes: 0,
   jsonBytes: 0,

@@ -1,4 +1,4 @@
-// Which name somebody may have meant, and when it is better to ask nothing.
+// Which name someone may have meant, and when it is better to suggest none.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

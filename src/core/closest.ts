@@ -1,7 +1,7 @@
-// What somebody may have meant who mistyped a name. Takes the product of both lengths in time: a stranger's text is cut
-// by the caller first.
+// The name someone may have meant by a mistyped one. Its time grows with the product of both lengths: callers first cut
+// text that comes from outside.
 
-/** The name with the fewest letters changed; none when even that is another word. */
+/** The name with the fewest letters changed; undefined if even that one differs too much. */
 export function closest(asked: string, names: Iterable<string>): string | undefined {
   let best: string | undefined
   let least = Math.max(1, Math.floor(asked.length / 2)) + 1

@@ -1,4 +1,4 @@
-// Lengths of time that are counted by the clock. A day on the calendar may be longer or shorter: periods.ts.
+// Fixed lengths of time. A calendar day may be longer or shorter: see periods.ts.
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS

@@ -1,5 +1,4 @@
-// The names of what a client may call and of how it may be spelled on the wire. Endpoints are also the permissions
-// a key can hold.
+// The names of what a client may call, and of the wire formats. Endpoints are also the permissions a key can have.
 
 export const ENDPOINTS = [
   'models',
@@ -18,7 +17,7 @@ export type Family = 'chat' | 'messages'
 export type Format = 'chat' | 'responses' | 'messages' | 'embeddings'
 /** What a provider may speak: the clients' formats, and some that no client does. */
 export type UpstreamFormat = Format | 'gemini' | 'converse' | EmbeddingFormat
-/** In these one asks for vectors, in all others for the next turn of a conversation. */
+/** Formats that ask for vectors; all others ask for the next turn of a conversation. */
 export type EmbeddingFormat = 'embeddings' | 'gemini_embeddings' | 'vertex_embeddings'
 export const EMBEDDING_FORMATS: readonly UpstreamFormat[] = [
   'embeddings',

@@ -50,15 +50,15 @@ export type ErrorDetails = {
   readonly shouldRetry?: boolean
   /** More members of the error object: scope, limit, spent, resets_at … in the words of docs/errors.md. */
   readonly facts?: JsonObject
-  /** Set when a provider's own judgement of the request is passed on: its status and its code stand. */
+  /** Set when a provider's own judgement of the request is passed on: its status and its code are kept. */
   readonly provider?: { readonly status: number; readonly code?: string }
-  /** The provider was not reached, or turned the request away: it does not bill what it did not work on. */
+  /** The provider was not reached, or refused the request: it does not bill what it did not work on. */
   readonly unbilled?: boolean
-  /** What the provider has counted for an answer that nobody can use, and bills. */
+  /** What the provider counted, and bills, for an answer that cannot be used. */
   readonly usage?: Usage
-  /** Only the operator can mend it: credentials, quota, a model that the provider does not know. */
+  /** Only the operator can fix it: credentials, quota, a model that the provider does not know. */
   readonly forOperator?: boolean
-  /** The provider does not know the thoughts that came back to it: somebody else's, or too old. */
+  /** The provider does not recognize the thoughts it was sent: they are another account's, or too old. */
   readonly unknownThoughts?: boolean
   readonly cause?: unknown
 }
@@ -83,16 +83,16 @@ export class GatewayError extends Error {
     return CODES[this.code].retry
   }
 
-  /** What a client is told: the provider's own code where its judgement is passed on, else ours. */
+  /** The code a client sees: the provider's own where its judgement is passed on, else Tollgate's. */
   get publicCode(): string {
     return this.details.provider?.code ?? this.code
   }
 }
 
-/** What the log and the books show for a request whose client went away: nobody was there to receive a status. */
+/** What the log and the books show for a request whose client has left: it received no status. */
 export const CLIENT_GONE_STATUS = 499
 
-/** Whatever was thrown, as something that can be answered. Our own faults say nothing about their insides. */
+/** Whatever was thrown, as an error that can be sent. Internal faults reveal no details. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   return new GatewayError(
@@ -102,7 +102,7 @@ export function toGatewayError(thrown: unknown): GatewayError {
   )
 }
 
-/** The same failure, for clients that would try again by themselves: they are not to. */
+/** The same failure, marked so that clients do not retry it automatically. */
 export function withoutRetry(failure: unknown): unknown {
   if (!(failure instanceof GatewayError)) return failure
   const { code, message, details } = failure

@@ -30,12 +30,12 @@ export type CanonicalEvent =
   | (Place & { readonly type: 'tool-call-delta'; readonly text: string })
   | (Place & { readonly type: 'tool-call-end' })
   | ChoiceEnd
-  /** The provider searched the web by itself, which costs something each time. */
+  /** The provider ran a web search, which costs something each time. */
   | { readonly type: 'search' }
   | { readonly type: 'embedding'; readonly index: number; readonly vector: readonly number[] }
   /** Totals so far, never increments: the last one counts. */
   | { readonly type: 'usage'; readonly usage: Usage }
-  /** The provider said that it is finished. An answer without this event is cut, whatever else it contains. */
+  /** The provider marked its answer as complete. Without this event an answer is cut off, whatever else it contains. */
   | { readonly type: 'response-end' }
   | { readonly type: 'ping' }
 
@@ -43,7 +43,7 @@ export type ChoiceEnd = {
   readonly type: 'choice-end'
   readonly choice: number
   readonly reason: FinishReason
-  /** The stop sequence that was met, where the provider tells. */
+  /** The stop sequence that was met, where the provider reports it. */
   readonly stopSequence?: string
   /** Why the provider refused, in its words. */
   readonly explanation?: string
@@ -64,9 +64,9 @@ export type Usage = {
   /** Everything the model wrote, thinking included. */
   readonly outputTokens: number
   readonly reasoningTokens: number
-  /** Input tokens that were heard, where there were any: some providers bill them apart. */
+  /** Input tokens of audio, if there were any: some providers bill them separately. */
   readonly audioTokens?: number
-  /** Searches of the web that the provider ran and bills one by one, where there were any. */
+  /** Web searches that the provider ran and bills one by one, if there were any. */
   readonly webSearches?: number
 }
 
@@ -98,7 +98,7 @@ export const NO_USAGE: Usage = {
   reasoningTokens: 0,
 }
 
-/** A count that most usages do not have. */
+/** A count that most usages lack: left out if it is 0 or unknown. */
 export function whereAny<Name extends 'audioTokens' | 'webSearches'>(
   name: Name,
   count: number | undefined,

@@ -34,12 +34,12 @@ export function newId(prefix: IdPrefix, clock: Clock): string {
   return `${prefix}_${timeDigits(clock.now())}${randomDigits()}`
 }
 
-/** Not after any id that was made at this moment or later: where a range of ids begins. Of any moment that a date names. */
+/** Sorts before every id made at this moment or later: where a range of ids begins. Takes any moment a date can be. */
 export function firstIdAt(prefix: IdPrefix, at: number): string {
   return `${prefix}_${timeDigits(at)}`
 }
 
-// Asking the system for randomness takes longer than everything else about an id, so it is asked for many at once.
+// Asking the system for randomness takes longer than everything else about an id, so it is done for many ids at once.
 const IDS_AT_ONCE = 256
 let supply = ''
 let supplyUsed = 0
@@ -55,7 +55,7 @@ function randomDigits(): string {
   return supply.slice(supplyUsed - RANDOM_DIGITS, supplyUsed)
 }
 
-// Many ids are made within a millisecond.
+// Remembered, because many ids are made within a millisecond.
 let lastAt = -1
 let lastTimeDigits = ''
 

@@ -1,4 +1,4 @@
-// How deep JSON is, told by its brackets alone: those inside of strings are none.
+// How deep JSON is, by its brackets alone; those inside strings do not count.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,7 +1,7 @@
-// Whether JSON is nested no deeper than anybody means it, told before it is parsed: to read a text of millions of levels
-// takes seconds, and to write it again minutes, in which nobody else is served.
+// Whether JSON is nested no deeper than real JSON is, checked before it is parsed: reading a text of millions of levels
+// takes seconds, and writing it again minutes, during which nothing else is served.
 
-/** Real requests, answers and arguments of tools stay far below it. */
+/** Real requests, answers and tool arguments stay far below it. */
 export const DEPTH_MAX = 128
 
 const QUOTE = 0x22
@@ -10,7 +10,7 @@ const CLOSE_OBJECT = 0x7d
 const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 
-/** Of a text that is no JSON it says nothing. */
+/** Says nothing about a text that is not JSON. */
 export function isShallow(text: string): boolean {
   let depth = 0
   for (let index = 0; index < text.length; index++) {

@@ -20,7 +20,7 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** The object that a text says; undefined when it says something else, is no JSON, or too deep to be meant. */
+/** The object in a JSON text; undefined if it is something else, not JSON, or nested too deep. */
 export function parseObject(text: string): JsonObject | undefined {
   if (!isShallow(text)) return undefined
   try {
@@ -41,17 +41,17 @@ export function listOf(value: unknown): readonly Json[] {
   return isArray(value) ? value : []
 }
 
-/** The word that says what an object is; '' when it says nothing. */
+/** An object's `type`; '' if it has none. */
 export function typeOf(value: JsonObject): string {
   return stringOf(value['type']) ?? ''
 }
 
-/** Whether a member is there: both SDK families write null for what they leave out. */
+/** Whether a member is set: both SDK families write null for what they leave out. */
 export function isGiven<Value>(value: Value): value is NonNullable<Value> {
   return value !== undefined && value !== null
 }
 
-/** The object without the members that are undefined, as optional members want it. */
+/** The object without the members that are undefined, as exact optional types require. */
 export function defined<T extends object>(object: T): Defined<T> {
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== undefined),

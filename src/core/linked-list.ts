@@ -1,5 +1,5 @@
-// What comes and goes with every request. Not a Set: V8 takes room back by copying a Set, and the copy that is left
-// behind, once it has grown old, keeps alive what was in it until the next full collection, 4 KB of each request.
+// A list of what comes and goes with every request. Not a Set: V8 shrinks a Set by copying it, and the old copy, once
+// in the old generation, keeps its members alive until the next full collection: 4 KB for each request.
 
 export class LinkedList<Member> {
   readonly #end = new Link<Member>()
@@ -12,7 +12,7 @@ export class LinkedList<Member> {
     return new Link(member, this.#end)
   }
 
-  /** In the order they came, as they are now: who goes through them may remove any. */
+  /** A snapshot in the order of arrival: members may be removed while going through it. */
   members(): readonly Member[] {
     const members: Member[] = []
     for (let link = this.#end.after; link.member !== undefined; link = link.after) {
@@ -36,7 +36,7 @@ export class Link<Member> {
     this.after.before = this
   }
 
-  /** Keeps nothing: a link that has grown old would keep alive what it points to. */
+  /** Clears the link: one in V8's old generation would keep alive what it points to. */
   remove(): void {
     this.before.after = this.after
     this.after.before = this.before

@@ -1,5 +1,5 @@
-// Money as integers: nano-USD in the books, pico-USD per token in prices. Nothing here rounds down and nothing
-// accepts a float, so an amount can be too careful but never too small.
+// Money as integers: nano-USD in the books, pico-USD per token in prices. Amounts are never floats and never rounded
+// down, so they can be slightly too large but never too small.
 
 /** 1 USD = 1,000,000,000 nano-USD. */
 export type Nanodollars = bigint
@@ -59,8 +59,8 @@ export function roundUpToNanodollars(amount: Picodollars): Nanodollars {
 }
 
 /**
- * USD per million tokens, as people write prices, to pico-USD per token: both are the same number times 10^6. A price
- * that is finer, such as a third, is rounded up: a hold covers what the provider will bill.
+ * USD per million tokens, as people write prices, to pico-USD per token: both are the same number times 10^6. A finer
+ * price, such as a third, is rounded up, so that a hold covers what the provider will bill.
  */
 export function pricePerMillion(usd: number): Picodollars {
   const nearest = Math.round(usd * 1_000_000)

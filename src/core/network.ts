@@ -1,4 +1,4 @@
-// To whom an address belongs: one customer of a provider has 2^64 addresses of IPv6.
+// The network that an address belongs to: a single customer has 2^64 IPv6 addresses.
 
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address

@@ -1,5 +1,5 @@
 // From an instant and a rule to the budget period that contains it. Pure: the instant comes from the database's clock.
-// Intl and not Temporal, because the oldest runtime we accept (Node 24) has no Temporal.
+// Intl and not Temporal, because the oldest supported runtime (Node 24) has no Temporal.
 import { DAY_MS } from './durations.ts'
 
 export const PERIODS = ['day', 'week', 'month', 'year', 'never'] as const
@@ -107,7 +107,7 @@ function clockChange(timezone: string, from: number, to: number): number {
 
 /** Wall-clock time minus UTC in this zone at this instant. */
 function offsetMs(timezone: string, at: number): number {
-  // Most accounts have this zone, and the first formatter of a process takes longer than a change of a key.
+  // Most accounts use UTC, and making the first formatter of a process takes longer than changing a key.
   if (timezone === 'UTC') return 0
   const fields: Record<string, number> = {}
   for (const { type, value } of wallClock(timezone).formatToParts(at)) fields[type] = Number(value)

@@ -1,4 +1,4 @@
-// Long lists in pieces: a statement takes only so many values.
+// Splits long lists: an SQL statement takes only so many values.
 
 export function pieces<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
   const count = Math.ceil(items.length / size)

@@ -9,15 +9,15 @@ type Asked<Kind extends ModelKind> = {
   readonly kind: Kind
   /** The public name the client sent; providers are given their own name for it. */
   readonly model: string
-  /** What the client sent and this form cannot hold, by the client's name for it; translation drops and names it. */
+  /** What this form cannot hold of the request, under the client's names; translation drops and reports it. */
   readonly dropped: readonly string[]
 }
 
-/** What is known of the model that is asked, beside its name at the provider. */
+/** What is known about the target's model besides its name at the provider. */
 export type Nature = {
-  /** Whether it thinks before it answers; unset = nobody knows. */
+  /** Whether it thinks before it answers; unset = unknown. */
   readonly reasons?: boolean
-  /** Names that may tell which model it is, where the provider's own is anybody's choice; the best first. */
+  /** Names that may tell which model it is where the provider's own name is arbitrary; the best first. */
   readonly alsoKnownAs?: readonly string[]
 }
 
@@ -29,13 +29,13 @@ export type EmbeddingRequest = Asked<'embedding'> & {
 }
 
 export type Conversation = Asked<'chat'> & {
-  /** Set with the provider's name of the model, as far as anything is known. */
+  /** Set together with the provider's name for the model, if anything is known. */
   readonly nature?: Nature
   readonly stream: boolean
   readonly messages: readonly Message[]
   readonly tools: readonly Tool[]
   readonly toolChoice?: ToolChoice
-  /** false = at most one tool call an answer. */
+  /** false = at most one tool call per answer. */
   readonly parallelToolCalls?: boolean
   readonly outputTokensMax?: number
   readonly outputFormat?: OutputFormat
@@ -87,7 +87,7 @@ export type UserPart = TextPart | ImagePart | FilePart | AudioPart
 export type AssistantPart = TextPart | RefusalPart | ThinkingPart | ToolCallPart
 
 type Cacheable = { readonly cache?: CacheMark }
-/** A place up to which a provider may keep the prompt; the lifetime is the client's word, unset = the provider's own. */
+/** A point up to which a provider may cache the prompt, with the client's lifetime; unset = the provider's default. */
 export type CacheMark = { readonly ttl?: string }
 
 export type TextPart = Cacheable & { readonly type: 'text'; readonly text: string }
@@ -127,7 +127,7 @@ export type ThinkingPart = {
 
 /**
  * What a provider needs to see again to trust its own thinking: a signature, an encrypted state, or the whole
- * thought when it is redacted. It means something to the format that made it and to no other.
+ * thought when it is redacted. It has a meaning only in the format that made it.
  */
 export type Seal = {
   readonly format: UpstreamFormat
@@ -135,7 +135,7 @@ export type Seal = {
   readonly value: string
   /** The item id that belongs to an encrypted state. */
   readonly id?: string
-  /** How it is sealed, where a provider tells: some answer for several others. */
+  /** How it is sealed, where a provider says so: some pass on the answers of several others. */
   readonly dialect?: string
 }
 
@@ -178,8 +178,8 @@ export type Effort = (typeof EFFORTS)[number]
 
 export type Reasoning = {
   readonly effort?: Effort
-  /** A limit of its own for thinking, where the client set one. */
+  /** A separate limit for thinking, where the client set one. */
   readonly tokensMax?: number
-  /** Whether thoughts are to be shown: as a summary, not at all, or as the provider likes. */
+  /** How thoughts are shown: as a summary or not at all; unset = the provider decides. */
   readonly display?: 'summary' | 'omitted'
 }

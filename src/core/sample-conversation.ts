@@ -1,4 +1,4 @@
-// The smallest conversation there is: tests say what they need beyond it.
+// The smallest conversation, to which each test adds what it needs.
 import type { Conversation } from './request.ts'
 
 export const SAMPLE_CONVERSATION: Conversation = {

@@ -50,7 +50,7 @@ test('a personal access token is made alike, and is no secret of a key', () => {
   assert.equal(maskSecret(token), `tgp_…${token.slice(-4)}`)
   assert.ok(isWellFormedPersonalToken(token))
   assert.ok(!isWellFormedSecret(token))
-  // Not even where keys begin like tokens.
+  // Not even if keys begin like tokens.
   assert.ok(!isWellFormedPersonalToken(newSecret('live', 'tgp')))
   assert.ok(!isWellFormedPersonalToken(`${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`))
 })

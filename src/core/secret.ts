@@ -1,5 +1,5 @@
 // The secret of an external API key: `tg_live_` + 43 base62 digits of 256 random bits + 6 digits of checksum. A personal
-// access token is made alike, with `tgp_` in front, so that neither can be taken for the other.
+// access token is made the same way, but begins with `tgp_`, so that neither can be taken for the other.
 // The checksum lets typing errors and random guesses be refused before any look-up; only the hash is ever stored.
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -42,7 +42,7 @@ export function maskSecret(secret: string): string {
   return `${secret.slice(0, secret.lastIndexOf('_') + 1)}…${secret.slice(-4)}`
 }
 
-/** How secrets that end so would be shown: what to look for when somebody knows the last characters. */
+/** The masks of secrets with this ending: what to search for when only the last characters are known. */
 export function masksOf(ending: string, prefix = 'tg'): readonly string[] {
   if (!/[0-9A-Za-z]{4}$/.test(ending)) return []
   return ['live', 'test'].map((mode) => maskSecret(`${prefix}_${mode}_${ending.slice(-4)}`))
@@ -58,7 +58,7 @@ function hasRightChecksum(text: string): boolean {
   return checksum(text.slice(0, -CHECKSUM_DIGITS)) === text.slice(-CHECKSUM_DIGITS)
 }
 
-/** In numbers, not in bigints as below: this one is worked out for every request. */
+/** In numbers, not in bigints as below: this is computed for every request. */
 function checksum(text: string): string {
   let digits = ''
   let rest = crc32(text)

@@ -1,7 +1,7 @@
-// Every sentence with which people are refused something when they administer the gateway, or told why an alert did not
-// arrive or a request cost what it did, by name. Whoever refuses names one and gives its values; programs get name and
+// Every sentence, by name, that refuses people something when they administer the gateway, or explains why an alert did
+// not arrive or a request cost what it did. Code names a sentence and gives its values; programs get the name and the
 // values, people the sentence: in English from here, in other languages from the catalogues of web/, where a test
-// demands each of them.
+// requires each of them.
 
 export const SENTENCES = {
   // Values of any kind.
@@ -121,7 +121,7 @@ export const SENTENCES = {
   two_factor_on: 'codes are asked for already: end that first',
   two_factor_off: 'no codes are asked for yet',
 
-  // The way in.
+  // Signing in.
   sign_in_needed:
     'sign in, or send a personal access token as "Authorization: Bearer …"; keys of the data plane open nothing here',
   sign_in_again: 'sign in again',
@@ -190,7 +190,7 @@ export const SENTENCES = {
   cost_beside_tokens: 'and what the provider bills beside tokens',
   cost_of_failed: 'and the input of attempts that failed, which may be billed',
 
-  // Why a target was asked.
+  // Why a target was called.
   target_only: 'the only target',
   target_by_weight: 'by weight, for this conversation',
   target_fallback: 'a fallback',
@@ -220,7 +220,7 @@ type ValuesOf<Name extends SentenceName> = Readonly<
   Record<NamesIn<(typeof SENTENCES)[Name]>, string | number>
 >
 
-/** The values that a sentence has room for, and no argument where there are none. */
+/** The values for a sentence's placeholders; no argument if it has none. */
 type Given<Name extends SentenceName> = [NamesIn<(typeof SENTENCES)[Name]>] extends [never]
   ? []
   : [values: ValuesOf<Name>]
@@ -235,13 +235,13 @@ const NAMES = new Map(
   Object.entries(SENTENCES).map(([name, text]) => [text as string, name as SentenceName]),
 )
 
-/** A sentence without values, by its text: what a schema found wrong comes as a text alone. */
+/** A sentence without values, found by its text: a schema reports what is wrong as text alone. */
 export function sentenceWithText(text: string): Sentence | undefined {
   const name = NAMES.get(text)
   return name === undefined ? undefined : { name, values: {}, text }
 }
 
-/** Which of these a kept text once was, with its values: a text is all that the database holds. */
+/** Which of these sentences a stored text came from, with its values: the database holds only the text. */
 export function sentenceAmong(names: readonly SentenceName[], text: string): Sentence | undefined {
   for (const name of names) {
     const found = patternOf(SENTENCES[name]).exec(text)

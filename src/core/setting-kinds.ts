@@ -17,10 +17,10 @@ export const duration = written(
   'must be a duration such as 500ms, 3s, 2m, 24h or 7d',
 )
 
-/** A duration that somebody waits for; timers know no end later than a few weeks. */
+/** A duration for a timer; timers cannot run for more than a few weeks. */
 export const wait = duration.refine((ms) => ms <= DAY_MS, 'must be at most 24h')
 
-/** A wait that cannot be left out by writing 0. */
+/** A wait that cannot be switched off by writing 0. */
 export const someWait = wait.refine(
   (ms) => ms > 0,
   'must be more than nothing: leave it out for the default',

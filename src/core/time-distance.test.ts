@@ -1,4 +1,4 @@
-// A distance in time has the unit and the count that people would tell.
+// A distance in time has the unit and the count that people would use.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, HOUR_MS } from './durations.ts'

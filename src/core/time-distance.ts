@@ -1,4 +1,4 @@
-// How far off a moment is, in the one unit that people would tell it in: "in 3 days", "2 minutes ago".
+// How far off a moment is, in the one unit that people would use: "in 3 days", "2 minutes ago".
 import { DAY_MS, HOUR_MS } from './durations.ts'
 
 const UNITS = [
@@ -11,11 +11,11 @@ const UNITS = [
 
 type TimeDistance = {
   readonly unit: (typeof UNITS)[number][0] | 'second'
-  /** Negative for what is past. */
+  /** Negative for the past. */
   readonly count: number
 }
 
-/** What lies ahead is rounded, so that seven days are seven a second later; what is past is cut. */
+/** The future is rounded, so that seven days are still seven a second later; the past is truncated. */
 export function timeDistance(differenceMs: number): TimeDistance {
   const [unit, lengthMs] = UNITS.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? ['second', 1_000]
   const count = differenceMs / lengthMs

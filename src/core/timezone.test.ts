@@ -1,4 +1,4 @@
-// Names of time zones are told apart from everything else.
+// Names of time zones are distinguished from everything else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,6 +1,6 @@
 // Which texts name a time zone: budgets follow it, so configuration, command line and screens must agree.
 
-/** An IANA name such as Europe/Berlin. Offsets such as +02:00 are none: they know nothing of summer time. */
+/** An IANA name such as Europe/Berlin. Offsets such as +02:00 do not count: they ignore summer time. */
 export function isTimezone(name: string): boolean {
   return timezoneOf(name) !== undefined
 }
@@ -10,7 +10,7 @@ export function timezoneOf(name: string): string | undefined {
   if (!/^[A-Z]/i.test(name)) return undefined
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()
-    // An alias resolves to another name, often an older one: whoever wrote Asia/Kolkata wants to read that.
+    // An alias resolves to another name, often an older one: people who wrote Asia/Kolkata want to read that.
     return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name
   } catch {
     return undefined

@@ -19,7 +19,7 @@ export function parseSize(text: string): number | undefined {
   return Number(match[1]) * BYTES_PER_UNIT[unit]
 }
 
-/** `32 MB`: in the largest unit that tells it without a fraction. */
+/** `32 MB`: in the largest unit that needs no fraction. */
 export function formatSize(bytes: number): string {
   const [unit, each] = Object.entries(BYTES_PER_UNIT).findLast(
     ([, size]) => bytes % size === 0,

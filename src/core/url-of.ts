@@ -5,7 +5,7 @@ export function urlOf({ host, port }: { readonly host: string; readonly port: nu
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** An address that others begin with: whether it ends with a slash says nothing. */
+/** For an address that others begin with: a slash at its end makes no difference. */
 export function withoutEndSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
