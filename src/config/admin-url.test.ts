@@ -1,4 +1,4 @@
-// Where people are sent: what is written wins, and an address that means all of them is none to go to.
+// The address people are given: a configured one wins, and one that means all interfaces is replaced.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -2,11 +2,11 @@
 import { urlOf } from '../core/url-of.ts'
 import type { Config } from './load.ts'
 
-/** `listening` is where the server listens, with the port it was given when it asked for any. */
+/** `listening` is where the server listens, with the port that the system chose if any was requested. */
 export function adminUrlOf({ admin }: Pick<Config, 'admin'>, listening: string): string {
   if (admin.publicUrl !== undefined) return admin.publicUrl
   const url = new URL(admin.listen === 'same' ? listening : urlOf(admin.listen))
-  // An address to listen on is none to go to when it means all of them.
+  // An address that means all interfaces can be listened on, but not visited.
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1'
   return url.origin
 }

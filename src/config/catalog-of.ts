@@ -1,4 +1,4 @@
-// The catalogue a configuration describes: what it says of providers and models, together with the sandbox's models.
+// The catalogue a configuration describes: its providers and models, together with the sandbox's models.
 import { buildCatalog } from '../catalog/catalog.ts'
 import type { CatalogProvider, SandboxModel } from '../catalog/catalog.ts'
 import type { Catalog } from '../catalog/models.ts'

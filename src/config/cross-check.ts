@@ -1,4 +1,4 @@
-// What one setting says about another: rules that no single value can break.
+// Rules between settings, which no single value can break.
 import { SANDBOX } from '../catalog/catalog.ts'
 import { targetName } from '../catalog/models.ts'
 import { adapterOf } from '../providers/adapters.ts'
@@ -7,7 +7,7 @@ import { pathOf } from './problems.ts'
 import type { Path, Problem } from './problems.ts'
 import type { FileSettings, ModelSettings } from './schema.ts'
 
-/** `providerNames` are all that were written down, sound or not. */
+/** `providerNames` are all in the file, valid or not. */
 export function crossCheck(
   settings: FileSettings,
   providerNames: ReadonlySet<string>,
@@ -31,7 +31,7 @@ function checkWorkers({ server, database }: FileSettings): readonly Problem[] {
 
 function checkListeners({ server, admin: { listen } }: FileSettings): readonly Problem[] {
   if (listen === 'same' || listen.port !== server.port || listen.host !== server.host) return []
-  // Any free port is another one each time.
+  // Port 0 means any free port: the two will differ.
   if (listen.port === 0) return []
   return [{ path: 'admin.listen', message: 'is where the server itself listens: write same' }]
 }
@@ -68,7 +68,7 @@ function checkModel(
   return problems
 }
 
-/** Notes what is wrong at a place inside the model. */
+/** Records what is wrong at a place inside the model. */
 type Refuse = (where: Path, message: string) => void
 
 function checkTargets(providers: ReadonlySet<string>, model: ModelSettings, refuse: Refuse): void {

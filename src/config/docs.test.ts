@@ -31,7 +31,7 @@ describe('docs/config.md', () => {
 
   test('lists every variable that is read and no other', () => {
     const documented = rows.map(([, key = '']) => key.slice(1, -1)).filter(isVariable)
-    // The launcher reads one before there is any configuration.
+    // The launcher reads one of them before there is any configuration.
     const sources = globSync(['src/config/*.ts', 'bin/*.mjs']).filter(
       (path) => !path.endsWith('.test.ts'),
     )
@@ -117,7 +117,7 @@ type Def = {
   readonly entries?: Readonly<Record<string, string>>
 }
 
-/** A transform stands behind its schema, a preprocessing step before it. */
+/** A transform comes after its schema, a preprocessing step before it. */
 function pipeInput({ in: first, out }: Def): z.core.$ZodType | undefined {
   return first !== undefined && defOf(first).type === 'transform' ? out : first
 }

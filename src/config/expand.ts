@@ -13,7 +13,7 @@ import type { Path, Problem } from './problems.ts'
 export type Expanded = {
   readonly value: unknown
   readonly problems: readonly Problem[]
-  /** Values that stand in files which cannot be read at the moment; they are empty here. */
+  /** Values whose files cannot be read at the moment; they are empty here. */
   readonly unreadable: readonly Unreadable[]
   /** The files that values came from; when one changes, so does the configuration. */
   readonly files: readonly FileState[]

@@ -1,5 +1,5 @@
-// What a file looked like at a moment, to see later whether it has changed. Taken before a file is read, so that nothing
-// that happens in between is missed.
+// The state of a file at a moment, to see later whether it has changed. Taken before the file is read, so that no
+// change in between is missed.
 import { statSync } from 'node:fs'
 
 export type FileState = { readonly path: string; readonly stamp: string }

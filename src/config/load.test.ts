@@ -1,4 +1,4 @@
-// The configuration from files, variables and options: what it becomes, and what is said of each thing that is wrong.
+// The configuration from files, variables and options: what it becomes, and how each problem is reported.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -34,7 +34,7 @@ export type Config = Omit<FileSettings, 'providers' | 'models'> & {
   readonly providers: readonly Named<ProviderSettings>[]
   /** Providers that are configured and cannot be used, with the reason. */
   readonly leftOut: ReadonlyMap<string, string>
-  /** Of those, what stands in files that could not be read: a mistake, or a vault that is late. */
+  /** Of those, the settings whose files could not be read: a mistake, or a vault that is late. */
   readonly unreadable: readonly LostSetting[]
   /** Null = the main models of each provider. */
   readonly models: readonly ModelEntry[] | null
@@ -49,7 +49,7 @@ export function loadConfig(source: ConfigSource): Config {
   const known = new Set(written.problems.map((problem) => problem.path))
   const all = [...written.problems, ...problems.filter((problem) => !known.has(problem.path))]
   if (data === undefined || all.length > 0) {
-    // What alone would leave a provider out is told, too: whoever mends the file mends it once.
+    // Also reports what by itself would only leave a provider out, so that the file can be fixed in one go.
     throw new ConfigError(path, withOrigins(written, [...all, ...written.unreadable]))
   }
   return freeze({
@@ -69,9 +69,9 @@ export function loadConfig(source: ConfigSource): Config {
   })
 }
 
-/** What a command needs that works on the database alone. */
+/** What a command needs that only works on the database. */
 export type Place = Pick<Config, 'database' | 'keys'> & {
-  /** Null: the file is wrong, so nothing of it seeds a database. */
+  /** Null: the file is wrong, so nothing in it seeds a database. */
   readonly frame: Config['frame'] | null
 }
 
@@ -98,7 +98,7 @@ export function loadPlace(source: ConfigSource): {
   }
 }
 
-/** What is set where providers' own tools look for the key is used when nobody configured providers. */
+/** If no providers are configured, uses the keys in the variables that the providers' own tools read. */
 function withUsualProviders(
   document: Readonly<Record<string, unknown>>,
   env: ConfigSource['env'],
@@ -111,14 +111,14 @@ function withUsualProviders(
   return { ...document, providers: Object.fromEntries(found) }
 }
 
-/** A wrong part hides nothing about the others: what does not fit the schema is taken out for the cross-check. */
+/** A wrong part must not hide problems in the others: it is removed before the cross-check. */
 function check(
   document: Readonly<Record<string, unknown>>,
   { unreadable }: Pick<Written, 'unreadable'>,
 ): { readonly data?: FileSettings; readonly problems: readonly Problem[] } {
   const names = new Set(Object.keys(isObject(document['providers']) ? document['providers'] : {}))
   const judged = structuredClone(document)
-  // What is left out, because a part of it is not there, cannot be judged.
+  // A provider that is left out because its settings are incomplete cannot be checked.
   for (const { provider } of unreadable) remove(judged, ['providers', provider])
   const { data, error } = file.safeParse(judged)
   if (data !== undefined) return { data, problems: crossCheck(data, names) }
@@ -132,8 +132,8 @@ function check(
 }
 
 /**
- * Without the wrong values alone if that is enough, else without the entries, else without the sections they are in.
- * A provider with a wrong value goes as a whole: what it lacks besides follows from that value.
+ * The document without the wrong values alone if that is enough, else without their entries, else without their
+ * sections. A provider with a wrong value is removed whole: what else it lacks follows from that value.
  */
 function soundPart(document: Readonly<Record<string, unknown>>): FileSettings | undefined {
   const sound = structuredClone(document)
@@ -153,7 +153,7 @@ function soundPart(document: Readonly<Record<string, unknown>>): FileSettings | 
 
 function remove(from: unknown, path: Path): void {
   const [step, ...rest] = path
-  // Taking an element out of a list would move the others, and their problems name the wrong place.
+  // Removing an element of a list would move the others, and their problems would name the wrong place.
   if (step === undefined || !isObject(from)) return
   if (rest.length === 0) Reflect.deleteProperty(from, step)
   else remove(from[String(step)], rest)
@@ -197,7 +197,7 @@ function toEntry(id: string, { price, ...model }: ModelSettings): ModelEntry {
   return { id, ...model, price: price === undefined ? undefined : toPrice(price) }
 }
 
-/** What is not written costs what plain input costs. */
+/** Cache prices that are not given are those of plain input. */
 function toPrice(price: NonNullable<ModelSettings['price']>): Price {
   if (price === 'free') return FREE
   const { input, output = 0, cached = input, cache_write = input } = price

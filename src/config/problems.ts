@@ -43,7 +43,7 @@ export function pathOf(path: Path): string {
     .replace(/^\./, '')
 }
 
-/** `sections` are the names that may stand at the top: whoever mistyped one is told which was meant. */
+/** `sections` are the names allowed at the top level: for a mistyped one the closest is suggested. */
 export function problemsOf(error: z.ZodError, sections: readonly string[]): readonly Problem[] {
   return error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys' && issue.path.length === 0
@@ -75,7 +75,7 @@ function problemsOfIssue(issue: Issue, before: Path): readonly Problem[] {
     return [{ path: pathOf(path), message: issue.issues[0]?.message ?? issue.message }]
   }
   if (issue.code === 'invalid_union') {
-    // A value of the right outer shape is judged by that shape, any other by the list of shapes.
+    // A value that has the outer shape of one member is judged by that member, any other by the whole union.
     const [near, ...more] = issue.errors.filter((issues) => !issues.some(isAboutWhole))
     if (near !== undefined && more.length === 0) {
       return near.flatMap((each) => problemsOfIssue(each, path))
@@ -88,7 +88,7 @@ function isAboutWhole(issue: Issue): boolean {
   return issue.path.length === 0 && issue.code !== 'unrecognized_keys'
 }
 
-/** Our own types say what to write; only plain sections and missing values are left to the schema's words. */
+/** Tollgate's own types say what to write; only plain sections and missing values need words for the schema's. */
 function sentence(issue: Issue): string {
   if (issue.code !== 'invalid_type' || !issue.message.startsWith('Invalid input')) {
     return issue.message

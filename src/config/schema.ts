@@ -222,7 +222,7 @@ export const file = z.strictObject({
 export type FileSettings = z.output<typeof file>
 export type ModelSettings = z.output<typeof model>
 
-/** `same` as the data plane, or an address of its own: HOST:PORT. */
+/** `same` as the data plane, or a separate address: HOST:PORT. */
 function listen() {
   const hint = 'must be same, or HOST:PORT such as 127.0.0.1:4001'
   return z

@@ -1,4 +1,4 @@
-// Where the secret comes from: the environment, or on SQLite a file of its own that nobody else can read.
+// Where the secret comes from: the environment, or on SQLite a file that only its owner can read.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -65,7 +65,7 @@ function sqliteIn(dataFolder: string) {
   return { secret: null, database: 'sqlite:x', dataFolder }
 }
 
-/** What another process gets, after a command of its shell. */
+/** The secret that another process gets, after a shell command. */
 async function elsewhere(dataFolder: string, command = ':'): Promise<string> {
   const module = JSON.stringify(new URL('secret.ts', import.meta.url))
   const program = `import { secretOf } from ${module}

@@ -1,5 +1,5 @@
-// The secret that seals sessions and stored responses: what the environment says; on SQLite, where one process serves,
-// else a file beside the database, made on first use.
+// The secret that seals sessions and stored responses. It comes from the environment, or else, on SQLite, where one
+// process serves, from a file beside the database, made on first use.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -20,7 +20,7 @@ export function secretOf(config: Pick<Config, 'secret' | 'database' | 'dataFolde
   return config.secret ?? readSecret(join(config.dataFolder, 'secret'))
 }
 
-/** What is wrong with the one that was given, or not given; nothing is read or made. */
+/** What is wrong with the secret given, or with giving none; no file is read or made. */
 export function secretProblems({
   secret,
   database,
@@ -48,7 +48,7 @@ function readSecret(path: string): string {
   return makeSecret(path)
 }
 
-/** A link makes it appear whole, or not at all when the disk is full; of two that start at once, only one can make it. */
+/** A link makes it appear whole, or not at all if the disk is full; of two concurrent starts, only one can make it. */
 function makeSecret(path: string): string {
   const secret = randomBytes(BYTES).toString('base64')
   const draft = `${path}.${randomUUID()}`

@@ -1,4 +1,4 @@
-// What is configured and will not be served, said when the configuration is taken over and not at the first call.
+// Logs what is configured but will not be served, when the configuration takes effect and not at the first call.
 import type { Catalog } from '../catalog/models.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Config } from './load.ts'

@@ -1,4 +1,4 @@
-// Changes of the configuration while a server runs, on real files: taken over, or reported while the old one stays.
+// Changes of the configuration while a server runs, on real files: applied, or reported while the old one stays.
 import assert from 'node:assert/strict'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -69,7 +69,7 @@ test('a secret may come late, and may be away for a moment', async (context) => 
 
   seen = next()
   rmSync(secret)
-  // Nobody is left without a provider because its secret is being replaced.
+  // A provider keeps working while its secret is being replaced.
   assert.match(((await seen) as Error).message, /which cannot be read \(ENOENT\)/)
 
   seen = next()
@@ -133,7 +133,7 @@ function place(context: TestContext) {
   const source = { env: {}, folder }
   const waiting: ((seen: Config | Error) => void)[] = []
   const see = (seen: unknown): void => waiting.shift()?.(seen as Config | Error)
-  // A timer of its own keeps the process alive: watching must not.
+  // A separate timer keeps the process alive, because watching must not.
   const alive = setInterval(() => {}, 1_000)
   context.after(() => {
     clearInterval(alive)
@@ -148,7 +148,7 @@ function place(context: TestContext) {
       writeFileSync(`${path}.new`, text)
       renameSync(`${path}.new`, path)
     },
-    /** Returns what waits for the next thing that is seen. */
+    /** Returns a function that waits for the next event. */
     watch: ({ beforehand = () => {} } = {}) => {
       const config = loadConfig(source)
       beforehand()

@@ -1,5 +1,5 @@
 // Reloads the configuration when its file, or a file it took a secret from, changes. A wrong new configuration is
-// reported and changes nothing; what a process is bound to from its start on changes with the next start alone.
+// reported and changes nothing; settings that a process is bound to from its start change only with the next start.
 import { isDeepStrictEqual } from 'node:util'
 
 import type { FileState } from './file-state.ts'
@@ -10,19 +10,19 @@ import { ConfigError } from './problems.ts'
 import { readWritten } from './written.ts'
 import type { ConfigSource } from './written.ts'
 
-/** Looking at dates sees every way of replacing a file: editors, the links of container platforms, vaults. */
+/** Polling file dates notices every way of replacing a file: editors, the links of container platforms, vaults. */
 const LOOK_EVERY_MS = 500
 
 export type ConfigWatch = {
   readonly source: ConfigSource
   readonly config: Config
-  /** `waiting`: sections of the file that are not as they were at the start, and count from the next one on. */
+  /** `waiting`: changed sections of the file that take effect only after a restart. */
   readonly onChange: (config: Config, waiting: readonly string[]) => void
   /** The new configuration cannot be used, and the old one stays. */
   readonly onError: (error: unknown) => void
 }
 
-/** Returns what ends the watching. */
+/** Returns a function that stops watching. */
 export function watchConfig({ source, config, onChange, onError }: ConfigWatch): () => void {
   let current = config
   let read = current.files
@@ -32,11 +32,11 @@ export function watchConfig({ source, config, onChange, onError }: ConfigWatch):
     const now = read.map(({ path }) => fileState(path))
     const isSettled = isSame(now, seen)
     seen = now
-    // A file that has changed since the last look may be half written: it is read at the next one.
+    // A file that has changed since the last look may be half written: it is read once it stays the same.
     if (isSame(now, read) || !isSettled) return
     read = now
     try {
-      // Also of one that is refused: what it lacks may come later.
+      // Also for a configuration that is refused: the files it lacks may come later.
       read = readWritten(source).files
       const written = loadConfig(source)
       const changed = { ...written, ...boundBy(config), dataFolder: config.dataFolder }
@@ -65,14 +65,14 @@ function waitingIn(written: Bound, started: Config): readonly string[] {
     .map(([section]) => section)
 }
 
-/** A file that is gone is being replaced, or was removed by mistake: nobody takes all providers away in this manner. */
+/** A missing file is being replaced, or was removed by mistake: it is not how one removes all providers. */
 function refuseLostFile(before: Config, { path }: Config): void {
   if (before.path === null || path !== null) return
   const message = 'is gone: write it again, or restart to run without it'
   throw new ConfigError(null, [{ path: before.path, message }])
 }
 
-/** A secret that cannot be read at the moment is being replaced, and the one that is known still serves. */
+/** A secret that cannot be read at the moment is being replaced; until then the known one still works. */
 function refuseLostSecrets(before: Config, { path, unreadable }: Config): void {
   const served = new Set(before.providers.map(({ name }) => name))
   const lost = unreadable.filter(({ provider }) => served.has(provider))

@@ -1,5 +1,5 @@
-// What people wrote: the file with the environment and the command line over it, not judged yet. What cannot be read is
-// told beside what can, so that a caller who needs little of it can go on.
+// The configuration as written: the file, overridden by the environment and the command line, not yet checked. What
+// cannot be read is reported beside what can, so that a caller that needs little of it can go on.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
@@ -19,7 +19,7 @@ export type ConfigSource = {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The current folder. */
   readonly folder: string
-  /** What the command line said; it wins over the environment, which wins over the file. */
+  /** From the command line; it wins over the environment, which wins over the file. */
   readonly options?: {
     readonly config?: string | undefined
     readonly host?: string | undefined
@@ -31,13 +31,13 @@ export type ConfigSource = {
 export type Written = {
   /** The file; null = there is none. */
   readonly path: string | null
-  /** The file and whatever it took values from, as they were when they were read. */
+  /** The file and the files it took values from, in the state in which they were read. */
   readonly files: readonly FileState[]
-  /** False: the file is missing or no YAML, and the document is what could be made of it. */
+  /** False: the file is missing or not YAML, and the document is what could be read of it. */
   readonly isReadable: boolean
   readonly document: Readonly<Record<string, unknown>>
   readonly problems: readonly Problem[]
-  /** Settings of providers that stand in files which cannot be read at the moment. */
+  /** Settings of providers whose files cannot be read at the moment. */
   readonly unreadable: readonly LostSetting[]
   /** Which variable or option a value came from, by its path; what is not here came from the file. */
   readonly origins: ReadonlyMap<string, string>
@@ -50,7 +50,7 @@ export type LostSetting = Problem & { readonly provider: string }
 export function readWritten(source: ConfigSource): Written {
   const path = findFile(source)
   const folder = path === null ? source.folder : dirname(path)
-  // A file that is not there yet may be written beside a running server.
+  // A file that does not exist yet may be written while the server runs.
   const ownState = fileState(path ?? usualFile(source))
   const read = path === null ? { sections: {}, problems: [] } : readYaml(path)
   const expanded = expand(read.sections, { env: source.env, folder })
@@ -65,7 +65,7 @@ export function readWritten(source: ConfigSource): Written {
     document,
     problems: [
       ...read.problems,
-      // What was taken from elsewhere instead is no longer wrong.
+      // A value that a variable or option overrides cannot be wrong in the file.
       ...[
         ...expanded.problems,
         ...unreadable.filter((each) => !isOfProvider(each)).map(problemOf),
@@ -121,7 +121,7 @@ function readYaml(path: string): Sections {
     return { sections: {}, problems: [{ path, message }] }
   }
   const lineCounter = new LineCounter()
-  // Its warnings would show what was written, secrets too.
+  // The parser's warnings would show parts of the file, secrets included.
   const document = parseDocument(text, { lineCounter, logLevel: 'error' })
   const mistakes = document.errors.map(({ message, linePos }) => ({
     path: `line ${linePos?.[0].line ?? 1}`,
@@ -129,18 +129,18 @@ function readYaml(path: string): Sections {
   }))
   const misled = misledAliases(document, lineCounter)
   const problems = [...mistakes, ...misled]
-  // Of a document with mistakes, what there is; such an alias leaves no value at all.
+  // A document with mistakes still yields what could be read; one with such an alias yields nothing.
   const value: unknown = misled.length > 0 ? null : document.toJS()
   if (problems.length === 0 && value !== null && !isObject(value)) {
     const message = 'must begin a section such as `server:`, not hold a single value'
     return { sections: {}, problems: [{ path: 'line 1', message }] }
   }
-  // A section whose lines are all commented out is null, and says nothing.
+  // A section whose lines are all commented out is null, and counts as absent.
   const sections = Object.entries(isObject(value) ? value : {}).filter(([, each]) => each !== null)
   return { sections: Object.fromEntries(sections), problems }
 }
 
-/** Those of nothing, or of what they stand in. A secret that begins with * is one, too: its name is told to nobody. */
+/** Aliases of nothing, or of a node around them. An unquoted secret that begins with * is one: it must not be shown. */
 function misledAliases(document: Document, lines: LineCounter): readonly Problem[] {
   const problems: Problem[] = []
   visit(document, {
@@ -161,7 +161,7 @@ const SERVER_VARIABLES = {
   workers: 'TOLLGATE_WORKERS',
 } as const
 
-/** Puts what command line and environment say over the file, and keeps where each value came from. */
+/** Puts the values of the command line and the environment over the file's, and records where each came from. */
 function override(value: unknown, { env, options }: ConfigSource) {
   const document: Record<string, unknown> = isObject(value) ? { ...value } : {}
   const origins = new Map<string, string>()
