@@ -1,5 +1,5 @@
-// Canonical events to the steps of a responses answer: items in order, each announced, grown and done, with the full
-// response object at both ends. A stream sends every step; a whole answer is the last one's response.
+// Canonical events as the steps of a responses answer: items in order, each added, grown and done, with the full
+// response object at both ends. A stream sends every step; a whole answer is the response of the last one.
 import type { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason, Usage } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -39,7 +39,7 @@ export class AnswerWriter {
     return this.#steps
   }
 
-  /** The steps that end an answer which will not be completed. */
+  /** The steps that end an answer that will not be completed. */
   fail(error: GatewayError): readonly Step[] {
     return failureSteps(error, this.#answer, (told) =>
       this.#respond({ status: 'failed', error: told }, [...this.#output]),
@@ -106,7 +106,7 @@ export class AnswerWriter {
     }
   }
 
-  /** Why the provider refused is the refusal, where the model has said none. */
+  /** Sends the provider's explanation as the refusal, because the model wrote none. */
   #refuse(explanation: string): void {
     this.#grow(this.#message().startRefusal())
     this.#grow(this.#message().addRefusal(explanation))

@@ -1,4 +1,4 @@
-// What admission learns of a responses request: every part that a model could read is counted, hidden ones too.
+// What admission learns about a responses request: every part that a model could read is counted, hidden ones too.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

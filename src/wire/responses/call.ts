@@ -1,5 +1,5 @@
-// What admission must know of a responses request. One walk over the parsed body that counts everything a model could
-// read, known or not, and refuses only what no provider may be asked.
+// What admission must know about a responses request. One walk over the parsed body counts everything a model could
+// read, known or not, and refuses only what may be sent to no provider.
 import type { Call } from '../../core/call.ts'
 import type { Ability } from '../../core/endpoints.ts'
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
@@ -51,7 +51,7 @@ export function readCall(body: JsonObject, measure = new Measure()): Call {
 type Walk = {
   readonly measure: Measure
   readonly needs: Set<Ability>
-  /** Whether it holds thoughts that a provider of this format would not know. */
+  /** Whether any item carries thoughts that a provider of this format cannot read. */
   hasForeignThoughts: boolean
 }
 
@@ -93,7 +93,7 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
       return readOutput(item['output'], `${place}.output`, walk)
     case 'reasoning':
       walk.hasForeignThoughts ||= isUnreadable(item)
-      // An encrypted thought is longer than the thought, so its text bounds what the model reads.
+      // Encryption makes a thought longer, so the encrypted text bounds what the model reads.
       measure.sealed(item['encrypted_content'])
       measure.text(item['summary'])
       return measure.text(item['content'])
@@ -107,13 +107,13 @@ function readItem(item: JsonObject, place: string, walk: Walk): void {
       )
     default:
       refuseWhatIsThere(item, place)
-      // Screenshots, programs, compacted turns: counted as text, and nothing bounds what they stand for.
+      // Screenshots, programs, compacted turns: counted as text, but nothing bounds what they stand for.
       measure.json(item)
       return measure.unbounded()
   }
 }
 
-/** Files that lie at the provider, and an image that was made there and comes back by its id alone. */
+/** Refuses files kept at the provider, and an image made there that comes back by its id alone. */
 function refuseWhatIsThere(item: JsonObject, place: string): void {
   refuseAccountFiles(item, place)
   if (typeOf(item) !== 'image_generation_call' || isGiven(item['result'])) return
@@ -132,7 +132,7 @@ function readContent(content: Json | undefined, place: string, walk: Walk): void
   }
 }
 
-/** What a tool said counts as JSON, also where it is a text: providers write it anew. */
+/** A tool's output counts as JSON even when it is text: providers serialize it again. */
 function readOutput(output: Json | undefined, place: string, walk: Walk): void {
   if (!isArray(output)) return walk.measure.json(output)
   for (const [index, part] of output.entries()) {
@@ -191,7 +191,7 @@ function readSettings(body: JsonObject, { measure, needs }: Walk): void {
   measure.unknownFields(body, RESPONSES_FIELDS)
 }
 
-/** What no request may carry, inside fields that it may. */
+/** Refuses what no request may carry inside fields that are otherwise allowed. */
 function refuseWithin({ reasoning, prompt_cache_options: caching }: JsonObject): void {
   const mode = (isObject(reasoning) ? reasoning['mode'] : undefined) ?? 'standard'
   if (mode !== 'standard') {

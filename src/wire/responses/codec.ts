@@ -1,4 +1,4 @@
-// The responses format: what a client sees, what a provider sees, and the passage between equals.
+// The responses codec: the client's half, the provider's half, and passthrough.
 import type { Codec } from '../codec.ts'
 import { decodeErrorBody } from '../provider-errors.ts'
 import { affinityOf } from './affinity.ts'

@@ -1,5 +1,5 @@
-// Reasoning without state at the provider: it gives its thoughts out encrypted and reads them back in. An item whose
-// encrypted state is missing or another provider's is unknown there, and so are the ids that belong to it.
+// Reasoning without state at the provider: it sends its thoughts out encrypted and reads them back in. An item whose
+// encrypted content is missing or another provider's is unknown there, and so are the ids that belong to it.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, stringOf } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'
@@ -9,8 +9,8 @@ import { unpackSeal } from '../seal.ts'
 import { itemType } from './item-type.ts'
 
 /**
- * The inventor of the format refuses to be asked by models that do not reason. All of those have names that are known,
- * but for deployments, whose names may hide anything: not asked, a model only forgets its earlier thoughts.
+ * OpenAI refuses a request for encrypted reasoning to a model that does not reason. All of those have known names, but
+ * the name of a deployment may hide anything. It is not asked: the model then only forgets its earlier thoughts.
  */
 export function givesEncryptedReasoning(addressee: Addressee): boolean {
   const { reasons, alsoKnownAs } = addressee.nature ?? {}
@@ -18,7 +18,7 @@ export function givesEncryptedReasoning(addressee: Addressee): boolean {
   return reasons ?? (openAi === undefined ? alsoKnownAs === undefined : openAi.efforts.length > 0)
 }
 
-/** The same list when a provider that stores nothing can read all of it. */
+/** The input without thoughts that a provider that stores nothing cannot read; the same list if there are none. */
 export function readableInput(input: Json | undefined): Json | undefined {
   return isArray(input) && input.some(isUnreadable) ? without(input, isUnreadable) : input
 }
@@ -45,7 +45,7 @@ function without(input: readonly Json[], isGone: (item: Json) => boolean): reado
   return readable
 }
 
-/** Whether a provider that stores nothing would not know this thought. */
+/** Whether this is a thought that a provider that stores nothing cannot read. */
 export function isUnreadable(item: Json): boolean {
   if (!isThought(item)) return false
   const encrypted = stringOf(item['encrypted_content'])

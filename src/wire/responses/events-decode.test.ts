@@ -54,7 +54,7 @@ function replay(...pieces: readonly Uint8Array[]): CanonicalEvent[] {
   return pieces.flatMap((piece) => reader.read(piece)).flatMap((event) => decode(event))
 }
 
-/** The events of a stream given as the data of its events. */
+/** Decodes a stream that is given as the data of its events. */
 function decoded(...stream: readonly JsonObject[]): CanonicalEvent[] {
   const decode = decodeEvents()
   return stream.flatMap((data) => decode(sseEvent(String(data['type'] ?? ''), data)))
@@ -84,7 +84,7 @@ describe('responses: a provider’s stream', () => {
   })
 })
 
-/** The same answer with one delta a block, as whole answers tell it. */
+/** The same answer with one delta per block, as in a whole answer. */
 function atOnce(): CanonicalEvent[] {
   const events: CanonicalEvent[] = []
   for (const event of STREAMED) {
@@ -246,7 +246,7 @@ test('responses: probabilities and citations of a text', () => {
   const events = decoded(
     added(0, message('m', '')),
     { ...delta(0, 'A'), logprobs: [logprob] },
-    // Half a character: a token without a text of its own.
+    // Half a character: a token without text.
     { ...delta(0, ''), logprobs: [logprob] },
     {
       type: 'response.output_text.annotation.added',

@@ -1,6 +1,6 @@
-// A provider's responses answer as canonical events, streamed or whole. An item that grows while no other one is open
-// is told as it grows; any other is taken whole when it is done, so blocks never interleave. A whole answer is a list
-// of items that are done at once.
+// A provider's responses answer as canonical events, streamed or whole. An item that grows while no other is open is
+// streamed; any other is taken whole when it is done, so blocks never interleave. A whole answer is a list of items
+// that are already done.
 import { GatewayError } from '../../core/errors.ts'
 import type { CanonicalEvent, FinishReason } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -15,9 +15,9 @@ import { decodeUsage, isSearchCall } from './usage.ts'
 export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   const answer = new AnswerDecoder()
   return (event) => {
-    // A comment: the provider is alive and has nothing to say.
+    // A comment: the provider is alive but has nothing to send.
     if (event.data === '') return [{ type: 'ping' }]
-    // The last response said that all is told; this adds nothing.
+    // The final response has already ended the answer; this adds nothing.
     if (event.data === '[DONE]') return []
     return answer.take(readJsonEvent(event), event.event)
   }
@@ -28,7 +28,7 @@ export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
 }
 
 class AnswerDecoder {
-  /** The one item that is told as it grows, and its number. */
+  /** The one item that is being streamed, and its index. */
   #open: { readonly index: number; readonly decoder: ItemDecoder } | undefined
   /** Items that are done but must wait for the open one. */
   readonly #waiting: JsonObject[] = []
@@ -52,7 +52,7 @@ class AnswerDecoder {
         return this.#done(data)
       case 'response.completed':
       case 'response.incomplete': {
-        // The name of the event is the marker: compatible providers leave the status out.
+        // The event's name is the marker, because compatible providers omit the status.
         const status = type.slice('response.'.length)
         return this.whole({ ...objectOf(data['response']), status })
       }
@@ -65,7 +65,7 @@ class AnswerDecoder {
     }
   }
 
-  /** The rest of an answer, from the response that its provider ends it with. */
+  /** The rest of an answer, from the response with which the provider ends it. */
   whole(response: JsonObject): CanonicalEvent[] {
     if (this.#isEnded) return []
     refuseUnfinished(response)
@@ -118,7 +118,7 @@ class AnswerDecoder {
     return []
   }
 
-  /** Some providers number anew in the end, others name anew in every event: one of both always stays. */
+  /** Some providers renumber items at the end, others change ids in every event; one of the two always stays. */
   #isTold(item: JsonObject, index: number): boolean {
     const id = stringOf(item['id']) ?? ''
     const isTold = this.#told.has(index) || (id !== '' && this.#toldIds.has(id))
@@ -127,7 +127,7 @@ class AnswerDecoder {
     return isTold
   }
 
-  /** Ends the open item, with what its growth did not tell, and tells what had to wait for it. */
+  /** Ends the open item, adding what its pieces lacked, and then sends the items that waited for it. */
   #close(item: JsonObject): CanonicalEvent[] {
     const open = this.#open
     if (open === undefined) return []
@@ -149,7 +149,7 @@ class AnswerDecoder {
     const details = response['incomplete_details']
     const reason = isObject(details) ? details['reason'] : undefined
     if (reason === 'content_filter') return 'refusal'
-    // Whatever else cut it: an answer that is incomplete is never told as a complete one.
+    // Whatever else cut it: an incomplete answer is never reported as complete.
     if (reason === 'max_output_tokens' || response['status'] === 'incomplete') return 'limit'
     return this.#hasCalled ? 'tool-call' : 'stop'
   }
@@ -159,7 +159,7 @@ function refuseUnfinished(response: JsonObject): void {
   const { status, output } = response
   if (status === 'failed') throw failureOf(response)
   if (status === 'completed' || status === 'incomplete') return
-  // Here too the status may be left out, but an answer without even a list of items is none.
+  // Here too the status may be missing, but without even a list of items it is no answer.
   if (status === undefined && isArray(output)) return
   if (isObject(response['error'])) throw failureOf(response)
   throw new GatewayError('provider_failed', 'the provider ended its answer before it was complete')
@@ -167,7 +167,7 @@ function refuseUnfinished(response: JsonObject): void {
 
 function failureOf(response: unknown): GatewayError {
   const complaint = decodeComplaint(isObject(response) ? response['error'] : undefined)
-  // A failed response tells no type, only a code: without one of these the provider is at fault.
+  // A failed response has no type, only a code. Unless the code is one of these, the provider is at fault.
   const isRequests = REQUEST_FAULT.test(complaint.code ?? '')
   return streamError(isRequests ? { ...complaint, type: 'invalid_request_error' } : complaint)
 }

@@ -188,7 +188,7 @@ test('responses: why the provider refused is the refusal', () => {
   assert.deepEqual(content, [{ type: 'refusal', refusal: explanation }])
 })
 
-/** What the Open Responses suite demands in every response object; null where it may be null. */
+/** The keys that the Open Responses suite requires in every response object; null where it may be null. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   string: ['id', 'object', 'status', 'model', 'truncation', 'service_tier'],
   number: [

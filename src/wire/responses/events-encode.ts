@@ -9,10 +9,10 @@ import { sseComment, sseEvent } from '../sse.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import type { Step } from './open-item.ts'
 
-/** What keeps a connection alive: a comment, because every event counts in the sequence. */
+/** Keeps a connection alive. A comment, because every event counts in the sequence. */
 export const KEEP_ALIVE = sseComment('keepalive')
 
-/** Open Responses asks for it at the end of a stream; OpenAI's own clients accept it. */
+/** Open Responses requires it at the end of a stream; OpenAI's own clients accept it. */
 export const DONE: SseEvent = sseEvent('', '[DONE]')
 
 export function encodeEvents(answer: AnswerContext): EventEncoder {

@@ -1,4 +1,4 @@
-// How a responses stream says that it will not be completed: an error, then the failed response. No success follows.
+// How a responses stream reports that it will not be completed: an error, then the failed response. No success follows.
 import type { GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { objectOf } from '../../core/json.ts'
@@ -13,7 +13,7 @@ export function failureSteps(
 ): readonly Step[] {
   const body = encodeError('chat', error, answer.requestId)
   const told = objectOf(body['error'])
-  // The published type of this event is flat, first-party servers and Open Responses nest it: clients read either.
+  // The published type of this event is flat, but first-party servers and Open Responses nest it. Clients read either.
   const { code = null, message = '', param = null } = told
   return [
     { type: 'error', code, message, param, error: told },

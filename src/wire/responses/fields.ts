@@ -1,5 +1,5 @@
-// Every top-level field of a responses request and its fate in translation. Fields that no request may carry at all are
-// in `wire/refused-fields.ts`.
+// Every known top-level field of a responses request, and what translation does with it. Fields that no request may
+// carry are in `wire/refused-fields.ts`.
 import type { FieldTable } from '../fields.ts'
 
 export const RESPONSES_FIELDS: FieldTable = {
@@ -24,10 +24,10 @@ export const RESPONSES_FIELDS: FieldTable = {
   user: 'read',
   service_tier: 'read',
   prompt_cache_key: 'read',
-  // Tollgate keeps the state itself, whoever the provider is.
+  // Tollgate keeps the state itself, whatever the provider.
   store: 'ignore',
   previous_response_id: 'ignore',
-  // Padding against eavesdroppers, and what a client notes for itself: no model reads either.
+  // Padding against eavesdroppers, and the client's own notes: no model reads either.
   stream_options: 'ignore',
   client_metadata: 'ignore',
   truncation: { drop: 'a prompt that is too long is refused by the provider' },

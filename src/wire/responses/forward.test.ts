@@ -1,4 +1,4 @@
-// Responses passed on in their own format: the same bytes, but for what must change.
+// Responses passthrough: the same bytes, except for what must change.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
-// The responses format passed on from client to provider and back: the same bytes but for the model's name, the state
-// that Tollgate keeps instead of the provider, the output limit, and tools that no hold pays for.
+// The responses format on both sides: bytes pass through unchanged, except for the model name, the state that Tollgate
+// keeps instead of the provider, the output limit, and tools that no hold covers.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { listOf, objectOf, stringOf } from '../../core/json.ts'
 import { readJsonEvent } from '../answer-json.ts'
@@ -41,7 +41,7 @@ function includeOf(body: JsonObject): readonly Json[] {
   return asked.includes(ENCRYPTED_REASONING) ? asked : [...asked, ENCRYPTED_REASONING]
 }
 
-/** The events that carry a response object, and with it the names that must be ours. */
+/** The events that carry a response object, whose id and names must be Tollgate's. */
 const LIFECYCLE: ReadonlySet<string> = new Set([
   'response.created',
   'response.queued',
@@ -55,12 +55,12 @@ export function forwardEvents(answer: AnswerContext): EventForwarder {
   const id = answer.newId('resp')
   const names = ours(answer, id)
   const respond = responseObjects(answer, id)
-  // Every event counts in the sequence, so what was passed on tells the number that comes next.
+  // Every event counts in the sequence, so the number of forwarded events is the next number.
   let sequence = 0
   return {
     keepAlive: KEEP_ALIVE,
     forward(event) {
-      // Our own end mark follows the last response; not every provider sends one.
+      // Tollgate adds its own end marker after the last response, because not every provider sends one.
       if (event.data === DONE.data) return ''
       if (event.data !== '') sequence++
       const type = event.event === '' ? unnamedType(event) : event.event
@@ -83,7 +83,7 @@ export function forwardResponse({ text }: JsonAnswer, answer: AnswerContext): st
   return setMembers(text, ours(answer, answer.newId('resp')))
 }
 
-/** What the client must see of its own request and of us, whatever was asked upstream. */
+/** What the client must see of its own request and of Tollgate, whatever was sent upstream. */
 function ours({ model, body }: AnswerContext, id: string): JsonObject {
   return {
     id,
@@ -93,7 +93,7 @@ function ours({ model, body }: AnswerContext, id: string): JsonObject {
   }
 }
 
-/** A provider that leaves out the event line still names the event in its data. */
+/** A provider that omits the event line still names the event in its data. */
 function unnamedType(event: SseEvent): string {
   return event.data === '' ? '' : (stringOf(readJsonEvent(event)['type']) ?? '')
 }

@@ -1,4 +1,4 @@
-// What a request can ask to be told beside the answer itself, by the format's names in `include`.
+// Extras that a request can ask for in `include`, by the format's names.
 
 export const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 export const LOGPROBS = 'message.output_text.logprobs'

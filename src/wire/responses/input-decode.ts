@@ -1,5 +1,5 @@
-// The input items of a responses request as canonical messages. What an assistant said, thought and called stands in
-// items of its own here and is one message there, up to the next word of anybody else.
+// The input items of a responses request as canonical messages. Each text, thought and call of the assistant is a
+// separate item here. They become one canonical message, up to the next item from anybody else.
 import { invalidRequest, unsupportedParameter } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isGiven, stringOf } from '../../core/json.ts'
@@ -25,7 +25,7 @@ import type { ToolNames } from './tool-names.ts'
 
 export type Reading = {
   readonly names: ToolNames
-  /** Filled with the names of what has no place in the canonical form. */
+  /** Collects the names of what has no place in the canonical form. */
   readonly dropped: Set<string>
 }
 
@@ -43,13 +43,13 @@ export function decodeInput(input: Json | undefined, reading: Reading): Message[
 type Turn = { readonly message: Message; readonly results: Message[] }
 
 /**
- * Collects messages and joins what belongs to one turn of the assistant. A user may speak before a call is answered here;
- * in other formats results stand right behind their calls.
+ * Collects messages and joins the items of one assistant turn. In this format a user may speak before a call has its
+ * result; in other formats results directly follow their calls.
  */
 class Turns {
   readonly #turns: Turn[] = []
   readonly #callers = new Map<string, Turn>()
-  /** What the assistant has said so far in a turn that is not over. */
+  /** The assistant turn that is not over yet, with its parts so far. */
   #open: { readonly turn: Turn; readonly parts: AssistantPart[] } | undefined
 
   get messages(): Message[] {
@@ -68,7 +68,7 @@ class Turns {
     parts.push(...added)
   }
 
-  /** False = nobody has called it. */
+  /** False = no call has this id. */
   result(message: ToolMessage): boolean {
     this.#open = undefined
     const caller = this.#callers.get(message.callId)
@@ -120,7 +120,7 @@ function decodeItem({ item, place }: Placed, turns: Turns, reading: Reading): vo
     case 'reasoning':
       return turns.assistant([decodeReasoning({ item, place })])
     case 'additional_tools':
-      // Its tools are read with the others: a model elsewhere knows them from the beginning.
+      // Its tools are decoded with the others: in other formats a model knows all of them from the beginning.
       return
     default:
       throw unsupportedParameter(
@@ -147,7 +147,7 @@ function decodeMessage({ item, place }: Placed, turns: Turns, reading: Reading):
   }
 }
 
-/** A text stands for the one part that it would be. */
+/** A plain string stands for a single text part. */
 function partsOf(content: Json | undefined, place: string): PlacedPart[] {
   if (typeof content === 'string') return [{ part: { type: 'input_text', text: content }, place }]
   return expectList(content, place).map((part, index) => {
@@ -156,7 +156,7 @@ function partsOf(content: Json | undefined, place: string): PlacedPart[] {
   })
 }
 
-/** The summary is what clients are shown; providers of open models send the thoughts themselves instead. */
+/** Clients are shown a summary; providers of open models send the thoughts themselves instead. */
 function decodeReasoning({ item, place }: Placed): ThinkingPart {
   const summary = thoughts(item['summary'], `${place}.summary`)
   const text = summary === '' ? thoughts(item['content'], `${place}.content`) : summary
@@ -170,7 +170,7 @@ function decodeReasoning({ item, place }: Placed): ThinkingPart {
   return { type: 'thinking', text, seal: unpackSeal(encrypted, home) }
 }
 
-/** Between the parts of a summary, as the stream decoder writes it too. */
+/** Separates the parts of a summary, in the stream decoder too. */
 export const BETWEEN_THOUGHTS = '\n\n'
 
 function thoughts(parts: Json | undefined, place: string): string {

@@ -1,5 +1,5 @@
-// Canonical messages as input items. A turn of the assistant becomes one item for each thought, call and run of words,
-// in the order in which they came.
+// Canonical messages as input items. An assistant turn becomes one item for each thought, call and run of text, in
+// their original order.
 import type { JsonObject } from '../../core/json.ts'
 import { defined } from '../../core/json.ts'
 import type {
@@ -17,7 +17,7 @@ import { belowTitle, fileName } from '../file-name.ts'
 import { fitIdentifier } from '../identifiers.ts'
 import { encodeUrl } from '../media.ts'
 
-/** The longest id of a call that the format allows. */
+/** The longest call id that the format allows. */
 const CALL_ID_CHARACTERS_MAX = 64
 
 export function encodeInput(messages: readonly Message[]): JsonObject[] {
@@ -31,7 +31,7 @@ export function encodeInput(messages: readonly Message[]): JsonObject[] {
       case 'assistant':
         for (const part of message.parts) {
           if (part.type !== 'tool-call') continue
-          // Some servers number the calls of every answer anew: the last of an id is the one that is answered.
+          // Some servers reuse the same ids in every answer: a result belongs to the last call with its id.
           if (part.custom) customCalls.add(part.id)
           else customCalls.delete(part.id)
         }
@@ -67,7 +67,7 @@ function encodeFile(file: FilePart): JsonObject[] {
     case 'text':
       return [encodeText(belowTitle(source.text, name))]
     case 'url': {
-      // Only a file that is sent may have a name of its own.
+      // Only a file that is sent inline can have a filename.
       const title = name === undefined ? [] : [encodeText(name)]
       return [...title, { type: 'input_file', file_url: source.url }]
     }
@@ -102,7 +102,7 @@ function encodeWords(part: TextPart | RefusalPart): JsonObject {
     : { type: 'refusal', refusal: part.text }
 }
 
-/** Only thoughts that a provider of this format had: another's mean nothing to it. */
+/** Only thoughts that a provider of this format produced: it cannot read any others. */
 function encodeThinking({ text, seal }: ThinkingPart): JsonObject | undefined {
   if (seal?.format !== 'responses') return undefined
   return defined({
@@ -135,7 +135,7 @@ function encodeResult({ callId, parts, isError }: ToolMessage, custom: boolean):
   }
 }
 
-/** The format has no mark for a failed call, so the text says it. */
+/** The format cannot mark a call as failed, so the text says it. */
 function markError(parts: ToolMessage['parts']): readonly UserPart[] {
   const [first, ...rest] = parts
   return first?.type === 'text'

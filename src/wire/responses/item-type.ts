@@ -1,4 +1,4 @@
-// What an input item is: the short forms of messages and of references leave their type out.
+// The type of an input item: the short forms of messages and references omit it.
 import type { JsonObject } from '../../core/json.ts'
 import { stringOf } from '../../core/json.ts'
 

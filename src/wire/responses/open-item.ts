@@ -1,5 +1,5 @@
 // One output item while it is being written: which events announce its growth, and what it is in the end. Items know
-// nothing of each other; `answer-writer.ts` puts them in order.
+// nothing about each other; `answer-writer.ts` puts them in order.
 import type { Citation, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Seal } from '../../core/request.ts'
@@ -47,7 +47,7 @@ export class MessageItem implements OpenItem {
   addText(delta: string, logprobs: readonly TokenLogprob[] | undefined): Step[] {
     this.#text += delta
     const encoded = (logprobs ?? []).map(encodeLogprob)
-    // One by one: a whole answer brings more of them than a call may have arguments.
+    // One by one: a whole answer can have more of them than a function call can have arguments.
     for (const each of encoded) this.#logprobs.push(each)
     return [{ type: 'response.output_text.delta', ...this.#place(), delta, logprobs: encoded }]
   }
@@ -115,7 +115,7 @@ export class MessageItem implements OpenItem {
   }
 }
 
-/** Thoughts are told as a summary: OpenAI and Open Responses name the events of raw thoughts differently. */
+/** Thoughts are sent as a summary: OpenAI and Open Responses name the events of raw thoughts differently. */
 export class ReasoningItem implements OpenItem {
   readonly id: string
   #text = ''
@@ -132,7 +132,7 @@ export class ReasoningItem implements OpenItem {
       type: 'reasoning',
       status,
       summary,
-      // Clients accept this key absent, not null.
+      // Clients accept this key missing, but not null.
       ...(this.#encrypted === undefined ? {} : { encrypted_content: this.#encrypted }),
     }
   }
@@ -199,7 +199,7 @@ export class CallItem implements OpenItem {
   end(): Step[] {
     const { name, custom } = this.#tool
     if (custom) return [{ type: 'response.custom_tool_call_input.done', input: this.#input }]
-    // Arguments are JSON: a call without input has an empty object, not an empty text.
+    // Arguments are JSON: a call without input gets an empty object, not an empty string.
     const steps = this.#input === '' ? this.add('{}') : []
     const type = 'response.function_call_arguments.done'
     return [...steps, { type, name, arguments: this.#input }]

@@ -1,5 +1,5 @@
-// One output item of a provider's answer as canonical blocks. It can be told piece by piece or all at once: the end
-// tells whatever the pieces did not, so a provider that leaves out deltas loses nothing.
+// One output item of a provider's answer as canonical blocks. It arrives piece by piece or all at once: the end adds
+// whatever the pieces lacked, so nothing is lost when a provider omits deltas.
 import type { CanonicalEvent, TokenLogprob } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { defined, isArray, isObject, listOf, numberOf, stringOf, typeOf } from '../../core/json.ts'
@@ -15,7 +15,7 @@ export interface ItemDecoder {
   end(item: JsonObject): CanonicalEvent[]
 }
 
-/** Undefined for items that say nothing to a client of another format: calls of hosted tools, markers. */
+/** Undefined for items that mean nothing to a client of another format: hosted tool calls, markers. */
 export function itemDecoder(item: JsonObject, nextBlock: () => number): ItemDecoder | undefined {
   switch (typeOf(item)) {
     case 'message':
@@ -36,7 +36,7 @@ class MessageDecoder implements ItemDecoder {
   readonly isCall = false
   readonly #nextBlock: () => number
   #open: { readonly kind: Kind; readonly part: number; readonly block: number } | undefined
-  /** How much of each part was told, by its number. */
+  /** What has been sent of each part, by its index. */
   readonly #told = new Map<number, { text: string; citations: number }>()
 
   constructor(nextBlock: () => number) {
@@ -71,7 +71,7 @@ class MessageDecoder implements ItemDecoder {
       const whole = stringOf(part[kind]) ?? ''
       const told = this.#told.get(index)
       const text = remainder(whole, told?.text ?? '')
-      // The probabilities of a text that was told in pieces came with the pieces.
+      // The logprobs of a text that arrived in pieces came with the pieces.
       const logprobs = told === undefined ? decodeLogprobs(part['logprobs']) : undefined
       events.push(...this.#tell({ kind, part: index, text }, logprobs))
       const annotations = listOf(part['annotations'])
@@ -85,7 +85,7 @@ class MessageDecoder implements ItemDecoder {
     logprobs?: readonly TokenLogprob[],
   ): CanonicalEvent[] {
     const { kind, part, text } = piece
-    // Half a character has no text yet, but its token has a probability.
+    // A token that is half a character has no text yet, but it has a logprob.
     if (text === '' && logprobs === undefined) return []
     const events: CanonicalEvent[] = []
     if (this.#open?.part !== part) {
@@ -131,7 +131,7 @@ class MessageDecoder implements ItemDecoder {
   }
 }
 
-/** What thoughts are told by: summaries, the thoughts themselves, and those in the Open Responses spelling. */
+/** The events that carry thoughts: summaries, raw thoughts, and raw thoughts in the Open Responses spelling. */
 const THOUGHTS: ReadonlyMap<string, 'summary' | 'content'> = new Map([
   ['response.reasoning_summary_text.delta', 'summary'],
   ['response.reasoning_text.delta', 'content'],
@@ -143,7 +143,7 @@ class ReasoningDecoder implements ItemDecoder {
   readonly #id: string | undefined
   readonly #nextBlock: () => number
   #block: number | undefined
-  /** The first kind that comes is the one that is told: a summary of thoughts that were told already says nothing. */
+  /** The first kind to arrive is the one that is sent: a summary of thoughts already sent adds nothing. */
   #source: 'summary' | 'content' | undefined
   #part = 0
   #text = ''
@@ -173,7 +173,7 @@ class ReasoningDecoder implements ItemDecoder {
     const events = this.#tell(remainder(whole, this.#text))
     const seal = this.#sealOf(item)
     if (seal !== undefined) events.push(...this.#open())
-    // A thought of which nothing is shown and nothing can be given back is no block.
+    // A thought with neither text nor seal is no block.
     if (this.#block === undefined) return events
     return [
       ...events,
@@ -253,7 +253,7 @@ class CallDecoder implements ItemDecoder {
   }
 }
 
-/** What a finished text has beyond the pieces that were told; nothing when the two do not agree. */
+/** What a finished text adds to the pieces already sent; empty when the two disagree. */
 function remainder(whole: string, told: string): string {
   return whole.startsWith(told) ? whole.slice(told.length) : ''
 }

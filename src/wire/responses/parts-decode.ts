@@ -1,4 +1,4 @@
-// The content parts of input items, by who may say them. A part that its speaker cannot say is a 400 with its place.
+// The content parts of input items, by the role that may use them. Any other part is a 400 with its place.
 import type { GatewayError } from '../../core/errors.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -47,7 +47,7 @@ export function decodeTextPart(placed: PlacedPart): TextPart {
 export function decodeAssistantPart(placed: PlacedPart): AssistantPart {
   const { part, place } = placed
   switch (typeOf(part)) {
-    // Many clients give the assistant's words back as if they were input.
+    // Many clients send the assistant's words back as if they were input.
     case 'input_text':
     case 'output_text':
       return decodeText(placed)

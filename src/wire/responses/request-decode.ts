@@ -44,7 +44,7 @@ export function decodeRequest(body: JsonObject): Conversation {
       ...unknownMembers(body, RESPONSES_SHAPE),
     ]),
   }
-  // What clients send to say that they want nothing special.
+  // Clients send this value to ask for nothing special.
   if (body['truncation'] === 'disabled') reading.dropped.delete('truncation')
   const include = readInclude(body, reading)
   const text = optional(body['text'], 'text', expectObject) ?? {}
@@ -71,7 +71,7 @@ export function decodeRequest(body: JsonObject): Conversation {
   })
 }
 
-/** What is told in any case, or belongs to it. */
+/** Not dropped: logprobs are translated, and encrypted reasoning is always sent. */
 const INCLUDED = [LOGPROBS, ENCRYPTED_REASONING]
 
 function readInclude(body: JsonObject, reading: Reading): readonly string[] {
@@ -82,7 +82,7 @@ function readInclude(body: JsonObject, reading: Reading): readonly string[] {
   return include
 }
 
-/** Instructions stand before everything that was ever said. */
+/** Instructions come before the whole conversation. */
 function decodeInstructions(body: JsonObject): Message[] {
   const text = optional(body['instructions'], 'instructions', expectText) ?? ''
   return text === '' ? [] : [{ role: 'system', parts: [{ type: 'text', text }] }]

@@ -1,4 +1,4 @@
-// Canonical requests as a responses provider is asked.
+// Canonical requests as a responses provider expects them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,5 +1,5 @@
-// A canonical request as a responses provider is asked. Writes what the format can say; what it cannot is listed in
-// `features.ts` and was named or refused before. The provider keeps nothing: its account is shared by all keys.
+// A canonical request as a responses provider expects it. Writes what the format can express; what it cannot is listed
+// in `features.ts` and has already been named or refused. The provider stores nothing: all keys share its account.
 import assert from 'node:assert/strict'
 
 import type { JsonObject } from '../../core/json.ts'
@@ -59,7 +59,7 @@ function encodeTool(tool: Tool): JsonObject {
   const { type, description } = tool
   const name = fitToolName(tool.name, 'tools')
   if (tool.type === 'custom') return defined({ type, name, description, format: tool.inputFormat })
-  // Left out, strict would mean yes here, and a schema written for another format may not comply.
+  // Here a missing `strict` means true, and a schema written for another format may not comply.
   return defined({
     type,
     name,
@@ -105,7 +105,7 @@ function encodeFormat(format: OutputFormat): JsonObject {
 function encodeReasoning(request: Conversation): JsonObject | undefined {
   const { reasoning } = request
   if (reasoning === undefined || isPlain(request)) return undefined
-  // Who sets a budget for thinking comes from a format that shows thoughts unless told otherwise.
+  // A client that sets a thinking budget uses a format that shows thoughts by default.
   const isShown =
     reasoning.display === 'summary' ||
     (reasoning.tokensMax !== undefined && reasoning.display === undefined)

@@ -1,5 +1,5 @@
 // The response object, with every key that clients and the Open Responses suite look for in every state of an answer.
-// It repeats what the client asked for; what it never said has the value that the format gives it.
+// It echoes the client's settings; those the client left out get the format's defaults.
 import type { Usage } from '../../core/events.ts'
 import { NO_USAGE } from '../../core/events.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -34,7 +34,7 @@ export function responseObjects(
     incomplete_details: state.status === 'incomplete' ? { reason: state.reason } : null,
     model: answer.model,
     output,
-    // Some clients take no answer as complete whose usage is null; a provider that tells none leaves zeros.
+    // Some clients consider an answer with null usage incomplete. If the provider reports none, the counts are zero.
     usage: 'usage' in state ? encodeUsage(state.usage ?? NO_USAGE) : null,
     ...asked,
   })
@@ -71,7 +71,7 @@ function echo(body: JsonObject): JsonObject {
     safety_identifier: body['safety_identifier'] ?? null,
     prompt_cache_key: body['prompt_cache_key'] ?? null,
     access_programs: null,
-    // Unlike the others this one may be absent but not null.
+    // Unlike the others, this key may be missing but not null.
     ...(typeof body['user'] === 'string' ? { user: body['user'] } : {}),
   }
 }

@@ -1,4 +1,4 @@
-// What the format can express survives it: canonical to wire and back gives the same again.
+// What the format can express survives: encoding and decoding a canonical form gives the same again.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -122,7 +122,7 @@ function plain<Value>(value: Value): Value {
   return structuredClone(value)
 }
 
-/** Item ids are made anew on the way, and with them the ids in seals. */
+/** Item ids are generated anew, and the ids in seals with them. */
 function withoutSealIds(events: readonly CanonicalEvent[]): CanonicalEvent[] {
   return events.map((event) =>
     event.type === 'thinking-end' && event.seal !== undefined
@@ -155,7 +155,7 @@ test('responses: a whole answer survives', () => {
   )
 })
 
-/** One delta a block: how a whole answer tells what was streamed in pieces. */
+/** Joins deltas to one per block, as in a whole answer. */
 function atOnce(events: readonly CanonicalEvent[]): CanonicalEvent[] {
   const joined: CanonicalEvent[] = []
   for (const event of events) {
@@ -207,7 +207,7 @@ const assistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(
       seal: { format: 'responses' as const, kind: 'encrypted' as const, value, id: 'rs_1' },
     })),
 )
-/** An assistant's turn with calls, and the results of all of them. */
+/** An assistant turn with calls, and the results of all of them. */
 const toolTurn = fc
   .array(fc.record({ name, input: word, custom: fc.boolean(), result: word }), {
     minLength: 1,

@@ -1,5 +1,5 @@
 // An answer with every kind of block in it, the request it answers, and a context whose ids and times are the same in
-// every run. For tests alone.
+// every run. For tests only.
 import type { CanonicalEvent } from '../../core/events.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { AnswerContext } from '../codec.ts'
@@ -70,7 +70,7 @@ export const ANSWER: readonly CanonicalEvent[] = [
   { type: 'response-end' },
 ]
 
-/** Ids count up by their prefix. */
+/** Ids count up per prefix. */
 export function answerContext(body: JsonObject = {}): AnswerContext {
   const counts = new Map<string, number>()
   return {

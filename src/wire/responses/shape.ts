@@ -1,4 +1,4 @@
-// What is known inside a responses request. Settings of reasoning are read one by one (`request-decode.ts`).
+// The members that are known inside a responses request. Reasoning settings are read one by one (`request-decode.ts`).
 import type { JsonObject } from '../../core/json.ts'
 import { typeOf } from '../../core/json.ts'
 import type { Shape } from '../shape.ts'
@@ -8,7 +8,7 @@ import { OWN_SETTINGS } from './tools-decode.ts'
 
 const MARK: Shape = { prompt_cache_breakpoint: { mode: 'known', ttl: 'known' } }
 
-/** Probabilities of what was said before mean nothing to a model; `parsed` repeats the text: SDK's helpers write it. */
+/** Logprobs of earlier answers mean nothing to a model. SDK helpers write `parsed`, which repeats the text. */
 const TEXT: Shape = { type: 'known', text: 'known', logprobs: 'known', parsed: 'known', ...MARK }
 
 const PARTS: ReadonlyMap<string, Shape> = shapesOf({
@@ -53,7 +53,7 @@ const TOOLS: ReadonlyMap<string, Shape> = shapesOf({
   namespace: { type: 'known', name: 'known', description: 'known', tools: toolShape },
 })
 
-/** Tools that no other format has are named as a whole. */
+/** Undefined for tools that no other format has, which are named as a whole. */
 function toolShape(tool: JsonObject): Shape | undefined {
   return TOOLS.get(typeOf(tool))
 }

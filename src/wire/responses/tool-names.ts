@@ -1,4 +1,4 @@
-// The flat names under which other formats know the tools of a responses request, also those that a namespace holds.
+// The flat names that other formats use for the tools of a responses request, including those in a namespace.
 import { createHash } from 'node:crypto'
 
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -8,7 +8,7 @@ import { isToolName } from '../tool-name.ts'
 export type ToolNames = {
   /** The one name that other formats use for this tool. */
   flat(name: string, namespace: string | undefined): string
-  /** Whether the request brings a tool with this flat name. */
+  /** Whether the request declares a tool with this flat name. */
   has(flat: string): boolean
   /** The tool behind a flat name, as this client knows it. */
   own(flat: string): OwnTool
@@ -22,7 +22,7 @@ export type OwnTool = {
   readonly custom: boolean
 }
 
-/** How the tools that the request declares are called elsewhere, and back. */
+/** Maps the tools that the request declares to their names in other formats, and back. */
 export function toolNames(body: JsonObject): ToolNames {
   const own = new Map<string, OwnTool>()
   const declared = declaredTools(body)
@@ -56,7 +56,7 @@ export function toolNames(body: JsonObject): ToolNames {
 
 export type DeclaredTool = { readonly tool: JsonObject; readonly place: string }
 
-/** Every tool object of the request: those of `tools`, and those that an input item adds on the way. */
+/** Every tool object of the request: those in `tools`, and those that input items add later. */
 export function declaredTools(body: JsonObject): DeclaredTool[] {
   const declared = placed(body['tools'], 'tools')
   const items = listOf(body['input'])

@@ -1,4 +1,4 @@
-// The tools of a responses request and the choice among them, in the canonical form: one flat list.
+// The tools and the tool choice of a responses request in the canonical form: one flat list.
 import type { GatewayError } from '../../core/errors.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
@@ -40,7 +40,7 @@ function decodeTool(tool: JsonObject, place: string, reading: Reading): Tool[] {
       })
     }
     default:
-      // Hosted tools, and those of a client whose schema only the format's own models know.
+      // Hosted tools, and client tools whose schema only the format's own models know.
       reading.dropped.add(`tools.${expectName(tool['type'], `${place}.type`)}`)
       return []
   }
@@ -102,7 +102,7 @@ function decodeChoice(toolChoice: Json, body: JsonObject, reading: Reading): Too
 function decodeAllowed(choice: JsonObject, body: JsonObject, reading: Reading): ToolChoice {
   const mode = expectOneOf(['auto', 'required'])(choice['mode'], 'tool_choice.mode')
   const names = new Set<string>()
-  // However often one is named, its tools are looked for once.
+  // A namespace may be named many times; its tools are looked up once.
   const namespaces = new Set<Json | undefined>()
   for (const [index, entry] of expectList(choice['tools'], 'tool_choice.tools').entries()) {
     const place = `tool_choice.tools[${index}]`

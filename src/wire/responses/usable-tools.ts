@@ -1,5 +1,5 @@
-// Tools that the provider of a responses request would run by itself. They are taken out, but for searches of the web
-// where the hold covers them.
+// Tools that the provider of a responses request would run itself. They are removed, except for web searches that the
+// hold covers.
 import { searchesWithin } from '../../core/call.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
@@ -8,13 +8,13 @@ import { asksForTool } from '../choice-among-none.ts'
 export type UsableTools = {
   readonly tools: readonly Json[]
   readonly toolChoice: Json | undefined
-  /** The input, whose items may bring tools along too. */
+  /** The input; its items may bring tools too. */
   readonly input: Json | undefined
-  /** Names of what was taken out; empty = all is as the client sent it. */
+  /** Names of what was removed; empty = everything is as the client sent it. */
   readonly dropped: readonly string[]
 }
 
-/** The request's tools without those that run at the provider, whose price no hold covers. */
+/** The request's tools without hosted ones, whose price no hold covers. */
 export function usableTools(body: JsonObject, { maySearch = false } = {}): UsableTools {
   const isGone = maySearch ? (tool: Json) => isHosted(tool) && !isSearch(tool) : isHosted
   const given = listOf(body['tools'])
@@ -28,17 +28,17 @@ export function usableTools(body: JsonObject, { maySearch = false } = {}): Usabl
   return { tools, toolChoice, input, dropped: [...dropped] }
 }
 
-/** How often a request may search the web at most; 0 = it does not ask for searches. */
+/** The most web searches that a request may run; 0 = it asks for none. */
 export function searchesMaxOf({ tools, max_tool_calls: calls }: JsonObject): number {
   return isArray(tools) && tools.some(isSearch) ? searchesWithin(calls) : 0
 }
 
-/** The search whose price is known; its preview is billed otherwise, by model and by how much it reads. */
+/** The search with a known price. Its preview is billed differently, by model and by how much it reads. */
 function isSearch(tool: Json): boolean {
   return toolType(tool) === 'web_search' || toolType(tool) === 'web_search_2025_08_26'
 }
 
-/** The same input when no item brings a hosted tool along, and all tools that items bring. */
+/** The input without hosted tools, or the same input if it has none, and all tools that its items bring. */
 function usableInput(input: Json | undefined): {
   readonly input: Json | undefined
   readonly brought: readonly Json[]
@@ -61,12 +61,12 @@ function toolsIn(item: Json): readonly Json[] {
 /** Tools that the client describes. */
 const DESCRIBED: ReadonlySet<string> = new Set(['function', 'custom', 'namespace'])
 
-/** Whether the model knows this tool by its type: the request does not say what it reads of it. */
+/** Whether the model knows this tool by its type: then the request does not show what the model reads about it. */
 export function isVendorTool(tool: Json): boolean {
   return !DESCRIBED.has(toolType(tool))
 }
 
-/** Tools that the client runs, or that need no running: everything else runs at the provider. */
+/** Tools that the client runs, or that need not be run. All others run at the provider. */
 const CLIENT_TOOLS: ReadonlySet<string> = new Set([
   ...DESCRIBED,
   'tool_search',

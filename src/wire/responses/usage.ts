@@ -29,7 +29,7 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-/** Of a whole response; undefined when the provider did not tell both sides. */
+/** From a whole response; undefined unless the provider reported both input and output. */
 export function decodeUsage({ usage, output }: JsonObject): Usage | undefined {
   if (!isObject(usage)) return undefined
   const input = objectOf(usage['input_tokens_details'])
@@ -45,7 +45,7 @@ export function decodeUsage({ usage, output }: JsonObject): Usage | undefined {
   })
 }
 
-/** Pages that are opened or looked through afterwards belong to the search that found them. */
+/** Opening a page, or searching within it, belongs to the search that found it. */
 export function isSearchCall(item: Json): boolean {
   if (!isObject(item) || item['type'] !== 'web_search_call') return false
   return (objectOf(item['action'])['type'] ?? 'search') === 'search'
