@@ -1,4 +1,4 @@
-// What is counted comes out as Prometheus reads it, also when several processes counted.
+// Counts come out as Prometheus reads them, also those of several processes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -80,7 +80,7 @@ test('of several processes the sums are told', async () => {
 test('of Node only what is known is told', async () => {
   const values = (await runtimeFigures()).flatMap((figure) => figure.values)
   assert.ok(values.length > 0)
-  // Asked twice at once, nothing can have been recorded in between.
+  // In a second call right after the first, nothing can have been recorded in between.
   const again = (await runtimeFigures()).filter(({ name }) => name.includes('lag_m'))
   for (const { value } of again.flatMap((figure) => figure.values)) assert.ok(value < 3_600)
 })

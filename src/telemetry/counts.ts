@@ -1,11 +1,11 @@
-// What this process has counted since its start. On the way of every request, so it puts no texts together and makes no
-// objects where it has counted the same before; what is read from it is made when somebody asks (docs/decisions/0011).
+// What this process has counted since its start. On the path of every request, so it joins no strings, and makes no
+// objects for what it has counted before; its figures are made only when requested (docs/decisions/0011).
 import { ERROR_CODES } from '../core/errors.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { Figure, Metric } from './metrics.ts'
 import { figureOf, figureWith, labelsOf, METRICS } from './metrics.ts'
 
-/** As the trace of a request has it. */
+/** The part of a request's trace that is counted. */
 export type CountedRequest = {
   readonly endpoint?: string
   readonly model?: string
@@ -35,7 +35,7 @@ export class Counts {
   readonly #commits = new Histogram(METRICS.commits, COMMIT_BOUNDS)
 
   constructor() {
-    // A counter that begins with its first error shows no rise from 0 to 1.
+    // A counter that appears only with its first error shows no rise from 0 to 1.
     for (const code of ERROR_CODES) this.#errors.begin(code)
   }
 
@@ -75,7 +75,7 @@ export class Counts {
 
 type Label = string | number
 
-/** By one label inside the other: looking up three maps takes a fraction of making one text of the labels. */
+/** Nested by label: three look-ups take a fraction of the time of joining the labels into one key. */
 class Cells<Cell> {
   readonly #tree = new Map<Label, Map<Label, Map<Label, Cell>>>()
   readonly #make: () => Cell
@@ -111,7 +111,7 @@ class Counter {
     this.#metric = metric
   }
 
-  /** From now on it is told, with 0. */
+  /** Reported from now on, beginning with 0. */
   begin(first: Label): void {
     this.#cells.at(first, '', '')
   }
@@ -138,7 +138,7 @@ class Histogram {
   constructor(metric: Metric, boundsSeconds: readonly number[]) {
     this.#metric = metric
     this.#boundsSeconds = boundsSeconds
-    // The last one is for what is longer than all bounds.
+    // The last count is for durations above all bounds.
     this.#cells = new Cells(() => ({
       counts: Array.from({ length: boundsSeconds.length + 1 }, () => 0),
       seconds: 0,

@@ -1,5 +1,5 @@
-// The log: one JSON line an event, on standard output. The only writer of standard output in a running gateway, and the
-// last place where a secret could slip out, so everything textual passes `redact` here.
+// The log: one JSON line per event, on standard output. The only writer of standard output in a running gateway, and
+// the last place where a secret could slip out, so everything textual passes `redact` here.
 import type { Clock } from '../core/clock.ts'
 
 export type LogLevel = 'info' | 'warn' | 'error'
@@ -13,10 +13,10 @@ export interface Log {
   flush(): void
 }
 
-/** How long a line may wait for others, so that a busy gateway writes many at once. Errors wait for nothing. */
+/** How long a line may wait for others, so that a busy gateway writes many at once. Errors do not wait. */
 const GATHER_MS = 10
 
-/** `write` says false when it has no room; how much found none is told as soon as there is some. */
+/** `write` returns false when it has no room; the number of lines lost is logged as soon as there is room again. */
 export function jsonLog(clock: Clock, write: (text: string) => unknown = toStandardOutput): Log {
   let waiting = ''
   let lost = 0
@@ -46,7 +46,7 @@ export function jsonLog(clock: Clock, write: (text: string) => unknown = toStand
   }
 }
 
-// Many lines are written within a millisecond.
+// Remembered, because many lines are written within a millisecond.
 let lastAt = NaN
 let lastTimeText = ''
 
@@ -65,10 +65,10 @@ export function describeError(thrown: unknown): string {
   return thrown.cause === undefined ? own : `${own}\ncaused by ${describeError(thrown.cause)}`
 }
 
-/** A failure that had to be expected, such as a provider that is away: why, in one line, wherever it was noticed. */
+/** An expected failure, such as a provider that is away: the reason in one line, without where it was noticed. */
 export function describeFailure(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
-  // Of several addresses that were tried only the parts say anything.
+  // When several addresses were tried, only the individual errors say anything.
   const what =
     thrown instanceof AggregateError
       ? thrown.errors.map(describeFailure).join('; ')
@@ -78,7 +78,7 @@ export function describeFailure(thrown: unknown): string {
 }
 
 type Secret = {
-  /** One of these is in every text that the pattern finds: looking for them costs a tenth of matching. */
+  /** Every text that the pattern matches contains one of these: looking for them costs a tenth of matching. */
   readonly marks: readonly string[]
   readonly pattern: RegExp
   readonly replacement: string
@@ -94,7 +94,7 @@ const OWN_SECRETS: readonly Secret[] = [
   { marks: ['tgp_'], pattern: /tgp_[0-9A-Za-z]{20,}/g, replacement: 'tgp_[redacted]' },
 ]
 
-// Our own, the usual shapes of provider keys, passwords inside addresses, and whatever a header carried.
+// Tollgate's own, the usual shapes of provider keys, passwords inside URLs, and whatever a Bearer header carried.
 const SECRETS: readonly Secret[] = [
   ...OWN_SECRETS,
   {
@@ -114,12 +114,12 @@ const SECRETS: readonly Secret[] = [
   },
 ]
 
-/** The text with everything that looks like a credential taken out. */
+/** The text with everything that looks like a credential removed. */
 export function redact(text: string): string {
   return without(SECRETS, text)
 }
 
-/** The text without secrets of this gateway: who mistook one for a name is not to find it in a log of errors. */
+/** The text without secrets of this gateway: a client that sent one as a name must not have it in its error log. */
 export function redactOwn(text: string): string {
   return without(OWN_SECRETS, text)
 }
@@ -136,7 +136,7 @@ function without(secrets: readonly Secret[], text: string): string {
   return clean
 }
 
-/** What waits for a reader who has stopped reading: a gateway goes on without one, as long as it has memory. */
+/** The most that is kept for a reader that has stopped reading: the gateway goes on, but must not run out of memory. */
 const UNREAD_BYTES_MAX = 16 * 2 ** 20
 
 function toStandardOutput(text: string): boolean {

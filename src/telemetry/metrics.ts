@@ -1,5 +1,5 @@
-// What /metrics tells, by name: the one table of it, which docs/operating.md is held against. Labels have values that
-// the configuration or the code knows; nothing that a client made up is ever one.
+// The one table of what /metrics reports, by name; docs/operating.md is tested against it. Label values come from the
+// configuration or the code, never from a client.
 
 /** How the figures of several processes become one. */
 type Joining = 'sum' | 'min' | 'first'
@@ -9,7 +9,7 @@ export type Metric = {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly labels: readonly string[]
   readonly help: string
-  /** A sum unless it says otherwise. */
+  /** Unset = a sum. */
   readonly joined?: Joining
 }
 
@@ -134,7 +134,7 @@ export const METRICS = {
 
 type Label = string | number
 
-/** What one process, or the books, say of a metric: plain data, which crosses from process to process. */
+/** A metric's values from one process, or from the books: plain data that can be sent between processes. */
 export type Figure = {
   readonly name: string
   readonly help: string
@@ -146,7 +146,7 @@ export type Figure = {
 type Sample = {
   readonly labels: Readonly<Record<string, Label>>
   readonly value: number
-  /** Of a histogram: one of its several names. */
+  /** For a histogram: one of its several names. */
   readonly metricName?: string
 }
 

@@ -1,5 +1,5 @@
-// The log for somebody who watches it at a terminal: without what the interface asks for on its own, so that the first
-// link and the calls of programs stay in sight. A log that is kept has every line.
+// The log for someone watching it at a terminal: without the requests that the web interface makes by itself, so that
+// the first link and the calls of programs stay in sight. A log that is kept has every line.
 import type { Log, LogFields } from './log.ts'
 
 export function terminalLog(log: Log): Log {
