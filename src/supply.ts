@@ -1,5 +1,5 @@
-// What there is to call at present: the catalogue and the providers behind it. Made anew when the configuration or a
-// price changes; requests under way keep what they began with.
+// What can be called at present: the catalogue and the providers behind it. Rebuilt when the configuration or a price
+// changes; running requests keep what they began with.
 import { isDeepStrictEqual } from 'node:util'
 
 import type { Caller } from './access/caller.ts'
@@ -27,7 +27,7 @@ export class Supply {
   #config: Config
   #catalog: Catalog
   #providers: ReadonlyMap<string, Provider>
-  /** By target and by model. They outlive a reload: a target that fails goes on failing, unless it became another. */
+  /** By target and by model. They outlive a reload: a failing target goes on failing, unless its provider changed. */
   readonly #breakers = new Map<string, Breaker>()
   readonly #retries = new Map<string, RetryBudget>()
   /** The destinations of models with one target, where every conversation goes the same way. */
@@ -44,7 +44,7 @@ export class Supply {
     return this.#config
   }
 
-  /** Made anew once a price has changed with its date or hour, so that none is asked for a moment too long. */
+  /** Rebuilt once a date or hour changes a price, so that no old price is charged a moment too long. */
   get catalog(): Catalog {
     const { changesAt } = this.#catalog
     if (changesAt !== null && changesAt <= this.#tools.clock.now())
@@ -52,11 +52,11 @@ export class Supply {
     return this.#catalog
   }
 
-  /** The configuration has changed: from the next request on this one holds. */
+  /** The configuration has changed: the new one applies from the next request on. */
   replace(config: Config): void {
     const catalog = this.#makeCatalog(config)
     const providers = makeProviders(config, this.#tools)
-    // All of it or nothing: what cannot be made leaves the old one whole.
+    // All or nothing: if anything above throws, the old configuration stays whole.
     this.#forgetChanged(config)
     this.#config = config
     this.#catalog = catalog
@@ -67,19 +67,19 @@ export class Supply {
   /** Where this caller's request may go, in order. */
   route(caller: Caller, model: Model, request: Routed): Route {
     const retries = entryOf(this.#retries, model.id, () => new RetryBudget())
-    // The test environment never reaches a provider, whatever the model's name stands for.
+    // A test key never reaches a provider, whatever the model's name stands for.
     if (caller.mode === 'test') return { destinations: [this.#rehearsal(model)], retries }
     return { destinations: shakyLast(this.#destinationsOf(model, request)), retries }
   }
 
-  /** How a target fares, as far as this process knows. */
+  /** The standing of a target, as far as this process knows. */
   standingOf({ provider, model }: { provider: string; model: string }): Standing {
     // The sandbox is a part of this process and has no breaker.
     if (provider === SANDBOX) return { name: 'answering' }
     return this.#breakers.get(targetName(provider, model))?.standing() ?? { name: 'uncalled' }
   }
 
-  /** Another address or key may well answer: what failed before was somebody else. */
+  /** A provider with a new address or key may well answer: earlier failures say nothing about it. */
   #forgetChanged({ providers }: Config): void {
     for (const before of this.#config.providers) {
       const now = providers.find(({ name }) => name === before.name)
@@ -115,7 +115,7 @@ export class Supply {
       why,
       ...(role === 'fallback' ? { outputTokensMax: target.maxOutput, lacks: target.lacks } : {}),
     }
-    // Whoever steers the sandbox into a failure wants that failure, and nobody else is to feel it.
+    // A client that makes the sandbox fail wants that failure, and no other client should notice.
     if (name === SANDBOX) return [destination]
     const { clock } = this.#tools
     const breaker = entryOf(this.#breakers, targetName(name, model), () => new Breaker(clock))
@@ -126,13 +126,13 @@ export class Supply {
     const provider = this.#providers.get(SANDBOX)
     if (provider === undefined) throw new Error('the sandbox is always there')
     const why = SENTENCES.target_of_test_key
-    // It reads whatever it is sent in another's name, and its count is true.
+    // The sandbox reads inputs of any model's size, and its count is exact.
     const context = Infinity
     return { provider, model: model.id, price: FREE, context, timeouts: TIMEOUTS, why }
   }
 }
 
-/** The order stays, but targets that rest or often fail stand behind those that do not. */
+/** The same order, but with targets that rest or often fail after those that do not. */
 function shakyLast(destinations: readonly Destination[]): readonly Destination[] {
   const isShaky = ({ breaker }: Destination): boolean => breaker?.isShaky() === true
   if (!destinations.some(isShaky)) return destinations
