@@ -1,5 +1,5 @@
-// The composition root: the only place that constructs the parts and connects them. Everything a running gateway
-// needs it gets from here, and everything it opened is closed here, in the reverse order.
+// The composition root: the only place that constructs the parts and connects them. A running gateway gets everything
+// it needs from here, and everything opened here is closed here, in reverse order.
 import { join } from 'node:path'
 import { setTimeout as timeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -53,7 +53,7 @@ import type { Figure } from './telemetry/metrics.ts'
 export type Gateway = {
   /** Where it listens: http://HOST:PORT. */
   readonly url: string
-  /** What this process has counted and how it fares. */
+  /** What this process has counted, and its present state. */
   figures(): Promise<readonly Figure[]>
   /** Lets running answers finish, then closes everything. */
   close(): Promise<void>
@@ -64,14 +64,14 @@ export type GatewayOptions = {
   /** Where the configuration came from, to read it again when it changes. */
   readonly source: ConfigSource
   readonly log: Log
-  /** The database is lost for this process: it is to end, and another one to take over. */
+  /** Called when this process has lost its database: it must end, and another one take over. */
   readonly onLost: () => void
-  /** What every process that shares the address has counted; undefined: there is only this one. */
+  /** What each process that shares the address has counted; undefined: there is only this one. */
   readonly figuresOfAll?: (() => Promise<readonly (readonly Figure[])[]>) | undefined
 }
 
 const READY_MS_MAX = 2_000
-/** An alert on its way takes less; whatever takes longer waits for a database that says nothing, and is safe without. */
+/** An alert being sent takes less; what takes longer waits for a silent database, and loses nothing if it is cut. */
 const CLOSE_MS_MAX = 20_000
 const SECRET_CHANGED = {
   message:
@@ -146,7 +146,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return { url, figures: ownFigures, close: closing(edges, opened.move(), { config, log }) }
 }
 
-/** Its spool stands beside the rest of the data, and what a person should know is in the log. */
+/** Its spool is beside the rest of the data, and its alarms go to the log. */
 function openNodeLedger(
   { store, counts }: { readonly store: Store; readonly counts: Counts },
   { config, log }: GatewayOptions,
@@ -161,14 +161,14 @@ function openNodeLedger(
 }
 
 type AdminPlaneParts = Pick<AdminOptions, 'mailer' | 'alerts' | 'figures'> & {
-  /** As it was at the start: what the admin plane is bound to, its database first of all, stays that of the data plane. */
+  /** As it was at the start: what the admin plane is bound to, above all its database, stays that of the data plane. */
   readonly config: Config
   readonly parts: Parts
   readonly store: Store
   readonly supply: Supply
 }
 
-/** On SQLite with a thread of its own: a list of all keys must not keep a request of the data plane waiting. */
+/** On SQLite with a separate thread: a list of all keys must not keep a data-plane request waiting. */
 async function openAdminPlane(
   { config, parts, store, supply, ...rest }: AdminPlaneParts,
   url: string,
@@ -238,13 +238,13 @@ async function listen(
   const adminEdge = new Edge({ ...common, planes: ['admin'] })
   const url = await edge.listen(server)
   const adminUrl = await adminEdge.listen(elsewhere)
-  // Not before both do: a start that fails after all has never said that it listens.
+  // Logged only once both listen: a start that fails must not have claimed to listen.
   log.info('listening', { url })
   log.info('admin_listening', { url: adminUrl })
   return { edges: [edge, adminEdge], url }
 }
 
-/** A change of any key: what is remembered no longer counts, and a revoked key gets not another byte. */
+/** When any key changes, forgets what is remembered, and cuts the answers of revoked keys. */
 function watchKeys(
   store: Store,
   { directory, running, log }: { directory: KeyDirectory; running: Running; log: Log },
@@ -277,7 +277,7 @@ function watchSettings({ config, source, log }: GatewayOptions, supply: Supply):
   })
 }
 
-/** The way out: running answers first, then everything that was opened, the last one first. */
+/** Shutdown: running answers finish first, then everything that was opened is closed, the last one first. */
 function closing(
   edges: readonly Edge[],
   opened: AsyncDisposableStack,
@@ -292,7 +292,7 @@ function closing(
   }
 }
 
-/** A database that says nothing is as far away as one that is not there, and whoever asks does not wait for long. */
+/** A silent database is as bad as one that cannot be reached, and orchestrators do not wait long for an answer. */
 async function readiness(store: Store, ledger: NodeLedger): Promise<string | undefined> {
   const silent = timeout(READY_MS_MAX, 'the database does not answer', { ref: false })
   const reached = readRevision(store).then(
