@@ -1,4 +1,4 @@
-// Personal access tokens as they are stored: by their hash, with the rights they are limited to.
+// Stored personal access tokens: by their hash, with the rights they are limited to.
 import type { Selectable } from 'kysely'
 
 import { newId } from '../core/ids.ts'
@@ -12,7 +12,7 @@ export type AccessToken = {
   readonly personId: string
   readonly name: string
   readonly masked: string
-  /** Null = whatever the person may. */
+  /** Null = all rights of the person. */
   readonly permissions: readonly string[] | null
   readonly createdAt: number
   readonly expiresAt: number
@@ -67,7 +67,7 @@ export async function findAccessToken(
   return row && toToken(row)
 }
 
-/** The token that was there, or undefined. */
+/** The deleted token; undefined when there was none. */
 export async function deleteAccessToken(
   db: Queries,
   { id, personId }: Pick<AccessToken, 'id' | 'personId'>,

@@ -1,5 +1,5 @@
-// An account as people see it: limit, spent, held, remaining, and when it starts anew. The ledger alone moves money and
-// opens periods; here a period that has ended is only shown as the new one that the next request will open.
+// An account as people see it: limit, spent, held, remaining, and when its period ends. Only the ledger moves money and
+// opens periods; here a period that has ended is merely shown as the new one that the next request will open.
 import type { Selectable } from 'kysely'
 
 import type { Nanodollars } from '../core/money.ts'
@@ -9,7 +9,7 @@ import type { Store } from './open.ts'
 import type { AccountsTable, Tx } from './tables.ts'
 
 export type AccountView = PeriodRule & {
-  /** Null: only the frame limits. */
+  /** Null: only the frame limits it. */
   readonly limitNanodollars: Nanodollars | null
   readonly spentNanodollars: Nanodollars
   readonly heldNanodollars: Nanodollars
@@ -24,7 +24,7 @@ export type AccountView = PeriodRule & {
   readonly concurrency: number | null
 }
 
-/** By this machine's clock: for showing. Who is let through is decided by the ledger, by the database's. */
+/** By this machine's clock, for display only. Admission is decided by the ledger, by the database's clock. */
 export function viewAccount(store: Store, row: Selectable<AccountsTable>): AccountView {
   const rule = ruleOf(row)
   const now = store.clock.now()
@@ -94,8 +94,8 @@ export async function pastPeriods(
 }
 
 /**
- * What every change of an account begins with: it is locked, as by the ledger, and its version goes up, also for what no
- * request is checked against. Looking a key up again is cheap.
+ * Every change of an account begins with this: it locks the account, as the ledger does, and raises its version, even
+ * where no request is checked against what changes, because looking a key up again is cheap.
  */
 export function lockAccount(tx: Tx, id: string): Promise<Selectable<AccountsTable>> {
   return tx

@@ -1,4 +1,4 @@
-// The tables of the admin plane, as the migration that made them; migrations.ts says which.
+// The migration that made the tables of the admin plane; migrations.ts has its version.
 import type { Statement } from './migrations.ts'
 
 export const ADMIN_STATEMENTS: readonly Statement[] = [
@@ -43,7 +43,7 @@ export const ADMIN_STATEMENTS: readonly Statement[] = [
     enabled INTEGER NOT NULL,
     created_at INTEGER NOT NULL
   ) STRICT`,
-  // One row per account, period and threshold: whoever inserts it gives the alert, and nobody else does.
+  // One row per account, period and threshold: the node that inserts it gives the alert, and no other does.
   `CREATE TABLE alerts (
     id TEXT PRIMARY KEY,
     at INTEGER NOT NULL,

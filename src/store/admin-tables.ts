@@ -28,9 +28,9 @@ export type AuditTable = {
   reason: string | null
   /** Of a refusal, JSON: { name, values } (core/sentences.ts). */
   sentence: Generated<string | null>
-  /** The same for equal refusals of one minute, which share a row; null for changes. */
+  /** The same for equal refusals within one minute, which share a row; null for changes. */
   gathered: Generated<string | null>
-  /** How many they are. */
+  /** How many refusals share the row. */
   count: Generated<number>
   /** JSON: [{ field, before, after }]. */
   fields: string
@@ -76,7 +76,7 @@ export type AlertsTable = {
   resets_at: number | null
   /** What the call that was refused could have cost; null for other kinds. */
   required_nanodollars: Generated<bigint | null>
-  /** When another limit made it untrue: from then on it can be given once more. */
+  /** When a new limit made the alert untrue: from then on it can be given once more. */
   lapsed_at: Generated<number | null>
 }
 

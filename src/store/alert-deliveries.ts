@@ -1,4 +1,4 @@
-// The way of an alert to whoever is to hear of it: one delivery a destination, tried again until it is taken or given up.
+// Deliveries of alerts: one for each destination, tried again until it is accepted or given up.
 import type { Selectable } from 'kysely'
 
 import { newId } from '../core/ids.ts'
@@ -35,7 +35,7 @@ export type Delivery = {
   readonly id: string
   readonly alert: Alert
   readonly destinationId: string
-  /** As people see it. */
+  /** As it is shown to people. */
   readonly address: string
   readonly state: AlertDeliveriesTable['state']
   readonly attempts: number
@@ -58,7 +58,7 @@ export async function listDeliveries(
 const DUE_MAX = 50
 const DUE_OF_DESTINATION_MAX = 5
 
-/** What is due now, few for each destination: one that takes nothing has many. Whoever sends one claims it first. */
+/** Deliveries due now, few for each destination: one that accepts nothing has many. A sender claims each one first. */
 export async function dueDeliveries(store: Store): Promise<readonly Delivery[]> {
   const due = store.db
     .selectFrom('alert_deliveries')
@@ -80,7 +80,7 @@ export async function dueDeliveries(store: Store): Promise<readonly Delivery[]> 
   return rows.map(deliveryOf)
 }
 
-/** True for one node alone: it makes this attempt, and another is made at `nextAttemptAt` unless it says otherwise. */
+/** True for one node only, which makes this attempt; unless it finishes the delivery, the next is at `nextAttemptAt`. */
 export async function claimDelivery(
   store: Store,
   { id, attempts }: Delivery,
@@ -100,7 +100,7 @@ export async function claimDelivery(
   return numUpdatedRows === 1n
 }
 
-/** Unless it is finished: its destination may have been removed during the attempt. */
+/** Leaves a finished delivery as it is: its destination may have been removed during the attempt. */
 export async function finishDelivery(
   store: Store,
   id: string,

@@ -1,4 +1,4 @@
-// Whom alerts reach: webhooks and e-mail addresses. Every change of them is on record.
+// Where alerts are sent: webhooks and e-mail addresses. Every change of them is recorded.
 import type { Selectable } from 'kysely'
 
 import { newId } from '../core/ids.ts'
@@ -13,7 +13,7 @@ import type { Tx } from './tables.ts'
 export type Destination = {
   readonly id: string
   readonly kind: 'webhook' | 'email'
-  /** Whole, for whoever sends there. */
+  /** In full, for sending. */
   readonly address: string
   readonly enabled: boolean
   readonly createdAt: number
@@ -72,7 +72,7 @@ export async function switchDestination(
   return findDestination(store, id)
 }
 
-/** What was to be sent there and was not is given up. */
+/** Deliveries that still wait to be sent there are given up. */
 export async function deleteDestination(store: Store, id: string): Promise<void> {
   await changeOne(store, id, async (tx, destination) => {
     await tx.deleteFrom('alert_destinations').where('id', '=', id).execute()
@@ -89,7 +89,7 @@ export async function deleteDestination(store: Store, id: string): Promise<void>
   })
 }
 
-/** In turn, so that the record has what was before, and a removal once. */
+/** Changes take turns, so that the record has the true previous values, and each removal once. */
 async function changeOne(
   store: Store,
   id: string,
@@ -101,8 +101,8 @@ async function changeOne(
 }
 
 /**
- * As people see it once it is saved, whatever they may do: the path of a webhook is often all that one needs to write there
- * (Slack, Teams). The end of a long one is left, to tell several of one host apart.
+ * The address as shown once it is saved, whatever a person's rights: the path of a webhook is often all it takes to
+ * write there (Slack, Teams). The end of a long one stays visible, to tell several of one host apart.
  */
 export function shownAddress({ kind, address }: Pick<Destination, 'kind' | 'address'>): string {
   if (kind === 'email') return address

@@ -1,6 +1,6 @@
-// Looks over all accounts again and again, a part of them at a time, for who has reached a threshold that no alert was
-// given at. Most settlements are noticed when they happen; this finds the rest: what a dead node held, what came late from
-// the spool, a limit that was lowered, a process that ended before it gave what it had noticed.
+// Checks all accounts in endless rounds, a part of them at a time, for thresholds that were reached without an alert.
+// Most settlements are noticed when they happen; this finds the rest: what a dead node held, what came late from the
+// spool, a limit that was lowered, a process that ended before it gave the alert.
 import { sql } from 'kysely'
 
 import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
@@ -8,14 +8,14 @@ import { limitWithTopUp } from './accounts.ts'
 import { percentSpent, reached, readThresholds } from './alert-rules.ts'
 import type { Store } from './open.ts'
 
-/** A few milliseconds of the database each time, and with a look every two seconds a hundred thousand in 100 s. */
+/** Takes the database a few milliseconds; at one look every two seconds, a hundred thousand accounts take 100 s. */
 const ACCOUNTS_PER_LOOK = 2_000
 const LOWEST_PERCENT = Math.min(...USUAL_THRESHOLDS)
 
 export class AlertPatrol {
   readonly #store: Store
   readonly #accountsPerLook: number
-  /** The last account that was looked at; '' before the first. */
+  /** The last account that was checked; '' before the first. */
   #last = ''
 
   constructor(store: Store, accountsPerLook = ACCOUNTS_PER_LOOK) {
@@ -23,7 +23,7 @@ export class AlertPatrol {
     this.#accountsPerLook = accountsPerLook
   }
 
-  /** Who of the next few accounts has reached more than was given. */
+  /** Those of the next accounts that have reached a threshold without an alert. */
   async look(): Promise<readonly string[]> {
     const after = this.#last
     const last = await this.#lastOfPart(after)
@@ -32,7 +32,7 @@ export class AlertPatrol {
     return found
   }
 
-  /** Undefined when fewer are left. */
+  /** The last account of the next part; undefined when fewer are left. */
   async #lastOfPart(after: string): Promise<string | undefined> {
     const row = await this.#store.db
       .selectFrom('accounts')
@@ -79,6 +79,6 @@ export class AlertPatrol {
   }
 }
 
-/** Lets few through who have not, and misses nobody who has, rounded percent and all. */
+/** Passes few accounts that have reached no threshold, and misses none that has, even by rounded percent. */
 const MAY_HAVE_REACHED = sql<boolean>`(thresholds IS NOT NULL OR spent_nanodollars >=
   (limit_nanodollars + top_up_nanodollars) / 100 * ${sql.lit(LOWEST_PERCENT - 1)})`

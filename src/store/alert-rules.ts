@@ -1,5 +1,5 @@
-// At which parts of its budget an account gives alerts: the usual ones, or its own. Those of a key are among its settings
-// (key-changes.ts); those of the frame are set here.
+// The percentages of its budget at which an account gives alerts: the usual ones, or its own. Those of a key are among
+// its settings (key-changes.ts); those of the frame are set here.
 import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
 import { recordChange } from './audit.ts'
 import { changeInTurn } from './changes.ts'
@@ -9,7 +9,7 @@ import { FRAME_ID, type Tx } from './tables.ts'
 
 export type AlertRules = ReadonlyMap<string, readonly number[]>
 
-/** Only accounts that have their own. */
+/** Only accounts that have their own thresholds. */
 export async function readAlertRules(store: Store, accountId?: string): Promise<AlertRules> {
   let query = store.db.selectFrom('alert_rules').selectAll()
   if (accountId !== undefined) query = query.where('account_id', '=', accountId)
@@ -17,7 +17,7 @@ export async function readAlertRules(store: Store, accountId?: string): Promise<
   return new Map(rows.map((row) => [row.account_id, readThresholds(row.thresholds)]))
 }
 
-/** As they are stored; an account without its own has the usual ones. */
+/** Reads the stored form; an account without its own thresholds has the usual ones. */
 export function readThresholds(stored: string | null): readonly number[] {
   return stored === null ? USUAL_THRESHOLDS : (JSON.parse(stored) as readonly number[])
 }
@@ -27,7 +27,7 @@ export async function setFrameThresholds(
   thresholds: readonly number[],
 ): Promise<void> {
   const cleaned = checkThresholds(thresholds)
-  // In turn, so that the record has what was before.
+  // Changes take turns, so that the record has the true previous value.
   await changeInTurn(store, async (tx) => {
     const before = await readAlertRules({ ...store, db: tx }, FRAME_ID)
     await writeAlertRule(tx, FRAME_ID, cleaned)
@@ -42,7 +42,7 @@ export async function setFrameThresholds(
   })
 }
 
-/** Whoever says the usual ones has no rule of their own. */
+/** The usual thresholds are stored as no rule. */
 export async function writeAlertRule(
   tx: Tx,
   accountId: string,
@@ -59,7 +59,7 @@ export function percentSpent(spent: bigint, limit: bigint): number {
   return limit <= 0n ? 0 : Number(((spent * 200n) / limit + 1n) / 2n)
 }
 
-/** The thresholds that this much has reached. */
+/** The thresholds that this percentage has reached. */
 export function reached(thresholds: readonly number[], percent: number): readonly number[] {
   return thresholds.filter((threshold) => threshold <= percent)
 }

@@ -1,5 +1,4 @@
-// Alerts as they are read: what was given, and about which account. give-alerts.ts gives them, alert-deliveries.ts brings
-// them to whoever is to hear of them.
+// Reads alerts: what was given, and about which account. give-alerts.ts gives them, alert-deliveries.ts delivers them.
 import type { Selectable } from 'kysely'
 
 import type { AlertsTable } from './admin-tables.ts'
@@ -12,7 +11,7 @@ type GivenAlert = {
   readonly id: string
   readonly at: number
   readonly accountId: string
-  /** The key's name when it was given; null for the frame. */
+  /** The key's name when the alert was given; null for the frame. */
   readonly accountName: string | null
 }
 
@@ -29,7 +28,7 @@ export type BudgetAlert = GivenAlert &
 export type RefusedAlert = GivenAlert &
   Spending & {
     readonly kind: 'refused'
-    /** What the first of them could have cost; null where an earlier version gave the alert. */
+    /** What the first refused call could have cost; null where an earlier version gave the alert. */
     readonly requiredNanodollars: bigint | null
   }
 
@@ -39,7 +38,7 @@ export type ExpiryAlert = GivenAlert & {
   readonly expiresAt: number
 }
 
-/** The last ones of an account, newest first; of several that were given at once first the one that was told. */
+/** The last alerts of an account, newest first; of several given at once, the one that was delivered comes first. */
 export async function lastAlerts(store: Store, accountId: string): Promise<readonly Alert[]> {
   const rows = await store.db
     .selectFrom('alerts')

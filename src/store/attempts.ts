@@ -1,5 +1,5 @@
-// How often something was tried lately, counted over all nodes. Counting comes first and judging after, so that many
-// who try at the same moment cannot all find the count below the limit.
+// How often something was tried recently, counted across all nodes. Counting comes before judging, so that many tries
+// at the same moment cannot all find the count below the limit.
 import { hash } from 'node:crypto'
 
 import { HOUR_MS } from '../core/durations.ts'
@@ -10,7 +10,7 @@ export type Window = { readonly windowMs: number; readonly now: number }
 
 const KEPT_MS = 2 * HOUR_MS
 
-/** Counts one try; the number of tries in this window, this one included. The subject is kept as a hash alone. */
+/** Counts one try and returns the number in this window, this one included. Only a hash of the subject is stored. */
 export async function countAttempt(db: Queries, subject: string, window: Window): Promise<number> {
   await db
     .deleteFrom('attempts')
@@ -29,7 +29,7 @@ export async function countAttempt(db: Queries, subject: string, window: Window)
   return count
 }
 
-/** Counts a try of what may be done once; false for everyone but the first, for at least one whole window. */
+/** Counts a try of what may be done once; false for all but the first, for at least one whole window. */
 export async function isFirstAttempt(
   db: Queries,
   subject: string,
@@ -45,7 +45,7 @@ export async function isFirstAttempt(
   return count === 1 && earlier === undefined
 }
 
-/** Whoever succeeded has not tried in vain. */
+/** A try that succeeded does not count. */
 export async function takeAttemptBack(db: Queries, subject: string, window: Window): Promise<void> {
   await db
     .updateTable('attempts')

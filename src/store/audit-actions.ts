@@ -1,4 +1,4 @@
-// What people can do or try, as the record calls it: the thing and the verb. The interface has words for each.
+// What people can do or try, as the audit record names it: subject and verb. The interface has words for each.
 
 /** Recorded when they are done, and when they are refused. */
 export const CHANGES = [
@@ -47,7 +47,7 @@ export const CHANGES = [
   'token.revoke',
 ] as const
 
-/** Recorded when they are refused alone: they change nothing. */
+/** Recorded only when they are refused: they change nothing. */
 export const LOOKS = [
   'key.read',
   'key.test',

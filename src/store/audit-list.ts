@@ -1,5 +1,5 @@
-// The record as it is read: what people changed and were refused (audit.ts), and what they did to the books, which the
-// ledger writes into ledger_entries; both as one list.
+// Reads the audit record as one list: what people changed and were refused (audit.ts), and what they did to the books,
+// which the ledger writes into ledger_entries.
 import { sql, type RawBuilder, type Selectable } from 'kysely'
 
 import { firstIdAt } from '../core/ids.ts'
@@ -35,7 +35,7 @@ export type AuditFilter = {
   readonly outcome?: 'done' | 'refused' | undefined
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** The id that the page before ended with. */
+  /** The id that the previous page ended with. */
   readonly before?: string | undefined
   readonly limit: number
 }
@@ -49,7 +49,7 @@ export async function listAudit(store: Store, filter: AuditFilter): Promise<read
     .slice(0, filter.limit)
 }
 
-/** What happened to a thing after it had this version, newest first. */
+/** The changes of a subject since this version, newest first. */
 export async function changesSince(
   store: Store,
   { subjectId, version }: { readonly subjectId: string; readonly version: number },
@@ -68,7 +68,7 @@ export async function changesSince(
 async function changesOf(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {
   const { subject, subjectId, actor, action, source, outcome } = filter
   const { first, last } = idRange(filter)
-  // A refusal knows the key by its id alone.
+  // A refusal records only the id of a key.
   let query = store.db
     .selectFrom('audit')
     .leftJoin('keys', 'keys.id', 'audit.subject_id')
@@ -110,7 +110,7 @@ async function bookEntriesOf(store: Store, filter: AuditFilter): Promise<readonl
   return rows.map(bookEntryOf)
 }
 
-/** What a filter can mean of the books, in their words. */
+/** The part of a filter that applies to the books, in the ledger's terms. */
 function inTheBooks({ subject, action }: AuditFilter) {
   const kinds = ['top_up', 'reset', 'adjust'] as const
   return {
@@ -121,7 +121,7 @@ function inTheBooks({ subject, action }: AuditFilter) {
   }
 }
 
-/** Entries that do not tell where they come from are from the command line. */
+/** Entries without a source are from the command line. */
 function sourceIn({ kind }: Store): RawBuilder<string> {
   const origin = kind === 'sqlite' ? sql`origin` : sql`CAST(origin AS json)`
   return sql`coalesce(${origin} ->> 'source', 'cli')`

@@ -1,5 +1,5 @@
-// What people were refused, on record. Anyone can be refused any number of times, so equal attempts of one minute share a
-// row that counts them, and of each caller so many rows a minute are enough: nobody fills the disk with refusals.
+// Records what people were refused. Anyone can be refused any number of times, so equal attempts within one minute
+// share a row that counts them, and each caller gets only so many rows a minute: nobody can fill the disk this way.
 import { hash } from 'node:crypto'
 
 import { networkOf } from '../core/network.ts'
@@ -16,7 +16,7 @@ export type Refused = Omit<Subject, 'reason'> & {
 const MINUTE_MS = 60_000
 export const ROWS_A_MINUTE_MAX = 20
 
-/** Nothing was changed, so this is no part of another transaction. */
+/** Nothing was changed, so this belongs to no other transaction. */
 export async function recordRefusal(store: Store, refused: Refused): Promise<void> {
   const { action, subject, subjectId, subjectName } = refused
   const key = gatherKey(store, [action, subjectId, subjectName ?? '', refused.sentence.text])
@@ -60,7 +60,7 @@ async function insert(store: Store, refused: Refused, key: string): Promise<void
     .execute()
 }
 
-/** The same for attempts that are told as one. */
+/** The same for attempts that share a row. */
 function gatherKey(store: Store, parts: readonly string[]): string {
   const minute = Math.floor(store.clock.now() / MINUTE_MS)
   return hash('sha256', JSON.stringify([minute, callerOf(store), ...parts]), 'hex')

@@ -1,5 +1,5 @@
-// The record of what people changed, written in the transaction of the change. Append only. What they were refused is
-// written by audit-refusals.ts; audit-list.ts reads both.
+// Records what people changed, in the transaction of the change. Append only. audit-refusals.ts records what they were
+// refused; audit-list.ts reads both.
 import { newId } from '../core/ids.ts'
 import type { AuditAction } from './audit-actions.ts'
 import type { Store } from './open.ts'
@@ -7,7 +7,7 @@ import type { Tx } from './tables.ts'
 
 /** Who acts, and from where; every store is opened in somebody's name. */
 export type Author = {
-  /** An e-mail address, or the account of the machine that the command line ran under. */
+  /** An e-mail address, or the system account that the command line ran under. */
   readonly actor: string
   readonly source: 'ui' | 'api' | 'cli'
   readonly address: string | null
@@ -25,7 +25,7 @@ export type Subject = {
   readonly action: AuditAction
   readonly subject: AuditSubject
   readonly subjectId: string
-  /** As it is called now: the record keeps it whatever becomes of it. */
+  /** Its present name: the record keeps it, whatever becomes of the subject. */
   readonly subjectName?: string | null
   readonly reason?: string | null
 }

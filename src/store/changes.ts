@@ -1,5 +1,5 @@
-// How a running server learns what the command line or another node has changed: every change counts up one revision
-// in its own transaction. SQLite is asked for it often, PostgreSQL tells it, and is asked in case telling fails.
+// How a running server learns what the command line or another node has changed: every change raises one revision in
+// its own transaction. SQLite is polled often; PostgreSQL notifies, and is polled in case a notification is lost.
 import { sql } from 'kysely'
 import type { PoolClient } from 'pg'
 
@@ -10,7 +10,7 @@ const CHANNEL = 'tollgate_changes'
 const SQLITE_POLL_MS = 250
 const POSTGRES_POLL_MS = 1_000
 
-/** Last in its transaction, because everyone who changes something waits for this row; first in `changeInTurn` alone. */
+/** Last in its transaction, because every change waits for this row; first only in `changeInTurn`. */
 export async function bumpRevision(store: Store, tx: Tx): Promise<void> {
   const counted = tx
     .updateTable('meta')
@@ -27,8 +27,8 @@ export async function bumpRevision(store: Store, tx: Tx): Promise<void> {
 }
 
 /**
- * One such change at a time, over all nodes: whoever comes second sees what the first one did. The revision's row is what
- * everybody waits for, so the work is a few statements.
+ * Runs one such change at a time across all nodes: the second sees what the first did. All changes wait for the row of
+ * the revision meanwhile, so `work` must be a few statements.
  */
 export function changeInTurn<Result>(
   store: Store,
@@ -52,7 +52,7 @@ export async function readRevision(store: Store): Promise<number> {
 export type ChangeWatch = {
   /** Called again until it succeeds. */
   readonly onChange: (revision: number) => Promise<void>
-  /** What `onChange` threw. */
+  /** Receives what `onChange` threw. */
   readonly onError: (thrown: unknown) => void
 }
 
@@ -75,7 +75,7 @@ export async function watchChanges(
       await listener?.listen()
       revision = await readRevision(store)
     } catch {
-      // Whoever needs the database reports that it is away; the next round looks again.
+      // Callers that need the database report that it is away; the next round looks again.
     }
     if (revision === seen) return
     try {
@@ -126,7 +126,7 @@ class Bell {
   }
 }
 
-/** A connection that PostgreSQL tells of changes; after it broke, the next `listen` opens another. */
+/** A connection on which PostgreSQL notifies of changes; after it breaks, the next `listen` opens another. */
 class Listener {
   readonly #store: PostgresStore
   readonly #bell: Bell

@@ -7,12 +7,12 @@ export type StoreErrorCode =
   /** The database cannot be reached, or does not let us in. */
   | 'unreachable'
   | 'not_a_database'
-  /** There is nothing of Tollgate at that address, and whoever asks may not make it. */
+  /** There is no database of Tollgate at that address, and the caller may not create it. */
   | 'no_database'
   | 'read_only'
   /** The database belongs to a later major version of Tollgate. */
   | 'newer_schema'
-  /** The database is one of an earlier release, and whoever asks only looks. */
+  /** The database is one of an earlier release, and the caller only looks. */
   | 'older_schema'
   /** Other nodes of this database have another TOLLGATE_SECRET. */
   | 'wrong_secret'
@@ -25,13 +25,13 @@ export type StoreErrorCode =
   | 'duplicate_name'
   /** The key's state does not allow this change. */
   | 'wrong_state'
-  /** It was changed since the caller read it. */
+  /** The thing was changed since the caller read it. */
   | 'version_conflict'
 
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly code: StoreErrorCode
-  /** What people are told when they administer the gateway, in the words of their language. */
+  /** The message for people who administer the gateway, which the interface shows in their language. */
   readonly sentence: Sentence | undefined
   /** The value at fault, spelled as in the JSON form of a key; only for invalid_value. */
   readonly field: string | undefined
@@ -48,7 +48,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Two people may have read the same thing; the second of them must see what the first one did. */
+/** Two people may have read the same version; the second to change it must see what the first one did. */
 export function refuseStale(
   expected: number | undefined,
   found: { readonly version: number; readonly sentence: Sentence },

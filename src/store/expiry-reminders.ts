@@ -1,5 +1,5 @@
-// Before a key expires somebody is told, on the days that its settings name. Each key knows when its next reminder is due,
-// so that looking for what is due reads no other key.
+// Reminders before a key expires, on the days that its settings name. Each key stores when its next reminder is due, so
+// that the search for due ones reads no other key.
 import type { Selectable } from 'kysely'
 
 import { USUAL_REMINDERS } from '../core/alert-rules.ts'
@@ -13,7 +13,7 @@ const GIVEN_AT_ONCE = 100
 
 type Reminded = Pick<Key, 'expiresAt' | 'expiryReminders'>
 
-/** What was due before now was due before anybody chose it. */
+/** The next reminder after `now`: one that was already past when it was chosen is not given. */
 export function nextReminder({ expiresAt, expiryReminders }: Reminded, now: number): number | null {
   if (expiresAt === null) return null
   const moments = expiryReminders
@@ -22,18 +22,18 @@ export function nextReminder({ expiresAt, expiryReminders }: Reminded, now: numb
   return moments.length === 0 ? null : Math.min(...moments)
 }
 
-/** As they are stored; a key without its own has the usual ones. */
+/** Reads the stored form; a key without its own reminders has the usual ones. */
 export function readReminders(stored: string | null): readonly number[] {
   return stored === null ? USUAL_REMINDERS : (JSON.parse(stored) as readonly number[])
 }
 
-/** Null where the usual ones are meant. */
+/** Null for the usual ones. */
 export function storedReminders(days: readonly number[]): string | null {
   const stored = JSON.stringify(days)
   return stored === JSON.stringify(USUAL_REMINDERS) ? null : stored
 }
 
-/** Gives the reminders that are due, each once whatever node comes first. */
+/** Gives the reminders that are due, each once, whichever node comes first. */
 export async function giveReminders(store: Store): Promise<void> {
   const rows = await store.db
     .selectFrom('keys')
@@ -67,7 +67,7 @@ async function giveReminder(store: Store, row: DueRow): Promise<void> {
     if (numUpdatedRows === 0n) return
     const isOver = expiresAt === null || expiresAt <= now || row.status === 'revoked'
     if (isOver) return
-    // After an outage several may be due: the one for the least time that is left says it all.
+    // After an outage several may be due: the one closest to the expiry stands for all.
     const days = Math.min(...reminders.filter((each) => expiresAt - each * DAY_MS <= now))
     await giveAlert(store, tx, {
       at: now,

@@ -1,8 +1,8 @@
-// Texts as a search compares them, whatever case they are written in. Kept beside the texts themselves: both databases
-// know the cases of ASCII letters alone.
+// Folds texts so that a search compares them without regard to case. The folded forms are stored beside the texts,
+// because both databases fold only ASCII letters.
 
 export function fold(text: string): string {
-  // By way of the small letters: only so ß becomes what ẞ does, ς what σ does, and İ loses its dot.
+  // To lower case first: only then does ß become what ẞ does, ς what σ does, and İ lose its dot.
   return text.normalize('NFC').toLowerCase().toUpperCase().replaceAll('I\u0307', 'I')
 }
 
@@ -12,7 +12,7 @@ type Searched = {
   readonly tags: readonly string[]
 }
 
-/** The columns of a key that are searched, always written together with what searches read. */
+/** The columns of a key that are searched, always written together with their folded forms. */
 export function searchedColumns({ name, owner, tags }: Searched) {
   return {
     name,

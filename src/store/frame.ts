@@ -1,4 +1,4 @@
-// The frame: the one account above all keys. It always exists, always has a limit, and is changed by people alone.
+// The frame: the one account above all keys. It always exists, always has a limit, and only people change it.
 import { sql, type Selectable } from 'kysely'
 
 import { formatUsd, NANO_PER_USD, type Nanodollars } from '../core/money.ts'
@@ -40,7 +40,7 @@ export async function seedFrame(store: Store, given: FrameSettings): Promise<voi
     .execute()
 }
 
-/** `allocated`: when it is known already; adding it up looks at every key. */
+/** Callers that know `allocated` already pass it, because adding it up reads every key. */
 export async function readFrame(store: Store, allocated?: Nanodollars): Promise<Frame> {
   const row = await store.db
     .selectFrom('accounts')
@@ -69,7 +69,7 @@ export type AllocatedSums = {
   readonly rest_nanodollars: bigint | null
 }
 
-/** Whole dollars and the rest apart: SQLite's sums end at 9.2 billion USD, which is a thousand of the largest budgets. */
+/** Whole dollars and the rest separately: SQLite's sums end at 9.2 billion USD, a thousand of the largest budgets. */
 export const allocatedSums = sql`
   sum(limit_nanodollars / ${NANO_PER_USD}) AS whole_nanodollars,
   sum(limit_nanodollars % ${NANO_PER_USD}) AS rest_nanodollars`
@@ -117,7 +117,7 @@ export async function setFrame(
   return readFrame(store)
 }
 
-/** What people set, as the record keeps it. */
+/** The settings, as the audit record keeps them. */
 function settingsJson(row: Selectable<AccountsTable>) {
   return {
     budget: formatUsd(row.limit_nanodollars ?? 0n),

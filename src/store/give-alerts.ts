@@ -1,5 +1,5 @@
-// Gives alerts, each once per account, period and threshold whatever node noticed first, unless another limit made it
-// untrue meanwhile.
+// Gives alerts, each once per account, period and threshold, whichever node notices first; once more only after a new
+// limit made it untrue.
 import type { Insertable } from 'kysely'
 
 import { USUAL_THRESHOLDS } from '../core/alert-rules.ts'
@@ -11,10 +11,10 @@ import { percentSpent, reached, readAlertRules } from './alert-rules.ts'
 import type { Store } from './open.ts'
 import type { Tx } from './tables.ts'
 
-/** A call that an account did not pay for. */
+/** A call that an account could not pay for. */
 export type RefusedCall = { readonly accountId: string; readonly requiredNanodollars: bigint }
 
-/** Gives what these accounts have reached and nobody has given yet. */
+/** Gives alerts for thresholds that these accounts have reached, unless they were given before. */
 export async function giveAlerts(store: Store, accountIds: readonly string[]): Promise<void> {
   for (const { thresholds, percent, alert } of await readSpending(store, accountIds)) {
     const passed = { thresholds: reached(thresholds, percent), alert }
@@ -22,10 +22,13 @@ export async function giveAlerts(store: Store, accountIds: readonly string[]): P
   }
 }
 
-/** Below every threshold, so that it takes the place of none among what is given once. */
+/** Below every threshold, so that it takes the place of none in the unique index. */
 const REFUSED = 0
 
-/** Tells that accounts refuse calls, unless they were told to be spent, or are meant to refuse or to be silent. */
+/**
+ * Gives alerts for accounts that refuse calls, except where one at 100 percent says so already, a limit of 0 means to
+ * refuse, or an empty list of thresholds asks for silence.
+ */
 export async function giveRefused(store: Store, calls: readonly RefusedCall[]): Promise<void> {
   const required = new Map(calls.map((call) => [call.accountId, call.requiredNanodollars]))
   for (const { thresholds, percent, alert } of await readSpending(store, [...required.keys()])) {
@@ -41,7 +44,7 @@ export async function giveRefused(store: Store, calls: readonly RefusedCall[]): 
   }
 }
 
-/** Under another limit: what is no longer reached is told once more when it is again, and so are refusals. */
+/** After a new limit: thresholds no longer reached can be given once more, and so can refusals. */
 export async function lapseAlerts(store: Store, accountId: string): Promise<void> {
   const row = await store.db
     .selectFrom('accounts')
@@ -63,11 +66,11 @@ export async function lapseAlerts(store: Store, accountId: string): Promise<void
 type AccountSpending = {
   readonly thresholds: readonly number[]
   readonly percent: number
-  /** What every alert about it says. */
+  /** What every alert about the account contains. */
   readonly alert: Omit<NewAlert, 'threshold'>
 }
 
-/** Of those that have a limit. */
+/** Only of accounts that have a limit. */
 async function readSpending(
   store: Store,
   accountIds: readonly string[],
@@ -102,7 +105,7 @@ async function readSpending(
   })
 }
 
-/** Of several thresholds that were passed at once only the highest is told; the others count as given. */
+/** Of several thresholds passed at once, only the highest is delivered; the others count as given. */
 async function giveHighest(
   store: Store,
   tx: Tx,
@@ -117,13 +120,13 @@ async function giveHighest(
 
 type NewAlert = Omit<Insertable<AlertsTable>, 'id'>
 
-/** Unless it was given before. */
+/** Does nothing if the alert was given before. */
 export async function giveAlert(store: Store, tx: Tx, alert: NewAlert): Promise<void> {
   const id = await insertAlert(store, tx, alert)
   if (id !== undefined) await addDeliveries(store, tx, id)
 }
 
-/** Its id; undefined when it was given before. */
+/** The alert's id; undefined when it was given before. */
 async function insertAlert(store: Store, tx: Tx, alert: NewAlert): Promise<string | undefined> {
   const given = await tx
     .insertInto('alerts')

@@ -1,4 +1,4 @@
-// Requests that may be sent twice and must be done once: who has claimed a name, and what the first was answered.
+// Requests that may be sent twice and must be done once: who has claimed a name, and the answer to the first request.
 import { DAY_MS } from '../core/durations.ts'
 import type { Store } from './open.ts'
 
@@ -6,15 +6,15 @@ const KEPT_MS = DAY_MS
 
 export type Claim = {
   readonly personId: string
-  /** What the caller calls this request; unique among their own for a day. */
+  /** The caller's name for this request; unique among their own for a day. */
   readonly name: string
-  /** Of what was asked: the same name for something else is a mistake. */
+  /** Tells requests apart: the same name for a different one is a mistake. */
   readonly requestHash: string
 }
 
 export type Claimed =
   | { readonly claimed: true }
-  /** Null: it is running, or nobody knows what became of it. */
+  /** Answer null: the request is running, or its outcome is unknown. */
   | { readonly claimed: false; readonly answer: string | null; readonly isSame: boolean }
 
 export async function claim(store: Store, wanted: Claim): Promise<Claimed> {
@@ -40,7 +40,7 @@ export async function claim(store: Store, wanted: Claim): Promise<Claimed> {
   return { claimed: false, answer: row?.answer ?? null, isSame }
 }
 
-/** It is done: whoever sends it again gets this answer. */
+/** The request is done: sending it again gets this answer. */
 export async function keepAnswer(store: Store, made: Claim, answer: string): Promise<void> {
   await store.db
     .updateTable('idempotency')

@@ -9,7 +9,7 @@ import type {
   UnknownRow,
 } from 'kysely'
 
-/** Expects every integer as bigint: SQLite's worker and PostgreSQL's type parsers deliver them so. */
+/** Expects every integer as a bigint, as SQLite's worker and PostgreSQL's type parsers deliver them. */
 export class IntegerPlugin implements KyselyPlugin {
   transformQuery(args: PluginTransformQueryArgs): RootOperationNode {
     return args.node

@@ -1,5 +1,5 @@
-// Making and changing keys: each change is one transaction that locks the account first, as the ledger does, counts up
-// what admission compares, and ends with the revision that running servers watch.
+// Creates and changes keys: each change is one transaction that locks the account first, as the ledger does, raises the
+// version that admission compares, and ends with the revision that running servers watch.
 import { sql, type Selectable } from 'kysely'
 
 import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../core/alert-rules.ts'
@@ -147,7 +147,7 @@ export async function revokeKey(store: Store, idOrName: string, reason: string):
   })
 }
 
-/** Gives the key a new secret; the one before opens it for `overlapMs` more, and any older one no longer. */
+/** Gives the key a new secret; the previous one works for `overlapMs` more, and any older one no longer. */
 export async function rotateKey(
   store: Store,
   idOrName: string,
@@ -172,7 +172,7 @@ export async function rotateKey(
   return { key, secret }
 }
 
-/** Stops the secret from before the last rotation now, however long its overlap was to be. */
+/** Stops the previous secret now, however much of its overlap is left. */
 export async function endOverlap(store: Store, idOrName: string): Promise<Key> {
   return changeKey(store, { key: idOrName, action: 'key.end_overlap' }, async (tx, { id }) => {
     const now = store.clock.now()
@@ -272,7 +272,7 @@ function otherKeyColumns({ permissions, expiryReminders, ...settings }: Some<Key
   }
 }
 
-/** What the frame has, said in the statement that needs it. */
+/** The frame's value, read by the statement that needs it. */
 function ofFrame<Column extends 'timezone' | 'week_start'>(
   column: Column,
   otherwise: AccountsTable[Column],
@@ -281,7 +281,7 @@ function ofFrame<Column extends 'timezone' | 'week_start'>(
     (SELECT ${sql.ref(column)} FROM accounts WHERE id = ${FRAME_ID}), ${otherwise})`
 }
 
-/** The index decides, not a look beforehand: two may take the same name at the same moment. */
+/** The index decides, not a look beforehand: two callers may take the same name at the same moment. */
 async function refusingDuplicates<Result>(
   name: string | undefined,
   written: Promise<Result>,
@@ -296,7 +296,7 @@ async function refusingDuplicates<Result>(
   }
 }
 
-/** The index keys_live_name refused: 2067 is SQLite's code for any unique index, of which there is no other. */
+/** Whether keys_live_name refused: 2067 is SQLite's code for any unique index, and a key's change can hit no other. */
 function isDuplicateName(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('errcode' in error) return error.errcode === 2067

@@ -1,5 +1,5 @@
-// How many keys there are of each kind, for the figures above the list. Reads every account once, so whoever shows them
-// often remembers them for a moment.
+// How many keys there are of each kind, for the figures above the list. Reads every account once, so callers that show
+// them often keep them for a moment.
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 
 import type { Nanodollars } from '../core/money.ts'
@@ -9,7 +9,7 @@ import type { KeyStatus } from './keys.ts'
 import type { Store } from './open.ts'
 import { FRAME_ID, type AccountStatus } from './tables.ts'
 
-/** Of all keys by status, and of those not revoked by what somebody should look at. */
+/** All keys by status, and those not revoked by what needs attention. */
 export type KeyCounts = Readonly<Record<'all' | KeyStatus | KeyConcern, number>>
 
 export type KeyTotals = {
@@ -41,7 +41,7 @@ export async function countKeys(store: Store): Promise<KeyTotals> {
   }
 }
 
-/** Of all keys; quick enough to be asked for every few seconds. */
+/** Counts all keys; fast enough to be called every few seconds. */
 export async function countKeysByStatus(
   store: Store,
 ): Promise<Readonly<Record<KeyStatus, number>>> {
@@ -68,7 +68,7 @@ type Kind = {
 
 const NONE: Kind = { keys: 0, with_expiry: 0, expired: 0, expiring: 0 }
 
-/** From an index alone: nothing here changes with a request. */
+/** Reads an index alone, with columns that no request changes. */
 async function countByStatus(store: Store, now: number): Promise<Kinds> {
   const { rows } = await sql<Kind & { readonly status: AccountStatus }>`
     SELECT status, count(*) AS keys, count(expires_at) AS with_expiry,

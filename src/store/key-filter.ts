@@ -1,5 +1,5 @@
-// Which keys a filter means, as conditions on the tables that can tell. Where two tables can, both forms are given, so
-// that a query reads as few tables as possible.
+// Turns a filter of keys into conditions on tables. A condition has a form for each table that can decide it, so that a
+// query reads as few tables as possible.
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 
 import { DAY_MS } from '../core/durations.ts'
@@ -9,11 +9,11 @@ import { fold } from './fold.ts'
 import type { KeyStatus } from './keys.ts'
 import { FRAME_ID } from './tables.ts'
 
-/** A key that was not used for so long may be forgotten. */
+/** A key that was not used for this long may have been forgotten. */
 const UNUSED_MS = 90 * DAY_MS
 const USED_LATELY_MS = 30 * DAY_MS
 export const EXPIRES_SOON_MS = 7 * DAY_MS
-/** The part of a budget from which on it is worth a look. */
+/** The part of a budget at which a key needs attention. */
 export const HIGH_PERCENT = 80
 
 export type KeyConcern =
@@ -25,7 +25,7 @@ export type KeyConcern =
 
 export type KeyFilter = {
   readonly search?: string | undefined
-  /** How a secret would be shown that the search may mean. */
+  /** The masked forms of a secret that the search text may be. */
   readonly masks?: readonly string[] | undefined
   /** `current` = all but revoked ones. */
   readonly status?: 'current' | KeyStatus | undefined
@@ -40,7 +40,7 @@ export type KeyFilter = {
   readonly ids?: readonly string[] | undefined
 }
 
-/** The tables that know something of a key. */
+/** The tables that hold something about a key. */
 export type Source = 'keys' | 'accounts' | 'key_models'
 
 const KEY_ID: Readonly<Record<Source, RawBuilder<string>>> = {
@@ -50,7 +50,7 @@ const KEY_ID: Readonly<Record<Source, RawBuilder<string>>> = {
 }
 
 type Test = RawBuilder<SqlBool>
-/** What must be true, in the words of each table that can tell. */
+/** What must be true, as a test on each table that can decide it. */
 export type Condition = Readonly<Partial<Record<Source, Test>>>
 
 export function conditionsOf(filter: KeyFilter, now: number): readonly Condition[] {
@@ -63,7 +63,7 @@ export function conditionsOf(filter: KeyFilter, now: number): readonly Condition
   if (owner !== undefined) conditions.push({ keys: sql`keys.owner = ${owner}` })
   if (environment !== undefined) conditions.push({ keys: sql`keys.environment = ${environment}` })
   if (mode !== undefined) conditions.push({ keys: sql`keys.mode = ${mode}` })
-  // Tags are a JSON list of texts, so a whole text stands between quotes.
+  // Tags are a JSON list of texts: the quotes make sure that a whole tag matches.
   if (tag !== undefined) {
     conditions.push({ keys: contains(sql`keys.folded_tags`, JSON.stringify(tag)) })
   }
@@ -73,13 +73,13 @@ export function conditionsOf(filter: KeyFilter, now: number): readonly Condition
   return conditions
 }
 
-/** Where rows are read that fulfil all conditions: in `sources`, and in others only where they alone can tell. */
+/** Reads rows that meet all conditions from `sources`, and from other tables only where no source can decide. */
 export function rowsOf(
   conditions: readonly Condition[],
   sources: readonly Source[],
 ): { readonly id: RawBuilder<string>; readonly from: RawBuilder<unknown> } {
   const read = new Set(sources)
-  // Those that only one table can tell come first: it may be able to tell the others, too.
+  // Conditions that only one table can decide come first: that table may decide others, too.
   const byTellers = conditions.map(tellersOf).toSorted((a, b) => a.length - b.length)
   for (const tellers of byTellers) {
     const [teller] = tellers
@@ -92,7 +92,7 @@ export function rowsOf(
     const teller = tellersOf(condition).find((source) => read.has(source))
     if (teller !== undefined) tests.push(sql`(${condition[teller]})`)
   }
-  // Written so, SQLite reads the tables in this order: in the order of an index it can stop after a page.
+  // CROSS JOIN makes SQLite read the tables in this order: in the order of an index it can stop after a page.
   const tables = sql.join(
     [first, ...others].map((source) => sql.table(source)),
     sql` CROSS JOIN `,
@@ -107,10 +107,10 @@ function tellersOf(condition: Condition): readonly Source[] {
   return SOURCES.filter((source) => condition[source] !== undefined)
 }
 
-/** In the name, the owner, the id, or as a secret is shown. */
+/** Searches the name, the owner, the id and the masked secrets. */
 function isFound(search: string, masks: readonly string[]): Condition {
   const text = search.trim()
-  // No name looks like one.
+  // No name looks like an id.
   if (KEY_ID_SHAPE.test(text)) return byId((id) => sql`${id} = ${text}`)
   const found = [contains(sql`keys.folded_text`, text)]
   if (masks.length > 0) {
@@ -173,7 +173,7 @@ function wasUsed(lastUse: NonNullable<KeyFilter['used']>, now: number): Test {
     : sql`keys.last_used_at IS NULL OR keys.last_used_at <= ${since}`
 }
 
-/** Nothing yet, where the period is over: the next request opens a new one. */
+/** Zero where the period is over: the next request opens a new one. */
 function ofPeriod(now: number, amount: RawBuilder<bigint>): RawBuilder<bigint> {
   return sql`(CASE WHEN accounts.period_ends_at <= ${now} THEN 0 ELSE ${amount} END)`
 }
@@ -190,14 +190,14 @@ export const expiresSoon = (now: number): Test =>
 export const isHigh = (now: number): Test =>
   sql`accounts.limit_nanodollars IS NOT NULL AND ${spentAndHeldAt(now)} >= ${highOf(limitAt(now))}`
 
-/** Rounded up. By whole hundreds and the rest: with many top-ups a limit may be too large to be multiplied. */
+/** Rounded up. Hundreds and remainder separately: with many top-ups a limit may be too large to be multiplied. */
 function highOf(amount: RawBuilder<bigint>): RawBuilder<bigint> {
   // Not as a parameter: SQLite would take it for a float.
   const percent = sql.lit(HIGH_PERCENT)
   return sql`(${amount} / 100 * ${percent} + (${amount} % 100 * ${percent} + 99) / 100)`
 }
 
-/** Of those never used, since they were made. */
+/** For a key that was never used, the time counts from its creation. */
 export const isUnused = (now: number): Test =>
   sql`keys.last_used_at <= ${now - UNUSED_MS}
     OR (keys.last_used_at IS NULL AND keys.created_at <= ${now - UNUSED_MS})`

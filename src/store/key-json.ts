@@ -1,4 +1,4 @@
-// The JSON forms of a key and of the frame, for the command line, the admin API, /v1/key and the record alike.
+// The JSON forms of a key and of the frame, for the command line, the admin API, /v1/key and the audit record.
 import { iso, usd } from '../core/value-json.ts'
 import type { Frame } from './frame.ts'
 import type { Key } from './keys.ts'
@@ -35,7 +35,7 @@ export function keyJson(key: Key) {
   }
 }
 
-/** What people set, as the record keeps it. */
+/** The settings, as the audit record keeps them. */
 export function keySettingsJson(key: Key): Readonly<Record<string, unknown>> {
   const json = keyJson(key)
   return {

@@ -47,7 +47,7 @@ export async function addModels(tx: Tx, keyId: string, models: readonly string[]
   if (rows.length > 0) await tx.insertInto('key_models').values(rows).execute()
 }
 
-/** The uses of a secret are noted only while there are two; otherwise the newest one's are those of the key. */
+/** The use of secrets is recorded only while there are two; otherwise the last use of the key is the newest one's. */
 export async function newestUsedAt(
   tx: Tx,
   { id, lastUsedAt }: Pick<Key, 'id' | 'lastUsedAt'>,

@@ -1,5 +1,5 @@
-// The list of keys as people look through it: filtered and sorted by the database, a page at a time, however many there
-// are. Nothing here reads what was used.
+// Searches the list of keys: filtered and sorted by the database, a page at a time, however many there are. Reads no
+// usage.
 import { sql, type RawBuilder } from 'kysely'
 
 import {
@@ -35,7 +35,7 @@ export type KeySearch = Slice & {
   readonly filter: KeyFilter
   readonly sort: KeySort
   readonly order: 'asc' | 'desc'
-  /** How many match, where it is known: then the last pages can be read from the end. */
+  /** How many keys match, if known: then the last pages can be read from the end. */
   readonly total?: number | undefined
 }
 
@@ -49,7 +49,7 @@ export async function searchKeys(store: Store, search: KeySearch): Promise<reado
     const ids = await pageOf(store, { ...search, ...fromEnd, conditions, sort })
     return fromEnd === undefined ? ids : ids.toReversed()
   }
-  // What has no such value is of no interest in either order. Asked for apart, an index can give both parts.
+  // Keys without such a value come last in either order. Queried separately, both parts can come from an index.
   const there = [...conditions, { [sort.source]: sql`(${sort.by}) IS NOT NULL` }]
   const found = await pageOf(store, { ...search, conditions: there, sort })
   if (found.length === search.limit) return found
@@ -75,10 +75,10 @@ function readFromEnd({ order, limit, offset, total }: KeySearch) {
   return { order: opposite, limit: Math.min(limit, end), offset: Math.max(0, end - limit) }
 }
 
-/** So many can be sorted by anything at once. */
+/** Up to this many keys can be sorted by anything. */
 export const FEW_MAX = 1_000
 
-/** The ids of those that match, in no order, when there are few; undefined = there are more. */
+/** The ids of the keys that match, in no order; undefined = there are more than FEW_MAX. */
 export async function fewMatching(
   store: Store,
   filter: KeyFilter,
@@ -89,7 +89,7 @@ export async function fewMatching(
   return rows.length > FEW_MAX ? undefined : rows.map((row) => row.id)
 }
 
-/** All that match, in the order of their making. */
+/** The ids of all keys that match, in order of creation. */
 export async function matchingIds(store: Store, filter: KeyFilter): Promise<readonly string[]> {
   const { id, from } = unordered(store, filter)
   return manyIds(store, sql`SELECT ${id} AS id ${from} ORDER BY ${id}`)
@@ -99,7 +99,7 @@ export async function countMatching(store: Store, filter: KeyFilter): Promise<nu
   return countRows(store, unordered(store, filter).from)
 }
 
-/** The ids that a query gives, as one text: as rows, a hundred thousand take longer to hand over than to find. */
+/** Reads the ids of a query as one text: as rows, a hundred thousand take longer to transfer than to find. */
 export async function manyIds(
   store: Store,
   query: RawBuilder<unknown>,
@@ -111,7 +111,7 @@ export async function manyIds(
   return ids === '' ? [] : ids.split(' ')
 }
 
-/** Where there is no order to keep, the allowlists lead: they know the keys of a model. */
+/** With no order to keep, a search by model reads the allowlists first: an index finds the keys of a model there. */
 function unordered(store: Store, filter: KeyFilter) {
   const conditions = conditionsOf(filter, store.clock.now())
   return rowsOf(conditions, filter.model === undefined ? [] : ['key_models'])
@@ -141,7 +141,7 @@ type Page = Slice & {
 async function pageOf(store: Store, page: Page): Promise<readonly string[]> {
   const { id, from } = rowsOf(page.conditions, [page.sort.source])
   const order = page.order === 'asc' ? sql`ASC` : sql`DESC`
-  // Equal ones in the same direction: so an index can be read from either end.
+  // Ties are sorted in the same direction, so that an index can be read from either end.
   const first = page.sort.by === undefined ? sql`` : sql`${page.sort.by} ${order}, `
   const { rows } = await sql<{ readonly id: string }>`
     SELECT ${id} AS id ${from}

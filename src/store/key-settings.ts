@@ -1,5 +1,5 @@
-// What a caller may say about a key or the frame, checked and cleaned at this border: whatever passes can be stored by
-// both databases and shown on one line. Every refusal names the field and says what is allowed.
+// Checks and cleans the settings of a key or the frame as callers give them: whatever passes can be stored by both
+// databases and shown on one line. Every refusal names the field and says what is allowed.
 import {
   REMINDER_DAYS_MAX,
   REMINDERS_MAX,
@@ -29,7 +29,7 @@ export type KeySettings = PeriodRule & {
   readonly tags: readonly string[]
   readonly models: readonly string[]
   readonly permissions: readonly Endpoint[]
-  /** Null: no limit of its own. */
+  /** Null: only the frame limits it. */
   readonly limitNanodollars: Nanodollars | null
   readonly rpm: number | null
   readonly tpm: number | null
@@ -38,7 +38,7 @@ export type KeySettings = PeriodRule & {
   readonly expiresAt: number | null
   /** Percent of its budget at which alerts are given. */
   readonly alertThresholds: readonly number[]
-  /** Days before it expires on which somebody is told. */
+  /** How many days before it expires reminders are given. */
   readonly expiryReminders: readonly number[]
 }
 
@@ -84,7 +84,7 @@ export function checkThresholds(thresholds: readonly number[]): readonly number[
   return counts('alert_thresholds', thresholds, { most: THRESHOLD_MAX, lengthMax: THRESHOLDS_MAX })
 }
 
-/** The longest time before comes first, as they will be given. */
+/** The most days first: the order in which they fall due. */
 function checkReminders(days: readonly number[]): readonly number[] {
   const limits = { most: REMINDER_DAYS_MAX, lengthMax: REMINDERS_MAX }
   return counts('expiry_reminders', days, limits).toReversed()
@@ -179,12 +179,12 @@ function atMost(field: string, text: string, lengthMax: number): string {
   throw invalid(field, sentence('too_long', { field, most: lengthMax }))
 }
 
-/** What people name things: one line, and what looks the same is the same. */
+/** A name that people give: one line, and names that look the same are the same. */
 function label(text: string): string {
   return line(visible(text))
 }
 
-/** Nothing that hides, or that turns the order of what stands around it. */
+/** Removes characters that are invisible or reorder the text around them. */
 function visible(text: string): string {
   return text
     .normalize('NFC')

@@ -1,4 +1,4 @@
-// Keys as they are read: one by id, name or secret, or all. key-changes.ts makes and changes them.
+// Reads keys: one by id, name or secret, or many. key-changes.ts creates and changes them.
 import { sql, type Selectable } from 'kysely'
 
 import type { Endpoint } from '../core/endpoints.ts'
@@ -27,13 +27,13 @@ export type Key = AccountView &
     readonly revokedReason: string | null
     /** Goes up with every change of the key; the ledger refuses a hold that was checked against an older one. */
     readonly allowVersion: number
-    /** Counts all changes of the key: whoever changes it may say which one they have seen. */
+    /** Counts all changes of the key: a caller that changes it may name the version it has seen. */
     readonly version: number
   }
 
 export type KeyOfSecret = {
   readonly key: Key
-  /** Until when the secret it was found by opens it; null = until the next rotation. */
+  /** How long the secret it was found by is valid; null = until the next rotation. */
   readonly secretValidUntil: number | null
   /** Whether two secrets open it now. */
   readonly isRotating: boolean
@@ -54,7 +54,7 @@ export async function findKey(store: Store, idOrName: string): Promise<Key> {
   throw new StoreError('unknown_key', sentence('no_key_named', { key: idOrName }))
 }
 
-/** Undefined for a secret nobody was given, or whose overlap has ended. A revoked key is found, and says so. */
+/** Undefined for an unknown secret, or one whose overlap has ended. A revoked key is found, and its status says so. */
 export async function findKeyBySecretHash(
   store: Store,
   hash: string,
@@ -85,7 +85,7 @@ export async function revokedAmong(
   store: Store,
   keyIds: readonly string[],
 ): Promise<readonly string[]> {
-  // PostgreSQL knows no empty list.
+  // PostgreSQL does not accept an empty list.
   if (keyIds.length === 0) return []
   const rows = await store.db
     .selectFrom('accounts')
@@ -96,7 +96,7 @@ export async function revokedAmong(
   return rows.map(({ id }) => id)
 }
 
-/** In the order of their making, revoked ones too; a page at a time when asked so. */
+/** In order of creation, including revoked ones; all of them, or one page. */
 export async function listKeys(
   store: Store,
   page: { readonly after?: string; readonly limit?: number } = {},
@@ -147,7 +147,7 @@ export async function keyNames(
   return names
 }
 
-/** How many keys, not revoked, may call each model: all less the revoked, since an index counts all, and few are revoked. */
+/** How many keys may call each model: all minus the revoked, because an index counts all, and few are revoked. */
 export async function keysPerModel(store: Store): Promise<ReadonlyMap<string, number>> {
   const all = await store.db
     .selectFrom('key_models')
@@ -176,7 +176,7 @@ function selectKeys(store: Store) {
     .select('alert_rules.thresholds')
 }
 
-/** In one statement: the list is the one of the version beside it, and whoever waits, waits once. */
+/** In one statement, so that the allowlist matches the version read with it, and a caller waits only once. */
 function selectWithModels(store: Store) {
   const list =
     store.kind === 'sqlite'
@@ -231,7 +231,7 @@ function readKey(store: Store, row: KeyRow, models: readonly string[]): Key {
   }
 }
 
-/** Revoked is final, and a date that has passed says more than a pause. */
+/** Revoked is final, and expired takes precedence over paused. */
 function statusOf(row: KeyRow, now: number): KeyStatus {
   if (row.status === 'revoked') return 'revoked'
   return row.expires_at !== null && row.expires_at <= now ? 'expired' : row.status

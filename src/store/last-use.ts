@@ -1,11 +1,11 @@
-// Notes when keys and secrets were last used. Comes in batches from the serving process, and is no change that anyone
-// watches.
+// Records when keys and secrets were last used. The serving process writes this in batches, and it does not count as a
+// change that servers watch for.
 import { sql } from 'kysely'
 
 import { pieces } from '../core/pieces.ts'
 import type { Store } from './open.ts'
 
-/** Moments by the ids of keys, and by the hashes of secrets. */
+/** Times of use, by the ids of keys and by the hashes of secrets. */
 export type Used = {
   readonly keys: ReadonlyMap<string, number>
   readonly secrets: ReadonlyMap<string, number>

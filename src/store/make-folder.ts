@@ -1,5 +1,5 @@
-// Makes a folder and those above it. Node's own recursive mkdir never returns where a file system answers "no such
-// folder" below a folder that is there, as /proc does.
+// Makes a folder and its parents. Node's recursive mkdir never returns where a file system answers "no such folder"
+// below a folder that exists, as /proc does.
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 

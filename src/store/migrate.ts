@@ -30,10 +30,10 @@ export async function migrate(
 export type SchemaState =
   | { readonly state: 'current' }
   | { readonly state: 'none' }
-  /** As in 1.7; `newest` is what this release needs. */
+  /** Versions such as 1.7; `newest` is what this release needs. */
   | { readonly state: 'older'; readonly version: string; readonly newest: string }
 
-/** What is left to do; refuses a schema that it does not know. */
+/** Whether there is anything left to do; refuses a schema that this release does not know. */
 export async function schemaState(db: Queries, kind: DatabaseKind): Promise<SchemaState> {
   const version = await schemaVersion(db, kind)
   const newest = pending(version, MIGRATIONS).at(-1)
@@ -48,7 +48,7 @@ async function waitForOthers(tx: Tx): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx)
 }
 
-/** What is left to do. A later minor version of the same major only added, so this release runs on it as it is. */
+/** The steps left to do. A later minor version of the same major only added, so this release runs on it as it is. */
 function pending(
   version: Version | undefined,
   migrations: readonly Migration[],
@@ -77,7 +77,7 @@ async function schemaVersion(db: Queries, kind: DatabaseKind): Promise<Version |
   const metaTable =
     kind === 'sqlite'
       ? sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'meta'`
-      : // Not to_regclass: it may still remember that there was none, although another node has just made it.
+      : // Not to_regclass: its cache may still say that there is none, although another node has just made it.
         sql`SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'meta'`
   if ((await metaTable.execute(db)).rows.length === 0) return undefined
   const row = await db
@@ -122,7 +122,7 @@ async function run(tx: Tx, kind: DatabaseKind, statement: Statement): Promise<vo
   else if (statement.only === kind) await sql.raw(statement.sql).execute(tx)
 }
 
-/** PostgreSQL compares text by the rules of a language unless told otherwise; SQLite, and we, by its bytes. */
+/** PostgreSQL compares text by the rules of a language by default; SQLite and this code compare bytes. */
 function inWordsOf(kind: DatabaseKind, statement: string): string {
   if (kind === 'sqlite') return statement
   return statement

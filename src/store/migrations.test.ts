@@ -7,7 +7,7 @@ import { MIGRATIONS } from './migrations.ts'
 const ADDS = [
   /^CREATE TABLE /,
   /^CREATE (UNIQUE )?INDEX /,
-  // A column that the previous release does not name must fill itself.
+  // A column that the previous release does not know must fill itself.
   /^ALTER TABLE \w+ ADD COLUMN \w+ \w+$/,
   /^ALTER TABLE \w+ ADD COLUMN .* DEFAULT /,
   /^ALTER TABLE \w+ SET \(/,

@@ -15,7 +15,7 @@ export type Migration = {
 
 export type DatabaseKind = 'sqlite' | 'postgres'
 
-/** Written once, in SQLite's types; migrate.ts says them in PostgreSQL's. A function fills what SQL cannot. */
+/** Written once, in SQLite's types; migrate.ts translates them to PostgreSQL's. A function fills what SQL cannot. */
 export type Statement =
   | string
   | { readonly only: DatabaseKind; readonly sql: string }
@@ -182,7 +182,7 @@ export const MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID`,
       { only: 'postgres', sql: 'ALTER TABLE rollups SET (fillfactor = 70)' },
       'CREATE TABLE prices (version TEXT PRIMARY KEY, figures TEXT NOT NULL) STRICT',
-      // What retention took out of usage, so that what is left still adds up.
+      // Sums of the usage rows that retention deleted, so that the books still add up.
       `CREATE TABLE purged_usage (
         account_id TEXT NOT NULL,
         period_seq INTEGER NOT NULL,
@@ -237,7 +237,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'ALTER TABLE audit ADD COLUMN sentence TEXT',
       'ALTER TABLE audit ADD COLUMN gathered TEXT',
       'ALTER TABLE audit ADD COLUMN count INTEGER NOT NULL DEFAULT 1',
-      // NULL is equal to nothing: changes are never gathered.
+      // NULL equals nothing, so changes never share a row.
       'CREATE UNIQUE INDEX audit_gathered ON audit (gathered)',
     ],
   },
@@ -263,7 +263,7 @@ export const MIGRATIONS: readonly Migration[] = [
       'ALTER TABLE alerts ADD COLUMN lapsed_at INTEGER',
       'DROP INDEX alerts_once',
       'CREATE UNIQUE INDEX alerts_once ON alerts (account_id, period_seq, threshold) WHERE lapsed_at IS NULL',
-      // For the last ones of an account, whatever became of them.
+      // For the last alerts of an account, lapsed or not.
       'CREATE INDEX alerts_account ON alerts (account_id, at)',
     ],
   },

@@ -1,4 +1,4 @@
-// Why a database could not be opened, in one line for the person who has to mend it. Passwords stay out of it.
+// Why a database could not be opened, in one line for the person who has to fix it. Passwords stay out of it.
 import { messageOf } from '../core/message-of.ts'
 import { StoreError } from './errors.ts'
 import { isOutage } from './outage.ts'
@@ -80,14 +80,14 @@ export function postgresError(url: string, error: unknown): unknown {
     default:
       break
   }
-  // PgBouncer and its kin use one code for all they have to say.
+  // PgBouncer and its kin use one code for all their errors.
   if (said.includes('startup parameter')) return pooled()
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) {
-    // Everything else a server says about our own statements is a fault of ours, and keeps its details.
+    // Any other error about our own statements is a fault of ours, and keeps its details.
     if (!isOutage(error)) return error
     return refuse('unreachable', `PostgreSQL at ${host} cannot serve now: ${said}`)
   }
-  // Of several addresses that were tried, only the code says anything.
+  // Where several addresses were tried, the error has only a code.
   const reason = said === '' ? String(code) : said
   return refuse(
     'unreachable',
@@ -95,7 +95,7 @@ export function postgresError(url: string, error: unknown): unknown {
   )
 }
 
-/** For whoever is not to make a new one only because the address is wrong. */
+/** For callers that must not create a database just because the address is wrong. */
 export function noDatabase(place: string): StoreError {
   const message = `there is no database at ${place}: name another with --config, TOLLGATE_DATABASE or \`database\` in tollgate.yaml, or make this one with \`tollgate serve\` or \`tollgate keys create\``
   return new StoreError('no_database', message)
@@ -109,14 +109,14 @@ export function olderSchema(
   return new StoreError('older_schema', message)
 }
 
-/** Its connections are not ours alone: what we set on one would be lost, or be somebody else's. */
+/** A pooler shares its connections: settings made on one would be lost, or apply to somebody else. */
 export function pooled(): StoreError {
   const message =
     'the database is behind a pooler, such as PgBouncer, that drops the settings of a connection: name the server itself'
   return new StoreError('unreachable', message)
 }
 
-/** A client that named its user in such letters would have an answer whose cost cannot be written down. */
+/** If a client named its user in such letters, the cost of its answer could not be recorded. */
 export function lettersMissing(encoding: string): StoreError {
   const message = `the database has the encoding ${encoding}, which lacks letters that people use: create it with TEMPLATE template0 ENCODING 'UTF8'`
   return new StoreError('unreachable', message)

@@ -43,7 +43,7 @@ export type SqliteStore = Common & {
 
 export type PostgresStore = Common & {
   readonly kind: 'postgres'
-  /** For what Kysely cannot say: a connection of one's own with its own settings, LISTEN. */
+  /** For what Kysely cannot do: a separate connection with its own settings, LISTEN. */
   readonly pool: Pool
 }
 
@@ -51,22 +51,22 @@ export type Store = SqliteStore | PostgresStore
 
 export type StoreOptions = {
   readonly clock: Clock
-  /** In whose name changes are recorded; nobody's unless said otherwise. */
+  /** In whose name changes are recorded; `tollgate` by default. */
   readonly author?: Author
-  /** `create` unless said otherwise. */
+  /** `create` by default. */
   readonly purpose?: Purpose
   /** Modules whose `handlers` the SQLite thread loads (WorkerHandlers); PostgreSQL has no such thread. */
   readonly workerModules?: readonly URL[]
   /**
-   * The SQLite thread has ended, or its file is not the database any more: this process will not reach its database again.
-   * PostgreSQL is connected to anew.
+   * Called when the SQLite thread has ended, or its file is no longer the database: this process will not reach its
+   * database again. Connections to PostgreSQL are opened anew instead.
    */
   readonly onLost?: (why: Error) => void
 }
 
 /**
- * What a database is opened for: to make it where there is none, to change what is there, or to look. Whoever looks leaves
- * the schema as it is: a server of an earlier release may be at work on it.
+ * What a database is opened for: to create it where there is none, to change an existing one, or to look. To look
+ * leaves the schema as it is: a server of an earlier release may be running on it.
  */
 export type Purpose = 'create' | 'change' | 'look'
 
@@ -91,8 +91,8 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
   if (purpose !== 'create' && !existsSync(file)) throw noDatabase(file)
   try {
     makeFolder(dirname(file))
-    // SQLite would let everyone read a new file; its log gets the mode of the database. Only a new one: to close a file
-    // gives up all locks that this process has on it, also those of a store that has it open.
+    // SQLite would let everyone read a new file; its log gets the mode of the database. Only a new one: closing a file
+    // gives up all locks that this process has on it, including those of a store that has it open.
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
     const modules = (options.workerModules ?? []).map((url) => url.href)
     const onLost = options.onLost ?? (() => {})
@@ -119,17 +119,17 @@ async function openSqlite(path: string, options: StoreOptions): Promise<SqliteSt
   }
 }
 
-/** How long a change may stand still. */
+/** How long a transaction may be idle. */
 const CHANGE_PAUSE_MAX = '2s'
 
 const SETTINGS = [
-  // A server may be set up to answer before a commit is on disk; the books may not.
+  // A server may be configured to answer before a commit is on disk, which the books do not allow.
   'synchronous_commit=on',
-  // Whoever has waited for a lock must see what the one before it did.
+  // A statement that has waited for a lock must see what its last holder wrote.
   'default_transaction_isolation=read\\ committed',
-  // How long a lock may be waited for depends on who waits: each statement has its own time.
+  // How long to wait for a lock depends on the statement: each has its own timeout.
   'lock_timeout=0',
-  // Whoever stops in the middle of a change has locks that requests wait for.
+  // Requests wait for the locks of a process that stops in the middle of a change.
   `idle_in_transaction_session_timeout=${CHANGE_PAUSE_MAX}`,
 ]
 
@@ -140,12 +140,12 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
     max: 10,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 30_000,
-    // The server ends a slow statement itself; this is for one that has fallen silent.
+    // The server ends a slow statement itself; this is for a server that has fallen silent.
     query_timeout: 35_000,
     keepAlive: true,
-    // What needs no answer in between is sent together.
+    // Statements that need no answer in between are sent together.
     pipeline: true,
-    // Idle connections do not keep the process alive, as the SQLite thread does not.
+    // Like the SQLite thread, idle connections do not keep the process alive.
     allowExitOnIdle: true,
     types: { getTypeParser },
   })
@@ -166,14 +166,14 @@ async function openPostgres(url: string, options: StoreOptions): Promise<Postgre
 
 function connectPool(config: PoolConfig): { readonly pool: Pool; readonly db: Kysely<Tables> } {
   const pool = new Pool(config)
-  // A connection that breaks while nobody queries would otherwise end the process; the next query reports it anyway.
+  // A connection that breaks while idle would otherwise end the process; the next query reports it anyway.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const dialect = new PostgresDialect({ pool })
   return { pool, db: new Kysely<Tables>({ dialect, plugins: [new IntegerPlugin()] }) }
 }
 
-/** What the address itself sets comes before ours, which would otherwise be left out. */
+/** Puts the options of the URL before SETTINGS, which they would otherwise replace. */
 function withSettings(url: string): {
   readonly connectionString: string
   readonly options: string
@@ -196,7 +196,7 @@ async function ready<Opened extends Store>(
     if (schema.state === 'none' && purpose !== 'create') throw noDatabase(place)
     if (schema.state === 'older' && purpose === 'look') throw olderSchema(place, schema)
     if (schema.state !== 'current') await migrateStore(store)
-    // Changes no row, but a database that cannot be written is found out here and not at the first request.
+    // Changes no row, but fails here and not at the first request if the database cannot be written.
     await store.db.updateTable('meta').set({ value: '' }).where('name', '=', '').execute()
     return store
   } catch (error) {
@@ -207,7 +207,7 @@ async function ready<Opened extends Store>(
 
 async function migrateStore(store: Store): Promise<void> {
   if (store.kind === 'sqlite') return migrate(store.db, store.kind)
-  // Nobody can say how long a step over millions of rows is silent, or another node's migration is waited for.
+  // A step over millions of rows, or the wait for another node's migration, may be silent for any length of time.
   const { db } = connectPool({ ...store.pool.options, max: 1, query_timeout: undefined })
   try {
     await migrate(db, store.kind)
@@ -216,16 +216,16 @@ async function migrateStore(store: Store): Promise<void> {
   }
 }
 
-/** What SQL_ASCII is told it keeps byte by byte; all other encodings refuse letters that somebody may write. */
+/** SQL_ASCII stores any text byte by byte; all encodings but these two refuse letters that somebody may write. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII']
 
-/** Refuses a server that would not do what it is told, or only until somebody writes what it does not know. */
+/** Refuses a server that drops the settings, or whose encoding cannot store every text. */
 async function inspectServer(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ pause: string; encoding: string }>(
     "SELECT current_setting('idle_in_transaction_session_timeout') AS pause, current_setting('server_encoding') AS encoding",
   )
   const [{ pause, encoding } = { pause: '', encoding: '' }] = rows
-  // A pooler may be told to drop the settings that it does not know.
+  // A pooler may be configured to drop settings that it does not know.
   if (pause !== CHANGE_PAUSE_MAX) throw pooled()
   if (!ENCODINGS.includes(encoding)) throw lettersMissing(encoding)
 }

@@ -1,4 +1,4 @@
-// Which errors are the database's own, and which are about what it was asked.
+// Which errors are outages of the database, and which are about the request.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,15 +1,15 @@
-// Is it the database that failed, or what it was asked? The first ends by itself and is worth another try; the second
-// would fail again.
+// Did the database fail, or was the request to it wrong? An outage ends by itself and is worth another try; a wrong
+// request would fail again.
 import { StoreError } from './errors.ts'
 import { ThreadLost } from './sqlite-thread.ts'
 
 /** SQLite's primary result codes for data at fault, not the disk: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
 const SQLITE_DATA_ERRORS = new Set([18, 19, 20, 25])
-/** PostgreSQL's classes for a connection, resources, an operator who intervenes, and what it ended by itself. */
+/** PostgreSQL's classes for connections, rollbacks, resources, operator intervention, and expired transactions. */
 const POSTGRES_OUTAGE = /^(08|40|53|57|25P0[34])/
-/** The system's words for a server that is not there. */
+/** System error codes for a server that cannot be reached. */
 const UNREACHED = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)/
-/** What the PostgreSQL client says of itself, without a code. */
+/** Errors of the PostgreSQL client itself, which have no code. */
 const DISCONNECTED = /connection (terminated|error)|timeout exceeded|read timeout|timeout expired/i
 
 export function isOutage(thrown: unknown): thrown is Error {

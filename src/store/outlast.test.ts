@@ -7,7 +7,7 @@ import { ThreadLost } from './sqlite-thread.ts'
 
 const AWAY = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
-/** A database that answers after it has failed so often, and a clock on which every try takes a second. */
+/** A database that answers after this many failures, and a clock on which every try takes a second. */
 function database(failures: number, thrown: Error) {
   let tries = 0
   return {

@@ -6,11 +6,11 @@ import { StoreError } from './errors.ts'
 import { isOutage } from './outage.ts'
 import { ThreadLost } from './sqlite-thread.ts'
 
-/** What a new request waits for a database that cannot be reached. */
+/** How long a new request waits for a database that cannot be reached. */
 export const OUTAGE_MS_MAX = 5_000
 const PAUSE_MS = 100
 
-/** Reads again for as long as waiting may help; what is read must not change anything. */
+/** Retries a read for as long as waiting may help; `read` must not change anything. */
 export async function outlast<Value>(clock: Clock, read: () => Promise<Value>): Promise<Value> {
   const deadlineMs = clock.monotonicMs() + OUTAGE_MS_MAX
   for (;;) {
@@ -25,7 +25,7 @@ export async function outlast<Value>(clock: Clock, read: () => Promise<Value>): 
   }
 }
 
-/** A database that says nothing is as far away as one that is not there. */
+/** A database that does not answer in time counts as unreachable. */
 export async function answerWithin<Value>(
   timeoutMs: number,
   answer: Promise<Value>,

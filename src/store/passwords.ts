@@ -1,4 +1,4 @@
-// Where the hash of a person's password is kept: in the identity that better-auth looks up when somebody signs in.
+// Keeps the hash of a person's password in the identity that better-auth looks up at sign-in.
 import { newId } from '../core/ids.ts'
 import { normalEmail, PASSWORD_PROVIDER } from './people.ts'
 import { deleteOpenLinks } from './person-links.ts'
@@ -7,7 +7,7 @@ import type { Queries } from './tables.ts'
 
 export type Password = { readonly personId: string; readonly hash: string }
 
-/** Sets or replaces the hash. Links that were to do the same no longer work, nor sign-ins that wait for their code. */
+/** Sets or replaces the hash. Unused links of the person stop working, and so do sign-ins that wait for a code. */
 export async function setPassword(
   { clock }: Pick<Store, 'clock'>,
   db: Queries,
@@ -46,7 +46,7 @@ export async function findPassword(db: Queries, email: string): Promise<Password
   return row && { personId: row.id, hash: row.password ?? '' }
 }
 
-/** Whether it is this one still. Changes nothing, but as a write it waits for whoever is setting another. */
+/** Whether this is still the password. Changes nothing, but as a write it waits for a change in progress. */
 export async function isStillPassword(db: Queries, { personId, hash }: Password): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('person_accounts')

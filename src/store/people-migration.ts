@@ -1,5 +1,5 @@
-// The tables of people, as the migration that made them; migrations.ts says which. The first five have the columns that
-// better-auth expects of them: its own tool would make them outside of our versions, and not while several nodes start.
+// The migration that made the tables of people; migrations.ts has its version. The first five have the columns that
+// better-auth expects: its own tool would make them outside our versions, and not while several nodes start.
 import type { Statement } from './migrations.ts'
 
 export const PEOPLE_STATEMENTS: readonly Statement[] = [

@@ -1,6 +1,6 @@
 // The tables of people as the queries see them; people-migration.ts creates them.
 // The first five belong to better-auth (admin/people/): it writes their rows, and its times as ISO text, which sorts
-// like the moments it names. The others are ours: integer milliseconds since 1970, as everywhere.
+// by time. The others are ours: integer milliseconds since 1970, as everywhere.
 import type { Generated } from 'kysely'
 
 export type PeopleTables = {
@@ -20,7 +20,7 @@ export type PeopleTable = {
   id: string
   name: string
   email: string
-  /** 0: its owner chose it and nobody has vouched for it, so single sign-on finds nobody by it. */
+  /** 0: the person chose it and nobody has vouched for it, so single sign-on does not find the person by it. */
   email_verified: number
   image: string | null
   created_at: string
@@ -28,7 +28,7 @@ export type PeopleTable = {
   two_factor_enabled: number | null
   role_id: string
   blocked_at: number | null
-  /** NULL: invited, and never been here. */
+  /** NULL: invited, and never signed in. */
   joined_at: number | null
   last_seen_at: number | null
 }
@@ -82,7 +82,7 @@ type TwoFactorsTable = {
   locked_until: string | null
 }
 
-/** Roles of one's own; the built-in ones are in admin/contract/permissions.ts. */
+/** Custom roles; the built-in ones are in admin/contract/permissions.ts. */
 type RolesTable = {
   id: string
   name: string
@@ -94,36 +94,36 @@ type RolesTable = {
 
 export type LinkKind = 'setup' | 'invitation' | 'reset'
 
-/** One-time links, by the hash of what makes them work. */
+/** One-time links, by the hash of their token. */
 export type PersonLinksTable = {
   hash: string
   kind: LinkKind
-  /** NULL: the first administrator, who is nobody yet. */
+  /** NULL: the first administrator, who does not exist yet. */
   person_id: string | null
   created_at: number
   expires_at: number
   used_at: number | null
-  /** NULL: the operator of the machine, or a release that did not write down who. */
+  /** NULL: the operator of the machine, or a release that did not record who. */
   made_by: string | null
-  /** JSON array of text: what rights they made it with. */
+  /** JSON array of text: the rights that the link was made with. */
   permissions: string | null
 }
 
-/** Personal access tokens: for a person's own scripts, on the admin API alone. */
+/** Personal access tokens: for a person's own scripts, only on the admin API. */
 export type AccessTokensTable = {
   id: string
   person_id: string
   name: string
   hash: string
   masked: string
-  /** JSON array of text; NULL = whatever the person may. */
+  /** JSON array of text; NULL = all rights of the person. */
   permissions: string | null
   created_at: number
   expires_at: number
   last_used_at: number | null
 }
 
-/** How often something was tried in one window of time, over all nodes. */
+/** How often something was tried in one window of time, across all nodes. */
 type AttemptsTable = {
   subject: string
   window_starts_at: number

@@ -1,6 +1,6 @@
-// People as they are stored: reading them, and the single steps their changes are made of. What may be changed, and by
-// whom, is decided in admin/people/. People and roles are changed in turn (changes.ts): two managers who remove each other
-// at the same moment must not both succeed.
+// Stored people: reading them, and the single steps that changes consist of. admin/people/ decides what may be changed,
+// and by whom. Changes of people and roles take turns (changes.ts): two managers who remove each other at the same
+// moment must not both succeed.
 import type { Selectable } from 'kysely'
 
 import type { PeopleTable } from './people-tables.ts'
@@ -42,7 +42,7 @@ export async function hasPeople(db: Queries): Promise<boolean> {
   return (await db.selectFrom('people').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** How many can use a role of these now: neither blocked nor merely invited. */
+/** How many people can use one of these roles now: neither blocked nor merely invited. */
 export async function countActive(db: Queries, roleIds: readonly string[]): Promise<number> {
   if (roleIds.length === 0) return 0
   const { count } = await db
@@ -97,7 +97,7 @@ export async function deletePerson(db: Queries, id: string): Promise<void> {
   await db.deleteFrom('people').where('id', '=', id).execute()
 }
 
-/** From the first sign-in on a person counts as here. */
+/** A person counts as joined from the first sign-in on. */
 export async function markJoined(db: Queries, id: string, now: number): Promise<void> {
   await db
     .updateTable('people')
@@ -107,7 +107,7 @@ export async function markJoined(db: Queries, id: string, now: number): Promise<
     .execute()
 }
 
-/** Whoever has lost the second factor signs in without it, and may set it up again. */
+/** A person who has lost the second factor then signs in without it, and may set it up again. */
 export async function deleteTwoFactor(db: Queries, personId: string): Promise<void> {
   await db.deleteFrom('two_factors').where('user_id', '=', personId).execute()
   await db.updateTable('people').set({ two_factor_enabled: 0 }).where('id', '=', personId).execute()
@@ -132,7 +132,7 @@ function selectPeople(db: Queries) {
     )
 }
 
-/** What better-auth calls the identity that is a password. */
+/** better-auth's name for an identity that is a password. */
 export const PASSWORD_PROVIDER = 'credential'
 
 function toPerson(row: Selectable<PeopleTable> & { readonly passwords: number | null }): Person {

@@ -10,7 +10,7 @@ import type { LinkKind, PersonLinksTable } from './people-tables.ts'
 import type { Queries } from './tables.ts'
 
 const TOKEN_BYTES = 32
-/** How long it can still be told why a link no longer works. */
+/** How long people can still be told why a link no longer works. */
 const REMEMBERED_MS = 30 * DAY_MS
 
 export type LinkState = 'open' | 'used' | 'expired' | 'unknown'
@@ -25,11 +25,11 @@ export type Link = {
 
 export type LinkMaker = {
   readonly personId: string
-  /** The rights it was made with; a token may have fewer than its person. */
+  /** The rights that the link was made with; a token may have fewer than its person. */
   readonly permissions: readonly string[]
 }
 
-/** Makes a link and gives its token; earlier links of the same kind for the same person no longer work. */
+/** Makes a link and returns its token; earlier links of the same kind for the same person no longer work. */
 export async function makeLink(db: Queries, link: Link, now: number): Promise<string> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
   if (link.personId !== null) {
@@ -59,7 +59,7 @@ export async function makeLink(db: Queries, link: Link, now: number): Promise<st
   return token
 }
 
-/** Whatever was sent to this person and not used yet no longer works. */
+/** Links that were made for this person and not used yet no longer work. */
 export async function deleteOpenLinks(db: Queries, personId: string): Promise<void> {
   await db
     .deleteFrom('person_links')
@@ -68,7 +68,7 @@ export async function deleteOpenLinks(db: Queries, personId: string): Promise<vo
     .execute()
 }
 
-/** What has become of a link, without using it. */
+/** The state of a link, without using it. */
 export async function lookAtLink(
   db: Queries,
   token: string,
@@ -92,7 +92,7 @@ function toLink(row: Selectable<PersonLinksTable>): Link {
   return { kind, personId, expiresAt, maker: { personId: madeBy, permissions } }
 }
 
-/** True for the one who uses it; afterwards it is used. */
+/** True for the one caller that gets to use the link. */
 export async function useLink(db: Queries, token: string, now: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('person_links')

@@ -1,4 +1,4 @@
-// Where people are signed in, as better-auth keeps it; it makes the rows, anyone who manages people may end them.
+// The sessions of people who are signed in. better-auth makes the rows; anyone who manages people may end them.
 import type { Queries } from './tables.ts'
 
 export type PersonSession = {
@@ -9,7 +9,7 @@ export type PersonSession = {
   readonly expiresAt: number
 }
 
-/** The newest first; those that are over are left out. */
+/** Newest first, without expired ones. */
 export async function listPersonSessions(
   db: Queries,
   { personId, now }: { readonly personId: string; readonly now: number },
@@ -47,7 +47,7 @@ export type Ended = {
   readonly except?: string
 }
 
-/** Ends sessions of a person, and gives their number. */
+/** Ends sessions of a person, and returns how many. */
 export async function deleteSessions(
   db: Queries,
   { personId, only, except }: Ended,
@@ -58,7 +58,7 @@ export async function deleteSessions(
   return Number((await query.executeTakeFirst()).numDeletedRows)
 }
 
-/** Nobody asks for them any more, so nobody else would. */
+/** Nobody presents an expired session any more, so nothing else deletes it. */
 export async function deleteExpiredSessions(db: Queries, now: number): Promise<void> {
   await db
     .deleteFrom('person_sessions')

@@ -1,4 +1,4 @@
-// A database is named without what opens it, however its password is written.
+// A database is described without its password, however that is written.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -22,7 +22,7 @@ const PLACES: readonly (readonly [url: string, told: string])[] = [
   ['postgres://u:100%@h/db', 'postgres://u@h/db'],
   ['postgres://u:c2VjcmV0==@h/db', 'postgres://u@h/db'],
   ['postgres://u:p%40ss%2F%3F%23@h/db', 'postgres://u@h/db'],
-  // And elsewhere.
+  // Passwords elsewhere.
   ['postgresql://h/db?user=u&password=secret', 'postgres://u@h/db'],
   ['postgres://h/db?user=u&password=sec%40ret%26', 'postgres://u@h/db'],
   ['postgres://u:old@h/db?password=secret&port=6432', 'postgres://u@h:6432/db'],
@@ -36,7 +36,7 @@ for (const [url, told] of PLACES) {
   })
 }
 
-/** Each has a password that would be told as a host, a port, a user or a name, if it were taken for an address. */
+/** Taken for an address, each of these would show its password as a host, a port, a user or a name. */
 const NONE: readonly string[] = [
   'postgres://u:12/secret@h/db',
   'postgres://u:12?secret@h/db',

@@ -1,4 +1,4 @@
-// Where a database is, as people are told: by what finds it, and by nothing that opens it.
+// Describes to people where a database is, without what opens it.
 import { StoreError } from './errors.ts'
 
 /** The path of a file, or postgres://USER@HOST:PORT/NAME. */
@@ -35,9 +35,9 @@ function readPostgres(url: string): PostgresPlace | undefined {
   const address = URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'))
   if (address === null) return undefined
   const { pathname, search, hash, searchParams: given } = address
-  // A plain /, ? or # in a password ends the host too early: the @ that follows it shows it.
+  // A plain /, ? or # in a password ends the host too early: then an @ follows it.
   if (`${pathname}${search}${hash}`.includes('@')) return undefined
-  // What stands behind the ? wins, as it does for the driver.
+  // Parameters after the ? win, as they do in the driver.
   const port = given.get('port') || address.port
   const host = given.get('host') || plain(address.hostname || 'localhost')
   const place = {
@@ -45,11 +45,11 @@ function readPostgres(url: string): PostgresPlace | undefined {
     database: plain(pathname.slice(1)),
     user: given.get('user') || plain(address.username),
   }
-  // What is set anywhere but behind the ? may be a password.
+  // An = in one of these shows a misplaced setting, which may be a password.
   return Object.values(place).some((told) => told.includes('=')) ? undefined : place
 }
 
-/** The driver takes a % that begins nothing for itself. */
+/** Like the driver, keeps a % that begins no escape. */
 function plain(text: string): string {
   try {
     return decodeURIComponent(text)

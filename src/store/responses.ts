@@ -12,7 +12,7 @@ export type SealedResponse = {
 /** Where an answer is kept: under an id, and for the key that it belongs to. */
 export type ResponseName = Pick<SealedResponse, 'id' | 'keyId'>
 
-/** Keeps an answer and whatever belongs to it, at once, in place of what the key kept under the same id. */
+/** Stores an answer and whatever belongs to it at once, replacing what the key stored under the same ids. */
 export async function putResponses(
   store: Store,
   responses: readonly SealedResponse[],
@@ -66,7 +66,7 @@ export async function deleteResponse(store: Store, { id, keyId }: ResponseName):
   return numDeletedRows > 0n
 }
 
-/** Deletes what has expired, a bounded piece at a time so that nobody waits for it; true = there may be more. */
+/** Deletes expired answers, at most `limit` at a time so that nobody waits for it; true = there may be more. */
 export async function purgeResponses(store: Store, limit = 500): Promise<boolean> {
   const { numDeletedRows } = await store.db
     .deleteFrom('responses')

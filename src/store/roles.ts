@@ -1,4 +1,4 @@
-// Roles of one's own as they are stored; the built-in ones are a table in the code.
+// Stored custom roles; the built-in ones are a table in the code.
 import { newId } from '../core/ids.ts'
 import type { Store } from './open.ts'
 import type { Queries } from './tables.ts'
@@ -51,7 +51,7 @@ export async function deleteRole(db: Queries, id: string): Promise<void> {
   await db.deleteFrom('roles').where('id', '=', id).execute()
 }
 
-/** How many people have each role; a role that nobody has is not among them. */
+/** How many people have each role; roles that nobody has are left out. */
 export async function countByRole(db: Queries): Promise<ReadonlyMap<string, number>> {
   const rows = await db
     .selectFrom('people')

@@ -1,7 +1,7 @@
-// Room for a query that adds up by a hundred thousand keys: PostgreSQL gives each query 4 MB, and would write the sums to
-// disk and sort them there, which takes twice as long. It also expects 200 sums and not 100,000, and then has several
-// processes add up nearly all of them each, sort them and merge them, which takes longer than one process alone. SQLite
-// needs no more than it has.
+// Memory for a query that groups by a hundred thousand keys: PostgreSQL gives each query 4 MB, and would write the sums
+// to disk and sort them there, which takes twice as long. It also expects 200 groups and not 100,000, and then has
+// several processes each add up nearly all of them, sort them and merge them, which takes longer than one process
+// alone. SQLite needs no more than it has.
 import { sql, type QueryResult, type RawBuilder } from 'kysely'
 
 import type { Store } from './open.ts'

@@ -1,4 +1,4 @@
-// The frame of a new database, where a test has no wishes of its own.
+// The frame of a new database, for tests to which it does not matter.
 import type { FrameSettings } from './frame.ts'
 
 export const SAMPLE_FRAME: FrameSettings = {

@@ -1,4 +1,4 @@
-// What searches for keys read, as the migration that made it; migrations.ts says which.
+// The migration that made the columns that searches for keys read; migrations.ts has its version.
 import { sql } from 'kysely'
 
 import { searchedColumns } from './fold.ts'
@@ -29,7 +29,7 @@ async function foldKeys(tx: Tx): Promise<void> {
       const { folded_text, folded_tags } = searchedColumns({ ...key, tags: JSON.parse(tags) })
       return sql`(${key.id}, ${folded_text}, ${folded_tags})`
     })
-    // In one statement: a hundred thousand take seconds so, and minutes one by one.
+    // In one statement: a hundred thousand keys take seconds this way, and minutes one by one.
     await sql`
       WITH folded (id, text, tags) AS (VALUES ${sql.join(rows)})
       UPDATE keys SET folded_text = folded.text, folded_tags = folded.tags

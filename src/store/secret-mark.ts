@@ -1,5 +1,5 @@
-// Whether the secret is the one that this database was served with before: another one opens nothing that was sealed.
-// Who serves leaves a mark of the secret in the database, from which the secret cannot be told.
+// Checks that the secret is the one that this database was served with before: another one opens nothing that was
+// sealed. A serving process leaves a mark of the secret in the database, from which the secret cannot be derived.
 import { createHmac } from 'node:crypto'
 
 import { StoreError } from './errors.ts'

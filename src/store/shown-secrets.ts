@@ -1,11 +1,11 @@
-// How a key's secrets may be shown, and which of them is used: after a rotation two open the key for a while, and whoever
-// ends the old one wants to see that nobody calls with it any more.
+// The masked secrets of keys, and when each was last used. After a rotation two secrets open a key for a while, and
+// before people end the old one they want to see that nobody calls with it any more.
 import type { Store } from './open.ts'
 
 /** The newest, and the one from before the last rotation while it still opens the key. */
 export type ShownSecrets = {
   readonly masked: string
-  /** Known only beside an old one: without it, the key's last use says the same. */
+  /** Null without an old secret: the key's last use says the same. */
   readonly lastUsedAt: number | null
   readonly old: OldSecret | undefined
 }
@@ -20,7 +20,7 @@ export async function shownSecrets(
   store: Store,
   keyIds: readonly string[],
 ): Promise<ReadonlyMap<string, ShownSecrets>> {
-  // PostgreSQL knows no empty list.
+  // PostgreSQL does not accept an empty list.
   if (keyIds.length === 0) return new Map()
   const now = store.clock.now()
   const rows = await store.db

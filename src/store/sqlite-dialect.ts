@@ -24,7 +24,7 @@ export function sqliteDialect(thread: SqliteThread): Dialect {
 }
 
 class ThreadAdapter extends SqliteAdapter {
-  /** Otherwise Kysely would let a query wait for every other query, not only for transactions. */
+  /** Otherwise Kysely would make a query wait for every other query, not only for transactions. */
   override get supportsMultipleConnections(): boolean {
     return true
   }

@@ -12,10 +12,10 @@ import type {
   WorkerRequest,
 } from './sqlite-worker.ts'
 
-/** An open transaction that says nothing for so long waits for something that it keeps from running. */
+/** An open transaction that is silent for this long waits for something that it blocks itself. */
 const SILENCE_MS_MAX = 10_000
 
-/** The right to speak inside the open transaction. */
+/** The right to send statements inside the open transaction. */
 export type Turn = { isOver: boolean; silence?: NodeJS.Timeout }
 
 type Question = {
@@ -25,14 +25,14 @@ type Question = {
   readonly reject: (reason: unknown) => void
 }
 
-/** The thread has ended: nobody can say whether what it was last asked for was done. */
+/** The thread has ended: it is unknown whether the last requests to it were carried out. */
 export class ThreadLost extends Error {
   override readonly name = 'ThreadLost'
 }
 
 export class SqliteThread {
   readonly #worker: Worker
-  /** Asked and not yet answered. */
+  /** Sent and not yet answered. */
   readonly #asked: Question[] = []
   /** Waiting for the open transaction to end. */
   readonly #waiting: Question[] = []
@@ -46,7 +46,7 @@ export class SqliteThread {
     onLost: (why: ThreadLost) => void,
   ): Promise<SqliteThread> {
     const { promise: opened, resolve, reject } = Promise.withResolvers<unknown>()
-    // The worker's first message says whether it could open the file, without being asked.
+    // The worker's first message comes unasked, and says whether it could open the file.
     const opening = { request: null, turn: null, resolve, reject }
     const thread = new SqliteThread(options, opening)
     try {
@@ -63,7 +63,7 @@ export class SqliteThread {
     this.#worker = new Worker(moduleBeside(import.meta.url, 'sqlite-worker'), {
       name: 'sqlite',
       workerData: options,
-      // Next to nothing outlives a batch, so collecting more often costs little; V8 would let it grow to 48 MB.
+      // Next to nothing outlives a batch, so frequent collections cost little; V8 would let this heap grow to 48 MB.
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
     })
     this.#asked.push(opening)
@@ -100,7 +100,7 @@ export class SqliteThread {
     // A failed commit has been rolled back by the worker already.
     if (how === 'rollback' && turn.isOver) return
     const answer = this.#ask({ type: how }, turn)
-    // The worker leaves no transaction open behind this message, so the next question may follow it at once.
+    // The worker has no transaction open after this message, so the next question may follow it at once.
     this.#endTurn(turn)
     await answer
   }
@@ -112,14 +112,14 @@ export class SqliteThread {
 
   async close(): Promise<void> {
     if (this.#failure !== undefined) return
-    // Node tells the thread's last answer and its end in one go, before whoever waits for the answer goes on.
+    // Node reports the thread's last answer and its end together, before the code that awaits the answer runs on.
     this.#onLost = () => {}
     await this.#ask({ type: 'close' }, null)
     this.#failure = new ThreadLost('the SQLite thread has ended: the store was closed')
     await this.#worker.terminate()
   }
 
-  /** The file that it has open is not the database any more. */
+  /** For when the file that the thread has open is no longer the database. */
   lose(why: string): void {
     this.#fail(why)
     void this.#worker.terminate()
@@ -138,7 +138,7 @@ export class SqliteThread {
 
   #post(question: Question): void {
     try {
-      // Before it counts as asked: one that cannot be sent gets no answer, and must not take another's.
+      // Before it joins #asked: a question that cannot be sent gets no answer, and must not take another's.
       this.#worker.postMessage(question.request)
     } catch (error) {
       question.reject(error)

@@ -21,7 +21,7 @@ export type WorkerHandlers = Readonly<Record<string, WorkerHandler>>
 
 type WorkerModule = {
   readonly handlers: WorkerHandlers
-  /** Something else than its handlers may have written, or what a handler wrote was rolled back. */
+  /** Something other than its handlers may have written, or what a handler wrote was rolled back. */
   readonly onForeignWrite?: () => void
 }
 
@@ -88,7 +88,7 @@ function main(): void {
   )
 }
 
-/** A value that cannot be sent is its sender's fault, and no reason to lose the thread. */
+/** A value that cannot be sent is a mistake of its handler, and no reason to lose the thread. */
 function post(port: MessagePort, message: WorkerReply): void {
   try {
     port.postMessage(message)
@@ -139,7 +139,7 @@ function reply(
 }
 
 function query(db: DatabaseSync, { sql, parameters, isInTransaction }: WorkerQuery): QueryAnswer {
-  // Some errors, such as a full disk, roll back by themselves; what follows must not be committed alone.
+  // Some errors, such as a full disk, roll back the transaction; its later statements must not be committed alone.
   if (isInTransaction && !db.isTransaction) throw new Error('this transaction was rolled back')
   const statement = prepare(db, sql)
   if (statement.columns().length > 0) {
@@ -148,7 +148,7 @@ function query(db: DatabaseSync, { sql, parameters, isInTransaction }: WorkerQue
   return { rows: [], changes: BigInt(statement.run(...parameters).changes) }
 }
 
-/** Parsing costs as much as running a small statement; the oldest one gives way when there are too many. */
+/** Cached, because parsing costs as much as running a small statement; when there are too many, the oldest goes. */
 function prepare(db: DatabaseSync, sql: string): StatementSync {
   const known = statements.get(sql)
   if (known !== undefined) return known

@@ -57,12 +57,12 @@ export type AccountsTable = {
   expires_at: number | null
   /** Goes up with every change of the key; part of the reserve guard. */
   allow_version: Generated<number>
-  /** NULL: only the frame limits. The frame always has a limit. */
+  /** NULL: only the frame limits the key. The frame always has a limit. */
   limit_nanodollars: bigint | null
   spent_nanodollars: Generated<bigint>
   held_nanodollars: Generated<bigint>
   overrun_nanodollars: Generated<bigint>
-  /** Holds open. */
+  /** How many holds are open. */
   in_flight: Generated<number>
   rpm: number | null
   tpm: number | null
@@ -81,7 +81,7 @@ export type AccountsTable = {
   rate_window: Generated<string>
 }
 
-/** Closed periods, as they stood; late settlements still go there. */
+/** Closed periods; late settlements still change them. */
 type AccountPeriodsTable = {
   account_id: string
   seq: number
@@ -112,14 +112,14 @@ export type KeysTable = {
   revoked_reason: string | null
   /** Counts all changes of the key. */
   version: Generated<number>
-  /** Of the allowlist, to sort by. */
+  /** The length of the allowlist, to sort by. */
   model_count: Generated<number>
   /** Name and owner, a line each, and the tags, as a search compares them (fold.ts). */
   folded_text: string
   folded_tags: string
-  /** JSON: on which days before its expiry the key is spoken of; NULL = on the usual ones. */
+  /** JSON: how many days before the expiry reminders are given; NULL = the usual ones. */
   expiry_reminders: string | null
-  /** When the next of them is due; NULL = none is. */
+  /** When the next reminder is due; NULL = none is. */
   remind_at: number | null
 }
 
@@ -179,7 +179,7 @@ type UsageTable = {
   key_period: number
   frame_period: number
   state: UsageState
-  /** What was held when it ended. */
+  /** The size of the hold when it ended. */
   held_nanodollars: bigint
   cost_nanodollars: bigint
   price_version: string | null
@@ -207,8 +207,8 @@ type UsageTable = {
 }
 
 /**
- * Sums of usage rows by the hour and the day (UTC) they were reserved in; `refused` counts what never had a hold. Under
- * the frame's id are the sums of all keys.
+ * Sums of usage rows by the hour and the day (UTC) they were reserved in; `refused` counts requests that never had a
+ * hold. The frame's id stands for the sums of all keys.
  */
 type RollupsTable = {
   span: 'hour' | 'day'
@@ -254,7 +254,7 @@ type LedgerEntriesTable = {
   after_nanodollars: bigint | null
   actor: string
   reason: string
-  /** JSON: where the actor was (audit.ts). */
+  /** JSON: where the actor made the change from (audit.ts). */
   origin: string | null
 }
 

@@ -1,5 +1,5 @@
-// Notices when a database file is removed or another takes its place, as by a restore under a running server: who has the
-// old one open would go on writing where nobody will ever read.
+// Notices when a database file is removed or replaced, as by a restore under a running server: a process that has the
+// old one open would keep writing where nobody will ever read.
 import { statSync } from 'node:fs'
 
 const LOOK_EVERY_MS = 1_000
@@ -12,7 +12,7 @@ export function watchPlace(file: string, onReplaced: (why: string) => void): () 
     try {
       found = identityOf(file)
     } catch {
-      // A folder that cannot be looked into for a moment says nothing about the file.
+      // A folder that cannot be read for a moment says nothing about the file.
     }
     if (found === opened) return
     clearInterval(timer)
