@@ -72,7 +72,7 @@ async function killLoop(url: string, count: number): Promise<void> {
   }
 }
 
-/** Budgets are small so that they are met, and raised so that there is always something left to fight for. */
+/** Budgets are small so that requests reach them, and raised so that there is always something left to compete for. */
 async function raise(store: Store, accounts: readonly string[]): Promise<void> {
   for (const id of accounts) {
     await sql`UPDATE accounts SET limit_nanodollars = limit_nanodollars + 20000 WHERE id = ${id}`.execute(
@@ -81,7 +81,7 @@ async function raise(store: Store, accounts: readonly string[]): Promise<void> {
   }
 }
 
-/** Mostly death; sometimes a long sleep in which others take it for dead, or a connection cut under its hands. */
+/** Mostly kills a node; sometimes freezes it until others take it for dead, or cuts the connections of all. */
 async function disturb(crew: Crew, store: Store): Promise<void> {
   const chance = Math.random()
   if (chance < 0.6) return crew.kill()
@@ -118,7 +118,7 @@ class Crew {
     victim?.kill('SIGCONT')
   }
 
-  /** Whatever happened, nobody stays behind. */
+  /** Whatever happened, no process stays behind. */
   end(): void {
     for (const member of this.#members) member.kill('SIGKILL')
   }
@@ -136,7 +136,7 @@ class Crew {
 }
 
 async function compare(store: Store, truthFile: string, spoolFolder: string): Promise<void> {
-  // The next start takes over whatever the dead left behind.
+  // The next start takes over whatever dead nodes left behind.
   const ledger = await openLedger({ store, spoolFolder, ...SAMPLE_PACE })
   await ledger.close()
   assert.deepEqual(await verifyLedger(store, { quiescent: true }), [])

@@ -1,5 +1,5 @@
-// A process of the kill loop: asks, pretends to call a provider, settles, as fast as it can until it is killed. It keeps
-// the provider's truth in a file of its own, written before the call and after the settlement was acknowledged.
+// A process of the kill loop: asks, pretends to call a provider, and settles, as fast as it can until it is killed. It
+// records what the provider knows in a file, before the call and after the settlement was acknowledged.
 import { openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 

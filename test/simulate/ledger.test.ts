@@ -1,5 +1,5 @@
-// A thousand seeded runs of several nodes with every fault we know. `SEEDS=50000 node --test test/simulate/ledger.test.ts`
-// runs more; `SEED=123` runs one again.
+// A thousand seeded runs of several nodes with every known fault. `SEED=123` repeats one,
+// `SEEDS=50000 node --test test/simulate/ledger.test.ts` runs more.
 import { test } from 'node:test'
 
 import { loadRules } from './rules.ts'

@@ -1,5 +1,5 @@
 // The database of the simulation: the tables of the ledger as maps, one batch at a time, and the invariants recomputed
-// from its rows alone. It knows nothing of the rules; those are handed in, so that wrong ones can be.
+// from its rows alone. The rules are passed in, so that wrong ones can be tried.
 import assert from 'node:assert/strict'
 
 import type {
@@ -19,7 +19,7 @@ import type { Rules } from './rules.ts'
 
 type StoredAccount = Omit<Account, 'rateWindow'> & { readonly rateWindow: string }
 
-/** Wrong on purpose, for the mutants that are not in the rules but in what a database must do. */
+/** Deliberate faults, for mutants that are not in the rules but in what a database must do. */
 export type Faults = { readonly noFence?: boolean; readonly clockOfNode?: boolean }
 
 export class MemoryBooks {
@@ -70,7 +70,7 @@ export class MemoryBooks {
     return nodeId
   }
 
-  /** Counts one beat and shows those of the other live nodes. */
+  /** Counts one beat and returns the counts of the other live nodes. */
   beat(nodeId: number): readonly Beat[] {
     this.#beats.set(nodeId, (this.#beats.get(nodeId) ?? 0) + 1)
     return [...this.#beats]

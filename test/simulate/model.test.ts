@@ -1,5 +1,5 @@
-// The ledger on real databases against a model that is nothing but sums: whatever is done in whatever order, both must
-// say the same.
+// The ledger on real databases against a model that is nothing but sums: whatever is done, in whatever order, both must
+// agree.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,14 +54,14 @@ const sum = (amounts: readonly number[]): number =>
   amounts.reduce((total, amount) => total + amount, 0)
 const someone = { reason: 'model' }
 
-/** Each command does one thing to both and compares; `pick` chooses among the holds there are. */
+/** Each command does one thing to both and compares the results; `pick` chooses one of the existing holds. */
 function reserve(tokens: number): Command {
   return {
     check: () => true,
     toString: () => `reserve ${tokens}`,
     async run(model, real) {
       const asked = ask(real.keyId, tokens)
-      // A dry run tells first, without waiting for holds that this test will not free meanwhile.
+      // A dry run first, because it does not wait for holds that this test will not free meanwhile.
       const verdict = await real.desk.ledger.dryRun(asked)
       const room = model.limit + model.topUp - model.spent
       const expected =
@@ -92,7 +92,7 @@ function settle(pick: number, percent: number): Command {
     const cost = Math.floor((hold.amount * percent) / 100)
     const costNanodollars = BigInt(cost)
     const answer = await real.desk.ledger.settle(settlement(asked, reserved, { costNanodollars }))
-    // What was voided and cost something after all is charged; a second settlement says what the first one said.
+    // A voided hold that cost something after all is charged; a second settlement returns the result of the first.
     const isFirst = !hold.isSettled
     hold.isSettled = true
     if (!isFirst || (!isOpen(hold) && (!hold.isVoided || cost === 0))) return

@@ -1,4 +1,4 @@
-// The test of the simulation: each mistake must be found within a thousand runs.
+// Tests the simulation itself: it must find each mistake within a thousand runs.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

@@ -1,5 +1,5 @@
 // Mistakes that would break a promise of the ledger, each as small as a slip of the pen. The simulation must find every
-// one of them; a mistake it cannot find is a promise that nobody watches.
+// one of them; a mistake it cannot find means a promise that no test guards.
 import type { Faults } from './memory-books.ts'
 import type { Mutation } from './rules.ts'
 

@@ -1,5 +1,5 @@
-// What must be true whatever the ledger's code says: the provider's own account of what it was asked and what it cost,
-// and whether each grant and each refusal was right, worked out anew from the rows of the books.
+// What must be true whatever the ledger's code says: the provider's own record of its calls and what they cost, and
+// whether each grant and each refusal was right, worked out independently from the rows of the books.
 import assert from 'node:assert/strict'
 
 import type { Batch, Item, Outcome, PlainAsk } from '../../src/ledger/books.ts'
@@ -23,14 +23,14 @@ export class Oracle {
   readonly #topUps = new Map<string, bigint>()
   /** When requests were admitted, by key. */
   readonly #admissions = new Map<string, number[]>()
-  /** Until then the books may still count what we have forgotten. */
+  /** Until then the books may still count admissions that were forgotten here. */
   #surelyAfter = 0
 
   constructor(books: MemoryBooks) {
     this.#books = books
   }
 
-  /** The provider is called: only ever on a hold that is in the books. */
+  /** The provider is called, which is allowed only on a hold that is in the books. */
   dispatch(holdId: number): void {
     const isCommitted =
       this.#books.holds.has(holdId) || this.#books.usage.get(holdId)?.state === 'orphaned'
@@ -49,13 +49,13 @@ export class Oracle {
     if (dispatch !== undefined) dispatch.isAcknowledged = true
   }
 
-  /** What was counted lately is no longer sure, until the clock has passed the latest time it ever showed. */
+  /** Recent counts are no longer certain, until the clock has passed the latest time it ever showed. */
   forgetMinutes(latest: number): void {
     this.#admissions.clear()
     this.#surelyAfter = Math.max(this.#surelyAfter, latest + 2 * MINUTE_MS)
   }
 
-  /** Looks at the decisions of a batch that has just been committed. */
+  /** Checks the decisions of a batch that has just been committed. */
   check(batch: Batch, outcomes: readonly Outcome[]): void {
     const demands = batch.items.filter(({ kind }) => kind === 'reserve' || kind === 'extend')
     for (const [index, item] of batch.items.entries()) {
@@ -63,12 +63,12 @@ export class Oracle {
       if (outcome?.kind === 'changed' && outcome.done) this.#checkChange(item)
       if (item.kind !== 'reserve' || outcome?.kind !== 'judged') continue
       if (outcome.answer.reserved) this.#checkGrant(item, outcome.answer.amountNanodollars)
-      // With several in one batch, those granted later hide what this one saw.
+      // With several asks in one batch, those granted later hide what this one saw.
       else if (demands.length === 1) this.#checkRefusal(item.ask, outcome.answer.reason)
     }
   }
 
-  /** Everyone has gone home. */
+  /** At the end of a run no hold is open, and every dispatched call is charged what it cost or what it held. */
   checkEnd(): void {
     assert.equal(this.#books.holds.size, 0, 'holds are left')
     for (const [holdId, { cost, isAcknowledged }] of this.#dispatched) {
@@ -114,7 +114,7 @@ export class Oracle {
     this.#admissions.set(keyId, [...(this.#admissions.get(keyId) ?? []), this.#books.now])
   }
 
-  /** How many were admitted within so many milliseconds before now. */
+  /** How many requests were admitted within the last `withinMs`. */
   #lately(keyId: string, withinMs: number): number {
     const admissions = this.#admissions.get(keyId) ?? []
     return admissions.filter((at) => this.#books.now - at <= withinMs).length
@@ -157,7 +157,7 @@ export class Oracle {
       const { rpm, concurrency } = this.#books.account(ask.keyId)
       const open = [...this.#books.holds.values()].filter((hold) => hold.keyId === ask.keyId)
       const isFull = concurrency !== null && open.length >= concurrency
-      // Seconds are whole, so what was admitted up to 61 s ago may still count.
+      // The window counts whole seconds, so a request admitted up to 61 s ago may still count.
       const isFast = rpm !== null && this.#lately(ask.keyId, MINUTE_MS + 1000) >= rpm
       assert.ok(
         isFull || isFast || this.#books.now < this.#surelyAfter,

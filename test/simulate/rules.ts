@@ -26,7 +26,7 @@ export function loadRules(): Promise<Rules> {
   return importRules(SOURCE)
 }
 
-/** The rules with this mistake in them. Fails if the source no longer has the place: a mutant must not rot. */
+/** The rules with this mistake in them. Fails if the source no longer has the text, so that mutants do not rot. */
 export async function loadMutant(mutation: Mutation): Promise<Rules> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-mutant-'))
   try {

@@ -1,5 +1,5 @@
-// One simulated run: nodes that ask, settle, crash, pause, lose replies and settle late, over one database, with the
-// provider's own truth beside it. Everything happens in one thread, in an order that the seed alone decides.
+// One simulated run: nodes that ask, settle, crash, pause, lose replies and settle late, over one database, beside a
+// provider that knows the truth. Everything happens in one thread, in an order that the seed alone decides.
 import assert from 'node:assert/strict'
 
 import { NO_USAGE } from '../../src/core/events.ts'
@@ -24,7 +24,7 @@ type Node = {
   id: number
   holdCount: number
   state: 'up' | 'paused' | 'down'
-  /** Was paused or down since it last beat: whoever takes it for dead is right. */
+  /** Was paused or down since it last beat: another node may take it for dead. */
   wasAway: boolean
   beatsMissed: number
   queue: Queued[]
@@ -35,7 +35,7 @@ type Node = {
   readonly clockSkewMs: number
 }
 
-/** unheard = the connection broke: committed or not, the node cannot know. */
+/** unheard = the connection broke: the node cannot know whether the batch was committed. */
 type Sent = {
   readonly batch: Batch
   readonly items: readonly Queued[]
@@ -58,7 +58,7 @@ class World {
   readonly #books: MemoryBooks
   readonly #oracle: Oracle
   readonly #nodes: Node[] = []
-  /** Sent by processes that have died since. */
+  /** Batches sent by processes that have died since. */
   #ghosts: { readonly batch: Batch; readonly clockSkewMs: number }[] = []
   #monotonicMs = 0
   #outageSteps = 0
@@ -85,7 +85,7 @@ class World {
     if (action !== undefined) this[action](node)
   }
 
-  /** The faults end, everyone finishes what is open, and the books are closed. */
+  /** The faults end, every node finishes what is open, and the books are checked. */
   settleDown(): void {
     this.#outageSteps = 0
     for (const ghost of this.#ghosts.splice(0)) this.#execute(ghost.batch, ghost.clockSkewMs)
@@ -107,7 +107,7 @@ class World {
   ask(node: Node): void {
     if (node.state !== 'up') return
     const keyId = this.#random.pick(KEYS) ?? ''
-    // Now and then exactly what is left, where being off by one shows.
+    // Now and then exactly what is left, where an off-by-one error shows.
     const { limit, topUp, spent, held } = this.#books.account(keyId)
     const left = limit === null ? 0 : Number(limit + topUp - spent - held)
     const isExact = left > 0 && this.#random.chance(0.2)
@@ -119,7 +119,7 @@ class World {
       endpoint: 'chat',
       modelAsked: 'm',
       worstCase: {
-        // Round amounts meet limits exactly, and a pico-dollar more must not.
+        // Round amounts reach limits exactly, and a pico-dollar more must not fit.
         fixedPicodollars: isExact
           ? 0n
           : BigInt(this.#random.between(0, 2) * 100_000 + this.#random.between(0, 1)),
@@ -227,7 +227,7 @@ class World {
       this.#execute(ghost.batch, ghost.clockSkewMs)
   }
 
-  /** A second passes: who is up beats, then looks at the others. */
+  /** A second passes: every node that is up beats, then looks at the others. */
   tick(): void {
     this.#monotonicMs += 1000
     this.#books.now += 1000
@@ -280,7 +280,7 @@ class World {
     } else if (what < 0.8) this.#command({ kind: 'reset', keyId: id, note })
   }
 
-  /** A node looks for holds of its own that it does not know, as the keeper does every half minute. */
+  /** A node looks for its own forgotten holds, as the keeper does every half minute. */
   sweep(node: Node): void {
     if (node.state !== 'up' || node.sent !== undefined || node.queue.length > 0) return
     for (const [holdId, { keyId }] of this.#books.holds) {
@@ -338,7 +338,7 @@ class World {
     this.#execute({ nodeId: null, items: [item], prices: [], isRetry: false }, 0)
   }
 
-  /** As the writer does: everything again, and what nobody waits for any more is voided instead. */
+  /** As the writer does: everything is sent again, but asks that were given up are voided instead. */
   #retry(node: Node, items: readonly Queued[]): void {
     const again = items.map(({ item }): Queued => {
       const isGivenUp = item.kind === 'reserve' && this.#random.chance(0.2)
@@ -354,7 +354,7 @@ class World {
       const anew: Queued = { item: { ...item, holdId: this.#newHoldId(node) }, isRetry: false }
       return isRetry ? [{ item: voidOf(item), isRetry: true }, anew] : [anew]
     })
-    // Asks that were not sent yet carry numbers of the node we were.
+    // Asks that were not sent yet carry hold ids of the old node number.
     const waiting = node.queue.map((queued): Queued => {
       const { item } = queued
       if (item.kind !== 'reserve' || queued.isRetry) return queued
@@ -432,7 +432,7 @@ class World {
   }
 }
 
-/** How often each happens is how often it stands here. */
+/** Each action happens as often as it is listed. */
 const ACTIONS = [
   ...Array.from({ length: 10 }, () => 'ask' as const),
   ...Array.from({ length: 8 }, () => 'send' as const),

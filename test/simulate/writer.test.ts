@@ -1,5 +1,5 @@
-// The writer over a database that loses its place: commits nobody hears of, connections that break, items it will not
-// take, and answers that come too late.
+// The writer over a database that misbehaves: commits whose result is lost, connections that break, items it rejects,
+// and answers that come too late.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -12,7 +12,7 @@ import { loadRules } from './rules.ts'
 
 type Fate = 'fine' | 'lost before' | 'lost after' | 'fenced' | 'hangs'
 
-/** Books in memory whose next batches meet these fates, and go well afterwards. */
+/** Books in memory whose first batches meet these fates; later ones go well. */
 async function setUp(...fates: readonly Fate[]) {
   let whenFreed = (): void => {}
   const books = new MemoryBooks(await loadRules(), {})
