@@ -19,7 +19,7 @@ export type Call = {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-export type Search = {
+type Search = {
   /** The client's limit, else the usual one. */
   readonly searchesMax: number
   /** As `Call.dropped`, where the request may search. */

@@ -18,7 +18,7 @@ export type Format = 'chat' | 'responses' | 'messages' | 'embeddings'
 /** What a provider may speak: the clients' formats, and some that no client does. */
 export type UpstreamFormat = Format | 'gemini' | 'converse' | EmbeddingFormat
 /** Formats that ask for vectors; all others ask for the next turn of a conversation. */
-export type EmbeddingFormat = 'embeddings' | 'gemini_embeddings' | 'vertex_embeddings'
+type EmbeddingFormat = 'embeddings' | 'gemini_embeddings' | 'vertex_embeddings'
 export const EMBEDDING_FORMATS: readonly UpstreamFormat[] = [
   'embeddings',
   'gemini_embeddings',

@@ -36,11 +36,11 @@ const CODES = {
   internal_error: { status: 500, retry: 'never' },
 } as const satisfies Record<string, { status: number; retry: Retry }>
 
-export type Retry = 'never' | 'later' | 'elsewhere'
+type Retry = 'never' | 'later' | 'elsewhere'
 export type ErrorCode = keyof typeof CODES
 export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[]
 
-export type ErrorDetails = {
+type ErrorDetails = {
   /** The request field at fault, as the client spelled it. */
   readonly param?: string
   readonly retryAfterSeconds?: number

@@ -15,7 +15,7 @@ export type PeriodRule = {
   readonly weekStart: WeekStart
 }
 
-export type PeriodBounds = {
+type PeriodBounds = {
   readonly startsAt: number
   /** The first moment after it; null for a period that never ends. */
   readonly endsAt: number | null
