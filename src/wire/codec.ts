@@ -87,7 +87,7 @@ export type ProviderComplaint = {
 }
 
 /** Same format on both sides: the bytes go on as they are, but for what the gateway must change. */
-export interface Passthrough {
+interface Passthrough {
   forwardRequest(body: JsonBody, change: RequestChange): Buffer
   /** A fresh forwarder for one answer. */
   forwardEvents(answer: AnswerContext): EventForwarder

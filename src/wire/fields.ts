@@ -5,7 +5,7 @@ import type { JsonObject } from '../core/json.ts'
 import { isGiven } from '../core/json.ts'
 
 /** read = carried over (as far as `features.ts` says); ignore = means nothing to a model; else why it is dropped. */
-export type Fate = 'read' | 'ignore' | { readonly drop: string }
+type Fate = 'read' | 'ignore' | { readonly drop: string }
 export type FieldTable = Readonly<Record<string, Fate>>
 
 /** The names of the fields that translation drops. */

@@ -4,7 +4,7 @@ import type { Effort } from '../core/request.ts'
 import type { Addressee } from './known-names.ts'
 import { knownNames } from './known-names.ts'
 
-export type OpenAi = {
+type OpenAi = {
   /** How much it can be told to reason, from the least to the most; empty = it does not, or nobody may tell it. */
   readonly efforts: readonly Effort[]
   /** Whether it reasons unless it is told not to. */

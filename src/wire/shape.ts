@@ -8,7 +8,7 @@ import { isArray, isGiven, isObject } from '../core/json.ts'
 export type Shape = { readonly [name: string]: Inside }
 
 /** known = not looked into; else the members inside, which may depend on what they are inside of (undefined = any). */
-export type Inside = 'known' | Shape | ((value: JsonObject) => Shape | undefined)
+type Inside = 'known' | Shape | ((value: JsonObject) => Shape | undefined)
 
 /** Shapes by a word that comes from outside, and may be one that every object has. */
 export function shapesOf(shapes: Readonly<Record<string, Shape>>): ReadonlyMap<string, Shape> {

@@ -10,7 +10,7 @@ export type Turn<Result = JsonObject> = {
   readonly blocks: JsonObject[]
 }
 
-export type Turns<Result> = {
+type Turns<Result> = {
   /** The instructions before the first turn. */
   readonly leading: readonly Message[]
   readonly turns: readonly Turn<Result>[]

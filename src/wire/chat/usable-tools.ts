@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
 
-export type UsableTools = {
+type UsableTools = {
   /** The entries of `tools` that stay. */
   readonly tools: readonly Json[]
   /** Whether `tool_choice` stays too: providers refuse a choice when there are no tools. */

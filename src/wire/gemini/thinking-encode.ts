@@ -29,7 +29,7 @@ const LEVELS: Record<Effort, string> = {
   max: 'high',
 }
 
-export type Gemini = {
+type Gemini = {
   readonly thinks: boolean
   /** Whether thinking can be turned off. */
   readonly takesDisabled: boolean

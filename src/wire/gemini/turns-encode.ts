@@ -22,7 +22,7 @@ import { generationOf } from './generation.ts'
 type Result = { readonly number: number; readonly part: JsonObject }
 type Call = { readonly number: number; readonly name: string }
 
-export type EncodedTurns = {
+type EncodedTurns = {
   readonly system: readonly JsonObject[]
   readonly contents: readonly JsonObject[]
 }

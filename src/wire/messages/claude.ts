@@ -4,7 +4,7 @@ import type { Effort } from '../../core/request.ts'
 import type { Addressee } from '../known-names.ts'
 import { knownNames } from '../known-names.ts'
 
-export type Claude = {
+type Claude = {
   readonly thinks: boolean
   /** Whether it chooses itself how much to think; if not, it needs a token budget. */
   readonly isAdaptive: boolean

@@ -13,7 +13,7 @@ import { isPacked } from '../seal.ts'
 import { MESSAGES_FIELDS } from './fields.ts'
 import { isHosted, vendorToolsIn } from './removals.ts'
 
-export type MeasuredInput = {
+type MeasuredInput = {
   readonly measure: InputMeasure
   readonly needs: readonly Ability[]
   /** Whether any block carries thoughts sealed by another format. */

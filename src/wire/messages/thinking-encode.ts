@@ -32,7 +32,7 @@ export function thinksAsAsked(request: Conversation): boolean {
 }
 
 /** What prevents requested thinking in a model that can think. */
-export type Hindrance = 'forced tool' | 'small limit' | 'unthinking turn'
+type Hindrance = 'forced tool' | 'small limit' | 'unthinking turn'
 
 export function hindranceOf(request: Conversation): Hindrance | undefined {
   if (!isThinker(request)) return undefined

@@ -12,7 +12,7 @@ import { encodeParts } from './parts-encode.ts'
 import { forcingWords } from './tools-encode.ts'
 import { plainCallId } from './tool-names.ts'
 
-export type EncodedTurns = {
+type EncodedTurns = {
   readonly system: readonly JsonObject[]
   readonly messages: readonly JsonObject[]
 }

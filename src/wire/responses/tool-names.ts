@@ -54,7 +54,7 @@ export function toolNames(body: JsonObject): ToolNames {
   }
 }
 
-export type DeclaredTool = { readonly tool: JsonObject; readonly place: string }
+type DeclaredTool = { readonly tool: JsonObject; readonly place: string }
 
 /** Every tool object of the request: those in `tools`, and those that input items add later. */
 export function declaredTools(body: JsonObject): DeclaredTool[] {

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, objectOf, stringOf } from '../../core/json.ts'
 import { asksForTool } from '../choice-among-none.ts'
 
-export type UsableTools = {
+type UsableTools = {
   readonly tools: readonly Json[]
   readonly toolChoice: Json | undefined
   /** The input; its items may bring tools too. */
