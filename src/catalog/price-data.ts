@@ -13,7 +13,7 @@ import type { Price, Rates } from './prices.ts'
 /** Asks what a model costs at a provider at a moment; undefined = the data does not know it. */
 export type PriceLookup = (question: PriceQuestion) => KnownPrice | undefined
 
-export type PriceQuestion = {
+type PriceQuestion = {
   /** The library's name of the price list, or the address of a compatible server. */
   readonly list: PriceList
   readonly model: string
@@ -22,7 +22,7 @@ export type PriceQuestion = {
 
 export type PriceList = { readonly id: string } | { readonly url: string }
 
-export type KnownPrice = {
+type KnownPrice = {
   readonly price: Price
   /** The context window, where the data has one. */
   readonly context: number | null

@@ -25,9 +25,9 @@ export type Rates = {
 }
 
 /** These rates hold for the whole request once it has read more than so many tokens. */
-export type Tier = { readonly aboveInputTokens: number; readonly rates: Rates }
+type Tier = { readonly aboveInputTokens: number; readonly rates: Rates }
 
-export type Fees = {
+type Fees = {
   /** Once per request. */
   readonly request: Picodollars
   /** Per search of a hosted tool; null = no price known, so the tool cannot be offered. */

@@ -19,7 +19,7 @@ const TOKENS_PER_VENDOR_TOOL = 1_024
 /** What providers put before a prompt of their own accord, tool instructions included. */
 const TOKENS_PER_REQUEST = 1_024
 
-export type WorstCaseQuestion = {
+type WorstCaseQuestion = {
   readonly model: Model
   readonly input: InputMeasure
   readonly output: OutputLimits
