@@ -6,7 +6,7 @@ import type { Figure, Metric } from './metrics.ts'
 import { figureOf, figureWith, labelsOf, METRICS } from './metrics.ts'
 
 /** The part of a request's trace that is counted. */
-export type CountedRequest = {
+type CountedRequest = {
   readonly endpoint?: string
   readonly model?: string
   readonly stream?: boolean
@@ -14,7 +14,7 @@ export type CountedRequest = {
   readonly attempts?: readonly { readonly target: string; readonly outcome: string }[]
 }
 
-export type CountedOutcome = {
+type CountedOutcome = {
   readonly status: number
   readonly durationMs: number
   readonly error: { readonly code: ErrorCode } | undefined

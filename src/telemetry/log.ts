@@ -2,7 +2,7 @@
 // the last place where a secret could slip out, so everything textual passes `redact` here.
 import type { Clock } from '../core/clock.ts'
 
-export type LogLevel = 'info' | 'warn' | 'error'
+type LogLevel = 'info' | 'warn' | 'error'
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>
 
 export interface Log {
