@@ -19,7 +19,7 @@ export type AccessToken = {
   readonly lastUsedAt: number | null
 }
 
-export type NewAccessToken = Pick<AccessToken, 'personId' | 'name' | 'permissions' | 'expiresAt'>
+type NewAccessToken = Pick<AccessToken, 'personId' | 'name' | 'permissions' | 'expiresAt'>
 
 /** The secret leaves the store here and never again. */
 export async function insertAccessToken(

@@ -6,7 +6,7 @@ import { HOUR_MS } from '../core/durations.ts'
 import type { Queries } from './tables.ts'
 
 /** At most an hour long. */
-export type Window = { readonly windowMs: number; readonly now: number }
+type Window = { readonly windowMs: number; readonly now: number }
 
 const KEPT_MS = 2 * HOUR_MS
 

@@ -49,7 +49,7 @@ export async function readRevision(store: Store): Promise<number> {
   return Number(value)
 }
 
-export type ChangeWatch = {
+type ChangeWatch = {
   /** Called again until it succeeds. */
   readonly onChange: (revision: number) => Promise<void>
   /** Receives what `onChange` threw. */

@@ -78,7 +78,7 @@ export function allocatedOf(sums: AllocatedSums): Nanodollars {
   return (sums.whole_nanodollars ?? 0n) * NANO_PER_USD + (sums.rest_nanodollars ?? 0n)
 }
 
-export type FrameChange = Some<FrameSettings> & {
+type FrameChange = Some<FrameSettings> & {
   /** Only if nobody has changed the frame since this version was read. */
   readonly ifVersion?: number | undefined
   /** Why, for the record. */

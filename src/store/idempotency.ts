@@ -4,7 +4,7 @@ import type { Store } from './open.ts'
 
 const KEPT_MS = DAY_MS
 
-export type Claim = {
+type Claim = {
   readonly personId: string
   /** The caller's name for this request; unique among their own for a day. */
   readonly name: string
@@ -12,7 +12,7 @@ export type Claim = {
   readonly requestHash: string
 }
 
-export type Claimed =
+type Claimed =
   | { readonly claimed: true }
   /** Answer null: the request is running, or its outcome is unknown. */
   | { readonly claimed: false; readonly answer: string | null; readonly isSame: boolean }

@@ -8,7 +8,7 @@ import type { Key } from './keys.ts'
 import type { Store } from './open.ts'
 import type { Tx } from './tables.ts'
 
-export type ModelChange = {
+type ModelChange = {
   readonly before: readonly string[]
   readonly models: readonly string[] | undefined
   readonly addModels: readonly string[]

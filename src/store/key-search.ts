@@ -31,7 +31,7 @@ export type KeySort =
 
 export type Slice = { readonly limit: number; readonly offset: number }
 
-export type KeySearch = Slice & {
+type KeySearch = Slice & {
   readonly filter: KeyFilter
   readonly sort: KeySort
   readonly order: 'asc' | 'desc'

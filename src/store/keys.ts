@@ -31,7 +31,7 @@ export type Key = AccountView &
     readonly version: number
   }
 
-export type KeyOfSecret = {
+type KeyOfSecret = {
   readonly key: Key
   /** How long the secret it was found by is valid; null = until the next rotation. */
   readonly secretValidUntil: number | null

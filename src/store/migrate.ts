@@ -27,7 +27,7 @@ export async function migrate(
   })
 }
 
-export type SchemaState =
+type SchemaState =
   | { readonly state: 'current' }
   | { readonly state: 'none' }
   /** Versions such as 1.7; `newest` is what this release needs. */

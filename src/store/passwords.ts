@@ -5,7 +5,7 @@ import { deleteOpenLinks } from './person-links.ts'
 import type { Store } from './open.ts'
 import type { Queries } from './tables.ts'
 
-export type Password = { readonly personId: string; readonly hash: string }
+type Password = { readonly personId: string; readonly hash: string }
 
 /** Sets or replaces the hash. Unused links of the person stop working, and so do sign-ins that wait for a code. */
 export async function setPassword(

@@ -6,7 +6,7 @@ import type { Selectable } from 'kysely'
 import type { PeopleTable } from './people-tables.ts'
 import type { Queries } from './tables.ts'
 
-export type PersonStatus = 'active' | 'invited' | 'blocked'
+type PersonStatus = 'active' | 'invited' | 'blocked'
 
 export type Person = {
   readonly id: string
@@ -55,7 +55,7 @@ export async function countActive(db: Queries, roleIds: readonly string[]): Prom
   return count
 }
 
-export type NewPerson = {
+type NewPerson = {
   readonly id: string
   readonly email: string
   readonly name: string

@@ -13,7 +13,7 @@ const TOKEN_BYTES = 32
 /** How long people can still be told why a link no longer works. */
 const REMEMBERED_MS = 30 * DAY_MS
 
-export type LinkState = 'open' | 'used' | 'expired' | 'unknown'
+type LinkState = 'open' | 'used' | 'expired' | 'unknown'
 
 export type Link = {
   readonly kind: LinkKind

@@ -1,7 +1,7 @@
 // The sessions of people who are signed in. better-auth makes the rows; anyone who manages people may end them.
 import type { Queries } from './tables.ts'
 
-export type PersonSession = {
+type PersonSession = {
   readonly id: string
   readonly address: string | null
   readonly userAgent: string | null
@@ -39,7 +39,7 @@ export async function hasSession(db: Queries, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-export type Ended = {
+type Ended = {
   readonly personId: string
   /** This one alone. */
   readonly only?: string

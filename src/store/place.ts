@@ -18,7 +18,7 @@ export function sqlitePath(url: string): string | undefined {
   return url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined
 }
 
-export type PostgresPlace = {
+type PostgresPlace = {
   readonly host: string
   readonly database: string
   readonly user: string

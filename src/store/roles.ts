@@ -3,7 +3,7 @@ import { newId } from '../core/ids.ts'
 import type { Store } from './open.ts'
 import type { Queries } from './tables.ts'
 
-export type StoredRole = {
+type StoredRole = {
   readonly id: string
   readonly name: string
   readonly permissions: readonly string[]

@@ -27,7 +27,7 @@ type WorkerModule = {
 
 export type SqlValue = null | number | bigint | string | Uint8Array
 
-export type WorkerQuery = {
+type WorkerQuery = {
   readonly type: 'query'
   readonly sql: string
   readonly parameters: readonly SqlValue[]
