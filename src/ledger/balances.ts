@@ -19,7 +19,7 @@ export async function readBalances(
 }
 
 /** A period that is over counts as closed, even before a batch has closed it. */
-export async function readAccount(
+async function readAccount(
   db: Kysely<Tables>,
   id: string,
   now: number,

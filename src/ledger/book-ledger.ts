@@ -22,7 +22,7 @@ import { toCharge } from './usage-row.ts'
 import { Waiting } from './waiting.ts'
 import { Unavailable, type Submission, type Writer } from './writer.ts'
 
-export type BookLedgerParts = {
+type BookLedgerParts = {
   readonly clock: Clock
   readonly writer: Writer
   readonly readBalances: (keyId: string) => Promise<Balances | undefined>

@@ -197,7 +197,7 @@ export type Outcome =
     }
   | { readonly kind: 'changed'; readonly done: boolean }
 
-export type Granted = Omit<Reserved, 'waitedMs' | 'balances'>
+type Granted = Omit<Reserved, 'waitedMs' | 'balances'>
 export type Refusal = WithoutBalances<Refused>
 type WithoutBalances<Answer> = Answer extends unknown ? Omit<Answer, 'balances'> : never
 

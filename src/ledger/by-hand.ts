@@ -12,7 +12,7 @@ import type { HoldId } from './ledger.ts'
 import { runOnce } from './runner.ts'
 
 /** Why, in the author's own words; kept for good, with the name under which the store was opened. */
-export type Reasoned = { readonly reason: string }
+type Reasoned = { readonly reason: string }
 
 /** Adds to what a key or the frame may spend, until its period ends. */
 export async function topUp(
@@ -40,7 +40,7 @@ export async function resetSpent(
   await apply(store, { kind: 'reset', keyId: change.accountId, note: noteOf(store, change) })
 }
 
-export type Adjusted = { readonly before: Nanodollars; readonly after: Nanodollars }
+type Adjusted = { readonly before: Nanodollars; readonly after: Nanodollars }
 
 /** Sets what a closed hold is charged, as when the provider's bill replaces the guess made for an orphan. */
 export async function adjustHold(

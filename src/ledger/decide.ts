@@ -20,7 +20,7 @@ import type { Balances } from './ledger.ts'
 import { admit, correct } from './rates.ts'
 import { adjustedRow, orphanedRow, overrunOf, settledRow, voidedRow } from './usage-row.ts'
 
-export type Decision = {
+type Decision = {
   /** One per item of the batch, in its order. */
   readonly outcomes: readonly Outcome[]
   /** As they stand after the batch, by key. */

@@ -23,7 +23,7 @@ import type { Legs } from './judge.ts'
 import type { HoldId } from './ledger.ts'
 
 /** How far an entry moves the balances of the accounts it belongs to. */
-export type Movement = {
+type Movement = {
   readonly held: Nanodollars
   readonly spent: Nanodollars
   readonly overrun: Nanodollars
@@ -31,7 +31,7 @@ export type Movement = {
 }
 
 /** The accounts and periods an entry belongs to: those of its reservation. */
-export type Place = Pick<Hold, 'keyId' | 'keyPeriod' | 'framePeriod'>
+type Place = Pick<Hold, 'keyId' | 'keyPeriod' | 'framePeriod'>
 
 type EntryFigures = Pick<LedgerEntry, 'kind' | 'accountId' | 'periodSeq' | 'before' | 'after'>
 type EntryNote = { readonly holdId?: HoldId; readonly note: Note }

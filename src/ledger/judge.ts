@@ -15,7 +15,7 @@ import { rateExceeded } from './rates.ts'
 /** The accounts that must all have room. Key first: its refusal is the more useful one. */
 export type Legs = { readonly key: Account; readonly frame: Account }
 
-export type Verdict =
+type Verdict =
   | {
       readonly reserved: true
       readonly amountNanodollars: Nanodollars

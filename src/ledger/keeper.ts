@@ -21,7 +21,7 @@ import { verifyOpenBooks } from './verify.ts'
 import { Watch } from './watch.ts'
 import type { Writer } from './writer.ts'
 
-export type KeeperOptions = {
+type KeeperOptions = {
   readonly store: Store
   readonly writer: Writer
   readonly ledger: BookLedger

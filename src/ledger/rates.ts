@@ -1,7 +1,7 @@
 // The last minute of one key: how many requests and tokens were admitted in each second. Pure, and exact: at most the
 // limit in any 60 seconds, where a token bucket would admit twice that.
 
-export type Rates = { readonly rpm: number | null; readonly tpm: number | null }
+type Rates = { readonly rpm: number | null; readonly tpm: number | null }
 
 /** Seconds in which something was admitted, oldest first. */
 export type RateWindow = {

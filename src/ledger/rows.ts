@@ -336,7 +336,7 @@ export function entryValues(entry: LedgerEntry): Value[] {
   ]
 }
 
-export function text(row: Row, column: string): string {
+function text(row: Row, column: string): string {
   const value = row[column]
   if (typeof value !== 'string') throw new TypeError(`column ${column} holds ${String(value)}`)
   return value
@@ -348,7 +348,7 @@ export function number(row: Row, column: string): number {
   return value
 }
 
-export function money(row: Row, column: string): bigint {
+function money(row: Row, column: string): bigint {
   const value = row[column]
   if (typeof value !== 'bigint') throw new TypeError(`column ${column} holds ${String(value)}`)
   return value

@@ -42,7 +42,7 @@ export type UsageSums = {
   readonly estimated: number
 }
 
-export type UsageReport = {
+type UsageReport = {
   readonly rows: readonly UsageSums[]
   /** Of all rows, including those left out. */
   readonly total: UsageSums

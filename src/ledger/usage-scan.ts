@@ -20,7 +20,7 @@ import {
   type UsageSums,
 } from './usage-report.ts'
 
-export type ScanGroup = UsageGroup | 'provider' | 'endpoint'
+type ScanGroup = UsageGroup | 'provider' | 'endpoint'
 
 export type ScanQuestion = Omit<UsageQuestion, 'by'> & { readonly by: readonly ScanGroup[] }
 
@@ -31,7 +31,7 @@ export type ScanSums = UsageSums & {
   readonly endpoint: string | null
 }
 
-export type ScanReport = {
+type ScanReport = {
   readonly rows: readonly ScanSums[]
   /** Of all rows, including those left out. */
   readonly total: ScanSums

@@ -18,7 +18,7 @@ export async function findUsage(store: Store, requestId: string): Promise<UsageR
   return row && toUsageRow(row)
 }
 
-export type UsagePage = {
+type UsagePage = {
   readonly keyId?: string | undefined
   readonly model?: string | undefined
   readonly outcome?: 'ok' | 'failed' | undefined

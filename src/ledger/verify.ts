@@ -15,7 +15,7 @@ export type Violation = {
   readonly found: string
 }
 
-export type VerifyOptions = {
+type VerifyOptions = {
   /** No server is running, so nothing may be held either. */
   readonly quiescent?: boolean
 }

@@ -7,7 +7,7 @@ import type { Ask, Refused, Reserved } from './ledger.ts'
 export type Answer = Reserved | Refused
 
 /** Asks the books once; `first` = ahead of everything that has not waited. */
-export type AskOnce = (ask: Ask, first: boolean) => Promise<Answer>
+type AskOnce = (ask: Ask, first: boolean) => Promise<Answer>
 
 /** The only refusal that waiting can change. */
 type HeldUp = Extract<Refused, { readonly shortage: unknown }>

@@ -22,7 +22,7 @@ export type Done = {
   readonly balances: Balances | undefined
 }
 
-export type WriterOptions = {
+type WriterOptions = {
   readonly runner: BatchRunner
   readonly clock: Clock
   /** Joins the nodes and returns the new number; called again when another node has taken this one for dead. */
