@@ -36,7 +36,7 @@ export type Adapter<Kind extends string, Schema extends z.ZodType> = {
   make(settings: Named<z.output<Schema>>, tools: AdapterTools): Provider
 }
 
-export type Missing = { readonly setting: string; readonly is: 'absent' | 'empty' }
+type Missing = { readonly setting: string; readonly is: 'absent' | 'empty' }
 export type Named<Settings> = Settings & { readonly name: string }
 export type AdapterTools = {
   readonly http: HttpClient

@@ -47,7 +47,7 @@ export const PLACES = {
   ollama: { url: 'http://127.0.0.1:11434/v1', isLocal: true },
 } satisfies Record<string, Place>
 
-export type Preset = keyof typeof PLACES
+type Preset = keyof typeof PLACES
 
 export const PRESETS = Object.keys(PLACES) as [Preset, ...Preset[]]
 

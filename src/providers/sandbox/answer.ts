@@ -70,7 +70,7 @@ export function tokensOfBlock(block: Block): number {
   return block.type === 'tool-call' ? tokensOfCall(block.name, block.input) : tokensOf(block.text)
 }
 
-export type Delivery = {
+type Delivery = {
   readonly choice: number
   /** The answer breaks off: its last block and the choice itself are not ended. */
   readonly isBroken: boolean

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Timeouts } from '../../catalog/models.ts'
 import { GatewayError } from '../../core/errors.ts'
 
-export type Silence = {
+type Silence = {
   /** Infinity = until somebody loses patience. */
   readonly milliseconds: number
   readonly until: 'first byte' | 'next byte'

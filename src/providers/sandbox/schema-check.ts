@@ -6,7 +6,7 @@ import { isArray, isObject, listOf, numberOf } from '../../core/json.ts'
 export type Schema = boolean | JsonObject
 
 /** What one schema may cost; a schema made to be slow is judged leniently once it is used up. */
-export type Work = { steps: number }
+type Work = { steps: number }
 
 export type SchemaContext = {
   readonly root: JsonObject

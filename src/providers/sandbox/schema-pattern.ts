@@ -2,7 +2,7 @@
 // part of the language; for the rest (look-around, back references) it says that it has none.
 
 /** A text for each number from 0 on, as different as the pattern allows; `more` lengthens what may be repeated. */
-export type PatternText = (variant: number, more: number) => string | undefined
+type PatternText = (variant: number, more: number) => string | undefined
 
 const PATTERN_CHARACTERS_MAX = 500
 /** More than an answer can hold; a longer match would be cut anyway. */

@@ -9,7 +9,7 @@ import { readPattern } from './schema-pattern.ts'
 /** How many different values a field offers. */
 const VARIETY = 256
 
-export type Field = {
+type Field = {
   readonly name: string | undefined
   readonly hints: Hints
   /** How many fields of this type come before it: they take the hints in turn. */
