@@ -16,7 +16,7 @@ import type { Reply } from './reply.ts'
 
 export type Answer = UpstreamAnswer & { readonly prepared: Prepared }
 
-export type Attempts = {
+type Attempts = {
   readonly requestId: string
   readonly log: Log
   readonly prepared: readonly Prepared[]

@@ -31,7 +31,7 @@ import type { Prepared } from './prepare.ts'
 import { ClientGone } from './reply.ts'
 import type { Trace } from './trace.ts'
 
-export type Entry = {
+type Entry = {
   readonly requestId: string
   readonly endpoint: Endpoint
   readonly admission: Admission
@@ -39,7 +39,7 @@ export type Entry = {
   readonly trace: Trace
 }
 
-export type BooksParts = {
+type BooksParts = {
   readonly ledger: Ledger
   readonly clock: Clock
   readonly log: Log

@@ -15,7 +15,7 @@ import type { Reply } from './reply.ts'
 
 export type FreeParts = { readonly ledger: Ledger; readonly clock: Clock }
 
-export type FreeCall = {
+type FreeCall = {
   readonly asking: Asking
   readonly caller: Caller
   /** Empty if the call concerns no model. */

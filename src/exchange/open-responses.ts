@@ -7,7 +7,7 @@ import { describeError } from '../telemetry/log.ts'
 import { responseVault } from './response-vault.ts'
 import type { ResponsesState } from './responses-state.ts'
 
-export type ResponsesOptions = Pick<ResponsesState, 'settings'> & {
+type ResponsesOptions = Pick<ResponsesState, 'settings'> & {
   readonly store: Store
   readonly log: Log
   /** TOLLGATE_SECRET: without it nothing that was stored can be read. */

@@ -13,7 +13,7 @@ import { countAt } from './count-input.ts'
 import type { Prepared } from './prepare.ts'
 import type { Reply } from './reply.ts'
 
-export type Asked = {
+type Asked = {
   readonly request: ClientRequest
   readonly caller: Caller
   readonly model: Model

@@ -21,7 +21,7 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 /** The most that is kept back before the first content: some providers repeat the whole request there. */
 const HELD_CHARACTERS_MAX = 1024 * 1024
 
-export type Passage = {
+type Passage = {
   readonly request: ClientRequest
   /** Sees every event before the client does. */
   readonly books: Books

@@ -20,7 +20,7 @@ export type ResponsesState = {
   settings(): ResponsesSettings
 }
 
-export type ResponsesSettings = {
+type ResponsesSettings = {
   readonly store: boolean
   readonly retentionMs: number
   /** The size limit of any request, a rebuilt one included: a chain of answers must not grow without bound. */
@@ -28,7 +28,7 @@ export type ResponsesSettings = {
 }
 
 /** Where sealed answers are stored; every look-up is within one key. */
-export interface ResponseShelf {
+interface ResponseShelf {
   put(responses: readonly SealedResponse[]): Promise<void>
   get(name: ResponseName): Promise<Uint8Array | undefined>
   /** Whether there was one to delete. */

@@ -4,7 +4,7 @@ import type { GatewayError } from '../core/errors.ts'
 import { LinkedList, type Link } from '../core/linked-list.ts'
 
 /** Something that can be ended early, with a reason that those working on it can see. */
-export interface Cuttable {
+interface Cuttable {
   cut(why: GatewayError): void
 }
 

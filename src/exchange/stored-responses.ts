@@ -10,10 +10,10 @@ import type { Reply } from './reply.ts'
 import type { ResponsesState, StoredResponse } from './responses-state.ts'
 import { findResponse, forgetResponse } from './responses-state.ts'
 
-export type StoredParts = IdentifyParts & FreeParts & { readonly responses: ResponsesState }
+type StoredParts = IdentifyParts & FreeParts & { readonly responses: ResponsesState }
 
 /** A request about one stored response. */
-export type AskingForStored = Asking & { readonly id: string; readonly query: URLSearchParams }
+type AskingForStored = Asking & { readonly id: string; readonly query: URLSearchParams }
 
 export async function showResponse(
   parts: StoredParts,
