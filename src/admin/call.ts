@@ -19,9 +19,7 @@ type Caller<Described extends Route> = Described['access'] extends 'public'
   ? { readonly person: Person | undefined }
   : { readonly person: Person }
 
-export type Handler<Described extends Route> = (
-  call: Call<Described>,
-) => Promise<AnswerOf<Described>>
+type Handler<Described extends Route> = (call: Call<Described>) => Promise<AnswerOf<Described>>
 
 /** A handler for every route: one that is missing does not compile. */
 export type Handlers = { readonly [Name in RouteName]: Handler<Contract[Name]> }

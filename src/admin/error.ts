@@ -4,9 +4,9 @@ import { ADMIN_ERRORS, type AdminErrorCode, type Conflict } from './contract/err
 import type { Permission } from './contract/permissions.ts'
 
 /** What is wrong with one field. */
-export type Problem = { readonly field: string; readonly sentence: Sentence }
+type Problem = { readonly field: string; readonly sentence: Sentence }
 
-export type AdminErrorDetails = {
+type AdminErrorDetails = {
   /** The value at fault, spelled as the caller did. */
   readonly field?: string
   readonly problems?: readonly Problem[]

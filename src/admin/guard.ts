@@ -7,7 +7,7 @@ import type { Person, RequestHeaders } from './identity.ts'
 /** What of a route says who may call it. */
 export type Guarded = Pick<Route, 'method' | 'access'>
 
-export type Arriving = {
+type Arriving = {
   readonly route: Guarded
   readonly headers: RequestHeaders
   /** Undefined: nobody is signed in. */

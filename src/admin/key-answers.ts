@@ -14,7 +14,7 @@ import type { ShownSecrets } from '../store/shown-secrets.ts'
 import type { FrameAnswer } from './contract/frame.ts'
 import type { KeyDetail, KeyRow, KeyState } from './contract/key.ts'
 
-export type KeyAround = {
+type KeyAround = {
   readonly frame: Frame
   readonly catalog: Catalog
   readonly secrets: ShownSecrets | undefined

@@ -10,7 +10,7 @@ export interface Mailer {
   send(mail: Mail): Promise<void>
 }
 
-export type SmtpSettings = {
+type SmtpSettings = {
   /** smtp://USER:PASSWORD@HOST:PORT */
   readonly url: string
   readonly from: string

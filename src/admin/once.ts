@@ -8,14 +8,14 @@ import { AdminError, invalidValue } from './error.ts'
 import type { RequestHeaders } from './identity.ts'
 import { toAdminError } from './render-error.ts'
 
-export type Asked = {
+type Asked = {
   readonly headers: RequestHeaders
   readonly personId: string
   /** The route with everything that was sent to it. */
   readonly request: unknown
 }
 
-export type Once = { readonly answer: unknown; readonly isRepeated: boolean }
+type Once = { readonly answer: unknown; readonly isRepeated: boolean }
 
 export async function once(store: Store, asked: Asked, run: () => Promise<unknown>): Promise<Once> {
   const name = nameOf(asked.headers)

@@ -7,7 +7,7 @@ import type { Counts } from '../telemetry/counts.ts'
 import { figureOf, METRICS, type Figure } from '../telemetry/metrics.ts'
 import type { AdminParts } from './parts.ts'
 
-export type ProcessParts = Pick<AdminParts, 'version'> & {
+type ProcessParts = Pick<AdminParts, 'version'> & {
   readonly counts: Counts
   readonly ledger: Pick<NodeLedger, 'canWrite'>
   /** What there is to call at present, and how it fares. */

@@ -20,7 +20,7 @@ const RECORDED: readonly AdminErrorCode[] = [
   'version_conflict',
 ]
 
-export type Refused = {
+type Refused = {
   readonly route: RouteName
   readonly params: unknown
   readonly person: Person

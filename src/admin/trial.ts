@@ -19,9 +19,9 @@ export type Trial = {
   readonly isDryRun: boolean
 }
 
-export type Turn = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }
+type Turn = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }
 
-export type TrialAnswer = { readonly format: Format; readonly body: unknown }
+type TrialAnswer = { readonly format: Format; readonly body: unknown }
 
 /** Throws what the data plane would have answered, a GatewayError. */
 export async function runTrial(

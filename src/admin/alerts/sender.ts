@@ -20,7 +20,7 @@ export type AlertSender = {
   secretOf(destinationId: string): string
 }
 
-export type SenderParts = {
+type SenderParts = {
   readonly clock: Clock
   readonly http: HttpClient
   readonly mailer: Mailer | undefined

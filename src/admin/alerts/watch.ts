@@ -31,7 +31,7 @@ const NOTICED_AT_ONCE = 500
 /** So often an account that goes on refusing is looked at again: there may be a new period, or other thresholds. */
 const REFUSING_FOR_MS = 600_000
 
-export type WatchParts = {
+type WatchParts = {
   readonly store: Store
   readonly log: Log
   readonly sender: AlertSender

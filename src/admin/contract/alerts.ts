@@ -42,7 +42,7 @@ const webhook = z.strictObject({
 const email = z.strictObject({ kind: z.literal('email'), to: z.email() })
 const newDestination = z.discriminatedUnion('kind', [webhook, email])
 
-export const destination = z.object({
+const destination = z.object({
   id: z.string(),
   kind: z.enum(['webhook', 'email']),
   /** Of a webhook scheme, host and the end of a long rest: https://hooks.example.com/…x7Qd */
@@ -87,9 +87,9 @@ const expiryAlert = z.object({
   expires_at: moment,
 })
 
-export const alert = z.discriminatedUnion('kind', [budgetAlert, refusedAlert, expiryAlert])
+const alert = z.discriminatedUnion('kind', [budgetAlert, refusedAlert, expiryAlert])
 
-export const delivery = z.object({
+const delivery = z.object({
   id: z.string(),
   alert,
   destination: z.string(),

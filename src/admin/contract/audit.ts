@@ -55,7 +55,7 @@ const auditEntry = z.object({
   request_id: z.string().nullable(),
 })
 
-export const auditPage = z.object({
+const auditPage = z.object({
   entries: z.array(auditEntry),
   next: z.string().nullable(),
 })

@@ -46,7 +46,7 @@ export const fieldChange = z.object({
   after: z.unknown(),
 })
 
-export const conflict = z.object({
+const conflict = z.object({
   /** What to send as If-Match to apply one's own change on top. */
   version: z.string(),
   /** Newest first; empty when the record of it is gone. */

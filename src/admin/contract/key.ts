@@ -28,7 +28,7 @@ export const KEY_STATES = [
   'rotating',
   'active',
 ] as const
-export const keyState = z.enum(KEY_STATES)
+const keyState = z.enum(KEY_STATES)
 export type KeyState = z.output<typeof keyState>
 
 const rate = z.int().min(1).max(RATE_MAX).nullable()

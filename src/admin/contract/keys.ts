@@ -57,7 +57,7 @@ export const keyFilters = z.object({
   order: z.enum(['asc', 'desc']).default('desc'),
 })
 
-export const keyQuery = keyFilters.extend({
+const keyQuery = keyFilters.extend({
   page: count(1, 1_000_000).default(1),
   per_page: count(1, 200).default(50),
 })
@@ -85,7 +85,7 @@ const keyPage = z.object({
   as_of: moment,
 })
 
-export const bulk = z.strictObject({
+const bulk = z.strictObject({
   ids: z.array(keyId).min(1).max(1_000),
   change: z.discriminatedUnion('action', [
     z.strictObject({ action: z.literal('pause') }),

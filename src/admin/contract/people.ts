@@ -8,7 +8,7 @@ import { done, idParams, moment, withoutNul } from './values.ts'
 
 export const ROLE_NAME_LENGTH_MAX = 60
 
-export const person = z.object({
+const person = z.object({
   id: z.string(),
   email: z.string(),
   name: z.string(),
@@ -28,7 +28,7 @@ const sentLink = z.object({
   expires_at: moment,
 })
 
-export const role = z.object({
+const role = z.object({
   id: z.string(),
   name: z.string(),
   permissions: z.array(z.enum(PERMISSIONS)),

@@ -10,7 +10,7 @@ export const PERMISSIONS = [
 ] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-export type BuiltInRole = {
+type BuiltInRole = {
   readonly id: 'administrator' | 'manager' | 'viewer'
   readonly name: string
   readonly permissions: readonly Permission[]

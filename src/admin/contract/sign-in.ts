@@ -35,7 +35,7 @@ export const signedIn = z.object({
   via: z.enum(['session', 'token']),
 })
 
-export const session = z.object({
+const session = z.object({
   /** Null: show the sign-in page. */
   person: signedIn.nullable(),
   /** There is nobody yet: the first administrator comes by the link that the first start printed. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { route } from './route.ts'
 import { amount, anyMoment, count, keyId, keyParams, moment } from './values.ts'
 
-export const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day', 'hour'] as const
+const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day', 'hour'] as const
 export type Group = (typeof GROUPS)[number]
 
 /** One or several, with commas: `day,model`. */
@@ -27,7 +27,7 @@ const range = {
   until: anyMoment.optional(),
 }
 
-export const usageQuery = z.object({
+const usageQuery = z.object({
   ...range,
   key: keyId.optional(),
   by: groups.default('day'),

@@ -7,7 +7,7 @@ import type { Permission } from '../contract/permissions.ts'
 import { AdminError } from '../error.ts'
 import { listRoles, roleById } from './role-list.ts'
 
-export type Judged = {
+type Judged = {
   readonly link: Link | undefined
   readonly person: Person | undefined
   /** Why it does not work; undefined: it does. */

@@ -95,7 +95,7 @@ function refuseLink({ status, email }: Person, kind: LinkKind): void {
   }
 }
 
-export type OpenLink = Link & { readonly person: Person | undefined }
+type OpenLink = Link & { readonly person: Person | undefined }
 
 /** A link that still works, or the refusal that says why not. */
 export async function findOpenLink(store: Store, token: string): Promise<OpenLink> {
@@ -107,7 +107,7 @@ export async function findOpenLink(store: Store, token: string): Promise<OpenLin
   throw await refusal(store, { action: 'person.use_link', ...subject }, error)
 }
 
-export type LinkUse = {
+type LinkUse = {
   readonly token: string
   readonly password: string
   readonly name?: string | undefined

@@ -34,7 +34,7 @@ type OidcConfig = Omit<OidcSettings, 'roleId'> & {
   readonly role?: string | undefined
 }
 
-export type People = {
+type People = {
   readonly identity: Identity
   readonly handlers: HandlersOf<typeof signInRoutes & typeof profileRoutes & typeof peopleRoutes>
 }

@@ -26,7 +26,7 @@ import { change, demandRights, type Desk } from './desk.ts'
 import { assignEmail, checkedEmail, refuseTaken } from './emails.ts'
 import { listRoles, roleById, roleNamed, type Role } from './role-list.ts'
 
-export type Invited = {
+type Invited = {
   readonly email: string
   readonly name?: string | undefined
   /** An id or a name. */

@@ -8,7 +8,7 @@ import { AdminError } from '../error.ts'
 import { change, demandRights, type Desk } from './desk.ts'
 import { listRoles, normalName, roleById, type Role } from './role-list.ts'
 
-export type RoleSettings = Pick<Role, 'name' | 'permissions'>
+type RoleSettings = Pick<Role, 'name' | 'permissions'>
 
 export async function answerRoles(db: Queries): Promise<readonly RoleAnswer[]> {
   const counts = await countByRole(db)

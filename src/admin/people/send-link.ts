@@ -7,7 +7,7 @@ import type { Desk } from './desk.ts'
 import { mailFor } from './letters.ts'
 import { linkUrl, makePersonLink, type PersonLinkKind } from './links.ts'
 
-export type Sending = {
+type Sending = {
   /** The person's id or address. */
   readonly id: string
   readonly kind: PersonLinkKind

@@ -33,7 +33,7 @@ export type SingleSignOn =
   /** The provider cannot be reached, or does not describe itself. */
   | { readonly outcome: 'unavailable' }
 
-export type TwoFactorSetup = {
+type TwoFactorSetup = {
   /** For an authenticator app: otpauth://… */
   readonly uri: string
   readonly recoveryCodes: readonly string[]

@@ -9,7 +9,7 @@ export function strangerAt(address: string, requestId: string): Author {
   return { actor: 'not signed in', source: 'ui', address, requestId }
 }
 
-export type StrangersAttempt = {
+type StrangersAttempt = {
   readonly action: AuditAction
   readonly address: string
   readonly requestId: string
