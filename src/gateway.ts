@@ -59,7 +59,7 @@ export type Gateway = {
   close(): Promise<void>
 }
 
-export type GatewayOptions = {
+type GatewayOptions = {
   readonly config: Config
   /** Where the configuration came from, to read it again when it changes. */
   readonly source: ConfigSource

@@ -7,7 +7,7 @@ import { tooSlow } from './body.ts'
 
 export const HEADER_BYTES_MAX = 64 * 1024
 
-export type NoRequest = { readonly status: string; readonly error: GatewayError }
+type NoRequest = { readonly status: string; readonly error: GatewayError }
 
 /** By node's code for the problem. */
 export function noRequestOf(problem: string | undefined): NoRequest {

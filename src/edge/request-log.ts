@@ -4,7 +4,7 @@ import type { Trace } from '../exchange/trace.ts'
 import { describeError, describeFailure } from '../telemetry/log.ts'
 import type { Log } from '../telemetry/log.ts'
 
-export type Outcome = {
+type Outcome = {
   readonly method: string | undefined
   readonly status: number
   readonly durationMs: number

@@ -7,7 +7,7 @@ export type Route<Handler> = {
   readonly handler: Handler
 }
 
-export type Found<Handler> =
+type Found<Handler> =
   | {
       readonly found: 'route'
       readonly handler: Handler

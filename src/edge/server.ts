@@ -32,7 +32,7 @@ import { HEADER_BYTES_MAX, noRequestOf, writeNoRequest } from './no-request.ts'
 import { HttpReply } from './reply.ts'
 import { logRequest } from './request-log.ts'
 
-export type EdgeOptions = {
+type EdgeOptions = {
   readonly parts: Parts
   readonly log: Log
   /** The metrics of data-plane requests. */
