@@ -10,7 +10,7 @@ import { fileState } from './file-state.ts'
 import { pathOf } from './problems.ts'
 import type { Path, Problem } from './problems.ts'
 
-export type Expanded = {
+type Expanded = {
   readonly value: unknown
   readonly problems: readonly Problem[]
   /** Values whose files cannot be read at the moment; they are empty here. */
@@ -21,7 +21,7 @@ export type Expanded = {
 
 export type Unreadable = { readonly at: Path; readonly message: string }
 
-export type Surroundings = {
+type Surroundings = {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Relative paths start here. */
   readonly folder: string

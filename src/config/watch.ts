@@ -13,7 +13,7 @@ import type { ConfigSource } from './written.ts'
 /** Polling file dates notices every way of replacing a file: editors, the links of container platforms, vaults. */
 const LOOK_EVERY_MS = 500
 
-export type ConfigWatch = {
+type ConfigWatch = {
   readonly source: ConfigSource
   readonly config: Config
   /** `waiting`: changed sections of the file that take effect only after a restart. */
