@@ -51,7 +51,7 @@ export function lookAtStore<Result>(
   return closing(openedFor('look', place), work)
 }
 
-export type StoreUse = {
+type StoreUse = {
   readonly mayCreate?: boolean
   readonly workerModules?: readonly URL[]
 }

@@ -12,13 +12,13 @@ export type Check = {
 }
 
 /** A line that cannot be tried, and why. */
-export type Skipped = {
+type Skipped = {
   readonly name: string
   readonly expected: string
   readonly skipped: string
 }
 
-export type Models = { readonly chat: string | undefined; readonly embedding: string | undefined }
+type Models = { readonly chat: string | undefined; readonly embedding: string | undefined }
 
 const LIST: Endpoint = { path: '/v1/models', method: 'GET', header: 'authorization' }
 

@@ -18,7 +18,7 @@ const REPLACE_AFTER_MS = 1_000
 
 export const isWorker = cluster.isWorker
 
-export type Supervision = {
+type Supervision = {
   readonly config: Config
   readonly source: ConfigSource
   /** Called once, when the first worker serves. */
