@@ -5,12 +5,12 @@ import { API_PREFIX } from '../../src/admin/contract/route.ts'
 import type { Refusal } from './i18n/said.ts'
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '../../src/admin/contract/route.ts'
 
-export type Readiness = 'ready' | 'not-ready' | 'unreachable'
+type Readiness = 'ready' | 'not-ready' | 'unreachable'
 
 /** `unreachable`: nothing answered. `not_understood`: what answered was not the admin API. */
-export type ApiErrorCode = AdminErrorCode | 'unreachable' | 'not_understood'
+type ApiErrorCode = AdminErrorCode | 'unreachable' | 'not_understood'
 
-export type FieldProblem = Refusal & { readonly field: string }
+type FieldProblem = Refusal & { readonly field: string }
 
 export class ApiError extends Error {
   override readonly name = 'ApiError'
@@ -46,7 +46,7 @@ type Part<Name extends string, Value> = undefined extends Value
     : { readonly [N in Name]: Value }
 
 /** What a route needs, and what may go with every request. */
-export type Sent<R extends Route> = Part<'params', ParamsOf<R>> &
+type Sent<R extends Route> = Part<'params', ParamsOf<R>> &
   Part<'query', QueryOf<R>> &
   Part<'body', BodyOf<R>> & {
     /** The version that the change is based on. */

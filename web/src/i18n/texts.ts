@@ -6,7 +6,7 @@ import type { Catalogue } from './languages.ts'
 export type TextKey = PathOf<Catalogue>
 
 /** `count` chooses between `_one`, `_other` and what else the language has. A number is written as the language does. */
-export type TextValues = Readonly<Record<string, string | number>>
+type TextValues = Readonly<Record<string, string | number>>
 
 export type Translate = (key: TextKey, values?: TextValues) => string
 

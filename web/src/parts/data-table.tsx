@@ -6,7 +6,7 @@ import { SortDownIcon, SortIcon, SortUpIcon } from './icons.tsx'
 import { useHiddenSides } from './use-hidden-sides.ts'
 import styles from './data-table.module.css'
 
-export type Order = 'asc' | 'desc'
+type Order = 'asc' | 'desc'
 export type Sort<Key extends string> = { readonly by: Key; readonly order: Order }
 
 export type Column<Row, Key extends string = never> = {
@@ -28,7 +28,7 @@ export type Column<Row, Key extends string = never> = {
   readonly card?: 'plain' | 'title' | 'corner' | 'hidden'
 }
 
-export type DataTableProps<Row, Key extends string> = {
+type DataTableProps<Row, Key extends string> = {
   readonly caption: string
   readonly columns: readonly Column<Row, Key>[]
   readonly rows: readonly Row[] | undefined

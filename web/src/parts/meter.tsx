@@ -4,7 +4,7 @@ import { useId } from 'react'
 import { useFormat } from '../i18n/use-format.ts'
 import styles from './meter.module.css'
 
-export type MeterSegment = {
+type MeterSegment = {
   readonly kind: 'spent' | 'others' | 'held'
   /** In the unit of `max`; it decides a width only, so a float does. */
   readonly value: number

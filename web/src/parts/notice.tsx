@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { CheckIcon, InfoIcon, WarningIcon } from './icons.tsx'
 import styles from './notice.module.css'
 
-export type NoticeTone = 'info' | 'good' | 'warn' | 'bad'
+type NoticeTone = 'info' | 'good' | 'warn' | 'bad'
 
 type NoticeProps = {
   readonly tone: NoticeTone

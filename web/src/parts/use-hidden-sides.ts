@@ -1,7 +1,7 @@
 // On which sides a box that scrolls sideways holds more than is seen, so that it can say so.
 import { useCallback, useState } from 'react'
 
-export type HiddenSides = 'none' | 'start' | 'end' | 'both'
+type HiddenSides = 'none' | 'start' | 'end' | 'both'
 
 export function useHiddenSides() {
   const [hidden, setHidden] = useState<HiddenSides>('none')

@@ -57,7 +57,7 @@ export function bulkChangeOf(
   }
 }
 
-export type BulkWords = {
+type BulkWords = {
   readonly line: ChangeLine
   /** What each key has now, in the order of the keys; undefined where all have the same. */
   readonly each: readonly string[] | undefined

@@ -2,7 +2,7 @@
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 
-export type Rates = {
+type Rates = {
   readonly rpm: number | null
   readonly tpm: number | null
   readonly concurrency: number | null

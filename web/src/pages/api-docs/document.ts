@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 const schemaShape = z.record(z.string(), z.unknown())
-export type Schema = z.output<typeof schemaShape>
+type Schema = z.output<typeof schemaShape>
 
 const content = z.record(z.string(), z.looseObject({ schema: schemaShape }))
 

@@ -71,7 +71,7 @@ export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
   )
 }
 
-export type Values = Pick<FrameAnswer, 'budget' | 'period' | 'timezone' | 'week_start'>
+type Values = Pick<FrameAnswer, 'budget' | 'period' | 'timezone' | 'week_start'>
 
 /** Only what differs, so that changes of two people to different fields do not undo each other. */
 function changeOf(frame: FrameAnswer, wanted: Values): Partial<Values> {

@@ -10,7 +10,7 @@ import { TopUpKeyDialog } from './top-up-key-dialog.tsx'
 
 export type KeyAction = 'pause' | 'revoke' | 'rotate' | 'end-overlap' | 'top-up' | 'reset' | 'test'
 
-export type KeyDialogsProps = {
+type KeyDialogsProps = {
   readonly action: KeyAction
   readonly keyInBrief: KeyInBrief
   readonly onClose: () => void

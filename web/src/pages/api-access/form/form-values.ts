@@ -16,7 +16,7 @@ import {
 } from '../../../i18n/typed-numbers.ts'
 import type { Separators } from '../../../i18n/typed-numbers.ts'
 
-export type Lifetime = 'never' | '7' | '30' | '90' | '365' | 'date'
+type Lifetime = 'never' | '7' | '30' | '90' | '365' | 'date'
 export const LIFETIMES: readonly Lifetime[] = ['never', '7', '30', '90', '365', 'date']
 
 export type KeyFormValues = {
@@ -63,7 +63,7 @@ export function isShown(field: string, { hasOwnLimit, lifetime }: KeyFormValues)
 }
 
 /** When and in which manner of writing the values are read. */
-export type Reading = { readonly now: number; readonly separators: Separators }
+type Reading = { readonly now: number; readonly separators: Separators }
 
 export type NewKey = BodyOf<typeof keyRoutes.createKey>
 export type KeyChange = BodyOf<typeof keyRoutes.changeKey>

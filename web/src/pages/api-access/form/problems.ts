@@ -20,7 +20,7 @@ import type { KeyFormValues } from './form-values.ts'
 
 export type Field = keyof KeyFormValues
 type FormWords = Pick<Words, 't' | 'format'>
-export type Problems = Partial<Record<Field, string>>
+type Problems = Partial<Record<Field, string>>
 
 export function problemsOf(values: KeyFormValues, words: FormWords, now: number): Problems {
   const { t } = words

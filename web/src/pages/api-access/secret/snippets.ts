@@ -10,9 +10,9 @@ export const SNIPPETS = [
   'codex',
   'env',
 ] as const
-export type Snippet = (typeof SNIPPETS)[number]
+type Snippet = (typeof SNIPPETS)[number]
 
-export type SnippetValues = {
+type SnippetValues = {
   /** Without a slash at the end. */
   readonly baseUrl: string
   readonly model: string
