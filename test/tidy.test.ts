@@ -54,6 +54,13 @@ const files = globSync('src/**/*.ts')
 // Tests and the samples they share are no part of the product.
 const sources = files.filter(({ path }) => !/(\.test|\/sample-[\w-]+)\.ts$/.test(path))
 
+/** By their address, and by no import. */
+const loaded = sources.flatMap(({ path, text }) =>
+  [...text.matchAll(/moduleBeside\(import\.meta\.url, '([\w-]+)'\)/g)].map(([, name = '']) =>
+    join(dirname(path), `${name}.ts`),
+  ),
+)
+
 describe('imports', () => {
   for (const { path, text } of files)
     test(`${path} reaches down only`, () => {
@@ -162,22 +169,13 @@ describe('documents', () => {
 describe('files', () => {
   test('every source is used by another one', () => {
     const imported = new Set(sources.flatMap(({ path, text }) => importsOf(path, text)))
-    const isLoaded = (path: string): boolean =>
-      sources.some(({ text }) =>
-        text.includes(`moduleBeside(import.meta.url, '${basename(path, '.ts')}')`),
-      )
     const unused = sources
       .map(({ path }) => path)
-      .filter((path) => !imported.has(path) && !isLoaded(path))
+      .filter((path) => !imported.has(path) && !loaded.includes(path))
     assert.deepEqual(unused, ['src/cli/main.ts'])
   })
 
   test('what is loaded by its address is built as a file of its own', () => {
-    const loaded = sources.flatMap(({ path, text }) =>
-      [...text.matchAll(/moduleBeside\(import\.meta\.url, '([\w-]+)'\)/g)].map(([, name = '']) =>
-        join(dirname(path), `${name}.ts`),
-      ),
-    )
     assert.ok(loaded.length > 0)
     const builder = readFileSync('scripts/build.mjs', 'utf8')
     assert.deepEqual(
@@ -187,16 +185,23 @@ describe('files', () => {
   })
 
   test('nothing is exported for nobody', () => {
-    const readers = globSync('{src,web/src,test,bench,scripts}/**/*.{ts,tsx}').map((path) => ({
-      path,
-      words: new Set(readFileSync(path, 'utf8').match(/\w+/g)),
-    }))
-    const unread = sources.flatMap(({ path, text }) =>
-      [...text.matchAll(/^export (?:async )?(?:function\*?|const|class) (\w+)/gm)]
-        .map(([, name = '']) => name)
-        .filter((name) => !readers.some((each) => each.path !== path && each.words.has(name)))
-        .map((name) => `${path}: ${name}`),
-    )
+    const readers = globSync('{src,web,test,bench,scripts}/**/*.{ts,tsx}', {
+      exclude: ['**/node_modules'],
+    }).map((path) => {
+      const text = readFileSync(path, 'utf8')
+      return { path, text, imports: importsOf(path, text), words: new Set(text.match(/\w+/g)) }
+    })
+    const isRead = (path: string, name: string): boolean =>
+      readers.some(({ imports, words }) => words.has(name) && imports.includes(path))
+    const pages = readers.filter(({ path }) => path.startsWith('web/src/'))
+    const unread = [...sources, ...pages]
+      .filter(({ path }) => !loaded.includes(path))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/^export (?:async )?(?:function\*?|const|class|type|interface) (\w+)/gm)]
+          .map(([, name = '']) => name)
+          .filter((name) => !isRead(path, name))
+          .map((name) => `${path}: ${name}`),
+      )
     assert.deepEqual(unread, [])
   })
 
@@ -266,7 +271,7 @@ describe('files', () => {
 })
 
 function importsOf(path: string, text: string): string[] {
-  return [...text.matchAll(/(?:from |import |import\()'(\.[^']+\.ts)'/g)].map(
+  return [...text.matchAll(/(?:from |import |import\()'(\.[^']+\.tsx?)'/g)].map(
     ([, specifier = '']) => join(dirname(path), specifier),
   )
 }
