@@ -20,7 +20,9 @@ test('metadata addresses are refused however they are written', () => {
     'http://[64:ff9b::a9fe:aa02]',
     'http://[64:ff9b:1::169.254.169.254]',
     'http://[64:ff9b::100.100.100.200]',
+    'http://[fd00:ec2:8000::1]',
     'http://[fe80::1]',
+    'http://[febf::1]',
     'http://100.100.100.200',
     'http://168.63.129.16',
     'http://[fd20:ce::254]',
@@ -40,13 +42,21 @@ test('what an operator may write is allowed', () => {
 })
 
 test('a name that leads to a metadata address fails when it is resolved', async () => {
-  const resolve = (name: string) =>
-    new Promise((done, fail) => {
-      checkedLookup(name, { all: true }, (error, address) => {
-        if (error === null) done(address)
-        else fail(error)
+  for (const all of [true, false]) {
+    const resolve = (name: string) =>
+      new Promise((done, fail) => {
+        checkedLookup(name, { all }, (error, address) => {
+          if (error === null) done(address)
+          else fail(error)
+        })
       })
+    await assert.rejects(resolve('169.254.169.254'), (error) => {
+      assert.ok(error instanceof GatewayError)
+      const { shouldRetry, unbilled } = error.details
+      assert.deepEqual([shouldRetry, unbilled], [false, true], 'nothing was sent')
+      return true
     })
-  await assert.rejects(resolve('169.254.169.254'), GatewayError)
-  await resolve('localhost')
+    await resolve('localhost')
+    await assert.rejects(resolve('no..name'), { code: 'ENOTFOUND' })
+  }
 })

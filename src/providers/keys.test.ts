@@ -1,4 +1,5 @@
-// Keys by turns: one that the provider refuses is told to the operator once, not with every request that passes it over.
+// Keys by turns: which one a request is sent with, and which one rests. One that the provider refuses is told to the
+// operator once, not with every request that passes it over.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -33,6 +34,76 @@ test('a refused key is an error line when that begins, and again after it was go
   await askAll()
   assert.deepEqual(lines.slice(1), [['provider_key_refused', { ...line, status: 403 }]])
 })
+
+test('keys take turns, and the one or none there is has every turn', async () => {
+  for (const [apiKeys, turns] of [
+    [
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c', 'a'],
+    ],
+    [['a'], ['a', 'a', 'a', 'a']],
+    [undefined, [undefined, undefined, undefined, undefined]],
+  ] as const) {
+    const { ask } = desk(apiKeys)
+    const used: unknown[] = []
+    for (const _ of turns) used.push(...(await ask()).used)
+    assert.deepEqual(used, turns)
+  }
+})
+
+test('a key that is turned away rests for as long as the provider asks, within reason', async () => {
+  for (const [retryAfter, ms] of [
+    [undefined, REST_MS],
+    ['7', 7_000],
+    ['100000', 600_000],
+  ] as const) {
+    const { ask, clock } = desk(['a', 'b'])
+    const turnedAway = { a: { status: 429, retryAfter } }
+    assert.deepEqual(await ask(turnedAway), { status: 200, used: ['a', 'b'] })
+    clock.at += ms - 1
+    for (let turn = 0; turn < 2; turn++) assert.deepEqual((await ask()).used, ['b'])
+    clock.at += 1
+    assert.deepEqual([(await ask()).used, (await ask()).used].toSorted(), [['a'], ['b']])
+  }
+})
+
+test('while all keys rest, the one whose turn it is is tried alone', async () => {
+  const { ask } = desk(['a', 'b'])
+  const allAway = { a: { status: 429 }, b: { status: 403 } }
+  assert.deepEqual(await ask(allAway), { status: 403, used: ['a', 'b'] })
+  assert.deepEqual(await ask(allAway), { status: 403, used: ['b'] })
+  assert.deepEqual(await ask(allAway), { status: 429, used: ['a'] })
+})
+
+test('an answer that another key takes the place of is not left open', async () => {
+  const { ask, open } = desk(['a', 'b'])
+  await ask({ a: { status: 401 } })
+  assert.deepEqual(open, ['b'], 'whoever asked reads that one')
+})
+
+/** Keys, a clock, and a provider that answers each key as told, else with 200. */
+function desk(apiKeys: readonly string[] | undefined) {
+  const clock = { at: 0, now: () => 0, monotonicMs: () => clock.at }
+  const keys = new Keys({ name: 'local', apiKeys }, { clock, log: { error: () => {} } })
+  const open: unknown[] = []
+  const ask = async (
+    told: Record<string, { status: number; retryAfter?: string | undefined }> = {},
+  ) => {
+    const used: unknown[] = []
+    const { status } = await keys.send(async (key) => {
+      used.push(key)
+      open.push(key)
+      const { status, retryAfter } = told[key ?? ''] ?? { status: 200 }
+      const body = (async function* () {
+        open.splice(open.indexOf(key), 1)
+      })()
+      const headers = new Map(retryAfter === undefined ? [] : [['retry-after', retryAfter]])
+      return { status, headers, body }
+    })
+    return { status, used }
+  }
+  return { ask, clock, open }
+}
 
 function answerOf(status: number): UpstreamAnswer {
   return { status, headers: new Map<string, string>(), body: (async function* () {})() }
