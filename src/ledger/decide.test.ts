@@ -26,6 +26,26 @@ test('a clock that is set back slows a key down for a minute, not until the old 
   assert.deepEqual(answers, [false, false, false, true])
 })
 
+test('an ask that is tried again gets the hold it has, and nothing once another node has charged it', () => {
+  const decided = (item: Item, known: Partial<Page>) =>
+    decide(
+      { nodeId: 1, items: [item], prices: [], isRetry: true },
+      { ...pageAt(NOON, ''), ...known },
+    )
+  const { outcomes, writes } = decided(reserve, {})
+  const { accounts, holdsInserted: holds } = writes
+  assert.equal(holds.length, 1)
+
+  const again = decided(reserve, { accounts, holds })
+  assert.deepEqual([again.outcomes, again.writes.holdsInserted], [outcomes, []])
+
+  const orphan: Item = { kind: 'orphan', keyId: 'key_a', holdId: 1 }
+  const { usageInserted: usage } = decided(orphan, { accounts, holds }).writes
+  const late = decided(reserve, { accounts, usage })
+  const unavailable = { kind: 'judged', answer: { reserved: false, reason: 'unavailable' } }
+  assert.deepEqual([late.outcomes, late.writes.holdsInserted], [[unavailable], []])
+})
+
 const reserve: Item = { kind: 'reserve', holdId: 1, ask: SAMPLE_ASK }
 
 function pageAt(now: number, packed: string): Page {
