@@ -1,18 +1,125 @@
-// Header values, whatever the fields and models in them are called.
+// The headers of an answer: caps, waits, costs and limits in the client's own words, whatever fields and models are called.
 import assert from 'node:assert/strict'
 import { validateHeaderValue } from 'node:http'
 import { test } from 'node:test'
 
-import { setTargetHeaders } from './answer-headers.ts'
+import type { Admission } from '../access/admit.ts'
+import type { Balances, Settled } from '../ledger/ledger.ts'
+import {
+  setAdmissionHeaders,
+  setBalanceHeaders,
+  setSettledHeaders,
+  setTargetHeaders,
+} from './answer-headers.ts'
 import type { Prepared } from './prepare.ts'
 import type { Reply } from './reply.ts'
 
-test('a target and a field may be called whatever a header cannot carry', () => {
+const NOW = Date.UTC(2026, 10, 15, 12)
+
+const left = (nanodollars: bigint | null) => ({ remainingNanodollars: nanodollars })
+const BALANCES = {
+  key: left(2_500_000_000n),
+  frame: left(1_000_000_000n),
+  requests: { limit: 60, remaining: 7, resetsAt: NOW + 1_001 },
+  tokens: { limit: 9_000, remaining: 0, resetsAt: NOW - 1 },
+} as Balances
+
+/** What is set in the head of a reply. */
+function headersOf(set: (reply: Reply) => void): Record<string, string> {
   const headers = new Map<string, string>()
-  const reply = { setHeader: headers.set.bind(headers) } as unknown as Reply
+  set({ setHeader: headers.set.bind(headers) } as unknown as Reply)
+  return Object.fromEntries(headers)
+}
+
+test('limits are told in the words of the family: the one counts down, the other names the moment', () => {
+  const told = (family: 'chat' | 'messages') =>
+    headersOf((reply) => setBalanceHeaders(reply, BALANCES, { family, now: NOW }))
+  assert.deepEqual(told('chat'), {
+    'x-tollgate-budget-remaining': '1',
+    'x-ratelimit-limit-requests': '60',
+    'x-ratelimit-remaining-requests': '7',
+    'x-ratelimit-reset-requests': '2s',
+    'x-ratelimit-limit-tokens': '9000',
+    'x-ratelimit-remaining-tokens': '0',
+    'x-ratelimit-reset-tokens': '0s',
+  })
+  assert.deepEqual(told('messages'), {
+    'x-tollgate-budget-remaining': '1',
+    'anthropic-ratelimit-requests-limit': '60',
+    'anthropic-ratelimit-requests-remaining': '7',
+    'anthropic-ratelimit-requests-reset': '2026-11-15T12:00:01.001Z',
+    'anthropic-ratelimit-tokens-limit': '9000',
+    'anthropic-ratelimit-tokens-remaining': '0',
+    'anthropic-ratelimit-tokens-reset': '2026-11-15T11:59:59.999Z',
+  })
+})
+
+test('limits that are not set are not told', () => {
+  const unlimited = { key: left(null), frame: left(null), requests: null, tokens: null }
+  const set = (reply: Reply) =>
+    setBalanceHeaders(reply, unlimited as Balances, { family: 'chat', now: NOW })
+  assert.deepEqual(headersOf(set), {})
+})
+
+test('a cap and a wait are told where there was one, and the limits in the head of a stream', () => {
+  const told = (hold: { capped: boolean; waitedMs: number }, stream: boolean) => {
+    const balances: Balances[] = []
+    const admission = { hold: { ...hold, outputTokens: 300, balances: BALANCES }, call: { stream } }
+    const headers = headersOf((reply) =>
+      setAdmissionHeaders(reply, admission as Admission, { tell: (told) => balances.push(told) }),
+    )
+    return { headers, balances }
+  }
+  assert.deepEqual(told({ capped: true, waitedMs: 12.6 }, true), {
+    headers: { 'x-tollgate-output-cap': '300', 'x-tollgate-queued-ms': '13' },
+    balances: [BALANCES],
+  })
+  assert.deepEqual(told({ capped: false, waitedMs: 0 }, false), { headers: {}, balances: [] })
+})
+
+test('a whole answer tells its cost, and the limits after it where they are known', () => {
+  const spooled: Settled = {
+    durableIn: 'spool',
+    costNanodollars: 1_500_000n,
+    overrunNanodollars: 0n,
+  }
+  for (const [settled, headers, limits] of [
+    [undefined, {}, []],
+    [spooled, { 'x-tollgate-cost': '0.0015' }, []],
+    [{ ...spooled, balances: BALANCES }, { 'x-tollgate-cost': '0.0015' }, [BALANCES]],
+  ] as const) {
+    const told: Balances[] = []
+    const teller = { tell: (balances: Balances) => void told.push(balances) }
+    assert.deepEqual(
+      headersOf((reply) => setSettledHeaders(reply, settled, teller)),
+      headers,
+    )
+    assert.deepEqual(told, limits)
+  }
+})
+
+test('a list that is too long for a header is cut, and says so', () => {
+  const dropped = (characters: number) => {
+    const target = { provider: { name: 'local' }, model: 'm', dropped: ['x'.repeat(characters)] }
+    return headersOf((reply) => setTargetHeaders(reply, target as unknown as Prepared))[
+      'x-tollgate-dropped'
+    ]
+  }
+  assert.equal(dropped(1_000), 'x'.repeat(1_000))
+  assert.equal(dropped(1_001), `${'x'.repeat(1_000)}...`)
+  const whole = { provider: { name: 'local' }, model: 'm', dropped: [] } as unknown as Prepared
+  assert.deepEqual(
+    headersOf((reply) => setTargetHeaders(reply, whole)),
+    { 'x-tollgate-target': 'local/m' },
+  )
+})
+
+test('a target and a field may be called whatever a header cannot carry', () => {
   const target = { provider: { name: 'local' }, model: '通义-7b', dropped: ['größe', '🚪\n'] }
-  setTargetHeaders(reply, target as unknown as Prepared)
-  for (const [name, value] of headers) validateHeaderValue(name, value)
-  assert.equal(headers.get('x-tollgate-target'), 'local/??-7b')
-  assert.equal(headers.get('x-tollgate-dropped'), 'gr??e, ???')
+  const headers = headersOf((reply) => setTargetHeaders(reply, target as unknown as Prepared))
+  for (const [name, value] of Object.entries(headers)) validateHeaderValue(name, value)
+  assert.deepEqual(headers, {
+    'x-tollgate-target': 'local/??-7b',
+    'x-tollgate-dropped': 'gr??e, ???',
+  })
 })
