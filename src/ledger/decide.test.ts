@@ -4,6 +4,7 @@ import { test } from 'node:test'
 
 import type { Item, Page } from './books.ts'
 import { decide } from './decide.ts'
+import type { Decision } from './decide.ts'
 import { packWindow, unpackWindow } from './rates.ts'
 import { SAMPLE_ASK, sampleAccount } from './sample-books.ts'
 
@@ -27,26 +28,39 @@ test('a clock that is set back slows a key down for a minute, not until the old 
 })
 
 test('an ask that is tried again gets the hold it has, and nothing once another node has charged it', () => {
-  const decided = (item: Item, known: Partial<Page>) =>
-    decide(
-      { nodeId: 1, items: [item], prices: [], isRetry: true },
-      { ...pageAt(NOON, ''), ...known },
-    )
-  const { outcomes, writes } = decided(reserve, {})
+  const { outcomes, writes } = decided(reserve)
   const { accounts, holdsInserted: holds } = writes
   assert.equal(holds.length, 1)
 
   const again = decided(reserve, { accounts, holds })
   assert.deepEqual([again.outcomes, again.writes.holdsInserted], [outcomes, []])
 
-  const orphan: Item = { kind: 'orphan', keyId: 'key_a', holdId: 1 }
   const { usageInserted: usage } = decided(orphan, { accounts, holds }).writes
   const late = decided(reserve, { accounts, usage })
   const unavailable = { kind: 'judged', answer: { reserved: false, reason: 'unavailable' } }
   assert.deepEqual([late.outcomes, late.writes.holdsInserted], [[unavailable], []])
 })
 
-const reserve: Item = { kind: 'reserve', holdId: 1, ask: SAMPLE_ASK }
+test('what a request that never ran was estimated at leaves the minute, and what an orphan was stays', () => {
+  const voided: Item = { kind: 'void', keyId: 'key_a', holdId: 1, reason: 'a test' }
+  for (const [item, tokens] of [
+    [voided, 0],
+    [orphan, 50],
+  ] as const) {
+    const { accounts, holdsInserted: holds } = decided(reserve).writes
+    decided(item, { accounts, holds })
+    assert.equal(accounts.find(({ id }) => id === 'key_a')?.rateWindow.tokens, tokens, item.kind)
+  }
+})
+
+/** One item alone, in books that have one key, what is told, and nothing else. */
+function decided(item: Item, known: Partial<Page> = {}): Decision {
+  const batch = { nodeId: 1, items: [item], prices: [], isRetry: true }
+  return decide(batch, { ...pageAt(NOON, ''), ...known })
+}
+
+const reserve: Item = { kind: 'reserve', holdId: 1, ask: { ...SAMPLE_ASK, estimatedTokens: 50 } }
+const orphan: Item = { kind: 'orphan', keyId: 'key_a', holdId: 1 }
 
 function pageAt(now: number, packed: string): Page {
   const key = sampleAccount({ id: 'key_a', rpm: 2, rateWindow: unpackWindow(packed, now) })
