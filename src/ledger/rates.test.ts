@@ -4,7 +4,15 @@ import { describe, test } from 'node:test'
 
 import fc from 'fast-check'
 
-import { admit, correct, packWindow, rateExceeded, unpackWindow, windowEndsAt } from './rates.ts'
+import {
+  admit,
+  ageWindow,
+  correct,
+  packWindow,
+  rateExceeded,
+  unpackWindow,
+  windowEndsAt,
+} from './rates.ts'
 
 const NOON = Date.UTC(2026, 10, 15, 12)
 const empty = () => unpackWindow('', NOON)
@@ -37,6 +45,12 @@ describe('requests per minute', () => {
     }
   })
 
+  test('tokens are not counted where requests alone are limited', () => {
+    const window = empty()
+    admit(window, NOON, 5000)
+    assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 5000 }), undefined)
+  })
+
   test('a limit of 0 admits nothing and still says when to ask again', () => {
     const refused = rateExceeded({ rpm: 0, tpm: null }, empty(), { now: NOON, tokens: 0 })
     assert.deepEqual(refused, { limit: 'rpm', retryAfterSeconds: 61 })
@@ -58,9 +72,9 @@ describe('tokens per minute', () => {
 
   test('an estimate is corrected in the second that admitted it', () => {
     const window = empty()
-    admit(window, NOON, 900)
-    assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 200 })?.limit, 'tpm')
-    correct(window, NOON, { now: NOON + 30_000, tokens: -700 })
+    admit(window, NOON + 400, 900)
+    assert.equal(rateExceeded(rates, window, { now: NOON + 400, tokens: 200 })?.limit, 'tpm')
+    correct(window, NOON + 400, { now: NOON + 30_000, tokens: -700 })
     assert.equal(rateExceeded(rates, window, { now: NOON + 30_000, tokens: 800 }), undefined)
     assert.equal(unpackWindow(packWindow(window), NOON + 61_000).tokens, 0)
   })
@@ -95,6 +109,26 @@ test('a window is the same after packing, and ends when its newest second does',
   packWindow(unpacked)
   assert.deepEqual(unpacked, window)
   assert.equal(windowEndsAt(window, NOON), NOON + 59_000 + 61_000)
+  assert.equal(windowEndsAt(empty(), NOON), NOON)
+})
+
+test('a window that is kept ages as one that is packed and unpacked', () => {
+  const offsets = fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 20 })
+  fc.assert(
+    fc.property(offsets, fc.integer({ min: -90_000, max: 180_000 }), (admissions, later) => {
+      const window = empty()
+      for (const offset of admissions.toSorted((one, other) => one - other))
+        admit(window, NOON + offset, 3)
+      const packed = packWindow(window)
+      const unpacked = unpackWindow(packed, NOON + later)
+      const aged = ageWindow(window, NOON + later)
+      assert.equal(packWindow(aged), packWindow(unpacked))
+      assert.deepEqual(
+        [aged.requests, aged.tokens, aged.isRedated],
+        [unpacked.requests, unpacked.tokens, unpacked.isRedated],
+      )
+    }),
+  )
 })
 
 test('what changes after packing is packed anew', () => {
