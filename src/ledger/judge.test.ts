@@ -120,6 +120,12 @@ describe('budgets', () => {
       frame: { limit: 50_000n, spent: 50_000n },
       refused: 'budget frame',
     },
+    {
+      name: 'nor one that it just fits into',
+      key: { spent: 98_744n },
+      frame: { limit: 50_000n, spent: 50_000n },
+      refused: 'budget frame',
+    },
     { name: 'a lowered limit refuses', key: { limit: 10n, spent: 100n }, refused: 'budget key' },
     {
       name: 'free calls pass even then',
@@ -153,6 +159,30 @@ describe('budgets', () => {
     })
   }
 
+  test('what a grant holds is what it may cost, capped or not', () => {
+    for (const [spent, outputTokens, capped] of [
+      [79_000n, 20_000, false],
+      [79_001n, 19_999, true],
+    ] as const) {
+      const verdict = judge(ask(), { key: account({ spent }), frame: wealthy }, NOW)
+      const amountNanodollars = 1000n + BigInt(outputTokens)
+      assert.deepEqual(verdict, { reserved: true, amountNanodollars, outputTokens, capped })
+    }
+  })
+
+  test('a default output is whole where it costs nothing, or where nothing limits it', () => {
+    const output = { outputTokens: 60_000, outputTokensFrom: 'default' } as const
+    const free = ask({}, { ...output, outputTokenPicodollars: 0n })
+    const unlimited = { key: account({ limit: null }), frame: { ...wealthy, limit: null } }
+    for (const [asked, legs] of [
+      [free, { key: account({}), frame: wealthy }],
+      [ask({}, output), unlimited],
+    ] as const) {
+      const verdict = judge(asked, legs, NOW)
+      assert.deepEqual(verdict.reserved && verdict.outputTokens, 60_000)
+    }
+  })
+
   test('a default output takes an eighth of what is left, and at least 4,096 tokens', () => {
     const open = ask({}, { outputTokens: 60_000, outputTokensFrom: 'default' })
     const outputs = [0n, 60_000n, 90_000n].map((spent) => {
@@ -183,12 +213,25 @@ describe('budgets', () => {
       },
     })
   })
+
+  test('a refusal names no output where not one token could be paid', () => {
+    for (const [spent, affordable] of [
+      [98_999n, 1],
+      [99_000n, null],
+      [99_001n, null],
+    ] as const) {
+      const verdict = judge(ask(), { key: account({ spent }), frame: wealthy }, NOW)
+      assert.ok('shortage' in verdict)
+      assert.equal(verdict.shortage.affordableOutputTokens, affordable)
+    }
+  })
 })
 
 describe('the key itself', () => {
   const cases: readonly [Partial<Account>, string][] = [
     [{ status: 'paused' }, 'paused'],
     [{ status: 'revoked' }, 'revoked'],
+    [{ status: 'of a later version' }, 'unknown'],
     [{ expiresAt: NOW }, 'expired'],
     [{ allowVersion: 2 }, 'stale'],
   ]

@@ -161,7 +161,7 @@ function shortage(
     spentNanodollars: account.spent,
     heldNanodollars: account.held,
     requiredNanodollars: costAtMost(ask.worstCase, found.wanted),
-    affordableOutputTokens: found.now >= 1 && found.now !== Infinity ? found.now : null,
+    affordableOutputTokens: found.now >= 1 ? found.now : null,
     resetsAt: account.periodEndsAt,
   }
 }
