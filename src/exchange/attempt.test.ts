@@ -32,7 +32,23 @@ test('targets that turned this gateway away are not waited for, and the log says
     [code, details.shouldRetry, details.retryAfterSeconds],
     ['provider_failed', false, undefined],
   )
+  assert.deepEqual([details.unbilled, details.forOperator], [true, true])
   assert.equal(cause, 'local/one rests after status 401, local/two rests after status 401')
+})
+
+test('while one of them takes requests, nothing is refused', () => {
+  const ready = { provider: { name: 'local' }, model: 'two' } as unknown as Prepared
+  refuseWhileAllRest([resting('one', refused), ready])
+  refuseWhileAllRest([resting('one', refused), { ...ready, breaker: new Breaker(clock) }])
+})
+
+test('of several that may come back the soonest is waited for, in whole seconds', () => {
+  const limited = { failed: 'provider_rate_limited', retryAfterSeconds: 2.1 }
+  const { code, details } = refusalOf([resting('one', overloaded), resting('two', limited)])
+  assert.deepEqual(
+    [code, details.retryAfterSeconds, details.unbilled],
+    ['provider_rate_limited', 3, true],
+  )
 })
 
 test('as long as one of them may come back by itself, that one is waited for', () => {
