@@ -4,7 +4,6 @@ import { test } from 'node:test'
 
 import type { Item, Page } from './books.ts'
 import { decide } from './decide.ts'
-import type { Decision } from './decide.ts'
 import { packWindow, unpackWindow } from './rates.ts'
 import { SAMPLE_ASK, sampleAccount } from './sample-books.ts'
 
@@ -54,7 +53,7 @@ test('what a request that never ran was estimated at leaves the minute, and what
 })
 
 /** One item alone, in books that have one key, what is told, and nothing else. */
-function decided(item: Item, known: Partial<Page> = {}): Decision {
+function decided(item: Item, known: Partial<Page> = {}) {
   const batch = { nodeId: 1, items: [item], prices: [], isRetry: true }
   return decide(batch, { ...pageAt(NOON, ''), ...known })
 }
