@@ -1,5 +1,5 @@
-// Files of the account that all keys share, told from what only looks like one. That each is refused, in every format and
-// place, is tested with the whole gateway (test/matrix/isolation.test.ts).
+// Files in the account that all keys share, distinguished from what only looks like one. That each is refused, in every
+// format and place, is tested with the whole gateway (test/matrix/isolation.test.ts).
 import { test } from 'node:test'
 
 import type { JsonObject } from '../core/json.ts'

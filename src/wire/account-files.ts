@@ -1,26 +1,26 @@
-// Files that lie at the provider, in the account that all keys share: named by their ids, or by addresses that only the
-// account can read. No request may name one, in any format and also in passthrough (docs/translation.md).
+// Files kept at the provider, in the account that all keys share: referenced by id, or by URLs that only the account
+// can read. No request may reference one, in any format and in passthrough too (docs/translation.md).
 import { unsupportedParameter } from '../core/errors.ts'
 import type { Json } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'
 
-/** Why something of the provider account is refused, whatever it is. */
+/** Why anything in the provider account is refused, whatever it is. */
 export const ACCOUNT = 'it refers to something in a provider account that all keys share'
 
-/** What providers and the servers before them open, one address or a list of them. A text may say anything. */
+/** Fields that providers, or servers in front of them, open as URLs, one or a list. Other texts may say anything. */
 const ADDRESS_FIELD = /(?:^|_)url$|^(?:file_data|image|video|audio)$/
 
-/** gs:// and its like are read with the rights of the account, file:// from the provider's own disk. */
+/** gs:// and the like are read with the rights of the account, file:// from the provider's own disk. */
 const ADDRESS = /^\s*(?!https?:)[a-z][a-z\d+.-]{0,30}:\/\//i
 
-/** Refuses the first one anywhere inside. */
+/** Refuses the first one at any depth. */
 export function refuseAccountFiles(value: Json | undefined, place: string): void {
   if (isArray(value)) {
     value.forEach((each, index) => refuseAccountFiles(each, `${place}[${index}]`))
   }
   if (!isObject(value)) return
   for (const [name, member] of Object.entries(value)) {
-    // Where an answer had its words from: nothing is opened for it.
+    // The sources of an earlier answer: nothing opens them.
     if (name === 'annotations') continue
     const memberPlace = `${place}.${name}`
     if (name === 'file_id' && isGiven(member)) refuseFileId(memberPlace)
@@ -29,7 +29,7 @@ export function refuseAccountFiles(value: Json | undefined, place: string): void
   }
 }
 
-/** A file that a provider keeps: whoever uploaded it, every key could read it. */
+/** A file kept at the provider: whoever uploaded it, every key could read it. */
 function refuseFileId(place: string): never {
   throw unsupportedParameter(
     place,

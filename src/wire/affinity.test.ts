@@ -1,4 +1,4 @@
-// A conversation keeps to its own key, else to how it begins: in every format.
+// In every format a conversation is identified by its own key, else by its beginning.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-// A provider's answer is read whatever its size; what is no JSON object is the provider's failure.
+// A provider's answer is read whatever its size; anything but a JSON object is the provider's failure.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -16,7 +16,7 @@ test('one that is nested millions of levels deep is the provider’s failure, fo
   const deep = `${'['.repeat(8_000_000)}${']'.repeat(8_000_000)}`
   const startedMs = performance.now()
   assert.throws(() => readJsonAnswer(Buffer.from(`{"a":${deep}}`)), /is not JSON/)
-  // To parse it would take ten times as long, and to write it again an hour.
+  // Parsing it would take ten times as long, and writing it again an hour.
   assert.ok(performance.now() - startedMs < 5_000)
 })
 

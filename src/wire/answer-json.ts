@@ -1,11 +1,11 @@
-// What a provider sends, as JSON: a whole answer, or one event of a stream. It must be an object, of any size; anything
-// else is the provider's failure.
+// JSON from a provider: a whole answer, or one event of a stream. It must be an object, of any size; anything else is
+// the provider's failure.
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { parseObject } from '../core/json.ts'
 import type { SseEvent } from './sse.ts'
 
-/** A whole answer: as it came, and what it says. */
+/** A whole answer: the text as received, and its parsed value. */
 export type JsonAnswer = { readonly text: string; readonly value: JsonObject }
 
 export function readJsonAnswer(bytes: Buffer): JsonAnswer {
@@ -20,6 +20,6 @@ export function readJsonEvent({ data }: SseEvent): JsonObject {
 function parse(text: string, failure: string): JsonObject {
   const value = parseObject(text)
   if (value !== undefined) return value
-  // Without the parser's message: it quotes the answer, which nobody but the client may read.
+  // Without the parser's message: it quotes the answer, which only the client may read.
   throw new GatewayError('provider_failed', failure)
 }

@@ -1,5 +1,5 @@
-// How long a provider is asked to keep a prompt, in the two classes that have prices: below an hour, and from an hour
-// on. A lifetime outside the list would be paid at a price that nobody knows.
+// How long a provider is asked to cache a prompt, in the two classes that have prices: below an hour, and from an hour
+// on. A lifetime outside the list would be billed at an unknown price.
 import { unsupportedParameter } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { defined, isObject, stringOf } from '../core/json.ts'
@@ -24,13 +24,13 @@ export function lifetimeOf(ttl: unknown, place: string): 'short' | 'long' {
   }
 }
 
-/** A mark as every format writes it, whatever its name there. */
+/** A cache mark. Every format writes it alike, under its own name. */
 export function expectCacheMark(value: unknown, place: string): CacheMark {
   const mark = expectObject(value, place)
   return defined({ ttl: optional(mark['ttl'], `${place}.ttl`, expectText) })
 }
 
-/** What the chat family says about the whole prompt; marks stand on its parts. */
+/** The chat family's settings for the whole prompt; marks are on its parts. */
 export function readCacheSettings(body: JsonObject, measure: Measure): void {
   const { prompt_cache_options: options, prompt_cache_retention: retention } = body
   if (isObject(options)) {

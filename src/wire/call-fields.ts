@@ -19,12 +19,12 @@ export function countOf(body: JsonObject, name: string, min: 0 | 1): number | un
   return optional(body[name], name, min === 0 ? expectCount : expectPositive)
 }
 
-// The bounds both SDK families document; what is beyond them is the provider's to refuse and not worth recording.
+// The limits that both SDK families document. Labels beyond them are the provider's to refuse and not worth recording.
 const LABELS_MAX = 16
 const LABEL_NAME_CHARACTERS_MAX = 64
 const LABEL_CHARACTERS_MAX = 512
 
-/** The client's own labels, as far as they are labels. */
+/** The client's own labels; whatever is not a label is left out. */
 export function labelsOf(metadata: unknown): Readonly<Record<string, string>> | undefined {
   if (!isObject(metadata)) return undefined
   const labels = Object.entries(metadata).filter(

@@ -1,4 +1,4 @@
-// Calls that have one id in a conversation are told apart, each with its own result.
+// Calls that share an id in a conversation are kept apart, each with its own result.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -24,7 +24,7 @@ const result = (callId: string, text: string): Message => ({
 })
 const asks: Message = { role: 'user', parts: [{ type: 'text', text: 'When?' }] }
 
-/** As a server that numbers the calls of every answer anew makes it. */
+/** As made by a server that reuses the same ids in every answer. */
 const REPEATED: readonly Message[] = [
   asks,
   called(call('call_0', 'one'), call('call_1', 'two')),

@@ -1,17 +1,17 @@
-// The ids of calls, each unique in its conversation. Some servers number the calls of every answer anew; providers of
-// other formats refuse two calls of one id, or mix up their results.
+// Call ids, each unique in its conversation. Some servers reuse the same ids in every answer; providers of other
+// formats refuse two calls with one id, or mix up their results.
 import { randomUUID } from 'node:crypto'
 
 import type { Json } from '../core/json.ts'
 import type { AssistantPart, Message } from '../core/request.ts'
 
-/** A provider's id for a call, or one of our own where it gave none. */
+/** A provider's id for a call, or a new one if it gave none. */
 export function callIdOf(given: Json | undefined): string {
   if (typeof given === 'string' && given !== '') return given
   return `call_${randomUUID().replaceAll('-', '')}`
 }
 
-/** The same list where no id is there twice. A call that has another's is named anew, alike in every turn to come. */
+/** The same list if no id occurs twice. Otherwise repeated ids are replaced, in the same way in every later turn. */
 export function withUniqueCallIds(messages: readonly Message[]): readonly Message[] {
   const ids = messages.flatMap(callIdsIn)
   const taken = new Set(ids)
@@ -24,7 +24,7 @@ function callIdsIn(message: Message): readonly string[] {
 }
 
 function renamed(messages: readonly Message[], taken: Set<string>): readonly Message[] {
-  /** What the last call of an id is named. Results stand behind their calls, so it is the one that they answer. */
+  /** The new id of the last call with each id. Results follow their calls, so that is the call they belong to. */
   const names = new Map<string, string>()
   const rename = (part: AssistantPart): AssistantPart => {
     if (part.type !== 'tool-call') return part

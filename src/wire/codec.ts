@@ -1,6 +1,6 @@
-// What a wire format must be able to do: for a client, for a provider, and where both speak it. chat, responses, messages
-// and embeddings do all of it; a format that only providers speak has the provider's half. A whole answer is a stream
-// that came at once.
+// What a wire format must do for a client, for a provider, and where both speak it. chat, responses, messages and
+// embeddings do all of it; a format that only providers speak has the provider's half. A whole answer is a stream that
+// came at once.
 import type { Call } from '../core/call.ts'
 import type { Family, Format, UpstreamFormat } from '../core/endpoints.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -18,15 +18,15 @@ export interface EdgeCodec {
   readonly format: Format
   readonly family: Family
   /**
-   * Reads what admission needs. Refuses only what no provider could serve: no model, a stream that is no boolean.
-   * `measure`: what its input is measured with, for who wants more than the sums.
+   * Reads what admission needs. Refuses only what no provider could serve: no model, a stream that is not a boolean.
+   * Callers that want more than the sums pass their own `measure`.
    */
   readCall(body: JsonObject, measure?: Measure): Call
   /** What keeps a conversation on one target, so that provider caches hit: the client's own key, else its beginning. */
   affinityOf(body: JsonObject): string
-  /** Reads everything, for translation. Refuses with the field's name what it cannot understand. */
+  /** Reads everything, for translation. Refuses what it cannot understand, by the field's name. */
   decodeRequest(body: JsonObject): CanonicalRequest
-  /** Takes out what the model thought in earlier turns; undefined = it is not there, absent = the format has no thoughts. */
+  /** Removes the thoughts of earlier turns; undefined = there are none. Absent if the format has no thoughts. */
   withoutThoughts?(body: JsonObject): Removals | undefined
   /** A fresh encoder for one answer. */
   encodeEvents(answer: AnswerContext): EventEncoder
@@ -34,24 +34,24 @@ export interface EdgeCodec {
 }
 
 export type Removals = {
-  /** The members of the body that change; undefined = the member goes. */
+  /** The members of the body that change; undefined = the member is removed. */
   readonly changes: JsonObject
-  /** What went, by the client's names. */
+  /** What was removed, by the client's names. */
   readonly dropped: readonly string[]
 }
 
-/** What an answer says about itself, whatever the provider said. */
+/** What an answer reports about itself, whatever the provider reported. */
 export type AnswerContext = {
   /** The public model name, the one the client sent. */
   readonly model: string
   /**
-   * The client's request body: some formats repeat parts of it in the answer. To be read while an encoder or a forwarder
-   * is made: once the answer has begun it may be gone.
+   * The client's request body, parts of which some formats repeat in the answer. Read it while creating an encoder or a
+   * forwarder: once the answer has begun, it may be gone.
    */
   readonly body: JsonObject
   /** Unix time in seconds. */
   readonly createdAt: number
-  /** Unix time in seconds, for what an answer says about its end. */
+  /** The Unix time in seconds now, for the time at which an answer ended. */
   now(): number
   readonly requestId: string
   newId(prefix: IdPrefix): string
@@ -59,7 +59,7 @@ export type AnswerContext = {
 
 export interface EventEncoder {
   encode(event: CanonicalEvent): readonly SseEvent[]
-  /** The format's own way to say, after the first byte, that the answer will not be completed. */
+  /** The format's own way to report, after the first byte, that the answer will not be completed. */
   fail(error: GatewayError): readonly SseEvent[]
   /** What keeps the connection alive while the provider is silent. */
   readonly keepAlive: string
@@ -68,9 +68,9 @@ export interface EventEncoder {
 /** The half a provider sees. */
 export interface UpstreamCodec {
   readonly format: UpstreamFormat
-  /** Given only what the format is for, a conversation or texts to embed: routing sees to it. */
+  /** Routing ensures that the request is what the format is for: a conversation, or texts to embed. */
   encodeRequest(request: CanonicalRequest): JsonObject
-  /** A fresh decoder for one answer. Throws a GatewayError when the provider reports one in the stream. */
+  /** A fresh decoder for one answer. Throws a GatewayError when the provider reports an error in the stream. */
   decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[]
   decodeResponse(body: JsonObject): readonly CanonicalEvent[]
   /** The provider's own words about a failed request, if the body has any. */
@@ -82,11 +82,11 @@ export type ProviderComplaint = {
   readonly code?: string
   readonly type?: string
   readonly param?: string
-  /** How long it wants to be left alone, where it says so in the body instead of a header. */
+  /** How long to wait before the next request, if the body says so instead of a header. */
   readonly retryAfterSeconds?: number
 }
 
-/** Same format on both sides: the bytes go on as they are, but for what the gateway must change. */
+/** Same format on both sides: bytes pass through unchanged, except for what the gateway must change. */
 interface Passthrough {
   forwardRequest(body: JsonBody, change: RequestChange): Buffer
   /** A fresh forwarder for one answer. */
@@ -95,26 +95,23 @@ interface Passthrough {
 }
 
 export interface EventForwarder {
-  /**
-   * The text to send on for an event with this meaning: its own, changed where it must be, or '' when the client is not
-   * to see it.
-   */
+  /** The text to forward for an event with this meaning: its own, changed where necessary, or '' to hide it. */
   forward(event: SseEvent, meaning: readonly CanonicalEvent[]): string
-  /** What a complete answer still lacks when the provider has closed it: an end mark that not all of them send. */
+  /** What a complete answer still lacks when the provider closes it: an end marker, which not all providers send. */
   end?(): string
-  /** As EventEncoder.fail, continuing what was forwarded so far (ids, sequence numbers). */
+  /** Like EventEncoder.fail, continuing what was forwarded so far (ids, sequence numbers). */
   fail(error: GatewayError): readonly SseEvent[]
   readonly keepAlive: string
 }
 
-/** What metering and limits change in a request that is passed through. */
+/** What metering and limits change in a forwarded request. */
 export type RequestChange = {
-  /** The provider's name of the model. */
+  /** The provider's name for the model. */
   readonly model: string
   readonly nature?: Nature
-  /** The output limit that the hold pays for; unset = the request has no such limit (embeddings). */
+  /** The output limit that the hold covers; unset = the request has no such limit (embeddings). */
   readonly outputTokensMax?: number
-  /** How many searches of the web the hold pays for; unset = none, and they are taken out. */
+  /** How many web searches the hold covers; unset = none, and they are removed. */
   readonly searchesMax?: number
 }
 

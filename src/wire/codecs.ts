@@ -21,7 +21,7 @@ export function codecOf(format: Format): Codec {
   }
 }
 
-/** The half that a provider sees; formats that no client speaks have nothing else. */
+/** The provider's half, which is all that formats without clients have. */
 export function upstreamCodecOf(format: UpstreamFormat): UpstreamCodec {
   switch (format) {
     case 'converse':

@@ -1,5 +1,5 @@
-// Counts that no bill can rest on, in every format that a provider may speak: half a count or a text where a number
-// belongs is no count, and then what was received is charged.
+// Counts that cannot be billed, in every format that a provider may speak: if a count is missing, or is a text, there
+// is no usage, and what was received is charged.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -11,9 +11,9 @@ type Answers = {
   readonly answer: (counts: JsonObject) => JsonObject
   /** 12 tokens read, 7 written. */
   readonly counts: JsonObject
-  /** Of those that must be there. */
+  /** The counts that must be present. */
   readonly needed: readonly string[]
-  /** Parts, which may be left out. */
+  /** Counts that may be left out. */
   readonly parts: JsonObject
 }
 

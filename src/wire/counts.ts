@@ -1,15 +1,15 @@
-// What a provider says that it counted: a number, nothing, or something that is no count and that no bill can rest on.
+// Token counts that a provider reports: a number, nothing, or something that is not a count and cannot be billed.
 import type { Usage } from '../core/events.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isGiven, numberOf } from '../core/json.ts'
 
-/** Undefined where nothing is told; NaN where something else than a number is, so that no sum forgets it. */
+/** Undefined if there is none; NaN if it is not a number, so that every sum with it is NaN too. */
 export function countIn(counts: JsonObject, name: string): number | undefined {
   const count = counts[name]
   return isGiven(count) ? (numberOf(count) ?? NaN) : undefined
 }
 
-/** The usage, if it is made of numbers alone: half a count would charge half. */
+/** The usage, if all its counts are numbers: half of them would charge half. */
 export function readable(usage: Usage): Usage | undefined {
   return Object.values(usage).some(Number.isNaN) ? undefined : usage
 }

@@ -1,5 +1,5 @@
-// Custom tools, which take a free text, at providers that know functions only: a function with one text argument stands
-// for the tool, and what the model calls it with is given back to the client as the text it is.
+// Custom tools, which take free text, for providers that support functions only: a function with one string argument
+// stands for the tool, and the client gets that argument back as plain text.
 import type { CanonicalEvent } from '../core/events.ts'
 import type { JsonObject } from '../core/json.ts'
 import { parseObject, stringOf } from '../core/json.ts'
@@ -13,7 +13,7 @@ export const CUSTOM_TOOL_SCHEMA: JsonObject = {
   additionalProperties: false,
 }
 
-/** A description that also tells the format of the input, where there is one. */
+/** The description, followed by the input format if there is one. */
 export function describeCustomTool(tool: Extract<Tool, { type: 'custom' }>): string | undefined {
   const format = tool.inputFormat
   if (format === undefined || format['type'] === 'text') return tool.description
@@ -26,15 +26,15 @@ export function wrapCustomInput(input: string): JsonObject {
 }
 
 export function unwrapCustomInput(text: string): string {
-  // A model that broke the wrapping meant its text as the input.
+  // A model that ignored the wrapping meant its text as the input.
   return stringOf(parseObject(text)?.['input']) ?? text
 }
 
-/** Calls of the named tools as custom ones again. Half a JSON text cannot be unwrapped: the input comes at its end. */
+/** Makes calls of the named tools custom again. Partial JSON cannot be unwrapped: all input comes at the end. */
 export function restoreCustomCalls(
   names: ReadonlySet<string>,
 ): (event: CanonicalEvent) => readonly CanonicalEvent[] {
-  /** The input so far of the wrapped call that is open in a choice. */
+  /** For each choice, the input so far of the wrapped call that is open. */
   const inputs = new Map<number, string>()
   return (event) => {
     if (!('block' in event)) return [event]

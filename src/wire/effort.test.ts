@@ -1,4 +1,4 @@
-// A model is told no effort that it would refuse; what that loses, the client is told.
+// No model is sent an effort that it would refuse, and the client is told what that loses.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -12,9 +12,9 @@ import { encodeRequest as encodeResponse } from './responses/request-encode.ts'
 const PLAIN: Nature = { reasons: false }
 const REASONER: Nature = { reasons: true }
 
-/** [model, what the catalogue knows of it, asked, told, what is lost] */
+/** [model, what the catalogue knows about it, requested, sent, what is lost] */
 const CASES: readonly (readonly [string, Nature, Effort, Effort | undefined, 'thinking'?])[] = [
-  // Those that do not reason: not to think is what they do anyway.
+  // Models that do not reason: not to think is what they do anyway.
   ['gpt-4o', PLAIN, 'none', undefined],
   ['gpt-4o', PLAIN, 'high', undefined, 'thinking'],
   ['gpt-4o-2024-11-20', {}, 'none', undefined],
@@ -24,7 +24,7 @@ const CASES: readonly (readonly [string, Nature, Effort, Effort | undefined, 'th
   ['gpt-5-chat-latest', {}, 'none', undefined],
   ['llama-3.3-70b-versatile', PLAIN, 'none', undefined],
   ['llama-3.3-70b-versatile', PLAIN, 'low', undefined, 'thinking'],
-  // Those that cannot be kept from it do the least they can.
+  // Models whose reasoning cannot be turned off get their lowest effort.
   ['gpt-5', REASONER, 'none', 'minimal', 'thinking'],
   ['gpt-5-mini', {}, 'none', 'minimal', 'thinking'],
   ['o3', REASONER, 'none', 'low', 'thinking'],
@@ -34,7 +34,7 @@ const CASES: readonly (readonly [string, Nature, Effort, Effort | undefined, 'th
   ['openai/gpt-oss-120b', REASONER, 'none', 'low', 'thinking'],
   ['gpt-5.1', REASONER, 'none', 'none'],
   ['gpt-5.4-mini', {}, 'none', 'none'],
-  // The nearest word of those that a model takes.
+  // The nearest effort that a model accepts.
   ['o4-mini', {}, 'minimal', 'low'],
   ['o3', {}, 'xhigh', 'high'],
   ['gpt-5', {}, 'max', 'high'],
@@ -48,11 +48,11 @@ const CASES: readonly (readonly [string, Nature, Effort, Effort | undefined, 'th
   ['mistral-small-2603', {}, 'medium', 'high'],
   ['qwen/qwen3-32b', REASONER, 'none', 'none'],
   ['qwen/qwen3-32b', REASONER, 'high', undefined, 'thinking'],
-  // A deployment is told what the model behind it takes.
+  // A deployment is sent what the model behind it accepts.
   ['prod', { alsoKnownAs: ['gpt-4o'] }, 'high', undefined, 'thinking'],
   ['prod', { alsoKnownAs: ['gpt-5', 'house'] }, 'none', 'minimal', 'thinking'],
   ['prod', { alsoKnownAs: ['house', 'gpt-5.4'] }, 'none', 'none'],
-  // Of one that nobody knows, only what every server takes.
+  // An unknown model is sent only what every server accepts.
   ['my-model', {}, 'none', undefined, 'thinking'],
   ['my-model', {}, 'minimal', 'low'],
   ['my-model', {}, 'medium', 'medium'],

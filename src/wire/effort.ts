@@ -1,14 +1,14 @@
-// How much a model is told to think, in formats that say it by a word: the nearest one that the model takes. A word that
-// it does not take is a refused request, so of models that nobody knows as little as possible is assumed.
+// The reasoning effort sent to a model, in formats that express it as a word: the nearest one that the model accepts.
+// Providers refuse any other word, so as little as possible is assumed about unknown models.
 import type { Conversation, Effort, Reasoning } from '../core/request.ts'
 import { EFFORTS } from '../core/request.ts'
 import type { Addressee } from './known-names.ts'
 import { knownNames } from './known-names.ts'
 import { openAiOf } from './openai.ts'
 
-/** What every server takes that takes any. */
+/** Accepted by every server that accepts any effort. */
 const COMMON: readonly Effort[] = ['low', 'medium', 'high']
-/** What is taken by models of others than OpenAI, where it is not that. */
+/** Models of vendors other than OpenAI that accept something else. */
 const OTHERS: readonly (readonly [RegExp, readonly Effort[]])[] = [
   [/^mistral-(?:small|medium)/, ['none', 'high']],
   [/^qwen\/qwen3-32b$/, ['none']],
@@ -16,21 +16,21 @@ const OTHERS: readonly (readonly [RegExp, readonly Effort[]])[] = [
 
 export type Thinker = Addressee & Pick<Conversation, 'reasoning'>
 
-/** The word that the model is told; undefined = none. */
+/** The effort to send; undefined = none. */
 export function toldEffort(thinker: Thinker): Effort | undefined {
   const asked = effortOf(thinker.reasoning)
   const efforts = knownEfforts(thinker)
-  // Servers of some age do not know this word, and most of what they serve does not think anyway.
+  // Older servers do not know `none`, and most of their models do not think anyway.
   if (asked === undefined || (asked === 'none' && efforts === undefined)) return undefined
   return nearestEffort(asked, efforts ?? COMMON)
 }
 
-/** Whether the model is known to have nothing that could be told to think, or not to. */
+/** Whether the model is known to have no thinking that could be turned up or off. */
 export function isPlain(addressee: Addressee): boolean {
   return knownEfforts(addressee)?.length === 0
 }
 
-/** The most that is not above what is asked, else the least; never none for who asks for some. */
+/** The highest effort that is not above the requested one, else the lowest; never `none` for a request to think. */
 export function nearestEffort(asked: Effort, efforts: readonly Effort[]): Effort | undefined {
   if (efforts.includes(asked)) return asked
   const rank = EFFORTS.indexOf(asked)
@@ -38,7 +38,7 @@ export function nearestEffort(asked: Effort, efforts: readonly Effort[]): Effort
   return some.findLast((effort) => EFFORTS.indexOf(effort) < rank) ?? some[0]
 }
 
-/** A budget in tokens is the nearest effort. */
+/** A token budget counts as the nearest effort. */
 export function effortOf(reasoning: Reasoning | undefined): Effort | undefined {
   if (reasoning?.effort !== undefined || reasoning?.tokensMax === undefined) {
     return reasoning?.effort
@@ -48,7 +48,7 @@ export function effortOf(reasoning: Reasoning | undefined): Effort | undefined {
   return reasoning.tokensMax >= 1024 ? 'low' : 'minimal'
 }
 
-/** Undefined where nobody knows. */
+/** Undefined for unknown models. */
 function knownEfforts(addressee: Addressee): readonly Effort[] | undefined {
   const { reasons } = addressee.nature ?? {}
   if (reasons === false) return []

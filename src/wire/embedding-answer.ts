@@ -1,11 +1,11 @@
-// An answer of vectors, as every format of embeddings has it: it comes at once, and each vector is one event.
+// An answer of vectors, in any embeddings format: it comes at once, and each vector is one event.
 import { GatewayError } from '../core/errors.ts'
 import type { CanonicalEvent } from '../core/events.ts'
 import { NO_USAGE } from '../core/events.ts'
 
 type Told = {
   readonly model: string
-  /** Undefined where the provider did not count them. */
+  /** Undefined if the provider did not count them. */
   readonly inputTokens: number | undefined
 }
 
@@ -30,7 +30,7 @@ export function noVector(): GatewayError {
   return new GatewayError('provider_failed', 'the provider sent something that is not a vector')
 }
 
-/** No request for embeddings asks for a stream, because none is let in, so whoever comes here has a fault. */
+/** Requests for streamed embeddings are refused earlier, so a call of this function is a bug. */
 export function neverStreamed(): never {
   throw new Error('embeddings are never streamed')
 }

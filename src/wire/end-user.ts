@@ -1,5 +1,5 @@
-// Who a client of the chat family acts for. `user` is what `safety_identifier` was called before: where both are there
-// and differ, only the newer one can be told.
+// The person for whom a client of the chat family acts. `user` is the old name of `safety_identifier`: if both are set
+// and differ, only the newer one can be sent.
 import type { JsonObject } from '../core/json.ts'
 import { expectText, optional } from './expect.ts'
 

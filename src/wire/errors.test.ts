@@ -1,4 +1,4 @@
-// Both families render every condition of the table, completely, and nothing of its cause.
+// Both families render every error of the table completely, and nothing of its cause.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -118,6 +118,6 @@ test('a refusal of thoughts is known by its words', () => {
 test('what a refusal quotes of a request takes no longer than its length to look through', () => {
   const startedMs = performance.now()
   refusesThoughts({ message: '`thinking` blocks '.repeat(50_000) })
-  // Milliseconds; were the rest looked through for each of them, minutes.
+  // Takes milliseconds; searching the rest of the text for each of them would take minutes.
   assert.ok(performance.now() - startedMs < 5_000)
 })

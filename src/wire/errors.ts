@@ -1,5 +1,5 @@
-// How each API family spells an error: the type it gives every code, and the envelope around it. A new code does not
-// compile until both families say how it is spelled.
+// How each API family writes an error: the type it gives every code, and the envelope around it. A new code does not
+// compile until both families have a type for it.
 import type { Family } from '../core/endpoints.ts'
 import type { ErrorCode, GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'

@@ -1,12 +1,12 @@
-// Whole numbers as they were written. JavaScript rounds those beyond 2^53, and the ids of messages, rows and accounts
-// that tools are called with are often longer. For what is translated only: bytes that are passed on stay as they are.
+// Keeps integers as they were written. JavaScript rounds those beyond 2^53, and the ids of messages, rows and accounts
+// in tool calls are often longer. Only translation needs it: forwarded bytes stay as they are.
 import { isShallow } from '../core/json-depth.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject, parseObject } from '../core/json.ts'
 
 /**
- * The object that a text says, to be written again with the numbers it was read with: such a number is no number in
- * between. Undefined when the text says something else, is no JSON, or too deep to be meant.
+ * Parses an object so that writing it again gives the same numbers; in between, a long number is not a number.
+ * Undefined when the text is not an object, not JSON, or nested deeper than real JSON.
  */
 export function parseExactly(text: string): JsonObject | undefined {
   if (!hasLongNumber(text)) return parseObject(text)
@@ -19,12 +19,12 @@ export function parseExactly(text: string): JsonObject | undefined {
   }
 }
 
-/** The same for a text that is parsed already, which is nearly always enough. */
+/** The same for a text that is already parsed; nearly always, that value is exact enough. */
 export function exactly(text: string, value: JsonObject): JsonObject {
   return hasLongNumber(text) ? (parseExactly(text) ?? value) : value
 }
 
-/** The shortest that may be rounded has sixteen digits. */
+/** The shortest integer that may be rounded has sixteen digits. */
 function hasLongNumber(text: string): boolean {
   return /\d{16}/.test(text)
 }
@@ -35,5 +35,5 @@ function keepLong(_: string, value: unknown, context?: { readonly source?: strin
   return source !== undefined && /^-?\d+$/.test(source) ? rawJson(source) : value
 }
 
-/** Written as it is by JSON.stringify; the type libraries do not know it yet. */
+/** JSON.stringify writes its result unchanged. The type libraries do not declare it yet. */
 const rawJson = (JSON as unknown as { rawJSON(text: string): object }).rawJSON

@@ -1,13 +1,12 @@
-// A client's JSON, read strictly: each function gives the value in its type or throws the 400 that names its place
-// (`messages[2].content[0].text`). For what the gateway itself must understand: in the same format the provider judges
-// the rest.
+// Reads a client's JSON strictly: each function returns the value in its type or throws a 400 that names its place
+// (`messages[2].content[0].text`). For what the gateway itself must understand; in passthrough the provider judges.
 import { invalidRequest } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'
 
 type Expect<Value> = (value: unknown, place: string) => Value
 
-/** What may be left out. */
+/** A value that may be left out. */
 export function optional<Value>(
   value: unknown,
   place: string,
@@ -16,7 +15,7 @@ export function optional<Value>(
   return isGiven(value) ? expect(value, place) : undefined
 }
 
-/** What may be left empty as well. */
+/** A text that may be left out or empty. */
 export function optionalText(value: unknown, place: string): string | undefined {
   return optional(value, place, expectText) || undefined
 }

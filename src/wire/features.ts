@@ -1,6 +1,6 @@
-// What one format can say and another cannot. One row a feature, with its name in each format that has it, and for
-// each format the features it lacks and what happens then. Nothing is lost in translation that is not in this table;
-// `docs/translation.md` is held against it.
+// What one format can express and another cannot. One row per feature, with its name in each format that has it, and
+// for each format the features it lacks and what happens then. Translation loses nothing that is not in this table; a
+// test checks `docs/translation.md` against it.
 import type { ChatFormat, Format, TargetFormat, UpstreamFormat } from '../core/endpoints.ts'
 
 /** The client's name for each feature, in the formats that have it. */
@@ -104,7 +104,7 @@ const REASONERS =
 const PLAIN = 'only a model that reasons can be told'
 const ANYWAY = 'a model that cannot be kept from thinking thinks as little as it can'
 
-/** What each format cannot be told. */
+/** What each format cannot express. */
 export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
   chat: {
     stop_beyond_four: refuse('at most four stop sequences can be sent'),
@@ -234,7 +234,7 @@ export const LOSSES: Record<TargetFormat, Partial<Record<Feature, Loss>>> = {
   },
 }
 
-/** What a client calls what a provider's format calls so; undefined = its own format has no word for it: it never said it. */
+/** The client's name for what the provider calls `name`; undefined = the client's format lacks it and never sent it. */
 export function clientName(
   name: string,
   { from, to }: { readonly from: UpstreamFormat; readonly to: Format },

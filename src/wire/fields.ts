@@ -1,6 +1,6 @@
-// The fate of each field of a request body in translation: one closed table a format, read by its decoder and held
-// against `docs/translation.md`. A field in no table is unknown: it is dropped and named. What is refused was refused
-// before (`refused-fields.ts`).
+// What translation does with each field of a request body: one closed table per format, read by its decoder and checked
+// against `docs/translation.md`. A field in no table is unknown: it is dropped and named. Refused fields do not get
+// this far (`refused-fields.ts`).
 import type { JsonObject } from '../core/json.ts'
 import { isGiven } from '../core/json.ts'
 

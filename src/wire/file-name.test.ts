@@ -1,4 +1,4 @@
-// What a file is called: always something that tells its kind.
+// A file's name always shows what kind of file it is.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

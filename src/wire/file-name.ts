@@ -1,5 +1,5 @@
-// What a file is called, for providers that tell its kind by the end of its name and refuse a file whose name has none;
-// and for those that take a text only without its name.
+// File names, for providers that infer a file's kind from its extension and refuse a file without one; and titles, for
+// those that accept a text only without its name.
 import type { FilePart } from '../core/request.ts'
 import { isTextType } from './media.ts'
 
@@ -16,16 +16,16 @@ const ENDINGS: ReadonlyMap<string, string> = new Map([
 
 const TEXT = 'txt'
 
-/** Undefined for files of other kinds than documents, sheets and texts. */
+/** Undefined for files other than documents, sheets and texts. */
 export function endingOf(mediaType: string): string | undefined {
   return ENDINGS.get(mediaType) ?? (isTextType(mediaType) ? TEXT : undefined)
 }
 
-/** The client's name for it, which may be a title as well, with an ending that fits. */
+/** The client's name for the file, which may be only a title, with a fitting extension. */
 export function fileName({ name = 'document', source }: FilePart): string {
   const ending = source.type === 'base64' ? endingOf(source.mediaType) : undefined
   if (ending === undefined) return name
-  // A text may be of any language, and each has an ending of its own.
+  // A text may be source code in any language, each with its own extension.
   const isTold = ending === TEXT ? name.includes('.') : name.toLowerCase().endsWith(`.${ending}`)
   return isTold ? name : `${name}.${ending}`
 }

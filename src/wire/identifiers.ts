@@ -1,8 +1,8 @@
-// Names that a client chose and a provider bounds in length. One that is too long is replaced by its hash, so that the
-// same name always becomes the same identifier and still tells users, caches and calls apart.
+// Names that clients choose and providers limit in length. One that is too long is replaced by its hash, so that the
+// same name always becomes the same identifier and different users, caches and calls stay distinct.
 import { createHash } from 'node:crypto'
 
-/** What OpenAI takes as the name of a user or of a cache, in both of its formats. */
+/** OpenAI's limit for the name of a user or a cache, in both of its formats. */
 export const OPENAI_IDENTIFIER_CHARACTERS_MAX = 64
 
 export function fitIdentifier(name: string, charactersMax: number): string {

@@ -1,10 +1,10 @@
-// Instructions in words, for formats that have no other place for them.
+// Instructions in words, for formats that have no field for them.
 
 /** For formats without a JSON mode. */
 export const JSON_ONLY =
   'Answer with one valid JSON object and nothing else: no explanation, no code fence.'
 
-/** One that stands between turns, for formats that take instructions only before them: told in the user's turn. */
+/** An instruction between turns, for formats that accept them only before all turns: it goes into the user's turn. */
 export function lateInstruction(text: string): string {
   return `<system>\n${text}\n</system>`
 }

@@ -1,4 +1,4 @@
-// Members found and replaced in a text give what parsing and writing anew would give, and touch nothing else.
+// Finding and replacing members in a text gives what parsing and rewriting it would give, and touches nothing else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -27,7 +27,7 @@ test('every member of any object is found, however the object is written', () =>
     fc.property(object, fc.nat({ max: 3 }), (value, indent) => {
       const text = JSON.stringify(value, undefined, indent)
       for (const [name, member] of Object.entries(JSON.parse(text) as object)) {
-        // Names that JSON must escape are never looked for.
+        // Names that JSON must escape are never looked up.
         if (JSON.stringify(name) !== `"${name}"`) continue
         const span = findMember(text, name)
         assert.deepEqual(span && JSON.parse(text.slice(span.start, span.end)), member)

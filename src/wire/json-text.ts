@@ -1,10 +1,10 @@
-// A JSON object as text, changed without being parsed: for events that are passed on by the thousand and differ from
-// what came only in a name. Every other character stays as it is.
+// Changes a JSON object as text, without parsing it: for events that are forwarded by the thousand with only a name
+// changed. Every other character stays as it is.
 
 import { endOfString } from '../core/json-depth.ts'
 import type { JsonObject } from '../core/json.ts'
 
-/** The text with some outermost members replaced, or added behind the others where they are missing. */
+/** The text with some outermost members replaced, or added after the others if they are missing. */
 export function setMembers(text: string, members: JsonObject): string {
   let changed = text
   for (const [name, value] of Object.entries(members)) {
@@ -24,18 +24,18 @@ function withMember(text: string, member: string): string {
   return `${text.slice(0, end)}${isEmpty ? '' : ','}${member}${text.slice(end)}`
 }
 
-/** The text with the value of one outermost member replaced by other JSON; the same text when there is none. */
+/** The text with the value of one outermost member replaced by other JSON; the same text if there is no such member. */
 export function replaceMember(text: string, name: string, value: string): string {
   const span = findMember(text, name)
   return span === undefined ? text : text.slice(0, span.start) + value + text.slice(span.end)
 }
 
-/** Where a value stands, in characters. */
+/** Where a value is, in characters. */
 export type Span = { readonly start: number; readonly end: number }
 
 /**
- * The characters of a string, without its quotes, that is a member inside others, of which the outermost is named
- * first. A list stands for its first object.
+ * The span of a string member, without its quotes. `names` is the path to it, the outermost first. A list stands for
+ * its first object.
  */
 export function findString(text: string, names: readonly string[]): Span | undefined {
   let start = 0
@@ -70,7 +70,7 @@ function endOfValue(text: string, start: number): number {
     else if (character === '{' || character === '[') depth += 1
     else if (character === '}' || character === ']') depth -= 1
     else if (character !== ',') continue
-    // What ends a number or a word at the outermost level is not part of it; what closes a container is.
+    // The character that ends a number or a word is not part of it; the one that closes a string or a container is.
     if (depth < 0 || (depth === 0 && character === ',')) return position
     if (depth === 0) return position + 1
   }

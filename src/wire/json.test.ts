@@ -1,4 +1,4 @@
-// Bodies: hostile ones are refused cheaply, members are found wherever they stand, and a change touches nothing else.
+// Bodies: hostile ones are refused cheaply, members are found wherever they are, and a change touches nothing else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,5 +1,5 @@
-// Request bodies as JSON: read once, with bounds on what a hostile body may cost, and changed in place, so that a body
-// that is passed on keeps every byte the gateway need not touch.
+// Request bodies as JSON: read once, with bounds on what a hostile body may cost, and changed in place, so that a
+// forwarded body keeps every byte that need not change.
 import { isUtf8 } from 'node:buffer'
 
 import { GatewayError, invalidRequest } from '../core/errors.ts'
@@ -11,7 +11,7 @@ import { exactly } from './exact-json.ts'
 export type JsonBody = {
   readonly bytes: Buffer
   readonly value: JsonObject
-  /** Where the members of the outermost object stand, in their order. */
+  /** Where the members of the outermost object are, in their order. */
   readonly members: ReadonlyMap<string, Member>
 }
 
@@ -21,7 +21,7 @@ type Member = { readonly start: number; readonly valueStart: number; readonly en
 // Real requests stay far below these; a body that does not would stall every other request while it is parsed.
 const LIMITS = { depth: DEPTH_MAX, containers: 100_000, members: 200_000, commas: 1_500_000 }
 
-/** Reads a request body. Everything that is wrong with it is the client's to mend: always a 400. */
+/** Reads a request body. Whatever is wrong with it is for the client to fix: always a 400. */
 export function readJsonBody(bytes: Buffer): JsonBody {
   if (bytes.length === 0) throw malformed('the request has no body: send a JSON object')
   if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8')
@@ -31,12 +31,12 @@ export function readJsonBody(bytes: Buffer): JsonBody {
   return { bytes, value, members }
 }
 
-/** What the body says, to the last digit. */
+/** The value of the body, with every integer as it was written. */
 export function exactBody({ bytes, value }: JsonBody): JsonObject {
   return exactly(bytes.toString('utf8'), value)
 }
 
-/** The body with some members of the outermost object replaced, added, or (undefined) taken out; the same value stays. */
+/** The body with some members replaced, added, or (undefined) removed. One set to its own value keeps its bytes. */
 export function changeMembers({ bytes, value, members }: JsonBody, changes: JsonObject): Buffer {
   const pieces: Uint8Array[] = []
   let copiedTo = 0
@@ -78,7 +78,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** What the parser says, without the piece of the body that it may quote: that can be anybody's prompt. */
+/** The parser's message without the piece of the body that it may quote: that may be a prompt. */
 function withoutQuote(message: string): string {
   return message.replace(/, (?:\.\.\.)?".*$/s, '')
 }
@@ -93,8 +93,8 @@ const COLON = 0x3a
 const COMMA = 0x2c
 
 /**
- * One pass over the bytes before they are parsed: counts what makes parsing slow and finds the outermost members.
- * It trusts nothing and checks no grammar; what it returns has a meaning only when the parser accepts the body.
+ * One pass over the bytes before they are parsed: counts what makes parsing slow and finds the outermost members. It
+ * trusts nothing and checks no grammar; its result is meaningful only if the parser accepts the body.
  */
 function scan(bytes: Buffer): Map<string, Member> {
   const members = new Map<string, Member>()

@@ -1,5 +1,5 @@
-// The names by which it may be known what a model takes: its own at the provider, and where that is anybody's choice, as
-// the name of a deployment is, those of the model behind it.
+// Names that may show what a model accepts: its name at the provider and, where the operator chose that freely, as for
+// a deployment, the names of the model behind it.
 import type { Conversation } from '../core/request.ts'
 
 export type Addressee = Pick<Conversation, 'model' | 'nature'>

@@ -1,4 +1,4 @@
-// How likely each token was, and what else might have stood there: told alike in the chat and in the responses format.
+// How likely each token and its alternatives were. The chat and responses formats write this alike.
 import type { TokenLogprob } from '../core/events.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isObject, numberOf, stringOf } from '../core/json.ts'

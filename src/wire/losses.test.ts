@@ -1,5 +1,5 @@
-// Nothing is lost silently: every field of a request, where it says something, changes what a provider of another format
-// is sent, or is named, or refused.
+// Nothing is lost silently: every field of a request that means something changes what a provider of another format is
+// sent, or is named, or is refused.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -14,7 +14,7 @@ import type { FieldTable } from './fields.ts'
 import { MESSAGES_FIELDS } from './messages/fields.ts'
 import { RESPONSES_FIELDS } from './responses/fields.ts'
 
-/** A field that says something, and what else it needs to do so. */
+/** A field that means something, and the fields it needs beside it for that. */
 type Example = readonly [field: JsonObject, beside?: JsonObject]
 
 const SCHEMA = { type: 'object', properties: { n: { type: 'integer' } } }
@@ -140,7 +140,7 @@ const FORMATS: Record<ChatFormat, { readonly table: FieldTable; readonly example
   },
 }
 
-/** Fields without an example: the model that is asked, the client's own stream, and tiers that cost nothing more. */
+/** Fields without an example: the model, options of the client's own stream, and tiers that cost nothing extra. */
 const QUIET: readonly string[] = ['model', 'stream_options', 'service_tier']
 
 const SMALLEST: Record<ChatFormat, JsonObject> = {
@@ -149,7 +149,7 @@ const SMALLEST: Record<ChatFormat, JsonObject> = {
   messages: { model: 'public', max_tokens: 5000, messages: [{ role: 'user', content: 'Hi' }] },
 }
 
-/** Models that differ in what they take. */
+/** Models that differ in what they accept. */
 const MODELS: Record<TargetFormat, readonly string[]> = {
   chat: ['another', 'gpt-4.1', 'gpt-5.1'],
   responses: ['another', 'gpt-4.1', 'gpt-5.1'],
@@ -210,7 +210,7 @@ describe('what says no more than what holds anyway is not named', () => {
     })
 })
 
-/** What the provider is sent and what the client is told of it, or why there is nothing. */
+/** What the provider is sent and what is named to the client, or the refusal. */
 function fateOf(client: ChatFormat, body: JsonObject, target: Listener): string {
   try {
     const { dropped } = codecOf(client).readCall(body)
@@ -218,7 +218,7 @@ function fateOf(client: ChatFormat, body: JsonObject, target: Listener): string 
     assert.ok(request.kind === 'chat')
     const losses = lossesOf(request, client, target)
     const sent = upstreamCodecOf(target.format).encodeRequest({ ...request, model: target.model })
-    // Whether to stream stands in the address of some.
+    // Some formats say in the URL whether to stream.
     return JSON.stringify({ sent, named: [...dropped, ...losses], stream: request.stream })
   } catch (thrown) {
     if (thrown instanceof GatewayError) return `${thrown.code} ${thrown.details.param}`

@@ -1,5 +1,5 @@
-// What a request loses on its way to a target: the features it uses, held against the table of what the target's format
-// cannot be told.
+// What a request loses on its way to a target: the features it uses, checked against the table of what the target's
+// format cannot express.
 import type { ChatFormat, TargetFormat } from '../core/endpoints.ts'
 import { unsupportedParameter } from '../core/errors.ts'
 import { defined } from '../core/json.ts'
@@ -16,7 +16,7 @@ import { hindranceOf, thinksAsAsked } from './messages/thinking-encode.ts'
 import { takesSampling } from './sampling.ts'
 import { isDeafToEffort, thinksAnyway } from './thinking.ts'
 
-/** Who is told: a model by its provider's name for it, and the format it is told in. */
+/** The model that is called, by its provider's name for it, and the format in which it is called. */
 export type Listener = {
   readonly format: TargetFormat
   readonly model: string
@@ -24,8 +24,8 @@ export type Listener = {
 }
 
 /**
- * What the request loses on its way to `target`, by the client's own names, or a refusal that names the field.
- * Encoders may therefore simply not write what their format lacks.
+ * What the request loses on its way to `target`, by the client's own names, or a refusal that names the field. Encoders
+ * can therefore just leave out what their format lacks.
  */
 export function lossesOf(request: Conversation, client: ChatFormat, target: Listener): string[] {
   const dropped = new Set(request.dropped)
@@ -40,7 +40,7 @@ export function lossesOf(request: Conversation, client: ChatFormat, target: List
         `${name ?? feature} cannot be used with the model ${request.model}: ${loss.why} in the format its provider speaks`,
       )
     }
-    // What the client's format has no word for was added in decoding: it never said it.
+    // A feature that the client's format lacks was added by its decoder: the client never sent it.
     if (name !== undefined) dropped.add(name)
   }
   return [...dropped]
@@ -115,7 +115,7 @@ export function featuresOf(request: Conversation, target: Listener): Feature[] {
   return (Object.keys(uses) as Feature[]).filter((feature) => uses[feature])
 }
 
-/** Whether a field says something else than what holds anyway, as many clients write down. */
+/** Whether a field differs from its default, which many clients send explicitly. */
 function differs<Value>(value: Value | undefined, usual: Value): boolean {
   return value !== undefined && value !== usual
 }
@@ -126,7 +126,7 @@ function isEmpty(entries: object = {}): boolean {
 
 type Part = Message['parts'][number]
 
-/** Whether a file can be a document of the messages format: a PDF, or text in whatever clothes. */
+/** Whether a file can be a document of the messages format: a PDF, or any kind of text. */
 function isPdfOrText({ source }: FilePart): boolean {
   if (source.type !== 'base64' || source.mediaType === 'application/pdf') return true
   return isTextType(source.mediaType)

@@ -1,20 +1,20 @@
-// Adds up what bounds the input of a request while a format walks over its body. What a walker does not
-// know must still be counted: as JSON when its bytes bound it, as unbounded when they do not. Who wants to count the
-// words themselves takes the same walk, so that nothing is measured that they do not see (`texts.ts`).
+// Adds up what bounds the input of a request while a format walks over its body. What a walker does not know must still
+// be counted: as JSON when its bytes bound it, as unbounded when they do not. A tokenizer gets its texts from the same
+// walk, so that it sees everything that is measured (`texts.ts`).
 import type { InputMeasure } from '../core/call.ts'
 import { NO_INPUT } from '../core/call.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isGiven } from '../core/json.ts'
 import type { FieldTable } from './fields.ts'
 
-/** Part of what each message is framed with; any other word is one that the client chose. */
+/** Roles that belong to the framing of a message. Any other is text that the client chose. */
 const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
 
 export class Measure {
   readonly #sum: { -readonly [Part in keyof InputMeasure]: InputMeasure[Part] } = { ...NO_INPUT }
   readonly #texts: string[] | undefined
 
-  /** `texts`: where everything goes that is counted in bytes and that a tokenizer can read. */
+  /** `texts` collects everything that is counted in bytes and that a tokenizer can read. */
   constructor(texts?: string[]) {
     this.#texts = texts
   }
@@ -23,14 +23,14 @@ export class Measure {
     return this.#sum
   }
 
-  /** Prose. Anything else than a text is counted as the JSON it is. */
+  /** Prose. Anything but a string is counted as JSON. */
   text(value: unknown): void {
     if (typeof value !== 'string') return this.json(value)
     this.#sum.textBytes += Buffer.byteLength(value)
     this.#texts?.push(value)
   }
 
-  /** A thought that only its provider can open: longer than what the model reads of it, and no words to anybody else. */
+  /** A thought that only its provider can open: longer than what the model reads, and unreadable to a tokenizer. */
   sealed(value: unknown): void {
     if (typeof value !== 'string') return this.json(value)
     const bytes = Buffer.byteLength(value)
@@ -38,7 +38,7 @@ export class Measure {
     this.#sum.sealedBytes = (this.#sum.sealedBytes ?? 0) + bytes
   }
 
-  /** Schemas, arguments, results: what a provider writes anew before the model reads it. */
+  /** Schemas, arguments, results: providers serialize them again before the model reads them. */
   json(value: unknown): void {
     if (!isGiven(value)) return
     const text = typeof value === 'string' ? value : JSON.stringify(value)
@@ -50,14 +50,14 @@ export class Measure {
     if (!ROLES.has(value)) this.text(value)
   }
 
-  /** A field that no table knows may still reach the model: providers put documents and templates there. */
+  /** A field in no table may still reach the model: providers put documents and templates there. */
   unknownFields(body: JsonObject, known: FieldTable): void {
     for (const [name, value] of Object.entries(body)) {
       if (!Object.hasOwn(known, name)) this.json(value)
     }
   }
 
-  /** `known`: how many tools it stands for that a model knows by its type. */
+  /** `known`: how many tools the model knows by this tool's type. */
   tool(value: unknown, { known }: { readonly known: number }): void {
     this.item()
     this.json(value)
@@ -68,21 +68,21 @@ export class Measure {
     this.#sum.items += 1
   }
 
-  /** What says that it is something else is read as that: Gemini watches a film wherever it stands. */
+  /** The declared media type decides: Gemini watches a video even where an image belongs. */
   image(mediaType?: string): void {
     if (mediaType === undefined) this.fetched()
     if (mediaType?.startsWith('image/') ?? true) this.#sum.images += 1
     else this.file(mediaType)
   }
 
-  /** Films are heard, too. */
+  /** Videos are heard, too. */
   file(mediaType?: string): void {
     if (mediaType === undefined) this.fetched()
     if (/^(?:audio|video)\//.test(mediaType ?? '')) this.audio()
     else this.unbounded()
   }
 
-  /** It lies at an address: only what is in the request says what it is. */
+  /** The content is behind a URL: the model may find something other than the request says it is. */
   fetched(): void {
     this.#sum.fetched = true
   }

@@ -1,4 +1,4 @@
-// Data URLs and addresses: what is not one is refused at its place.
+// Data URLs and http URLs: anything else is refused with its place.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

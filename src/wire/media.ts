@@ -1,5 +1,5 @@
-// Bytes inside JSON: base64 and the data URLs that carry it. Checked before they travel, because a provider that meets
-// bad base64 answers with something far less clear.
+// Bytes inside JSON: base64 and the data URLs that carry it. Checked before they are sent, because a provider's error
+// about bad base64 is far less clear.
 import { invalidRequest } from '../core/errors.ts'
 import type { Base64Source, UrlSource } from '../core/request.ts'
 import { expectText } from './expect.ts'
@@ -12,7 +12,7 @@ export function expectBase64(value: unknown, place: string): string {
   throw invalidRequest(place, `${place} must be base64 without line breaks`)
 }
 
-/** Where an image or a file is: inside the request as a data URL, or at an address that the provider fetches. */
+/** Where an image or a file is: inside the request as a data URL, or at a URL that the provider fetches. */
 export function decodeUrl(value: unknown, place: string): Base64Source | UrlSource {
   const url = expectText(value, place)
   if (url.startsWith('data:')) return decodeDataUrl(url, place)
@@ -34,7 +34,7 @@ export function decodeDataUrl(value: unknown, place: string): Base64Source {
   return { type: 'base64', mediaType, data: expectBase64(url.slice(comma + 1), place) }
 }
 
-/** Many clients write `image/jpg`, which some providers take and others refuse. */
+/** Many clients write `image/jpg`, which some providers accept and others refuse. */
 export function usualType(mediaType: string): string {
   return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType
 }
@@ -47,7 +47,7 @@ export function encodeUrl(source: Base64Source | UrlSource): string {
   return source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
 }
 
-/** What a data URL says that it holds; undefined for an address, which says nothing. */
+/** The media type that a data URL declares; undefined for other URLs, which declare none. */
 export function dataType(url: unknown): string | undefined {
   const type = typeof url === 'string' ? /^\s*data:([^;,]*)/i.exec(url)?.[1] : undefined
   return type?.trim().toLowerCase()

@@ -1,32 +1,31 @@
-// What each model of OpenAI takes of a translated request, known by its name. In the client's own words the provider
-// judges.
+// What each OpenAI model accepts in a translated request, by its name. In passthrough the provider judges.
 import type { Effort } from '../core/request.ts'
 import type { Addressee } from './known-names.ts'
 import { knownNames } from './known-names.ts'
 
 type OpenAi = {
-  /** How much it can be told to reason, from the least to the most; empty = it does not, or nobody may tell it. */
+  /** The efforts it accepts, from the least to the most; empty = it does not reason, or its effort cannot be set. */
   readonly efforts: readonly Effort[]
-  /** Whether it reasons unless it is told not to. */
+  /** Whether it reasons by default. */
   readonly reasonsUnasked: boolean
 }
 
 /** `o3-2025-04-16`, `gpt-5`, `openai/gpt-5.4-mini`, `gpt-4o`, `ft:gpt-4.1-nano:org::id`, and Azure's `gpt-35-turbo`. */
 const NAME = /^(?:ft:|[^/]+\/)*(?:(o)\d|(?:chat)?gpt-(\d+)(?:\.(\d+))?o?)(?![\w.])/
-/** Those for conversations do not reason as the others do. */
+/** The chat variants do not reason like the others. */
 const CHAT = /chat/
-/** Those for work cannot be kept from it. */
+/** The reasoning of the pro and codex variants cannot be turned off. */
 const PRO = /-pro\b/
 const CODEX = /-codex\b/
 
-/** Undefined for a model whose name is none of OpenAI's. */
+/** Undefined for a name that is not OpenAI's. */
 export function openAiOf(addressee: Addressee): OpenAi | undefined {
   return knownNames(addressee)
     .map(openAiNamed)
     .find((openAi) => openAi !== undefined)
 }
 
-/** 5.4 for `gpt-5.4-mini`; undefined for a name that is none of GPT. */
+/** 5.4 for `gpt-5.4-mini`; undefined for a name that is not a GPT's. */
 export function gptVersion(model: string): number | undefined {
   const [, , major, minor = '0'] = NAME.exec(model) ?? []
   if (major === undefined) return undefined
@@ -43,7 +42,7 @@ function openAiNamed(model: string): OpenAi | undefined {
   const isForWork = PRO.test(model) || CODEX.test(model)
   return {
     efforts: effortsOf(model, version),
-    // From 5.1 to 5.4 they do not reason unless they are told to.
+    // Versions 5.1 to 5.4 reason only on request.
     reasonsUnasked: isForWork || version < 5.1 || version >= 5.5,
   }
 }

@@ -1,5 +1,5 @@
-// What a provider says when it fails, instead of an answer or in the middle of one. Its judgement of the request goes on
-// to the client; what it says about our account with it stays here (docs/errors.md).
+// A provider's error, instead of an answer or in the middle of one. What it says about the request goes to the client;
+// what it says about the operator's account stays here (docs/errors.md).
 import { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/events.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -8,14 +8,14 @@ import { redact } from '../telemetry/log.ts'
 import type { ProviderComplaint } from './codec.ts'
 
 /**
- * The complaint in the body of a failed request, in the formats of the chat family. Others than their inventor leave out
- * the envelope, or call the message `detail`.
+ * The complaint in the body of a failed request, in the formats of the chat family. Providers other than OpenAI may
+ * omit the envelope, or call the message `detail`.
  */
 export function decodeErrorBody(body: JsonObject): ProviderComplaint {
   return decodeComplaint(body['error'] ?? { ...body, message: body['message'] ?? body['detail'] })
 }
 
-/** The members of an error object that both families have; many compatible providers send a bare text. */
+/** The members of an error object that both families have; many compatible providers send a bare string. */
 export function decodeComplaint(error: unknown): ProviderComplaint {
   if (typeof error === 'string') return { message: error }
   if (!isObject(error)) return {}
@@ -47,7 +47,7 @@ const RATE_LIMITED = [
   'tokens',
   '429',
 ]
-/** Quota, credentials, unknown models: the operator's to mend, and no business of the client. */
+/** Quota, credentials, unknown models: for the operator to fix, and not the client's business. */
 const OURS = [
   'insufficient_quota',
   'credit_balance_exhausted',
@@ -67,17 +67,17 @@ const OURS = [
 const TOO_LARGE = ['request_too_large', '413']
 const REQUEST = ['invalid_request_error', 'invalid_prompt', 'content_filter', '400', '422']
 
-/** Anthropic calls an account without credit an invalid request, and has no code for it. */
+/** Anthropic reports an account without credit as an invalid request, and has no code for it. */
 const OUT_OF_CREDIT = /^Your credit balance is too low\b/
 
-/** Whether a complaint is about our account with the provider, not about the request. */
+/** Whether a complaint is about the operator's account with the provider, not about the request. */
 export function isForOperator({ code, type, message }: ProviderComplaint): boolean {
   return OURS.includes(code ?? '') || OURS.includes(type ?? '') || OUT_OF_CREDIT.test(message ?? '')
 }
 
 /**
- * How providers say that thoughts came back to them that they do not know, do not take, or not so: OpenAI and xAI, Anthropic,
- * Gemini, and strict servers of chat completions. Not all of them have a code for it.
+ * How providers refuse returned thoughts that they do not know, do not accept, or not in this form: OpenAI and xAI,
+ * Anthropic, Gemini, and strict chat completions servers. Not all of them have a code for it.
  */
 const THOUGHTS_REFUSED = [
   /encrypted[ _]content/i,
@@ -97,8 +97,8 @@ export function refusesThoughts({ message = '' }: ProviderComplaint): boolean {
 const NAME = /^[\w.:/-]{1,100}$/
 
 /**
- * What is told of a complaint in the log: the names that the provider has for it. It may quote what it was sent, so its
- * words go to the client and never into the log.
+ * What the log records about a complaint: the provider's names for it. Its message may quote the request, so it goes to
+ * the client and never into the log.
  */
 export function causeOf(where: string, { type, code }: ProviderComplaint): string {
   const names = [type, code].filter((word) => word !== undefined && NAME.test(word))
@@ -106,8 +106,8 @@ export function causeOf(where: string, { type, code }: ProviderComplaint): strin
 }
 
 /**
- * The error that an error event of a stream stands for. A request that was turned away is not billed, as long as
- * nothing came of it; one that failed for reasons of the provider's own may be.
+ * The error that an error event of a stream stands for. A refused request is not billed, as long as it produced
+ * nothing; one that failed for the provider's own reasons may be.
  */
 export function streamError(complaint: ProviderComplaint): GatewayError {
   const { message, code, type, param } = complaint
@@ -139,7 +139,7 @@ export function streamError(complaint: ProviderComplaint): GatewayError {
   return new GatewayError('provider_failed', told, { cause })
 }
 
-/** Calls that the provider could not read, and other ways to have no answer: another attempt may do better. */
+/** A call that the provider could not read, or another reason for no answer: another attempt may do better. */
 export function unusableAnswer(reason: string, usage: Usage | undefined): GatewayError {
   return new GatewayError('provider_failed', 'the model wrote an answer that cannot be used', {
     cause: reason,

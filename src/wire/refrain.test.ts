@@ -1,4 +1,4 @@
-// The shortcut against the long way: whatever a stream says, in whatever order and pieces, both mean the same.
+// The shortcut against full parsing: whatever a stream says, in whatever order and pieces, both decode it alike.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -22,14 +22,14 @@ function chunk(choices: readonly object[], more: object = {}): string {
   })
 }
 
-/** What a token may be: plain in most cases, empty, with escapes, of several bytes, like the end of its own chunk. */
+/** Tokens: mostly plain, also empty, with escapes, of several bytes, or like the end of their own chunk. */
 const token = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom('', 'the ', 'gate', ' ü', '𝄞') },
   fc.constantFrom('"', '\\', '\n', '\u0001', '\ud834', '\u2028', '"}}'),
   fc.string({ unit: 'binary', maxLength: 6 }),
 )
 
-/** What is no mere text of the first choice, some of it of the same length. */
+/** Chunks that are not just text of the first choice, some of the same length. */
 const rare = fc.oneof(
   token.map((content) => [{ ...CHOICE, index: 1, delta: { content } }]),
   token.map((content) => [{ ...CHOICE, finish_reason: 'ok', delta: { content } }]),
@@ -69,7 +69,7 @@ const stream = fc.oneof(
 
 type Heard = { readonly meaning: readonly CanonicalEvent[]; readonly told: string }
 
-/** What a client and the books get of a stream, in one go or as long as its decoder goes along. */
+/** What a client and the books get from a stream, up to the first error of its decoder. */
 function hear(pieces: readonly Uint8Array[]): readonly Heard[] {
   const reader = new SseReader()
   const decode = decodeEvents()
@@ -101,7 +101,7 @@ test('a stream means and tells the same whether its events are compared or parse
   fc.assert(
     fc.property(stream, fc.array(fc.nat(4_000)), (events, cuts) => {
       const compared = Buffer.from(events.map((data) => `data: ${data}\n\n`).join(''))
-      // With a comment of its own no event is like the one before, and each of them is parsed.
+      // With a comment of its own, no event resembles the previous one, so each is parsed.
       const comments = events.map((_, index) => `: ${index}\n`)
       const parsed = Buffer.from(
         events.map((data, at) => `${comments[at]}data: ${data}\n\n`).join(''),

@@ -1,4 +1,4 @@
-// Fields that no request may carry: refused by name in every format, unless their value means to leave them out.
+// Fields that no request may carry: refused by name in every format, unless their value means the same as no value.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -16,7 +16,7 @@ const BODIES: Record<Format, JsonObject> = {
 }
 const FORMATS = Object.keys(BODIES) as Format[]
 
-/** What stands for something else than the field's absence. */
+/** Values that do not mean the same as leaving the field out. */
 const GIVEN: Readonly<Record<string, Json>> = {
   options: { num_predict: 100_000 },
   google: { cached_content: 'cachedContents/1' },

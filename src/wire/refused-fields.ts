@@ -1,6 +1,6 @@
-// Fields that no request may carry, in any format and also in passthrough (docs/translation.md): what belongs to the
-// provider account that all keys share, what changes the price in a way no price list knows or lets a model read or
-// write more than is held for, and what would let a request reach a model its key may not use.
+// Fields that no request may carry, in any format and in passthrough too (docs/translation.md): those that belong to
+// the provider account that all keys share, that change the price in a way no price list knows, that let a model read
+// or write more than is held, or that let a request reach a model its key may not use.
 import { invalidRequest, unsupportedParameter } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'
@@ -11,7 +11,7 @@ type Refusal = {
   readonly why: string
   /** The values that mean the same as leaving the field out. */
   readonly allows?: (value: Json) => boolean
-  /** What SDKs that send the field by themselves look for in the error, to go on without it. */
+  /** What SDKs that send the field on their own look for in the error, to continue without it. */
   readonly facts?: JsonObject
 }
 
@@ -28,10 +28,10 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   container: { why: ACCOUNT },
   mcp_servers: { why: ACCOUNT, allows: (value) => isArray(value) && value.length === 0 },
   thread: { why: ACCOUNT, facts: { details: { error_code: 'thread_unsupported_request' } } },
-  // Azure's own data, which its account may read, and settings that OpenRouter keeps under a name.
+  // Azure: data that the account may read. OpenRouter: settings stored under a name.
   data_sources: { why: ACCOUNT },
   preset: { why: ACCOUNT },
-  // A prompt that Gemini keeps, as Vertex AI and LiteLLM take it, and what LiteLLM keeps: documents and prompts.
+  // Prompts cached at Gemini, as Vertex AI and LiteLLM accept them, and documents and prompts stored in LiteLLM.
   google: { why: ACCOUNT, allows: (value) => isObject(value) && !isGiven(value['cached_content']) },
   cached_content: { why: ACCOUNT },
   vector_store_ids: { why: ACCOUNT, allows: (value) => isArray(value) && value.length === 0 },
@@ -50,11 +50,11 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
     why: PRICE,
     allows: (value) => isArray(value) && value.every((each) => each === 'text'),
   },
-  // Searches and places of OpenAI-compatible providers, by the names that xAI, Alibaba and OpenRouter have for them.
+  // Searches and routing of OpenAI-compatible providers, by the names that xAI, Alibaba and OpenRouter use.
   search_parameters: { why: PRICE, allows: (value) => isObject(value) && value['mode'] === 'off' },
   enable_search: { why: PRICE, allows: (value) => value === false },
   provider: { why: PRICE },
-  // Limits by other names, which servers take before max_tokens or n: llama.cpp, text-generation-webui, Ollama's own.
+  // Limits by other names, which servers prefer to max_tokens or n: llama.cpp, text-generation-webui, Ollama's own.
   n_predict: { why: OUTPUT },
   num_predict: { why: OUTPUT },
   max_new_tokens: { why: OUTPUT },
@@ -62,18 +62,18 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   options: { why: OUTPUT, allows: (value) => isObject(value) && !isGiven(value['num_predict']) },
   n_cmpl: { why: OUTPUT, allows: (value) => value === 1 },
   best_of: { why: OUTPUT, allows: (value) => value === 1 },
-  // Of vLLM: a template may loop, and an image may be cut into any number of tokens.
+  // vLLM: a template may loop, and an image may be split into any number of tokens.
   chat_template: { why: INPUT },
   mm_processor_kwargs: { why: INPUT },
-  // Of LiteLLM, which lays the first over the body, sends the second as headers, and takes out the fields of the third.
+  // LiteLLM overlays the body with the first, sends the second as headers, and removes the fields named in the third.
   extra_body: { why: REWRITE },
   extra_headers: { why: REWRITE },
   additional_drop_params: { why: REWRITE },
-  // Where clouds take it, it could open what the header of the same name may not.
+  // On clouds that accept it, it could enable betas that the header of the same name may not.
   anthropic_beta: { why: 'betas go in the header anthropic-beta' },
   models: { why: ALLOWLIST },
   fallbacks: { why: ALLOWLIST },
-  // Of LiteLLM, which takes the word of whoever asks it on what follows a refusal, or on all of its routing.
+  // LiteLLM lets the caller choose what follows a refusal, or all of its routing.
   context_window_fallbacks: { why: ALLOWLIST },
   content_policy_fallbacks: { why: ALLOWLIST },
   context_window_fallback_dict: { why: ALLOWLIST },
@@ -84,7 +84,7 @@ export const REFUSED_FIELDS: Readonly<Record<string, Refusal>> = {
   compound_custom: { why: ALLOWLIST },
 }
 
-/** Refuses the first such field, and one that may be taken for a field of the format. null counts as left out. */
+/** Refuses the first such field, or one that a server may take for a field of the format. null counts as left out. */
 export function refuseFields(body: JsonObject, known: FieldTable): void {
   for (const name of Object.keys(body)) {
     refuseSpelling(name, known)
@@ -100,12 +100,12 @@ export function refuseFields(body: JsonObject, known: FieldTable): void {
 const USUAL = /^[a-z\d_]*$/
 
 /**
- * Servers written in Go, as Ollama is, read MODEL as model: beside a model that the key allows, it would name another,
- * and MAX_TOKENS would undo the limit.
+ * Servers written in Go, such as Ollama, read MODEL as model: beside a model that the key allows, it would name
+ * another, and MAX_TOKENS would undo the limit.
  */
 function refuseSpelling(name: string, known: FieldTable): void {
   if (USUAL.test(name)) return
-  // Up and down again, as Go compares: two letters beyond ASCII are the same as an ASCII one.
+  // Upper case, then lower case, as Go compares: two letters beyond ASCII equal an ASCII letter.
   const usual = name.toUpperCase().toLowerCase()
   if (usual === name) return
   if (!Object.hasOwn(known, usual) && !Object.hasOwn(REFUSED_FIELDS, usual)) return

@@ -1,4 +1,4 @@
-// What a model that reasons refuses is not sent to it, and the client is told; to all others it goes on.
+// What a reasoning model refuses is not sent to it, and the client is told; all other models get it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

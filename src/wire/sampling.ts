@@ -1,5 +1,5 @@
-// Which models of OpenAI choose their own randomness: those that reason refuse a temperature other than 1, top_p and
-// probabilities, from GPT-5.1 on only while they reason. In the client's own words the provider judges.
+// Which OpenAI models accept sampling settings: those that reason refuse a temperature other than 1, top_p and
+// logprobs, from GPT-5.1 on only while they reason. In passthrough the provider judges.
 import { toldEffort } from './effort.ts'
 import type { Thinker } from './effort.ts'
 import { openAiOf } from './openai.ts'

@@ -1,4 +1,4 @@
-// Schemas that a provider of these formats can enforce, and nothing of the client's wish lost.
+// Schemas become what a provider of these formats can enforce, and nothing that the client asked for is lost.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

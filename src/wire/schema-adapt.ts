@@ -1,5 +1,5 @@
 // JSON schemas as providers of the messages and converse formats can enforce them: closed objects, anyOf instead of
-// oneOf, and every keyword they do not know told in the description, where at least the model reads it.
+// oneOf, and every unsupported keyword moved to the description, where at least the model reads it.
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isObject } from '../core/json.ts'
 import type { OutputFormat } from '../core/request.ts'
@@ -21,7 +21,7 @@ export function adaptSchema(schema: JsonObject): JsonObject {
   return adapted
 }
 
-/** What a client says about a schema, for formats that can say it only in the schema. */
+/** The schema with the client's description of it, for formats that have no other place for that. */
 export function describedSchema({ schema, description }: SchemaFormat): JsonObject {
   if (description === undefined) return schema
   const own = schema['description']
@@ -32,7 +32,7 @@ export function describedSchema({ schema, description }: SchemaFormat): JsonObje
 type SchemaFormat = Extract<OutputFormat, { readonly type: 'json-schema' }>
 
 const UNKNOWN_KEYWORDS: ReadonlySet<string> = new Set([
-  // Beside anyOf, which takes its place elsewhere.
+  // Only beside anyOf; otherwise it becomes anyOf.
   'oneOf',
   'minimum',
   'maximum',
@@ -80,7 +80,7 @@ function isEnforced(name: string, value: Json): boolean {
   return !UNKNOWN_KEYWORDS.has(name)
 }
 
-/** Schemas stand in lists, in maps by name, or alone; everything else is a plain value. */
+/** Schemas occur in lists, in maps by name, or alone; everything else is a plain value. */
 function adaptMember(name: string, value: Json): Json {
   switch (name) {
     case 'anyOf':

@@ -1,28 +1,28 @@
 // Seals across formats. A seal means something only to the format that made it, so a client of another format carries
-// it as one opaque text that says where it belongs; given back, it is opened again.
+// it packed into an opaque text that names its format. It is unpacked when it comes back.
 import type { Format, TargetFormat } from '../core/endpoints.ts'
 import type { JsonObject } from '../core/json.ts'
 import { parseObject } from '../core/json.ts'
 import type { Seal } from '../core/request.ts'
 
-/** How every packed seal begins. */
+/** The beginning of every packed seal. */
 export const SEAL_MARK = 'tollgate.1.'
 
-/** The text a client of `format` keeps for this seal: the seal's own value at home, a marked pack abroad. */
+/** The text a client of `format` keeps for this seal: its value in its own format, a marked pack in any other. */
 export function packSeal(seal: Seal, format: Format): string {
   if (seal.format === format) return seal.value
   return SEAL_MARK + Buffer.from(JSON.stringify(seal)).toString('base64url')
 }
 
-/** The seal behind a text that a client gives back; `home`: what an unmarked text is in the client's format. */
+/** The seal in a text that a client sends back; `home`: what an unmarked text is in the client's format. */
 export function unpackSeal(text: string, home: Omit<Seal, 'value'>): Seal {
   if (!isPacked(text)) return { ...home, value: text }
   const seal = parseObject(Buffer.from(text.slice(SEAL_MARK.length), 'base64url').toString())
-  // A damaged pack is nobody's seal: kept under its own text, no provider will be shown it as its own.
+  // A damaged pack is nobody's seal. It keeps its text, and no provider is sent it as its own.
   return seal !== undefined && isSeal(seal) ? seal : { ...home, value: text }
 }
 
-/** Whether a text that a client keeps is the pack of another format's seal. */
+/** Whether a client's text is the packed seal of another format. */
 export function isPacked(text: unknown): boolean {
   return typeof text === 'string' && text.startsWith(SEAL_MARK)
 }

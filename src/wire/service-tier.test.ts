@@ -1,4 +1,4 @@
-// The lane that costs nothing more is told in the provider's own word, whichever of the two a client wrote.
+// The tier that costs nothing extra is sent in the provider's own word, whichever of the two a client used.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,5 +1,5 @@
-// The lane that a request asks for, of those that cost nothing more (`refused-fields.ts`). The families have different
-// words for the plain one, and clients of either write both.
+// The service tier that a request asks for, among those that cost nothing extra (`refused-fields.ts`). The families
+// have different words for the standard tier, and clients of either use both.
 import type { JsonObject } from '../core/json.ts'
 import { expectText, optional } from './expect.ts'
 

@@ -1,21 +1,21 @@
-// What is known inside a request body, so that translation can name what it does not know: decoders read the members
-// they understand and never see the others. One table a format, beside its decoder; the outermost fields have theirs in
-// `fields.ts`.
+// The members that are known inside a request body, so that translation can name the unknown ones: decoders read the
+// members they understand and never see the others. One table per format, beside its decoder; the outermost fields are
+// in `fields.ts`.
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'
 
 /** The members of an object. A list has the shape of its entries. */
 export type Shape = { readonly [name: string]: Inside }
 
-/** known = not looked into; else the members inside, which may depend on what they are inside of (undefined = any). */
+/** known = not inspected; else the members inside, which may depend on the value they are in (undefined = any). */
 type Inside = 'known' | Shape | ((value: JsonObject) => Shape | undefined)
 
-/** Shapes by a word that comes from outside, and may be one that every object has. */
+/** Shapes by a word from outside, which may be a name that every object has: hence a map. */
 export function shapesOf(shapes: Readonly<Record<string, Shape>>): ReadonlyMap<string, Shape> {
   return new Map(Object.entries(shapes))
 }
 
-/** The members that no table knows, by where they stand: `messages.content.…`. */
+/** The members that no table knows, by their paths: `messages.content.…`. */
 export function unknownMembers(body: JsonObject, shape: Shape): string[] {
   const unknown = new Set<string>()
   for (const [name, inside] of Object.entries(shape)) {
@@ -39,7 +39,7 @@ function collect(value: Json | undefined, { inside, place }: Spot, unknown: Set<
   }
 }
 
-/** Clients write null and empty lists for what they leave out. */
+/** Clients send null and empty lists for what they leave out. */
 function saysSomething(value: Json | undefined): boolean {
   return isGiven(value) && !(isArray(value) && value.length === 0)
 }

@@ -78,6 +78,6 @@ test('a long event in many small reads takes no longer than its length', () => {
   for (let index = 0; index < 65_536; index++) reader.read(line)
   const [event] = reader.read(Buffer.from('\n'))
   assert.equal(event?.raw.length, 4 * 1024 * 1024 + 1)
-  // A tenth of a second; copied for every read, it would be minutes in which nobody else is served.
+  // Takes a tenth of a second; copied for every read, it would block everything else for minutes.
   assert.ok(performance.now() - startedMs < 20_000)
 })

@@ -1,6 +1,6 @@
-// Server-Sent Events, bytes to events and back: the only file that knows the framing. Reads as the WHATWG standard
-// says (any line end, split anywhere, comments, several data lines) and keeps each event's own text, so that an event
-// can be passed on exactly as it came.
+// Server-Sent Events, bytes to events and back: the only file that knows the framing. Reads as the WHATWG standard says
+// (any line end, split anywhere, comments, several data lines) and keeps each event's own text, so that an event can be
+// forwarded exactly as it came.
 import { StringDecoder } from 'node:string_decoder'
 
 import { GatewayError } from '../core/errors.ts'
@@ -9,14 +9,14 @@ export type SseEvent = {
   /** The `event:` field; '' when there is none. */
   readonly event: string
   readonly data: string
-  /** The event as it came, blank line included; '' for one made here. */
+  /** The event as received, blank line included; '' for one created here. */
   readonly raw: string
 }
 
-/** One event may not grow without bound: a provider that never ends a line would fill the memory. */
+/** Bounds a single event: a provider that never ends one would fill the memory. */
 const EVENT_CHARACTERS_MAX = 8 * 1024 * 1024
 
-/** What keeps a connection alive and says nothing. */
+/** Keeps a connection alive and means nothing. */
 export function sseComment(text: string): string {
   return `: ${text}\n\n`
 }
@@ -33,26 +33,26 @@ export function writeSse(event: SseEvent): string {
     : `event: ${event.event}\ndata: ${event.data}\n\n`
 }
 
-/** The text of an event that came, with other data in it. */
+/** The text of a received event, with its data replaced. */
 export function replaceData(event: SseEvent, data: string): string {
   if (data === event.data) return event.raw
   const start = event.raw.indexOf(event.data)
   if (start >= 0) {
     return event.raw.slice(0, start) + data + event.raw.slice(start + event.data.length)
   }
-  // It came in several lines: between JSON's own characters a line end is only space.
+  // The data came in several lines. Between JSON tokens a line end is only white space.
   return writeSse(sseEvent(event.event, data.replaceAll('\n', ' ')))
 }
 
-/** Cuts bytes into events, however they are split. What follows the last blank line is kept for the next read. */
+/** Splits bytes into events, wherever reads are cut. What follows the last blank line is kept for the next read. */
 export class SseReader {
-  /** Made when a read ends inside a character, which is seldom: an event ends with a line. */
+  /** Created when a read ends inside a character, which is rare: an event ends with a line. */
   #decoder: StringDecoder | undefined
   #hasBegun = false
-  /** The beginning of an event. Never searched again: a long one in many reads would be copied for each of them. */
+  /** The beginning of an event. It is never searched again: that would copy a long event once for every read. */
   #kept = ''
   #isLineEmpty = true
-  /** A carriage return at the very end of a read may be the first half of a line end: it waits for what follows. */
+  /** A carriage return at the very end of a read may be half of a line end, so it waits for what follows. */
   #waiting: '' | '\r' = ''
 
   read(bytes: Uint8Array): SseEvent[] {
@@ -82,7 +82,7 @@ export class SseReader {
     return events
   }
 
-  /** A stream may begin with a mark of its byte order, which is no part of it. */
+  /** A stream may begin with a byte order mark, which is not part of it. */
   #decode(bytes: Uint8Array): string {
     const isWhole = (bytes.at(-1) ?? 0) < 0x80
     if (!isWhole) this.#decoder ??= new StringDecoder('utf8')
@@ -93,7 +93,7 @@ export class SseReader {
   }
 }
 
-/** The index after the line that begins at a position, or -1 when its end has not come yet. */
+/** The index after the line that begins at a position, or -1 if its end has not arrived yet. */
 function afterUsualLine(text: string, position: number): number {
   return text.indexOf('\n', position) + 1 || -1
 }
@@ -111,14 +111,14 @@ function isLineEnd(character: number): boolean {
   return character === LF || character === CR
 }
 
-/** For all bytes that end with a character: then it keeps none. A TextDecoder takes four times as long. */
+/** Shared by reads that end with a whole character, so it holds no bytes. A TextDecoder takes four times as long. */
 const WHOLE = new StringDecoder('utf8')
 
 const LF = 10
 const CR = 13
 
 function parseEvent(raw: string): SseEvent {
-  // One line of data, as nearly every event of a stream is.
+  // One line of data, like nearly every event of a stream.
   if (raw.startsWith('data: ') && raw.indexOf('\n') === raw.length - 2 && !raw.includes('\r')) {
     return { event: '', data: raw.slice('data: '.length, -2), raw }
   }

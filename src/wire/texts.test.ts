@@ -1,4 +1,4 @@
-// What a tokenizer is shown of a body is all that was measured of it, byte for byte, but for thoughts under a seal.
+// A tokenizer is shown everything that was measured in a body, byte for byte, except sealed thoughts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -81,7 +81,7 @@ function assertAllShown(format: Format, body: JsonObject): void {
   assert.equal(shownBytes + sealedBytes, textBytes + jsonBytes)
 }
 
-/** Members with names that some format knows, around whatever there may be in them. */
+/** Names that some format knows, for members with any content. */
 const NAMES = [
   ...['type', 'role', 'content', 'text', 'data', 'source', 'title', 'input', 'output', 'name'],
   ...['summary', 'encrypted_content', 'signature', 'thinking', 'tools', 'parameters', 'arguments'],

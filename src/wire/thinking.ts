@@ -1,4 +1,4 @@
-// What becomes of a wish about thinking: whether the model that is asked can be told to think, and can be kept from it.
+// Whether a model can be asked to think, and whether its thinking can be turned off.
 import type { TargetFormat } from '../core/endpoints.ts'
 import { canBeKeptFromThinking, canBeToldEffort } from './converse/thinking-encode.ts'
 import type { Thinker } from './effort.ts'
@@ -10,7 +10,7 @@ export function asksForThinking({ reasoning }: Pick<Thinker, 'reasoning'>): bool
   return reasoning !== undefined && reasoning.effort !== 'none'
 }
 
-/** Whether a wish for thinking, or for a certain effort, is lost on the model. */
+/** Whether a request for thinking, or for a certain effort, has no effect on the model. */
 export function isDeafToEffort(thinker: Thinker, format: TargetFormat): boolean {
   if (!asksForThinking(thinker)) return false
   switch (format) {
@@ -28,7 +28,7 @@ export function isDeafToEffort(thinker: Thinker, format: TargetFormat): boolean 
   }
 }
 
-/** Whether a model that is asked not to think may do so all the same. */
+/** Whether a model that is asked not to think may think anyway. */
 export function thinksAnyway(thinker: Thinker, format: TargetFormat): boolean {
   if (thinker.reasoning?.effort !== 'none' || thinker.nature?.reasons === false) return false
   switch (format) {

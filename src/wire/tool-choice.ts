@@ -1,7 +1,7 @@
-// What the choice among tools comes to, for whoever cannot be told it as it is.
+// What a tool choice amounts to, for formats that cannot express it directly.
 import type { Conversation, Tool } from '../core/request.ts'
 
-/** The tools without those that may not be called, for formats that have no list of allowed ones. */
+/** The tools that may be called, for formats without a list of allowed ones. */
 export function allowedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
   const names = new Set(toolChoice.names)

@@ -1,4 +1,4 @@
-// Names of tools, as every provider takes them: letters, digits, - and _; only how many differs.
+// Tool names that providers accept: letters, digits, - and _; only the greatest length differs.
 import { invalidRequest } from '../core/errors.ts'
 
 /** In every format but messages, which allows more. */

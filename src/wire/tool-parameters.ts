@@ -2,7 +2,7 @@
 import type { JsonObject } from '../core/json.ts'
 import { expectObject, optional } from './expect.ts'
 
-/** A function without parameters takes none; the other formats want that said. */
+/** For a function without parameters: other formats require an explicit schema. */
 const NO_PARAMETERS: JsonObject = { type: 'object', properties: {} }
 
 export function decodeParameters(value: unknown, place: string): JsonObject {

@@ -1,4 +1,4 @@
-// Turns of providers for whom user and assistant speak in turn.
+// Turns for providers that require user and assistant to alternate.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -23,7 +23,7 @@ for (const [format, name] of Object.entries(TURNS)) {
   }
 
   test(`${format}: an answer that has not begun is no turn`, () => {
-    // It would be words put into the model's mouth, and newer models refuse to be given any.
+    // It would put words into the model's mouth, which newer models refuse.
     assert.deepEqual(rolesOf(asks, answers()), ['user'])
     assert.deepEqual(rolesOf(asks, answers({ type: 'text', text: '' })), ['user'])
     const [, second = ''] = rolesOf(asks, answers(), asks)

@@ -1,11 +1,11 @@
-// A conversation by turns, for formats in which user and assistant speak in turn: instructions that come first stand apart,
+// A conversation in turns, for formats in which user and assistant alternate: leading instructions are separate,
 // consecutive messages of one role are one turn, and the first turn is always the user's.
 import type { JsonObject } from '../core/json.ts'
 import type { Message } from '../core/request.ts'
 
 export type Turn<Result = JsonObject> = {
   readonly role: 'user' | 'assistant'
-  /** Of tools: they stand at the beginning of the turn that follows the calls. */
+  /** Tool results: they come at the beginning of the turn that follows the calls. */
   readonly results: Result[]
   readonly blocks: JsonObject[]
 }
@@ -16,10 +16,10 @@ type Turns<Result> = {
   readonly turns: readonly Turn<Result>[]
 }
 
-/** What a turn says that would say nothing: none of these formats takes an empty one. */
+/** The content of a turn that would otherwise be empty: none of these formats accepts an empty one. */
 export const NO_CONTENT = '(no content)'
 
-/** `add` puts a message into its turn; of instructions between turns that is the user's. */
+/** `add` puts a message into its turn. Instructions between turns go into the user's. */
 export function takeTurns<Result = JsonObject>(
   messages: readonly Message[],
   add: (turn: Turn<Result>, message: Message) => void,
@@ -36,7 +36,7 @@ export function takeTurns<Result = JsonObject>(
     }
     add(turn, message)
   }
-  // The beginning of an answer, of which there is nothing yet.
+  // The beginning of an answer that has no content yet.
   if (turn.role === 'assistant' && turn.blocks.length === 0) turns.pop()
   return { leading, turns }
 }

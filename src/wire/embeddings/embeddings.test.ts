@@ -24,7 +24,7 @@ test('vectors survive both encodings', () => {
   const vector = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 })
   fc.assert(
     fc.property(vector, fc.constantFrom('float', 'base64'), (numbers, encoding) => {
-      const sent = numbers.map((each) => each + 0) // JSON knows no negative zero.
+      const sent = numbers.map((each) => each + 0) // JSON has no negative zero.
       assert.deepEqual(decodeVector(encodeVector(sent, encoding)), sent)
     }),
   )
