@@ -1,5 +1,5 @@
-// The admin API on a database of its own, with the gateway's real flow behind it and a role for every caller to choose:
-// what tests of the API share. How people sign in is tested elsewhere.
+// What tests of the admin API share: the API on a separate database, with the gateway's real flow behind it, where each
+// call chooses its rights. How people sign in is tested elsewhere.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -42,14 +42,14 @@ export type Answer = {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The JSON of the answer, as whatever the test expects. */
+  /** The JSON of the answer, of whatever type the test expects. */
   readonly body: Record<string, never>
 }
 
 export type Asked = {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** All of them unless said otherwise; null = nobody is signed in. */
+  /** All by default; null = nobody is signed in. */
   readonly permissions?: readonly Permission[] | null
   readonly via?: 'session' | 'token'
 }
@@ -60,7 +60,7 @@ export type AdminDesk = AsyncDisposable & {
   /** http://127.0.0.1:PORT */
   readonly url: string
   readonly mails: Mail[]
-  /** The keys that something was called with. */
+  /** The keys that calls were made with. */
   readonly used: ReadonlySet<string>
   call(method: string, path: string, asked?: Asked): Promise<Answer>
 }

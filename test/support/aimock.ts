@@ -1,10 +1,10 @@
-// Providers as somebody else understands their protocols: `@copilotkit/aimock` answers like OpenAI, Azure, Anthropic,
-// Gemini, Vertex and Bedrock, and can be told to misbehave. Not written here, so it shares none of our mistakes.
+// Mock providers written by others: `@copilotkit/aimock` answers like OpenAI, Azure, Anthropic, Gemini, Vertex and
+// Bedrock, and can be made to misbehave. Its reading of their protocols shares none of our mistakes.
 import { fileURLToPath } from 'node:url'
 
 import { ensureDependencies } from '../../scripts/checkout.mjs'
 
-/** As much of it as the tests use. */
+/** The part of its interface that the tests use. */
 export type Mock = {
   onMessage(pattern: RegExp, response: MockResponse): unknown
   onEmbedding(pattern: RegExp, response: { readonly embedding: readonly number[] }): unknown

@@ -1,8 +1,8 @@
-// The last resort of the tests for a program that is neither installed nor on npm: the system's packages, as root.
+// The tests' last resort for a program that is neither installed nor on npm: the system's packages, as root.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
-/** Tries to install a package; whether that helped, the caller sees by looking for the program again. */
+/** Tries to install a package; to see whether that helped, the caller looks for the program again. */
 export function installWithApt(name: string): void {
   const isOffline = process.env['TOLLGATE_OFFLINE'] === '1'
   if (isOffline || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return

@@ -1,4 +1,4 @@
-// A browser as the admin API meets it: keeps cookies, says where a write comes from, sends JSON. Also what an
+// A browser as the admin API sees it: keeps cookies, sends the origin of a write, sends JSON. Also the codes that an
 // authenticator app would show.
 import { createHmac } from 'node:crypto'
 
@@ -14,7 +14,7 @@ export type Answer = {
 export class Browser {
   readonly url: string
   readonly cookies = new Map<string, string>()
-  /** What a page of another site would send; null: nothing, as programs do. */
+  /** Sent as the origin: set it to play a page of another site; null: none, as from programs. */
   origin: string | null
 
   constructor(url: string) {
@@ -53,7 +53,7 @@ export class Browser {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   }
 
-  /** The same cookies in other hands. */
+  /** Another browser with the same cookies. */
   stolen(): Browser {
     const thief = new Browser(this.url)
     for (const [name, value] of this.cookies) thief.cookies.set(name, value)
@@ -68,12 +68,12 @@ export class Browser {
   }
 }
 
-/** The token behind the # of a one-time link. */
+/** The token after the # of a one-time link. */
 export function tokenOf(link: unknown): string {
   return new URL(String(link)).hash.slice(1)
 }
 
-/** The six digits an app shows at a moment for an otpauth:// address. */
+/** The six digits that an app shows at this time for an otpauth:// address. */
 export function appCode(uri: string, at = Date.now()): string {
   const secret = new URL(uri).searchParams.get('secret') ?? ''
   const counter = Buffer.alloc(8)

@@ -1,5 +1,5 @@
-// A program that keeps a gateway busy from a process of its own, so that what a test times beside it waits for the
-// gateway and not for its clients: `busy-clients.ts URL SECRET CLIENTS`. Prints a dot for each good answer, and ends
+// A program that keeps a gateway busy from a separate process, so that what a test times meanwhile waits for the
+// gateway and not for these clients: `busy-clients.ts URL SECRET CLIENTS`. Prints a dot for each good answer, and ends
 // after SIGTERM as soon as every client has its answer.
 import { callSandbox } from './sandbox.ts'
 

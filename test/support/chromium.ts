@@ -22,13 +22,13 @@ import { installWithApt } from './apt.ts'
 
 type Program = { readonly file: string; readonly env?: Readonly<Record<string, string>> }
 
-/** With names that lead to this machine, such as `tollgate.test`: a browser trusts `localhost` more than any other. */
+/** Resolves `names`, such as `tollgate.test`, to this machine: a browser trusts `localhost` more than any other. */
 export async function launchBrowser(names: readonly string[] = []): Promise<Browser> {
   const { file, env } = await findChromium()
   return chromium.launch({
     executablePath: file,
     env: { ...process.env, ...env },
-    // Containers have no user namespaces for the sandbox, and root may not use it at all.
+    // Containers have no user namespaces for the sandbox, and root may not use it.
     args: [
       '--no-sandbox',
       '--disable-background-networking',
@@ -82,13 +82,13 @@ async function fromNpm(): Promise<Program | undefined> {
   const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
   const folder = join(root, '.cache', `chromium-${version}`)
   if (!existsSync(folder)) await unpack(join(source, 'bin'), folder)
-  // The libraries and fonts that a machine without a desktop lacks come with it.
+  // It brings the libraries and fonts that a machine without a desktop lacks.
   const libraries = { LD_LIBRARY_PATH: join(folder, 'lib') }
   const fonts = existsSync('/etc/fonts') ? {} : { FONTCONFIG_PATH: folder }
   return { file: join(folder, 'chromium'), env: { ...libraries, ...fonts } }
 }
 
-/** Unpacks aside and renames, so that two test files that start together never run half of it. */
+/** Unpacks into a temporary folder and renames it, so that test files that start together never run half of it. */
 async function unpack(source: string, target: string): Promise<void> {
   const staging = `${target}-${process.pid}`
   mkdirSync(staging, { recursive: true })

@@ -1,8 +1,8 @@
-// The command line as it runs for people: built from these sources.
+// The command line as people run it: built from these sources.
 import { resolve } from 'node:path'
 import { ensureBuilt } from '../../scripts/checkout.mjs'
 
 await ensureBuilt()
 
-/** The file that node is given. What bin/tollgate.mjs does before is tested apart. */
+/** The file that node runs. What bin/tollgate.mjs does before that is tested separately. */
 export const COMMAND = resolve('dist/main.js')

@@ -1,24 +1,24 @@
-// Builds disk-faults.c, which makes a process find its disk slow or full. Needs a C compiler and a loader that preloads.
+// Builds disk-faults.c, which makes a disk slow or full for one process. Needs a C compiler and LD_PRELOAD.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export type FaultyDisk = {
-  /** For the program that is to have such a disk. */
+  /** The environment of the program that gets this disk. */
   readonly env: Readonly<Record<string, string>>
   fill(): void
   free(): void
   /** From now on every sync takes `slowMs` longer. */
   slow(): void
-  /** The syncs since then. */
+  /** How many syncs there were since `slow`. */
   syncs(): number
 }
 
 export type DiskOptions = {
-  /** Whose files are concerned: a path, or a part of one. */
+  /** The folder whose files are affected: a path, or a part of one. */
   readonly folder: string
-  /** For what belongs to the disk itself; not in the other one. */
+  /** For the files of the faulty disk itself; not inside `folder`. */
   readonly scratch: string
   readonly slowMs: number
 }

@@ -1,4 +1,4 @@
-// AWS event streams, frames to bytes: the other side of what the Bedrock adapter reads.
+// Writes the frames of AWS event streams, which the Bedrock adapter reads.
 import { crc32 } from 'node:zlib'
 
 export function writeFrame(headers: Readonly<Record<string, string>>, payload: string): Buffer {

@@ -1,4 +1,4 @@
-// A real gateway process for end-to-end tests, with a database of its own, and the command line beside it.
+// A real gateway process for end-to-end tests, with its own database, and the command line beside it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,13 +15,13 @@ export type TestGateway = AsyncDisposable & {
   readonly pid: number
   /** Everything it has written to its log so far. */
   log(): readonly LogLine[]
-  /** The first match in what it has printed, or will print, beside its log. */
+  /** The first match in what it has printed, or will print, besides its log. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
   /** The first log line with this event or request id, once it is there. */
   logged(eventOrId: string): Promise<LogLine>
-  /** Runs a command of the command line on the same database; its JSON. Fails when the command does. */
+  /** Runs a command on the same database and returns its JSON. Fails when the command does. */
   tollgate(...words: string[]): Promise<Record<string, unknown>>
-  /** Makes a key and gives its secret; its budget is 10 USD unless said otherwise. */
+  /** Makes a key and returns its secret; its budget is 10 USD by default. */
   key(name: string, models: string, ...more: string[]): Promise<string>
   readonly ended: Promise<Ended>
   /** Ends it as an operator would. */
@@ -33,7 +33,7 @@ export type GatewayOptions = {
   /** The text of a tollgate.yaml. */
   readonly config?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Where it runs, for a test that starts it there again; else a folder that goes with it. */
+  /** Where it runs, for a test that starts it there again; by default a folder that is removed with it. */
   readonly folder?: string
 }
 
@@ -96,7 +96,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   }
 }
 
-/** Parsed alone, because a test may ask for each of a thousand lines. */
+/** Only one line is parsed, because a test may ask for each of a thousand. */
 function lineAround(text: string, index: number): string {
   return text.slice(text.lastIndexOf('\n', index) + 1, text.indexOf('\n', index))
 }

@@ -1,5 +1,5 @@
-// Loaded into a gateway by a test (`node --expose-gc --import`): at SIGUSR2 it collects what nobody uses and prints what
-// is left, with the number of the signal.
+// Loaded into a gateway by a test (`node --expose-gc --import`): on SIGUSR2 it collects garbage and prints how much
+// memory is left in use, with the number of the signal.
 import { setImmediate as turn } from 'node:timers/promises'
 
 let signals = 0
@@ -7,7 +7,7 @@ let signals = 0
 process.on('SIGUSR2', () => void tell(++signals))
 
 async function tell(signal: number): Promise<void> {
-  // What one collection finds unused may be freed by the next.
+  // What one collection finds unused may only be freed by the next.
   for (let times = 0; times < 3; times++) {
     globalThis.gc?.()
     await turn()

@@ -1,5 +1,5 @@
-// An OpenID Connect provider as small as one can be: discovery, keys, the code flow with PKCE, and ID tokens signed with
-// RS256. Whoever comes is signed in at once as the person the test has put there.
+// A minimal OpenID Connect provider: discovery, keys, the code flow with PKCE, and ID tokens signed with RS256. Every
+// visitor is signed in at once, as the person that the test has set.
 import { createHash, createSign, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -10,13 +10,13 @@ export type Claims = Readonly<Record<string, unknown>>
 
 export type OidcProvider = AsyncDisposable & {
   readonly issuer: string
-  /** Who the next one to come is. */
+  /** Who the next visitor is. */
   person: Claims
-  /** What the next ID token says instead; for tokens that must be refused. */
+  /** Claims that replace those of the ID token, for tokens that must be refused. */
   forged: Claims
   /** Signs with a key that the provider does not publish. */
   isSignedWrongly: boolean
-  /** Where it sent the last browser back to. */
+  /** The addresses that it sent browsers back to. */
   readonly returned: readonly URL[]
 }
 

@@ -1,4 +1,4 @@
-// A real PgBouncer before a PostgreSQL: installed, else from the system's packages, else not to be had.
+// A real PgBouncer in front of a PostgreSQL: an installed one, else from the system's packages, else none.
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export function findPgbouncer(): string | undefined {
   return fromSystem()
 }
 
-/** `settings` as in its own file, besides those that let everyone in. */
+/** `settings` as in pgbouncer.ini, in addition to those that let everyone in. */
 export async function startPgbouncer(
   program: string,
   target: string,
@@ -40,7 +40,7 @@ export async function startPgbouncer(
   const behind = `* = host=${hostname} port=${port} user=${username}`
   writeFileSync(file, ['[databases]', behind, '[pgbouncer]', ...lines, ''].join('\n'))
   writeFileSync(usersFile, `"${username}" "${password}"\n`)
-  // Like PostgreSQL it refuses to run as root.
+  // Like PostgreSQL, it refuses to run as root.
   if (serverUser) chownSync(folder, serverUser.uid, serverUser.gid)
   const pooler = start(program, [file], { cwd: folder, ...serverUser })
   await pooler.printed(/process up/)

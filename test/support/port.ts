@@ -1,8 +1,8 @@
-// A port that nobody uses, for programs that must be told one. Whoever can bind port 0 does that instead.
+// Finds a free port, for programs that must be given one. A program that can bind port 0 does that instead.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the range from which the system hands out ports by itself, so that no other test takes it in between. */
+/** Below the range of ports that the system assigns by itself, so that no other test takes it in between. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)

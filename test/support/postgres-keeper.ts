@@ -1,4 +1,4 @@
-// A process of its own (started by postgres.ts) that owns one throw-away PostgreSQL server: prints its address as JSON,
+// A separate process (started by postgres.ts) that owns one throw-away PostgreSQL server: prints its address as JSON,
 // closes standard output, and stops the server and removes its data when standard input ends. SIGUSR2 kills the server
 // as `kill -9` does, SIGHUP starts it again.
 import type { ChildProcess } from 'node:child_process'
@@ -46,11 +46,11 @@ function answer(value: Answer): void {
     writeSync(1, JSON.stringify(value))
     closeSync(1)
   } catch {
-    // The owner is gone already; standard input says so too.
+    // The owner is already gone; standard input ends, too.
   }
 }
 
-/** The processes of the killed one take a moment to notice, and keep its memory until then. */
+/** The child processes of a killed server take a moment to notice, and keep its shared memory until then. */
 async function startAgain(start: PostgresServer['start']): Promise<ChildProcess> {
   for (let tries = 1; ; tries++) {
     try {

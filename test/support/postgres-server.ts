@@ -1,4 +1,4 @@
-// One throw-away PostgreSQL server in a folder of its own: made, started, and started again after it was killed.
+// One throw-away PostgreSQL server in its own folder: made, started, and started again after it was killed.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { chownSync } from 'node:fs'
@@ -10,11 +10,11 @@ import { findPostgres, serverUser } from './postgres-binaries.ts'
 export type PostgresServer = {
   /** postgres://postgres@127.0.0.1:PORT/postgres, the same after every start. */
   readonly url: string
-  /** Resolves when it takes connections; what a killed one left behind is recovered first. */
+  /** Resolves when the server takes connections; after a kill it recovers first. */
   start(): Promise<ChildProcess>
 }
 
-// Durable like a real one, because the tests rely on commits; sized for many short test databases.
+// Durable like a real server, because the tests rely on commits; sized for many short-lived databases.
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -26,7 +26,7 @@ const SETTINGS = {
   autovacuum: 'off',
 }
 
-/** `settings` in place of, or besides, those that suit the tests. */
+/** `settings` override or extend those that suit the tests. */
 export async function makePostgres(
   folder: string,
   settings: Readonly<Record<string, string>> = {},

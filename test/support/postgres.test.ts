@@ -1,4 +1,4 @@
-// The tests' own PostgreSQL: each file gets a database that nobody else sees, and it is gone afterwards.
+// The tests' own PostgreSQL: each file gets a database that no other sees, and that is gone afterwards.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'

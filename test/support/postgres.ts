@@ -1,4 +1,4 @@
-// A database of its own for each test file, on a real PostgreSQL: the server of TOLLGATE_TEST_POSTGRES (npm test sets it
+// A separate database for each test file, on a real PostgreSQL: the server of TOLLGATE_TEST_POSTGRES (npm test sets it
 // to the one it started), else one that this process starts on first use and that ends with it.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -10,7 +10,7 @@ import type { Answer } from './postgres-keeper.ts'
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> }
 
-/** `made`: how it is made, where that matters. */
+/** `made`: options of CREATE DATABASE, where they matter. */
 export async function freshDatabase(made = ''): Promise<TestDatabase> {
   const server = await serverUrl()
   const name = `tollgate_test_${randomBytes(6).toString('hex')}`
@@ -33,15 +33,15 @@ export async function startPostgres(): Promise<string> {
 
 export type MortalPostgres = {
   readonly url: string
-  /** As `kill -9` of its first process does; every connection breaks. */
+  /** Like `kill -9` of its first process: every connection breaks. */
   kill(): void
-  /** Ends what may be left of it, and returns at once; the server takes connections when it has recovered. */
+  /** Kills it if it still runs, and returns at once; the new server takes connections when it has recovered. */
   revive(): void
 }
 
 /**
- * Starts a throw-away server, with more in its environment if need be. It belongs to a keeper process that stops it when the pipe to this process closes: it
- * ends with this process, however this one ends.
+ * Starts a throw-away server, with `env` added to its environment. It belongs to a keeper process that stops it when
+ * the pipe to this process closes: it ends with this process, however this one ends.
  */
 export async function startMortalPostgres(
   env: Readonly<Record<string, string>> = {},
@@ -49,7 +49,7 @@ export async function startMortalPostgres(
   const keeper = spawn(process.execPath, [keeperFile], {
     env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
-    detached: true, // a signal to the whole group is not for it
+    detached: true, // a signal to the whole group must not reach it
   })
   const said = await text(keeper.stdout)
   // Neither the keeper nor the pipe to it may keep this process from ending.

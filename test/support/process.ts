@@ -1,4 +1,4 @@
-// Other programs, as tests see them: started, watched by what they print, and surely ended.
+// Runs other programs for tests: starts them, watches what they print, and makes sure that they end.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
@@ -15,10 +15,10 @@ export type Running = AsyncDisposable & {
   readonly pid: number
   /** What it has printed so far. */
   readonly text: { readonly stdout: string; readonly stderr: string }
-  /** The first match in what it has printed or will print; fails, with all it printed, when it ends before. */
+  /** The first match in what it has printed or will print; if it ends first, fails with all it printed. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
   readonly ended: Promise<Ended>
-  /** Asks it to end (SIGTERM unless said otherwise) and waits until it has. */
+  /** Asks it to end (by SIGTERM unless given) and waits until it has. */
   stop(signal?: NodeJS.Signals): Promise<Ended>
 }
 
@@ -30,7 +30,7 @@ export type StartOptions = {
   readonly gid?: number
 }
 
-/** For programs of this checkout, as the launcher does: what was compiled once is kept, which halves the time to start. */
+/** For programs of this checkout. Like the launcher, keeps compiled code, which halves the time to start. */
 export const bareEnv = {
   PATH: process.env['PATH'],
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? resolve('.cache/compiled'),
@@ -79,7 +79,7 @@ export function start(
     for (;;) {
       const match = pattern.exec(text.stdout) ?? pattern.exec(text.stderr)
       if (match) return match
-      // Not before its pipes are closed: what it printed last may come after its end.
+      // Not before its pipes are closed: its last output may arrive after it exits.
       if (!alive.has(child))
         throw new Error(
           `${command} ended before it printed ${String(pattern)}:\n${text.stdout}${text.stderr}`,

@@ -1,4 +1,4 @@
-// A provider of a test's own: it answers as the test says, once a request has come whole.
+// A provider that answers as a test says, once the whole request has arrived.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

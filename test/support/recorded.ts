@@ -1,4 +1,4 @@
-// Recorded streams of a provider, and the formats that clients and providers both speak, each of them over each.
+// Recorded streams of a provider, and the formats that clients and providers both speak, to test each over each.
 import { readFileSync } from 'node:fs'
 
 export const FORMATS = ['chat', 'responses', 'messages'] as const
@@ -17,7 +17,7 @@ export function formatAt(path: string | undefined): Format {
 /** Every recorded stream says that the gate opens at noon. */
 export const LAST_WORD = 'noon.'
 
-/** In two pieces: until the event with this word, and what comes after it. */
+/** A recorded stream in two pieces: up to the event with this word, and what comes after it. */
 export function recorded(
   format: Format,
   word = LAST_WORD,
@@ -33,7 +33,7 @@ export function modelOver(format: Format): string {
   return `over-${format}`
 }
 
-/** The configuration of these models; `facts` are what is known of each. */
+/** The configuration of these models; each gets these `facts`. */
 export function modelsOver(providerUrl: string, facts: string): string {
   const models = FORMATS.map(
     (format) => `  ${modelOver(format)}: { targets: [${format}/m], ${facts} }`,

@@ -1,4 +1,4 @@
-// The way to a database, which can be blocked: then connections stay open, and nothing comes through.
+// A proxy to a database that can be blocked: then connections stay open, but nothing comes through.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 export type Road = AsyncDisposable & { readonly url: string; block(): void }

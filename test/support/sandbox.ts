@@ -1,7 +1,7 @@
-// Calls of the sandbox.
+// Calls to the sandbox.
 import type { TestGateway } from './gateway.ts'
 
-/** Streamed, played as its script says; resolves with the first byte. */
+/** Streams an answer as the script says; resolves with the first byte. */
 export function streamSandbox(
   gateway: TestGateway,
   key: string,
@@ -18,7 +18,7 @@ export function streamSandbox(
   })
 }
 
-/** A whole answer of 100 tokens, 0.000203 USD; its status. */
+/** Asks for a whole answer of 100 tokens, which costs 0.000203 USD; returns the status. */
 export async function callSandbox(url: string, secret: string): Promise<number> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',

@@ -1,5 +1,5 @@
-// A Prometheus as /metrics meets it: a person's token that may read usage and nothing else, and a strict reader of the
-// text that comes back.
+// Reads /metrics as Prometheus does: with a person's token that may read usage and nothing else, and a strict parser of
+// the text that comes back.
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -9,7 +9,7 @@ import type { TestGateway } from './gateway.ts'
 
 const PASSWORD = 'correct horse battery'
 
-/** Of a gateway whose command line works: a token with these rights. */
+/** Makes a personal token with these rights. */
 export async function accessToken(
   gateway: Pick<TestGateway, 'url' | 'tollgate'>,
   permissions: readonly string[],
@@ -27,7 +27,7 @@ export async function accessToken(
 
 export type Scraped = { readonly status: number; readonly type: string; readonly text: string }
 
-/** Over a connection of its own each time: of several workers each gets its turn. */
+/** Over a new connection each time, so that each of several workers gets its turn. */
 export async function scrape(url: string, token?: string): Promise<Scraped> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const { promise, resolve, reject } = Promise.withResolvers<Scraped>()
@@ -40,9 +40,9 @@ export async function scrape(url: string, token?: string): Promise<Scraped> {
 }
 
 export type Exposed = {
-  /** By name: its kind. */
+  /** The kind of each metric, by name. */
   readonly kinds: ReadonlyMap<string, string>
-  /** By name and labels, as they are written. */
+  /** The value of each series, by name and labels as they are written. */
   readonly samples: ReadonlyMap<string, number>
   /** The sum over all series of a name that have these labels. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number
@@ -52,7 +52,7 @@ const HELP = /^# HELP ([a-z_][a-z0-9_]*) \S.*$/
 const TYPE = /^# TYPE ([a-z_][a-z0-9_]*) (counter|gauge|histogram)$/
 const SAMPLE = /^([a-z_][a-z0-9_]*)((?:\{(?:[a-z_]+="(?:[^"\\]|\\[\\"n])*",?)*\})?) (\S+)$/
 
-/** Every metric has its help and its kind, then its samples, and no series comes twice. */
+/** Requires help and kind before the samples of every metric, and no series twice. */
 export function readExposition(exposition: string): Exposed {
   const kinds = new Map<string, string>()
   const samples = new Map<string, number>()

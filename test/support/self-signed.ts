@@ -1,4 +1,4 @@
-// A certificate that nobody has signed, for servers that must not be trusted. Good for 127.0.0.1, and good for nothing.
+// A self-signed certificate for 127.0.0.1, for servers that must not be trusted. Useless for anything else.
 
 export const SELF_SIGNED = {
   key: `-----BEGIN PRIVATE KEY-----

@@ -1,5 +1,5 @@
-// Loaded into a gateway (NODE_OPTIONS=--import): its wall clock is wrong by as many milliseconds as the file that
-// CLOCK_FILE names says, at every moment anew. The monotonic clock is left alone, as by an administrator.
+// Loaded into a gateway (NODE_OPTIONS=--import): its wall clock is wrong by the number of milliseconds in the file that
+// CLOCK_FILE names, read each time. The monotonic clock is left alone, as when an administrator sets the clock.
 import { readFileSync } from 'node:fs'
 
 const systemNow = Date.now

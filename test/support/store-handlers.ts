@@ -1,4 +1,4 @@
-// Handlers for the SQLite thread, as the ledger has them.
+// Handlers for the SQLite thread, like those of the ledger.
 import type { DatabaseSync } from 'node:sqlite'
 
 import type { WorkerHandlers } from '../../src/store/sqlite-worker.ts'

@@ -1,4 +1,4 @@
-// Another process beside the test's: opens the database of the first argument and makes a key with the name of the second.
+// A process beside the test's: opens the database of the first argument and makes a key named by the second.
 import { systemClock } from '../../src/core/clock.ts'
 import { seedFrame } from '../../src/store/frame.ts'
 import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'

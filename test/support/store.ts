@@ -1,4 +1,4 @@
-// What tests of the store share: a database of their own, a clock, a key to begin with.
+// What tests of the store share: a fresh database, a clock, a key to begin with.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ export const freshSqlite: FreshDatabase = async () => {
   }
 }
 
-/** A clock that stands until it is set. */
+/** A clock that stands still until it is set. */
 export function standingClock(): Clock & { at: number } {
   return {
     at: Date.UTC(2026, 9, 15, 12),

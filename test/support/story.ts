@@ -1,5 +1,5 @@
-// A provider that keeps its own books, and a client of it behind a gateway: what ledger tests under real faults compare
-// Tollgate's books with. Each answer takes a moment and costs the same.
+// A provider that keeps its own books, and clients that call it through a gateway: ledger tests under real faults
+// compare Tollgate's books with these. Each answer takes a moment and costs the same.
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
@@ -21,19 +21,19 @@ export const STORY_HELD_MAX = BigInt(8_192 * 1_000 + 1_000 * 2_000)
 export type StoryProvider = AsyncDisposable & {
   /** For a tollgate.yaml: the provider, and its model `story`. */
   readonly config: string
-  /** How many calls it got. */
+  /** How many calls it received. */
   dispatched(): number
 }
 
 export type StoryAnswer = {
   readonly status: number
   readonly requestId: string
-  /** 200, with its end. */
+  /** Status 200, and complete. */
   readonly isWhole: boolean
   readonly code: string | undefined
 }
 
-/** Undefined when the gateway was not there, or died meanwhile. */
+/** Undefined when the gateway was not running, or died meanwhile. */
 export async function askStory(
   url: string,
   secret: string,
@@ -75,7 +75,7 @@ export function quietKey(gateway: TestGateway): Promise<Record<string, unknown>>
   })
 }
 
-/** So many requests, by so many clients at a time. */
+/** Sends this many requests, from this many clients at a time. */
 export async function askTogether(
   { url, secret }: { readonly url: string; readonly secret: string },
   { requests, clients }: { readonly requests: number; readonly clients: number },
@@ -87,7 +87,7 @@ export async function askTogether(
   await Promise.all(Array.from({ length: clients }, client))
 }
 
-/** Every call that the provider got is charged once on the key `story`, as soon as what was spooled is in the books. */
+/** Every call that the provider received is charged once to the key `story`, once spooled charges are in the books. */
 export async function addsUp(gateway: TestGateway, provider: StoryProvider): Promise<void> {
   const { spent } = await quietKey(gateway)
   assert.equal(spent, formatUsd(STORY_COST * BigInt(provider.dispatched())))

@@ -1,5 +1,5 @@
-// Loaded into every thread of a gateway before anything else. Each thread says how much young memory V8 gives it; on
-// SIGUSR2 the process ends with V8's own list of all its flags, as they are by then.
+// Loaded into every thread of a gateway before anything else. Each thread prints how much young memory V8 gives it; on
+// SIGUSR2 the process ends by printing V8's own list of all its flags, with their values at that time.
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { isMainThread, resourceLimits, threadName } from 'node:worker_threads'
 

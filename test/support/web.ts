@@ -1,5 +1,5 @@
-// The administration interface as people meet it: a gateway of its own, a real browser, and an administrator who came by
-// the link of the first start. With PICTURES=1, pictures go to test/artifacts, for a person to look at.
+// The administration interface as people use it: a separate gateway, a real browser, and an administrator who came by
+// the link of the first start. With PICTURES=1, pictures go to test/artifacts for review.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -27,7 +27,7 @@ export const administrator = {
   password: 'a sentence that is long enough',
 }
 
-/** Under the name that people would type where the gateway is another machine of their network, if one is given. */
+/** `name`: a host name to open it under, as if the gateway were another machine on the network. */
 export async function openWebStage(name?: string): Promise<WebStage> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-web-'))
   const env = { ...process.env, TOLLGATE_DATABASE: `sqlite:${join(folder, 't.db')}` }
@@ -48,9 +48,9 @@ export async function openWebStage(name?: string): Promise<WebStage> {
 export type WebDesk = WebStage & {
   readonly context: BrowserContext
   readonly page: Page
-  /** What the browser has complained about so far. */
+  /** What the browser has reported so far (watchComplaints). */
   readonly complaints: readonly string[]
-  /** Opens an address, on this page unless said otherwise, and waits until nothing on it loads any more. */
+  /** Opens a path, on this page by default, and waits until nothing on it is loading. */
   open(path: string, on?: Page): Promise<void>
   /** A request of the administrator, as the interface itself would send it. */
   ask(method: string, path: string, data?: unknown): Promise<Record<string, unknown>>
@@ -58,7 +58,7 @@ export type WebDesk = WebStage & {
 
 export async function openWebDesk(): Promise<WebDesk> {
   const stage = await openWebStage()
-  // Without motion: half faded in, no text has the contrast that it is meant to have.
+  // Without motion: text that is half faded in does not have its final contrast.
   const context = await stage.browser.newContext({ locale: 'en-US', reducedMotion: 'reduce' })
   const page = await context.newPage()
   const complaints = watchComplaints(page)
@@ -77,7 +77,7 @@ export async function openWebDesk(): Promise<WebDesk> {
   }
 }
 
-/** One small call of a program. */
+/** One small call, as a program makes it. */
 export async function callModel(url: string, secret: string, content: string): Promise<Response> {
   return fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
@@ -90,7 +90,7 @@ export async function callModel(url: string, secret: string, content: string): P
   })
 }
 
-/** Becomes the first administrator in the pages themselves, and stands on the overview. */
+/** Creates the first administrator through the pages, and ends on the overview. */
 export async function becomeAdministrator(page: Page, setupLink: string): Promise<void> {
   await page.goto(setupLink)
   await page.getByLabel('E-mail address').fill(administrator.email)
@@ -100,7 +100,7 @@ export async function becomeAdministrator(page: Page, setupLink: string): Promis
   await page.getByRole('heading', { name: 'API access' }).waitFor()
 }
 
-/** What the browser complains about: errors, warnings, and everything that a policy forbids. */
+/** Collects what the browser reports: errors, warnings, and everything that a policy forbids. */
 export function watchComplaints(page: Page): string[] {
   const complaints: string[] = []
   page.on('console', (message) => {
@@ -132,7 +132,7 @@ const axeSource = readFileSync(
 
 /** What axe finds serious or critical, one line each. */
 export async function seriousFindings(page: Page): Promise<string[]> {
-  // The policy of the page forbids scripts from elsewhere; this way in is the debugger's.
+  // The page's policy forbids scripts from elsewhere; this one gets in through the debugger.
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axeSource)
   await page.evaluate(END_TRANSITIONS)
   const violations = await page.evaluate<Violation[]>(
@@ -143,7 +143,7 @@ export async function seriousFindings(page: Page): Promise<string[]> {
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
 }
 
-/** However short they are, they show where they began until the next frame. */
+/** However short a transition is, its initial state shows until the next frame. */
 const END_TRANSITIONS = `document.getAnimations()
   .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
   .forEach((animation) => animation.finish())`
@@ -157,7 +157,7 @@ const views: readonly View[] = [
   { colorScheme: 'dark', width: 1440 },
 ]
 
-/** An address as each of these screens shows it: widened, but opened anew in each theme, as for a while it shows both. */
+/** A path on each of these screens: resized, but reopened for each theme, because a switch shows both for a while. */
 export async function* viewsOf({ page, open }: WebDesk, path: string): AsyncGenerator<View> {
   let shown: View | undefined
   for (const view of views) {
@@ -169,22 +169,22 @@ export async function* viewsOf({ page, open }: WebDesk, path: string): AsyncGene
   }
 }
 
-/** Takes one of the actions behind the dots of a key or a person. */
+/** Takes an action from the menu of a key or a person. */
 export async function choose(page: Page, name: string, action: string): Promise<void> {
   await page.getByRole('button', { name: `Actions for ${name}` }).click()
   await page.getByRole('menuitem', { name: action, exact: true }).click()
-  // It fades out, and axe would find half of it.
+  // The menu fades out, and axe would find it half visible.
   await page.getByRole('menu').waitFor({ state: 'hidden' })
 }
 
-/** From now on this page speaks German. */
+/** Switches the page to German. */
 export async function speakGerman(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Language' }).click()
   await page.getByRole('menuitemradio', { name: 'Deutsch' }).click()
   await page.locator('html[lang="de"]').waitFor()
 }
 
-/** What does not fit: the page itself, and what can be pressed on it but stands beyond its edge or hides its words. */
+/** What does not fit: the page itself, and controls on it that lie beyond its edge or cut off their text. */
 export function misfits(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
     const found = []

@@ -1,10 +1,10 @@
-// A wall clock for a gateway that a test can set, also while it runs.
+// A wall clock that a test can set for a gateway, even while it runs.
 import { writeFileSync } from 'node:fs'
 
 export type WrongClock = {
   /** For the gateway's environment. */
   readonly env: Readonly<Record<string, string>>
-  /** From now on the gateway takes this moment for the present one. */
+  /** From now on the gateway takes this for the present time. */
   set(at: number): void
 }
 
