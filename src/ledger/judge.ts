@@ -120,7 +120,7 @@ function outputWanted(worst: WorstCase, left: Nanodollars | null): number {
   return Math.min(worst.outputTokens, Math.max(OUTPUT_TOKENS_AMPLE, Number(share)))
 }
 
-/** How many output tokens all legs can pay for after the input: Infinity if they cost nothing, -1 if not even the input fits. */
+/** The output tokens that all legs can pay for after the input: Infinity if free, -1 if not even the input fits. */
 function affordable(worst: WorstCase, legs: Legs, holds: 'beside holds' | 'without holds'): number {
   const roomOf = (account: Account): Nanodollars | null => {
     const limit = limitOf(account)

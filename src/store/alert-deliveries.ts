@@ -80,7 +80,7 @@ export async function dueDeliveries(store: Store): Promise<readonly Delivery[]> 
   return rows.map(deliveryOf)
 }
 
-/** True for one node only, which makes this attempt; unless it finishes the delivery, the next is at `nextAttemptAt`. */
+/** True for one node only, which makes this attempt; unless that finishes it, the next is at `nextAttemptAt`. */
 export async function claimDelivery(
   store: Store,
   { id, attempts }: Delivery,

@@ -167,7 +167,8 @@ type HoldsTable = {
 
 /**
  * settled = charged what it cost; voided = never dispatched; orphaned = its node died, charged what it held;
- * adjusted = an operator set the cost by hand. An orphan can still be settled, and so can a void that cost something after all.
+ * adjusted = an operator set the cost by hand. An orphan can still be settled, and so can a void that turns out to have
+ * cost something.
  */
 export type UsageState = 'settled' | 'voided' | 'orphaned' | 'adjusted'
 
