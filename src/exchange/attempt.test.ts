@@ -1,11 +1,19 @@
-// How a request is refused while all of its targets rest.
+// Which targets a request is sent to and what each is told, and how it is refused while all of them rest.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 
+import type { Admission } from '../access/admit.ts'
+import { RaisedBounds } from '../access/raised-bounds.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import { Breaker } from '../routing/breaker.ts'
-import { refuseWhileAllRest } from './attempt.ts'
+import { RetryBudget } from '../routing/retry-budget.ts'
+import type { Log } from '../telemetry/log.ts'
+import { attempt, refuseWhileAllRest } from './attempt.ts'
+import { Books } from './books.ts'
 import type { Prepared } from './prepare.ts'
+import type { Reply } from './reply.ts'
+import type { Trace } from './trace.ts'
 
 const clock = { now: () => 0, monotonicMs: () => 0 }
 const overloaded = { failed: 'provider_overloaded', retryAfterSeconds: 7 }
@@ -57,4 +65,140 @@ test('as long as one of them may come back by itself, that one is waited for', (
     [code, details.shouldRetry, details.retryAfterSeconds],
     ['provider_overloaded', undefined, 7],
   )
+})
+
+type Attempts = Parameters<typeof attempt>[0]
+
+/** A request with these targets and a limit of 500 tokens. */
+function attemptsAt(prepared: readonly Prepared[], more: Partial<Attempts> = {}) {
+  const logged: string[] = []
+  const log = {
+    warn: (_, fields) => void logged.push(`warn ${String(fields?.['target'])}`),
+    error: (_, fields) => void logged.push(`error ${String(fields?.['target'])}`),
+  } as Log
+  const reply = { closed: new AbortController().signal, hasBegun: false } as Reply
+  const trace: Trace = { requestId: 'req_1' }
+  const books = new Books(
+    { ledger: {} as Ledger, clock, log, raisedBounds: new RaisedBounds() },
+    {
+      requestId: 'req_1',
+      endpoint: 'chat',
+      admission: { basis: 'bytes' } as Admission,
+      startedMs: 0,
+      trace,
+    },
+  )
+  const attempts: Attempts = {
+    requestId: 'req_1',
+    log,
+    prepared,
+    forget: () => undefined,
+    retries: new RetryBudget(),
+    outputTokensMax: 500,
+    stream: true,
+    headers: new Map(),
+    books,
+    reply,
+    ...more,
+  }
+  return { attempts, logged }
+}
+
+/** The targets that were sent something, and the limit that each was told. */
+const asked: string[] = []
+beforeEach(() => asked.splice(0))
+
+/** A target that answers, or does what is told instead. */
+function target(model: string, send?: () => never, more: Partial<Prepared> = {}): Prepared {
+  const answer = { status: 200, headers: new Map(), body: (async function* () {})() }
+  return {
+    provider: { name: 'local', send: async () => send?.() ?? answer },
+    model,
+    format: 'chat',
+    encode: (limit: number | undefined) => {
+      asked.push(`${model} ${limit}`)
+      return Buffer.from('{}')
+    },
+    ...more,
+  } as unknown as Prepared
+}
+
+const failing =
+  (details: ConstructorParameters<typeof GatewayError>[2] = {}) =>
+  (): never => {
+    throw new GatewayError('provider_failed', 'it failed', { unbilled: true, ...details })
+  }
+
+test('the next target takes over, is told what it may write, and the log says who failed', async () => {
+  const { attempts, logged } = attemptsAt([
+    target('one', failing()),
+    target('two', failing({ forOperator: true })),
+    target('three', undefined, { outputTokensMax: 100 }),
+  ])
+  const served = await attempt(attempts, async ({ prepared }) => prepared.model)
+  assert.equal(served, 'three')
+  assert.deepEqual(asked, ['one 500', 'two 500', 'three 100'])
+  assert.deepEqual(logged, ['warn local/one', 'error local/two'])
+})
+
+test('a target that may write more than the hold pays for is told what it pays for', async () => {
+  const { attempts } = attemptsAt([target('one', undefined, { outputTokensMax: 1_000 })])
+  await attempt(attempts, async () => {})
+  await attempt({ ...attempts, outputTokensMax: undefined }, async () => {})
+  assert.deepEqual(asked, ['one 500', 'one undefined'])
+})
+
+test('nobody is asked after the client has left, or has seen a part of an answer', async () => {
+  const leaving = new AbortController()
+  const left = { closed: leaving.signal, hasBegun: false } as Reply
+  const leave = (): never => {
+    leaving.abort()
+    return failing()()
+  }
+  const begun = { closed: new AbortController().signal, hasBegun: true } as Reply
+  for (const [first, reply] of [
+    [leave, left],
+    [failing(), begun],
+  ] as const) {
+    const { attempts } = attemptsAt([target('one', first), target('two')], { reply })
+    await assert.rejects(
+      attempt(attempts, async () => {}),
+      { code: 'provider_failed' },
+    )
+  }
+  assert.deepEqual(asked, ['one 500', 'one 500'])
+  const { attempts } = attemptsAt([target('three')], { reply: left })
+  await assert.rejects(
+    attempt(attempts, async () => {}),
+    { name: 'AbortError' },
+  )
+  assert.equal(asked.length, 2)
+})
+
+test('what a provider says about the request itself is not said to another one', async () => {
+  const judge = (): never => {
+    throw new GatewayError('invalid_request', 'too hot', { provider: { status: 400 } })
+  }
+  const breaker = new Breaker(clock)
+  const { attempts } = attemptsAt([target('one', judge, { breaker }), target('two')])
+  await assert.rejects(
+    attempt(attempts, async () => {}),
+    { code: 'invalid_request' },
+  )
+  assert.deepEqual(asked, ['one 500'])
+  assert.equal(breaker.standing().name, 'answering', 'whoever judges a request is there')
+})
+
+test('a target that does not know a thought is asked once more without, where there is one', async () => {
+  const strange = (): never => {
+    throw new GatewayError('invalid_request', 'no such thought', { unknownThoughts: true })
+  }
+  const { attempts } = attemptsAt([target('one', strange)])
+  await assert.rejects(
+    attempt(attempts, async () => {}),
+    { code: 'invalid_request' },
+  )
+  const forgetful = { ...attempts, forget: () => target('forgetful') }
+  await attempt(forgetful, async () => {})
+  assert.deepEqual(asked, ['one 500', 'one 500', 'forgetful 500'])
 })

@@ -30,8 +30,9 @@ describe('of the formats that a provider speaks', () => {
     ['the only one, however short the answer', { max_tokens: 1 }, ['responses'], 'responses'],
   ] as const)
     test(what, () => {
-      const [prepared] = preparedFor('messages', more, { formats })
+      const [prepared, ...others] = preparedFor('messages', more, { formats })
       assert.equal(prepared?.format, taken)
+      assert.deepEqual(others, [], 'it is asked in one of them')
       const body = JSON.parse(Buffer.from(prepared.encode(more.max_tokens)).toString())
       assert.equal('input' in body, taken === 'responses')
     })
@@ -50,6 +51,17 @@ describe('of the formats that a provider speaks', () => {
   })
 })
 
+test('who lacks what a request needs is left out, and a request that all of them lack it for refused', () => {
+  const content = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }]
+  const request = requestOf('chat', { model: 'm', messages: [{ role: 'user', content }] })
+  const able = destination(['chat'])
+  const blind: Destination = { ...able, lacks: ['images'] }
+  const deaf: Destination = { ...able, model: 'deaf', lacks: ['tools'] }
+  const models = prepare(request, [blind, deaf]).map(({ model }) => model)
+  assert.deepEqual(models, ['deaf'])
+  assert.throws(() => prepare(request, [blind]), { code: 'provider_failed' })
+})
+
 test('of a long cache the lifetimes are untold where a chat asks a chat for it', () => {
   const content = (ttl: string) => [{ type: 'text', text: 'Hi', cache_control: { ttl } }]
   const keepsLong = (ttl: string, formats: readonly UpstreamFormat[]) =>
@@ -58,6 +70,10 @@ test('of a long cache the lifetimes are untold where a chat asks a chat for it',
   assert.equal(keepsLong('1h', ['chat']), true)
   assert.equal(keepsLong('5m', ['chat']), false)
   assert.equal(keepsLong('1h', ['messages']), false)
+  const cached = { type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', ttl: '1h' } }
+  const messages = [{ role: 'user', content: [cached] }]
+  const [told] = preparedFor('messages', { messages }, { formats: ['messages'] })
+  assert.equal(told?.keepsLong, false)
 })
 
 test('what an embedding provider has no place for is named', () => {
