@@ -75,7 +75,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
   }
   /** After one call, of a key of newKey. */
   const spentText = (name: string): string =>
-    `The key "${name}" has spent 0.000012 of 0.0011 USD. The budget starts anew on ${nextMonth()}.`
+    `The key "${name}" has spent 0.000012 of 0.0011 USD. The budget resets on ${nextMonth()}.`
   const deliveries = async (): Promise<Json[]> =>
     (await desk.call('GET', '/alerts/deliveries')).body['deliveries'] as unknown as Json[]
   const alertsOf = async (keyId: string): Promise<Json[]> =>

@@ -276,7 +276,7 @@ export function keysContract(fresh: FreshDatabase): void {
     test('names are unique among keys that are not revoked', async () => {
       const { key } = await createKey(store, newKey('taken'))
       await createKey(store, newKey('other'))
-      const isRefused = refusal('duplicate_name', /a key named "taken" already/)
+      const isRefused = refusal('duplicate_name', /already a key named "taken"/)
       await assert.rejects(createKey(store, newKey('taken')), isRefused)
       await assert.rejects(updateKey(store, 'other', { name: 'taken' }), isRefused)
       await pauseKey(store, 'taken')
@@ -414,7 +414,7 @@ const WRONG: readonly (readonly [string, Partial<KeySettings>, RegExp])[] = [
   ['description', { description: 'x'.repeat(2_001) }, /at most 2000/],
   ['budget', { limitNanodollars: -1n }, /between 0 and 9000000 USD/],
   ['budget', { limitNanodollars: 9_000_000_000_000_001n }, /between 0 and 9000000 USD/],
-  ['timezone', { timezone: 'Mars/Olympus' }, /"Mars\/Olympus" is no time zone/],
+  ['timezone', { timezone: 'Mars/Olympus' }, /"Mars\/Olympus" is not a time zone/],
   ['timezone', { timezone: '+02:00' }, /IANA/],
   ['timezone', { timezone: '' }, /IANA/],
   ['period', { period: 'hour' as 'day' }, /"hour" is not one of day, week/],
@@ -425,7 +425,7 @@ const WRONG: readonly (readonly [string, Partial<KeySettings>, RegExp])[] = [
   ['tpm', { tpm: 1.5 }, /whole number from 1/],
   ['concurrency', { concurrency: Number.NaN }, /whole number from 1/],
   ['expires_at', { expiresAt: Number.NaN }, /date and time/],
-  ['expires_at', { expiresAt: 1 }, /passed already/],
+  ['expires_at', { expiresAt: 1 }, /in the past/],
   ['models', { models: Array.from({ length: 1_001 }, (_, n) => `m${n}`) }, /at most 1000/],
 ]
 

@@ -110,7 +110,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await json('keys', 'revoke', 'shop', '--reason', 'test'))['status'], 'revoked')
       const gone = await call('keys', 'show', 'shop')
       assert.deepEqual([gone.code, gone.stdout], [1, ''])
-      assert.match(gone.stderr, /there is no key with the id "shop", and none with this name/)
+      assert.match(gone.stderr, /there is no key with the id "shop", and no key with this name/)
       assert.equal((await json('keys', 'show', String(id)))['status'], 'revoked')
     })
 
@@ -120,7 +120,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
         ...['keys', 'create', '--name', 'one', '--models', 'sandbox-chat', '--budget', '1'],
       )
       assert.deepEqual([twice.code, twice.stdout], [1, ''])
-      assert.match(twice.stderr, /^tollgate: there is a key named "one" already: .*\n$/)
+      assert.match(twice.stderr, /^tollgate: there is already a key named "one": .*\n$/)
       const { keys } = await json('keys', 'list')
       assert.ok(Array.isArray(keys) && keys.some((key) => Object(key).name === 'one'))
       const list = await call('keys', 'list')
@@ -393,7 +393,7 @@ describe('what goes wrong', () => {
     [
       'a bad time zone',
       [...create, '1', '--timezone', 'Berlin'],
-      /^tollgate: "Berlin" is no time zone/,
+      /^tollgate: "Berlin" is not a time zone/,
     ],
     [
       'a bad permission',
@@ -403,7 +403,7 @@ describe('what goes wrong', () => {
     [
       'a moment that has passed',
       [...create, '1', '--expires', '2020-01-01'],
-      /the expiry has passed already/,
+      /this expiry is in the past/,
     ],
     ['nothing to change', ['keys', 'update', 'x'], /^tollgate: nothing to change/],
     ['a revocation without a reason', ['keys', 'revoke', 'x'], /missing: --reason <text>/],

@@ -126,7 +126,7 @@ test('tollgate users does what the screens do, beside a running server', async (
 
   const moved = await users('email', 'bob@example.com', 'Robert@Example.com')
   assert.equal(moved['email'], 'robert@example.com')
-  await assert.rejects(users('email', 'robert@example.com', 'x'), /ended with 2: .*no e-mail/)
+  await assert.rejects(users('email', 'robert@example.com', 'x'), /ended with 2: .*not an e-mail/)
   await users('email', 'robert@example.com', 'bob@example.com')
 
   await users('sign-out', 'ann@example.com')
@@ -144,12 +144,12 @@ test('tollgate users does what the screens do, beside a running server', async (
   ])
     await assert.rejects(
       users(...words),
-      /ended with 1: tollgate: afterwards nobody could manage people/,
+      /ended with 1: tollgate: nobody could manage people afterwards/,
     )
   await assert.rejects(users('role', 'bob@example.com', 'Boss'), /ended with 2: .*no role "Boss"/)
   await assert.rejects(
     users('create', '--email', 'x', '--role', 'Viewer'),
-    /ended with 2: .*no e-mail/,
+    /ended with 2: .*not an e-mail/,
   )
   await assert.rejects(users('block', 'nobody@example.com'), /ended with 1: .*nobody called/)
   assert.equal((await users('block', 'bob@example.com'))['status'], 'blocked')

@@ -226,7 +226,7 @@ for (const [name, fresh] of [
         assert.deepEqual(step.json, { step: 'code' })
         assert.equal((await browser.get('/session')).json.person, null)
         const { status, json } = await browser.post('/session/code', given)
-        if (status === 401) assert.match(json.error.message, /^this code is wrong or too late/)
+        if (status === 401) assert.match(json.error.message, /^this code is wrong or has expired/)
         return { status, person: (await browser.get('/session')).json.person }
       }
       assert.equal((await enter({ code: '000000' })).person, null)

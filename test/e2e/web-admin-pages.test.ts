@@ -208,7 +208,7 @@ describe('the pages beside the keys', () => {
     await open('/settings/people', other)
     await other.route('**/assets/usage*', (route) => route.abort())
     await other.getByRole('link', { name: 'Usage' }).click()
-    await other.getByText('The gateway does not answer, or was renewed meanwhile').waitFor()
+    await other.getByText('The gateway does not answer, or has been updated').waitFor()
     await other.unroute('**/assets/usage*')
     await other.getByRole('button', { name: 'Reload' }).click()
     await other.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()
@@ -223,9 +223,7 @@ describe('the pages beside the keys', () => {
 
   test('where refused calls are is said where they are missed', async () => {
     await open('/settings/requests?outcome=failed')
-    await page
-      .getByText('Calls that a budget or a rate limit stopped are counted in Usage')
-      .waitFor()
+    await page.getByText('Calls stopped by a budget or a rate limit are counted in Usage').waitFor()
   })
 
   test('a destination without an address is asked for it', async () => {
@@ -233,7 +231,7 @@ describe('the pages beside the keys', () => {
     await page.getByRole('button', { name: 'Add destination' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Add destination' }).click()
-    await dialog.getByText('Write where the alerts shall go.').waitFor()
+    await dialog.getByText('Enter where alerts should go.').waitFor()
   })
 
   test('the playground answers with what it cost', async () => {
@@ -244,7 +242,7 @@ describe('the pages beside the keys', () => {
     await page.getByLabel('Longest answer').fill('0')
     await page.getByLabel('Message', { exact: true }).fill('Say hello.')
     await page.getByRole('button', { name: 'Send' }).click()
-    await page.getByText('Write a whole number from 1 on').waitFor()
+    await page.getByText('Enter a whole number of at least 1').waitFor()
     assert.equal(await page.getByLabel('Message', { exact: true }).inputValue(), 'Say hello.')
     await page.getByLabel('Longest answer').fill('512')
     await page.getByRole('button', { name: 'Send' }).click()

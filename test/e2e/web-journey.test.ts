@@ -119,7 +119,7 @@ describe('from the first start to a revoked key', () => {
     }
     await page.reload()
     const verdict = page.getByRole('region', { name: 'Would a call pass now?' })
-    await verdict.getByText(/^(A usual call is|Calls are) being refused$/).waitFor()
+    await verdict.getByText(/^(A typical call is|Calls are) being refused$/).waitFor()
     await verdict.getByText('402 key_budget_exceeded').waitFor()
     const heading = page.getByRole('heading', { level: 1 })
     await heading.getByText(/Calls refused|Budget exhausted/).waitFor()
@@ -146,7 +146,7 @@ describe('from the first start to a revoked key', () => {
     await dialog.getByLabel('The old secret keeps working').selectOption('for another time')
     assert.ok(await rotate.isDisabled())
     await dialog.getByLabel('How long').fill('169')
-    await dialog.getByText('Write a whole number that comes to at most 7 days.').waitFor()
+    await dialog.getByText('Enter a whole number that comes to at most 7 days.').waitFor()
     await dialog.getByLabel('How long').fill('36')
     await dialog.getByText(/works until/).waitFor()
     await rotate.click()

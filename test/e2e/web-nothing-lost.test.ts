@@ -64,7 +64,7 @@ describe('nothing is lost', () => {
     const thresholds = page.getByRole('combobox', { name: 'Percent of the limit' })
     await thresholds.fill('often')
     await thresholds.press('Enter')
-    await page.getByText('Write whole numbers from 1 to 1,000.').waitFor()
+    await page.getByText('Enter whole numbers from 1 to 1,000.').waitFor()
     await page.getByRole('switch', { name: 'Own thresholds' }).uncheck()
     const saved = page.waitForResponse((answer) => answer.request().method() === 'PUT')
     await page.getByRole('button', { name: 'Save changes' }).click()
@@ -149,7 +149,7 @@ describe('nothing is lost', () => {
       await dialog.getByRole('button', { name: 'Top up' }).click()
       if (amount === '1') await dialog.getByText('The gateway does not answer.').waitFor()
     }
-    await dialog.getByText('It was sent before, with other values').waitFor()
+    await dialog.getByText('This was already sent with other values').waitFor()
     await page.keyboard.press('Escape')
   })
 

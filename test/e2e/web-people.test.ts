@@ -35,7 +35,7 @@ describe('people and accounts', () => {
     await dialog.getByText('This is not your password.').waitFor()
     await dialog.getByLabel('Current password').fill(administrator.password)
     await dialog.getByRole('button', { name: 'Change e-mail address' }).click()
-    await dialog.getByText('bob@example.com has an account here already.').waitFor()
+    await dialog.getByText('bob@example.com already has an account here.').waitFor()
     assert.deepEqual(await seriousFindings(page), [])
     await picture(page, 'profile-email')
     await dialog.getByLabel('New e-mail address').fill('ann.new@example.com')

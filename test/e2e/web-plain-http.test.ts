@@ -49,7 +49,7 @@ describe('over plain HTTP', () => {
     await field.waitFor()
     await page.evaluate('document.execCommand = () => false')
     await page.getByRole('button', { name: 'Copy the secret' }).click()
-    await page.getByText('The browser did not copy.').waitFor()
+    await page.getByText('The browser could not copy.').waitFor()
     assert.equal(await page.getByText('Copied', { exact: true }).count(), 0)
     const selected = await page.evaluate(`(() => {
       const { value, selectionStart, selectionEnd } = document.activeElement

@@ -14,7 +14,7 @@ export function letterOf(alert: Alert): Letter {
       }
     case 'refused':
       return {
-        subject: `${payerOf(alert)} refuses calls for its budget`,
+        subject: `${payerOf(alert)} refuses calls because of its budget`,
         text: `${refusedText(alert)} ${spendingText(alert)}`,
       }
     case 'expiry':
@@ -25,7 +25,7 @@ export function letterOf(alert: Alert): Letter {
 function refusedText(alert: RefusedAlert): string {
   const { requiredNanodollars: required, limitNanodollars: limit, spentNanodollars: spent } = alert
   if (required === null) {
-    return 'What is left of the budget does not pay for some calls, which are refused.'
+    return 'What is left of the budget does not cover some calls, which are refused.'
   }
   // A limit that was lowered may be below what is spent.
   const left = formatUsd(limit > spent ? limit - spent : 0n)
@@ -35,7 +35,7 @@ function refusedText(alert: RefusedAlert): string {
 function spendingText(alert: BudgetAlert | RefusedAlert): string {
   const { spentNanodollars: spent, limitNanodollars: limit, resetsAt } = alert
   const until =
-    resetsAt === null ? '' : ` The budget starts anew on ${new Date(resetsAt).toUTCString()}.`
+    resetsAt === null ? '' : ` The budget resets on ${new Date(resetsAt).toUTCString()}.`
   return `${payerOf(alert)} has spent ${formatUsd(spent)} of ${formatUsd(limit)} USD.${until}`
 }
 

@@ -11,7 +11,7 @@ const around = (cause: unknown) =>
   new GatewayError('provider_failed', 'the provider could not be reached', { cause })
 
 for (const [thrown, told] of [
-  [around(system('ENOTFOUND')), 'there is no host of this name (hooks.example.com)'],
+  [around(system('ENOTFOUND')), 'there is no host with this name (hooks.example.com)'],
   [
     around(system('ECONNREFUSED')),
     'the connection was refused: nothing listens at this address (hooks.example.com)',
@@ -22,7 +22,7 @@ for (const [thrown, told] of [
   ],
   [
     around(around(system('METADATA_ADDRESS'))),
-    'the metadata service of a cloud is at this address: nothing is sent there (hooks.example.com)',
+    "this is the address of a cloud's metadata service: nothing is sent there (hooks.example.com)",
   ],
   [around(system('ERR_SOMETHING')), 'the connection to hooks.example.com failed: ERR_SOMETHING'],
   [

@@ -31,12 +31,12 @@ const webhook = z.strictObject({
     z
       .url({
         protocol: /^https?$/,
-        error: 'write a web address that begins with https:// or http://',
+        error: 'enter a URL that begins with https:// or http://',
       })
       .max(URL_LENGTH_MAX),
   ).refine(
     (text) => !hasCredentials(text),
-    'write the address without a name and a password: they are not sent',
+    'enter the URL without a user name and password: they are not sent',
   ),
 })
 const email = z.strictObject({ kind: z.literal('email'), to: z.email() })

@@ -39,7 +39,7 @@ const role = z.object({
 
 const roleId = withoutNul(z.string().min(1, 'choose a role').max(100))
 const roleBody = z.strictObject({
-  name: withoutNul(z.string().trim().min(1, 'write a name').max(ROLE_NAME_LENGTH_MAX)),
+  name: withoutNul(z.string().trim().min(1, 'enter a name').max(ROLE_NAME_LENGTH_MAX)),
   permissions: z.array(z.enum(PERMISSIONS)),
 })
 

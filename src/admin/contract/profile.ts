@@ -41,7 +41,7 @@ const proof = z.strictObject({ password: oldPassword })
 const recoveryCodes = z.object({ recovery_codes: z.array(z.string()) })
 
 const newAccessToken = z.strictObject({
-  name: withoutNul(z.string().trim().min(1, 'write what it is for').max(TOKEN_NAME_LENGTH_MAX)),
+  name: withoutNul(z.string().trim().min(1, 'enter what it is for').max(TOKEN_NAME_LENGTH_MAX)),
   expires_at: anyMoment,
   permissions: z.array(z.enum(PERMISSIONS)).nullable().default(null),
   /** Needed by everyone who has one: not by whoever comes by single sign-on alone. */

@@ -12,17 +12,17 @@ export const PERSON_NAME_LENGTH_MAX = 100
 /** Of the app, or a recovery code as it was written down. */
 export const CODE_LENGTH_MAX = 40
 
-export const email = z.email('write an e-mail address').max(EMAIL_LENGTH_MAX)
+export const email = z.email('enter an e-mail address').max(EMAIL_LENGTH_MAX)
 export const personName = withoutNul(
-  z.string().trim().min(1, 'write a name').max(PERSON_NAME_LENGTH_MAX),
+  z.string().trim().min(1, 'enter a name').max(PERSON_NAME_LENGTH_MAX),
 )
 export const newPassword = z
   .string()
   .min(PASSWORD_LENGTH_MIN, `use at least ${PASSWORD_LENGTH_MIN} characters`)
   .max(PASSWORD_LENGTH_MAX, `use at most ${PASSWORD_LENGTH_MAX} characters`)
 /** As typed in to prove who one is: only bounded, because what is wrong is wrong. */
-export const oldPassword = z.string().min(1, 'write your password').max(1_000)
-export const code = z.string().trim().min(1, 'write the code').max(CODE_LENGTH_MAX)
+export const oldPassword = z.string().min(1, 'enter your password').max(1_000)
+export const code = z.string().trim().min(1, 'enter the code').max(CODE_LENGTH_MAX)
 
 export const roleName = z.object({ id: z.string(), name: z.string() })
 

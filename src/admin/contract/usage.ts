@@ -12,7 +12,7 @@ const groups = z
   .string()
   .regex(
     new RegExp(`^(${GROUPS.join('|')})(,(${GROUPS.join('|')})){0,3}$`),
-    'add up by key, model, provider, endpoint, day or hour, or by several with commas between',
+    'group by key, model, provider, endpoint, day or hour, or by several of them, separated by commas',
   )
   .meta({
     description:

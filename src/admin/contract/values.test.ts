@@ -25,7 +25,7 @@ test('a NUL character is refused in every name', () => {
     const issues = schema.safeParse(body).error?.issues ?? []
     assert.deepEqual(
       issues.map(({ message }) => message),
-      ['there is a NUL character in it, which cannot be stored: remove it'],
+      ['this contains a NUL character, which cannot be stored: remove it'],
       JSON.stringify(body),
     )
     const clean = JSON.parse(JSON.stringify(body).replaceAll(String.raw`\u0000`, '-')) as unknown

@@ -7,7 +7,7 @@ import { PERIODS, WEEK_STARTS } from '../../core/periods.ts'
 /** USD as a decimal string with at most 9 places: money is never a float. */
 export const amount = z
   .string()
-  .regex(/^\d{1,16}(\.\d{1,9})?$/, 'write an amount in USD with at most 9 decimals, such as 12.50')
+  .regex(/^\d{1,16}(\.\d{1,9})?$/, 'enter an amount in USD with at most 9 decimals, such as 12.50')
   .meta({ description: 'USD, decimal, at most 9 places', examples: ['12.5'] })
 
 export const moment = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
@@ -15,14 +15,14 @@ export const moment = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
 /** A moment as a caller may write it: with any offset. */
 export const anyMoment = z.iso.datetime({
   offset: true,
-  error: 'write a date and time such as 2027-01-31T00:00:00Z',
+  error: 'enter a date and time such as 2027-01-31T00:00:00Z',
 })
 
 /** PostgreSQL stores no NUL; to leave it out unsaid would change what was written. */
 export const withoutNul = <Text extends z.ZodType<string>>(text: Text) =>
   text.refine(
     (given) => !given.includes('\0'),
-    'there is a NUL character in it, which cannot be stored: remove it',
+    'this contains a NUL character, which cannot be stored: remove it',
   )
 
 /** The longest address that mail can have. */

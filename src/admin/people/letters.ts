@@ -18,7 +18,7 @@ const LETTERS = {
     text: 'You may now sign in to Tollgate. Open this link to choose a password:',
   },
   reset: {
-    subject: 'Your new password for Tollgate',
-    text: 'An administrator asked that you choose a new password for Tollgate. Open this link to do so:',
+    subject: 'Choose a new password for Tollgate',
+    text: 'An administrator has asked you to choose a new password for Tollgate. Open this link to do so:',
   },
 } as const

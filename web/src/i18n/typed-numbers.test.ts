@@ -29,10 +29,10 @@ describe('amounts', () => {
       assert.equal(readAmount(typed, separatorsOf(locale)), amount))
 
   for (const [locale, typed, problem] of [
-    ['en', '', 'Write an amount'],
+    ['en', '', 'Enter an amount'],
     ['en', '-5', 'An amount cannot be below 0.'],
-    ['en', '9,000,000.01', 'An amount is at most $9,000,000.00.'],
-    ['en', '99999999999999999999', 'An amount is at most $9,000,000.00.'],
+    ['en', '9,000,000.01', 'An amount can be at most $9,000,000.00.'],
+    ['en', '99999999999999999999', 'An amount can be at most $9,000,000.00.'],
     ['en', 'abc', 'such as 12.50 or 1,000'],
     ['en', '12.50 €', 'such as 12.50 or 1,000'],
     ['en', '1e3', 'such as 12.50 or 1,000'],

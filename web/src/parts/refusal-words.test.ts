@@ -31,7 +31,7 @@ for (const { call, words, told } of [
     call: tight,
     words: english,
     told: [
-      "What is left of the key's budget is not enough.",
+      "Not enough is left of the key's budget.",
       'The call may cost up to $0.93, and $0.41 is left.',
       'Ask for at most 11,200 output tokens, or raise the budget.',
     ],
@@ -40,7 +40,7 @@ for (const { call, words, told } of [
     call: tight,
     words: german,
     told: [
-      'Was vom Budget des Schlüssels übrig ist, reicht nicht.',
+      'Der Rest des Schlüsselbudgets reicht nicht.',
       'Der Aufruf kann bis zu 0,93 $ kosten, übrig sind 0,41 $.',
       'Verlangen Sie höchstens 11.200 Ausgabe-Tokens, oder erhöhen Sie das Budget.',
     ],
@@ -49,7 +49,7 @@ for (const { call, words, told } of [
     call: spent,
     words: english,
     told: [
-      "What is left of the frame's budget, which all keys share, is not enough.",
+      "Not enough is left of the frame's budget, which all keys share.",
       'The call may cost up to $0.93, and $0.00 is left.',
       'Raise the budget.',
     ],
@@ -64,13 +64,13 @@ for (const { call, words, told } of [
     words: german,
     told: [
       'Der Schlüssel darf dieses Modell nicht aufrufen.',
-      `Die Anwendung erfährt: „${unknownModel.message}“`,
+      `Die Anwendung sieht: „${unknownModel.message}“`,
     ],
   },
   {
     call: { code: 'context_length_exceeded', message: 'too long', shortage: null },
     words: english,
-    told: ['The application is told: “too long”'],
+    told: ['The application sees: “too long”'],
   },
 ])
   test(`${call.code} is told as: ${told.join(' ')}`, () => {

@@ -15,7 +15,7 @@ const good = { ...emptyValues('UTC'), name: 'demo', models: ['sandbox-chat'], bu
 
 test('a good form has no problem', () => assert.deepEqual(problemsOf(good, words, now), {}))
 
-const count = 'Write a whole number from 1 to 1,000,000,000, or nothing for no limit.'
+const count = 'Enter a whole number from 1 to 1,000,000,000, or leave it empty for no limit.'
 for (const [field, value, problem] of [
   ['name', 'x'.repeat(5_000), 'At most 200 characters: this has 5,000.'],
   ['owner', 'x'.repeat(201), 'At most 200 characters: this has 201.'],
