@@ -33,9 +33,9 @@ export const CHAT_FIELDS: FieldTable = {
   metadata: 'read',
   service_tier: 'read',
   modalities: 'ignore',
-  prompt_cache_options: { drop: 'how long a prompt is kept is the provider’s choice' },
-  prompt_cache_retention: { drop: 'how long a prompt is kept is the provider’s choice' },
+  prompt_cache_options: { drop: 'the provider chooses how long a prompt is kept' },
+  prompt_cache_retention: { drop: 'the provider chooses how long a prompt is kept' },
   store: { drop: 'chat completions cannot be fetched later' },
-  moderation: { drop: 'only the provider that offers it can judge texts' },
+  moderation: { drop: 'only the provider that offers it can moderate' },
   web_search_options: { drop: 'hosted tools have no price here' },
 }

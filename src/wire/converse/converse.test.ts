@@ -256,7 +256,7 @@ function read(...frames: readonly (readonly [string, JsonObject])[]): CanonicalE
   return frames.flatMap(([name, data]) => decode(sseEvent(name, data)))
 }
 
-test('only Nova 2 can be kept from thinking; that others may think is named', () => {
+test('only Nova 2 can be stopped from thinking; that others may think is named', () => {
   const lost = (model: string, nature: Nature = {}): readonly string[] => {
     const wish = { ...request, model, reasoning: { effort: 'none' } } as const
     return lossesOf({ ...wish, sampling: {} }, 'chat', { format: 'converse', model, nature })

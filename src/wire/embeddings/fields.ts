@@ -6,5 +6,5 @@ export const EMBEDDING_FIELDS: FieldTable = {
   input: 'read',
   dimensions: 'read',
   encoding_format: 'read',
-  user: { drop: 'there is no place for it; it is kept in the usage record' },
+  user: { drop: 'there is no field for it; it is kept in the usage record' },
 }
