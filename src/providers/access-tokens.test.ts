@@ -1,4 +1,4 @@
-// A token is fetched once and kept, and fetched again when it ends or has been withdrawn.
+// A token is fetched once and kept, and fetched again when it expires or has been revoked.
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 

@@ -1,5 +1,5 @@
-// Access tokens that expire: fetched when they are needed, kept until shortly before their end, and fetched once however
-// many requests wait for one. One that is turned away before its end has been withdrawn, and is fetched anew.
+// Access tokens that expire: fetched on demand, kept until shortly before they expire, and fetched once however many
+// requests are waiting. A token that is refused before it expires has been revoked, and is replaced.
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { discard } from './discard.ts'
@@ -7,9 +7,9 @@ import type { UpstreamAnswer } from './provider.ts'
 
 export type AccessToken = { readonly value: string; readonly expiresInSeconds: number }
 
-/** A request must not set out with a token that ends on the way. */
+/** A request must not carry a token that expires in transit. */
 const MARGIN_MS = 300_000
-/** Whoever turns away a token as young as this would turn away the next one, too. */
+/** A provider that refuses a token younger than this would refuse the next one too. */
 const YOUNG_MS = 30_000
 
 type Known = { readonly value: string; readonly sinceMs: number; readonly goodUntilMs: number }
@@ -32,7 +32,7 @@ export class AccessTokens {
     return this.#coming
   }
 
-  /** Sends a request with the token, and once more with a fresh one when it is turned away: nothing was worked on. */
+  /** Sends a request, and once more with a fresh token if the first is refused: a refused request did no work. */
   async send(send: (token: string) => Promise<UpstreamAnswer>): Promise<UpstreamAnswer> {
     const token = await this.current()
     const answer = await send(token)
@@ -41,7 +41,7 @@ export class AccessTokens {
     return send(await this.current())
   }
 
-  /** Whether there is a better one to be had. */
+  /** Forgets a refused token. False if it is so young that another would be refused too. */
   #withdraw(token: string): boolean {
     const known = this.#known
     if (known?.value !== token) return true
@@ -57,7 +57,7 @@ export class AccessTokens {
       this.#known = { value, sinceMs, goodUntilMs: sinceMs + expiresInSeconds * 1000 - MARGIN_MS }
       return value
     } catch (cause) {
-      // Nothing was sent to any model yet.
+      // No request has reached a model yet.
       throw new GatewayError('provider_failed', 'the gateway could not sign in to the provider', {
         unbilled: true,
         forOperator: true,

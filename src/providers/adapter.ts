@@ -1,5 +1,5 @@
-// One kind of provider: what may be written about it in the configuration, and how it is made from that. Each kind is one
-// file, and no other file knows its settings; `adapters.ts` lists them.
+// One kind of provider: its settings in the configuration, and how to make a provider from them. Each kind is one file,
+// and no other file knows its settings; `adapters.ts` lists them.
 import { z } from 'zod'
 
 import type { Vendor } from '../catalog/main-models.ts'
@@ -15,23 +15,23 @@ import type { Provider } from './provider.ts'
 
 export type Adapter<Kind extends string, Schema extends z.ZodType> = {
   readonly kind: Kind
-  /** What stands under `providers.NAME`. */
+  /** The section under `providers.NAME`. */
   readonly settings: Schema
-  /** The variable from which its own tools take the key: where that is set, the provider needs no configuration. */
+  /** The environment variable its own tools read the key from. If it is set, the provider needs no configuration. */
   readonly variable?: string
-  /** The price library's lists of what it serves, by the names that price_like has for them. */
+  /** The price library's lists for its models, by the names that price_like uses. */
   readonly priceLists: Readonly<Record<string, string>>
-  /** By which list it bills, where that is not the one of its kind; null = only the operator knows. */
+  /** The list it bills by, where that is not the one for its kind; null = only the operator knows. */
   priceList?(settings: z.output<Schema>): PriceList | null
-  /** Whether it is where a model costs more than its list says, for being kept in a region. */
+  /** Whether the model costs more than its list price there, because it is confined to a region. */
   isRegional?(settings: z.output<Schema>, model: string): boolean
-  /** Whose main models it brings; null = only the operator knows what it serves. */
+  /** The vendor whose main models it serves; null = only the operator knows what it serves. */
   vendor(settings: z.output<Schema>): Vendor | null
-  /** Whether a model there may write its cache, and bill for that, although a request did not ask. */
+  /** Whether a model there may write its cache, and bill for it, without being asked to. */
   writesCacheUnasked?(model: string): boolean
-  /** Its models are called whatever the operator called them there. */
+  /** The operator chooses the names of its models. */
   readonly hasFreeNames?: true
-  /** Which setting keeps it from being used: one that is not there, or one that is empty. */
+  /** The absent or empty setting that keeps it from being used. */
   missing(settings: z.output<Schema>): Missing | undefined
   make(settings: Named<z.output<Schema>>, tools: AdapterTools): Provider
 }
@@ -44,14 +44,14 @@ export type AdapterTools = {
   readonly log: Pick<Log, 'error'>
 }
 
-/** Lets the compiler find the types of one kind. */
+/** Lets the compiler infer the types of one kind. */
 export function defineAdapter<const Kind extends string, Schema extends z.ZodType>(
   adapter: Adapter<Kind, Schema>,
 ): Adapter<Kind, Schema> {
   return adapter
 }
 
-/** What a header can carry; a file with two lines would otherwise be found out by the first request. */
+/** Only what a header can carry: otherwise a secret of two lines, say from a file, would fail at the first request. */
 const secret = z
   .string()
   .regex(/^[\x20-\x7e]*$/, 'must be a secret on one line, in plain characters')
@@ -69,7 +69,7 @@ export function missingKey(keys: readonly string[] | undefined): Missing | undef
   return keys.includes('') ? { setting: 'api_key', is: 'empty' } : undefined
 }
 
-/** Where a provider is: an address in the house, too, but never where clouds keep credentials. */
+/** The address of a provider. Private networks are allowed, but not the addresses where clouds serve credentials. */
 export const providerUrl = httpUrl
   .refine(
     (value) => !isForbiddenHost(URL.parse(value)?.hostname ?? ''),
@@ -80,10 +80,10 @@ export const providerUrl = httpUrl
     return username + search + hash === ''
   }, 'must be an address alone, without a user, a query or a fragment')
 
-/** What the addresses of all calls to a provider begin with. */
+/** The prefix of every URL of a provider. */
 export const providerBaseUrl = providerUrl.transform(withoutEndSlash)
 
-/** What the operator set for the upstream calls; the rest is in the catalogue's hands. */
+/** The operator's timeouts for upstream calls; the catalogue supplies the rest. */
 export const timeouts = z
   .strictObject({
     connect: someWait.optional(),
@@ -95,5 +95,5 @@ export const timeouts = z
     defined({ connectMs: connect, firstByteMs: first_byte, idleMs: idle, totalMs: total }),
   )
 
-/** What every kind takes. */
+/** Settings of every kind. */
 export const COMMON = { timeouts: timeouts.prefault({}) }

@@ -1,4 +1,4 @@
-// The kinds of providers there are: a new one is its own file, and a word in this list.
+// The kinds of providers. A new kind is one new file, and one entry in this list.
 import { z } from 'zod'
 
 import type { PriceList } from '../catalog/price-data.ts'
@@ -33,7 +33,7 @@ export const providerSettings = z.discriminatedUnion(
   },
 )
 
-/** The adapter of a kind. That it fits its own settings is what the schema above is for. */
+/** The adapter for these settings. The schema above guarantees that the two fit. */
 export function adapterOf(
   settings: ProviderSettings,
 ): Adapter<string, z.ZodType<ProviderSettings>> {
@@ -42,7 +42,7 @@ export function adapterOf(
   return adapter as unknown as Adapter<string, z.ZodType<ProviderSettings>>
 }
 
-/** By which of the price library's lists a provider bills; null = only the operator knows. */
+/** The price library's list that a provider bills by; null = only the operator knows. */
 export function priceListOf(settings: ProviderSettings): PriceList | null {
   const { kind, priceLists, priceList } = adapterOf(settings)
   if (priceList !== undefined) return priceList(settings)

@@ -1,5 +1,5 @@
-// Where upstream connections may never go: the addresses at which clouds hand out credentials to whoever asks from
-// inside. The check is made on the address that is connected to, so a name cannot point somewhere else afterwards.
+// Where upstream connections may never go: the addresses at which clouds hand out credentials to any caller inside.
+// The check is made on the address that is connected to, so a name cannot point somewhere else afterwards.
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import { lookup } from 'node:dns'
 import { BlockList, isIP, isIPv6 } from 'node:net'
@@ -15,11 +15,11 @@ const IPV4 = [
 const IPV6 = [
   ['fe80::', 10],
   ['fd00:c1::a9fe:a9fe', 128],
-  // Of Amazon all: credentials of machines are at ::254, those of pods at ::23.
+  // All of Amazon's range: ::254 serves the credentials of machines, ::23 those of pods.
   ['fd00:ec2::', 32],
   ['fd20:ce::254', 128],
 ] as const
-/** Before an IPv4 address: where a network without IPv4 reaches it through a translator (RFC 6052, RFC 8215). */
+/** Prefixes under which a network without IPv4 reaches IPv4 addresses through a translator (RFC 6052, RFC 8215). */
 const TRANSLATED = ['64:ff9b::', '64:ff9b:1::']
 
 const METADATA = new BlockList()
@@ -29,7 +29,7 @@ for (const [address, bits] of IPV4) {
 }
 for (const [address, bits] of IPV6) METADATA.addSubnet(address, bits, 'ipv6')
 
-/** Refuses an address that is written out; names are checked when they are resolved. */
+/** Refuses a literal address; names are checked when they are resolved. */
 export function assertAllowedHost(hostname: string): void {
   if (isForbiddenHost(hostname)) throw forbidden(hostname)
 }
@@ -39,7 +39,7 @@ export function isForbiddenHost(hostname: string): boolean {
   return isIP(address) !== 0 && isForbidden(address)
 }
 
-/** Of the error inside, for callers who do not speak of providers. */
+/** The code of the error's cause, for callers whose messages do not mention providers. */
 export const METADATA_CODE = 'METADATA_ADDRESS'
 
 type LookupCallback = (
@@ -48,7 +48,7 @@ type LookupCallback = (
   family?: number,
 ) => void
 
-/** As `dns.lookup`, but fails for a name that leads to a forbidden address. */
+/** Like `dns.lookup`, but fails for a name that resolves to a forbidden address. */
 export function checkedLookup(
   hostname: string,
   options: LookupOptions,
@@ -62,7 +62,7 @@ export function checkedLookup(
   })
 }
 
-/** BlockList sees through IPv4 addresses that are written as IPv6 (`::ffff:169.254.169.254`). */
+/** BlockList recognizes IPv4 addresses written as IPv6 (`::ffff:169.254.169.254`). */
 function isForbidden(address: string): boolean {
   return METADATA.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 }

@@ -1,4 +1,4 @@
-// Anthropic: the messages format, with its version and beta headers, and its own count of tokens.
+// Anthropic: the messages format, with its version and beta headers, and its own token counting.
 import { z } from 'zod'
 
 import type { JsonObject } from '../core/json.ts'
@@ -21,7 +21,7 @@ const settings = z
     api_key: apiKeys.optional(),
     base_url: providerBaseUrl.optional(),
     version: text.optional(),
-    /** Turned on for everyone; the client's are added. */
+    /** Enabled for every request; the client's own are added. */
     betas: z.array(text).optional(),
     ...COMMON,
   })
@@ -85,12 +85,12 @@ function anthropicProvider(settings: Settings, tools: AdapterTools): Provider {
   }
 }
 
-/** What counts as input; every other field of a request is refused there. */
+/** The fields that count as input; the endpoint refuses all others. */
 const COUNTABLE = ['messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config']
 
 function countable(body: JsonObject): JsonObject {
   const { output_format: format, output_config: config } = body
-  // Known there by its newer name alone.
+  // This endpoint knows only the newer name.
   const told = isGiven(format) ? { ...body, output_config: { ...objectOf(config), format } } : body
   return Object.fromEntries(Object.entries(told).filter(([name]) => COUNTABLE.includes(name)))
 }

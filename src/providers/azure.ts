@@ -1,5 +1,5 @@
-// Azure OpenAI: the formats of OpenAI at an address of one's own, where a model is a deployment. Signs in with a key or
-// as an application of Entra ID.
+// Azure OpenAI: OpenAI's formats at the operator's own address, where a model is a deployment. Signs in with a key or
+// as an Entra ID application.
 import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'
@@ -20,7 +20,7 @@ const entra = z
     tenant_id: text,
     client_id: text,
     client_secret: text,
-    /** Other clouds than the public one have their own. */
+    /** Clouds other than the public one have their own. */
     authority: providerBaseUrl.default(AUTHORITY),
   })
   .transform(({ tenant_id, client_id, client_secret, authority }) => ({
@@ -34,7 +34,7 @@ const settings = z
   .strictObject({
     kind: z.literal('azure'),
     base_url: providerBaseUrl,
-    /** Without it, the version that Azure keeps up to date by itself. */
+    /** Absent = the version that Azure itself keeps up to date. */
     api_version: text.optional(),
     api_key: apiKeys.optional(),
     entra: entra.optional(),
@@ -99,7 +99,7 @@ const PATHS: Partial<Record<UpstreamFormat | 'models', string>> = {
   models: '/models',
 }
 
-/** Under a version of its API a deployment stands in the address; else, and always for responses, in the body. */
+/** With an API version, the URL names the deployment; without one, and always for responses, the body does. */
 function placeOf({ baseUrl, apiVersion }: Settings) {
   const resource = baseUrl.replace(/\/openai(\/v1)?$/, '')
   return (what: UpstreamFormat | 'models', deployment?: string): URL => {

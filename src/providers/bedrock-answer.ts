@@ -1,4 +1,4 @@
-// Bedrock's answers as the formats' codecs read them: frames become events, and errors take the shape of their format.
+// Turns Bedrock's answers into what the codecs read: frames become events, and errors take the shape of their format.
 import { GatewayError } from '../core/errors.ts'
 import { parseObject, stringOf } from '../core/json.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -8,7 +8,7 @@ import { readFrames } from './event-frames.ts'
 import { readText } from './fetch-json.ts'
 import type { UpstreamAnswer } from './provider.ts'
 
-/** Bedrock's names of what goes wrong, in the words of the messages format. */
+/** Bedrock's exceptions, and the error types of the messages format that they become. */
 const ERROR_TYPES: ReadonlyMap<string, string> = new Map([
   ['throttlingException', 'rate_limit_error'],
   ['serviceUnavailableException', 'overloaded_error'],
@@ -17,7 +17,7 @@ const ERROR_TYPES: ReadonlyMap<string, string> = new Map([
   ['accessDeniedException', 'permission_error'],
 ])
 
-/** A Converse answer: each frame is an event by its own name. */
+/** A Converse answer: each frame is one event, and its header names the event. */
 export function converseAnswer(answer: UpstreamAnswer, stream: boolean): UpstreamAnswer {
   if (!stream || answer.status !== 200) return answer
   return { ...answer, body: events(answer.body, converseEvent) }
@@ -45,7 +45,7 @@ function converseEvent({ headers, payload }: EventFrame): string {
 function claudeEvent({ headers, payload }: EventFrame): string {
   const error = errorOf({ headers, payload })
   if (error !== undefined) return writeSse(sseEvent('error', { type: 'error', error }))
-  // The event stands inside, in base64; servers in Bedrock's place may leave that out.
+  // The frame wraps the event in base64; servers that stand in for Bedrock may send it bare.
   const outside = payload.toString()
   const { bytes } = read(outside)
   const data = typeof bytes === 'string' ? Buffer.from(bytes, 'base64').toString() : outside

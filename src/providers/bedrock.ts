@@ -1,5 +1,5 @@
-// Amazon Bedrock: Claude in the messages format, every other model in Converse, both under AWS signatures or a Bedrock
-// key. Its streams are binary frames; each is passed on as the event it stands for.
+// Amazon Bedrock: Claude in the messages format, every other model in Converse, both with AWS signatures or a Bedrock
+// key. Its streams are binary frames; each is passed on as the event it carries.
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -18,10 +18,10 @@ import { fetchJson } from './fetch-json.ts'
 import { Keys } from './keys.ts'
 import type { Provider } from './provider.ts'
 
-/** Stands in the body of a Claude request here, instead of a header. */
+/** Sent in the body of a Claude request; Anthropic itself expects a header. */
 const ANTHROPIC_VERSION = 'bedrock-2023-05-31'
 
-/** Empty text, from a variable that is not set, leaves the provider out. */
+/** An empty text, from a variable that is not set, leaves the provider out. */
 const secret = z.string()
 
 const settings = z
@@ -33,7 +33,7 @@ const settings = z
     access_key_id: secret.optional(),
     secret_access_key: secret.optional(),
     session_token: secret.optional(),
-    /** Of the credentials file in the home folder, where no other credentials are given. */
+    /** The section of ~/.aws/credentials to use if no other credentials are given. */
     profile: text.default('default'),
     base_url: providerBaseUrl.optional(),
     ...COMMON,
@@ -52,7 +52,7 @@ export const bedrock = defineAdapter({
   settings,
   priceLists: { bedrock: 'aws' },
   vendor: () => null,
-  // Claude keeps what it is asked to keep; GPT keeps prompts of its own accord, and bills for the writing.
+  // Claude caches only what it is asked to; GPT caches prompts unasked, and bills for the writing.
   writesCacheUnasked: (model) => !isClaude(model),
   missing: (settings) => {
     if (settings.apiKeys !== undefined) return missingKey(settings.apiKeys)
@@ -102,7 +102,7 @@ function bedrockProvider(settings: Named<Settings>, tools: AdapterTools): Provid
   }
 }
 
-/** Models by their own names, and by those under which a group of regions serves them. */
+/** Models by their own names, and by the names under which a group of regions serves them. */
 const LISTS = [
   { path: '/foundation-models', list: 'modelSummaries', name: 'modelId' },
   {
@@ -112,7 +112,7 @@ const LISTS = [
   },
 ]
 
-/** `eu.anthropic.claude-…`, or the same inside the address of an inference profile. */
+/** `eu.anthropic.claude-…`, or the same inside the ARN of an inference profile. */
 function isClaude(model: string): boolean {
   return model.includes('anthropic.claude')
 }
@@ -122,7 +122,7 @@ function operationOf(model: string, stream: boolean): string {
   return stream ? 'converse-stream' : 'converse'
 }
 
-/** The model and whether to stream stand in the address alone; betas stand in the body, where others have a header. */
+/** The model and whether to stream are in the URL alone; betas go into the body, where Anthropic has a header. */
 function asClaudeTakesIt(body: Buffer, betas: readonly string[]): Buffer {
   return changeMembers(readJsonBody(body), {
     model: undefined,
@@ -134,7 +134,7 @@ function asClaudeTakesIt(body: Buffer, betas: readonly string[]): Buffer {
 
 type Signed = {
   readonly url: URL
-  /** Without one, something is only asked for. */
+  /** Absent = a GET. */
   readonly body?: Buffer
   readonly key: string | undefined
 }
@@ -145,7 +145,7 @@ async function signed(
 ): Promise<Record<string, string>> {
   const type = { 'content-type': 'application/json' }
   if (key !== undefined) return { ...type, authorization: `Bearer ${key}` }
-  // Read for every request: whoever renews the file needs no reload.
+  // Read for every request: a renewed credentials file takes effect without a reload.
   const credentials = credentialsOf(settings)
   if (credentials === undefined) throw new Error('a provider without credentials is left out')
   const signer = new AwsV4Signer({

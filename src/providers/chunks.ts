@@ -1,8 +1,8 @@
-// What arrives and what is read of one answer's body, each at its own pace: a queue between a sender that pushes and a
-// reader that pulls. A stream object does the same and costs several times as much, for every request.
+// The body of one answer, as a queue between a sender that pushes and a reader that pulls, each at its own pace. A
+// stream object does the same and costs several times as much, for every request.
 
 export interface ChunkSource {
-  /** The reader has taken everything: more may come. */
+  /** The reader has emptied the queue: the sender may go on. */
   resume(): void
   /** The reader wants no more. */
   leave(): void
@@ -14,7 +14,7 @@ export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #source: ChunkSource
   #waiting: Uint8Array[] = []
   #waitingBytes = 0
-  /** Wakes the reader, when it waits. */
+  /** Wakes the waiting reader. */
   #wake: (() => void) | undefined
   #end: { readonly failure?: unknown } | undefined
 
@@ -22,7 +22,7 @@ export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
     this.#source = source
   }
 
-  /** The bytes that nobody has read yet: when they are many, the sender should pause. */
+  /** Returns the number of unread bytes: when there are many, the sender should pause. */
   push(chunk: Uint8Array): number {
     this.#waiting.push(chunk)
     this.#waitingBytes += chunk.length
@@ -35,7 +35,7 @@ export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
     this.#wake?.()
   }
 
-  /** What has come before is still read, then this is thrown. */
+  /** The reader still gets what arrived before, then this failure is thrown. */
   fail(failure: unknown): void {
     this.#end ??= { failure }
     this.#wake?.()
@@ -45,7 +45,7 @@ export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
     return this
   }
 
-  /** All that has come: what a connection delivers at once, often many events, is taken at once. */
+  /** Everything that has arrived, in one piece: a connection often delivers many events at once. */
   next(): Promise<Reading> {
     const hasCome = this.#waiting.length > 0 || this.#end !== undefined
     const arrival = hasCome ? ARRIVED : new Promise<void>((resolve) => (this.#wake = resolve))

@@ -1,4 +1,4 @@
-// Which betas of a client go on to a cloud, and which are named to the client instead.
+// Which of a client's betas are passed on to a cloud, and which are reported back to the client instead.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

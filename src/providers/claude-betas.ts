@@ -1,7 +1,7 @@
-// Betas of Claude at clouds. Bedrock and Vertex AI refuse a whole request for the name of a beta that they do not know,
-// and coding agents name a dozen with every request: only those are sent on that both of them take.
+// Claude's betas on Bedrock and Vertex AI. Both refuse a whole request that names a beta they do not know, and coding
+// agents name a dozen with every request, so only the betas that both accept are passed on.
 
-/** What a request needs there beyond what every model does by now. */
+/** Betas that requests still need there; what other betas enabled, every model does by now. */
 const TAKEN: ReadonlySet<string> = new Set([
   'interleaved-thinking-2025-05-14',
   'context-management-2025-06-27',
@@ -15,7 +15,7 @@ export function takenBetas(client: Headers): readonly string[] {
   return betasIn(client).filter((name) => TAKEN.has(name))
 }
 
-/** The others, as the client is told of them. */
+/** The betas not passed on, as they are reported to the client. */
 export function untakenBetas(client: Headers): readonly string[] {
   return betasIn(client)
     .filter((name) => !TAKEN.has(name))

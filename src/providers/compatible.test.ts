@@ -1,4 +1,4 @@
-// What servers that follow OpenAI at a distance are sent: the limit and the roles by names that all of them know.
+// Servers that follow OpenAI at a distance are sent the limit and the roles under names that all of them know.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -11,7 +11,7 @@ test('the limit goes by the name that all of them keep to', () => {
   for (const [given, told] of [
     [{ max_completion_tokens: 9 }, { max_tokens: 9 }],
     [{ max_tokens: 7, max_completion_tokens: 9 }, { max_tokens: 9 }],
-    // What is null was never said: it must not wipe out the limit that the hold pays for.
+    // null counts as absent: it must not erase the limit that the hold pays for.
     [{ max_tokens: 7, max_completion_tokens: null }, { max_tokens: 7 }],
     [{ max_completion_tokens: null, max_tokens: 7 }, { max_tokens: 7 }],
     [{ max_tokens: null, max_completion_tokens: 9 }, { max_tokens: 9 }],
@@ -35,7 +35,7 @@ test('instructions stand in the role that all of them know', () => {
 test('everything else goes as it is', () => {
   const plain = Buffer.from('{ "model": "m", "messages": [{"role":"user","content":"x"}] }')
   assert.equal(inOlderWords(plain), plain)
-  // A number that no parser of ours could write again.
+  // A number that would not survive being parsed and written again.
   const messages = '"messages": [{"role":"user","content":"x","weight":1.0}]'
   const limited = Buffer.from(`{"max_completion_tokens":9, ${messages}}`)
   const told = Buffer.from(inOlderWords(limited)).toString()

@@ -1,6 +1,6 @@
-// Chat completions as servers know them that follow OpenAI at a distance: the output limit by its first name, which all
-// of them keep to, and instructions in the role that all of them know. A limit under a name that a server ignores would
-// be no limit, and the hold would not cover what it writes.
+// Chat completions for servers that follow OpenAI at a distance: the output limit under its original name, which all of
+// them obey, and instructions in the role that all of them know. A server that ignores the name of the limit would have
+// no limit, and the hold would not cover its output.
 import { isArray, isGiven, isObject } from '../core/json.ts'
 import type { Json } from '../core/json.ts'
 import { changeMembers, readJsonBody } from '../wire/json.ts'
@@ -18,7 +18,7 @@ export function inOlderWords(bytes: Buffer): Buffer {
   })
 }
 
-/** The last is how each of the others may be spelled as well. */
+/** The last one because JSON escapes may spell either of the others. */
 const NEWER_WORDS = ['"max_completion_tokens"', '"developer"', '\\u00']
 
 function isInstruction(message: Json): boolean {

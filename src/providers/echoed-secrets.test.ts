@@ -1,4 +1,4 @@
-// No piece of the key that was sent comes back in an error, however the error is cut into chunks; all else does.
+// No piece of the request's key comes back in an error, however the error is cut into chunks; everything else does.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,11 +1,11 @@
-// AWS event streams, bytes to frames: length-prefixed messages with headers, checksums and a payload. The only file that
-// knows this framing.
+// Splits an AWS event stream into frames: length-prefixed messages with headers, checksums and a payload. The only file
+// that knows this framing.
 import { crc32 } from 'node:zlib'
 
 import { GatewayError } from '../core/errors.ts'
 
 export type EventFrame = {
-  /** Texts only: no other kind of header is sent here. */
+  /** Texts only: Bedrock sends no other type of header. */
   readonly headers: ReadonlyMap<string, string>
   readonly payload: Buffer
 }
@@ -13,11 +13,11 @@ export type EventFrame = {
 /** Two lengths and their checksum. */
 const PRELUDE_BYTES = 12
 const CHECKSUM_BYTES = 4
-/** As for an event of a text stream: a frame may not grow without bound. */
+/** A frame may not grow without bound; the limit is that of an event in a text stream. */
 const FRAME_BYTES_MAX = 16 * 1024 * 1024
 const TEXT = 7
 
-/** Cuts bytes into frames, however they are split. */
+/** Cuts bytes into frames, wherever the chunks end. */
 export async function* readFrames(bytes: AsyncIterable<Uint8Array>): AsyncIterable<EventFrame> {
   let chunks: Uint8Array[] = []
   let waitingBytes = 0
@@ -25,7 +25,7 @@ export async function* readFrames(bytes: AsyncIterable<Uint8Array>): AsyncIterab
   for await (const chunk of bytes) {
     chunks.push(chunk)
     waitingBytes += chunk.length
-    // Put together once a frame is whole: a long one in many pieces would be copied for each of them.
+    // Joined only once a frame is complete: else a long frame would be copied again for each of its chunks.
     if (waitingBytes < neededBytes) continue
     let rest = Buffer.concat(chunks, waitingBytes)
     for (;;) {
@@ -39,7 +39,7 @@ export async function* readFrames(bytes: AsyncIterable<Uint8Array>): AsyncIterab
   }
 }
 
-/** How long the frame is that begins here; until that has come, how much it takes to know. */
+/** The length of the frame that begins here; while that is unknown, the bytes needed to read it. */
 function bytesOfFrame(rest: Buffer): number {
   if (rest.length < PRELUDE_BYTES) return PRELUDE_BYTES
   const length = rest.readUInt32BE(0)

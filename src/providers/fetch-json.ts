@@ -1,5 +1,5 @@
-// A question to a provider beside the requests of clients: a list of models, a count, a token. Its answer is a small JSON
-// document, and it may take its time.
+// Calls to a provider other than clients' requests: for a list of models, a token count, an access token. The answer is
+// a small JSON document, and may be slow.
 import { GatewayError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json.ts'
 import { parseObject } from '../core/json.ts'
@@ -9,7 +9,7 @@ import { readWhole } from './whole.ts'
 const BYTES_MAX = 8 * 1024 * 1024
 const TIMEOUTS = { connectMs: 5_000, firstByteMs: 30_000, idleMs: 30_000, totalMs: 60_000 }
 
-/** The document. Throws a provider_failed that says what came instead. */
+/** The document. Throws a provider_failed that says what arrived instead. */
 export async function fetchJson(
   http: HttpClient,
   call: Omit<HttpCall, 'timeouts'>,
@@ -23,7 +23,7 @@ export async function fetchJson(
   return document
 }
 
-/** What somebody said beside the answers of models, within a bound. */
+/** A text that is not a model's answer, up to a size limit. */
 export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const bytes = await readWhole(body, BYTES_MAX)
   return bytes.toString()

@@ -1,4 +1,4 @@
-// An access token by OAuth 2: a form that says who asks, a token that says how long it is good for.
+// Fetches an access token by OAuth 2: posts a form with the credentials, gets a token with its lifetime.
 import { numberOf, stringOf } from '../core/json.ts'
 import type { AccessToken } from './access-tokens.ts'
 import { failed, fetchJson } from './fetch-json.ts'
@@ -17,7 +17,7 @@ export async function fetchToken(
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: Buffer.from(new URLSearchParams(form).toString()),
     },
-    // Many requests may wait for one token, so none of them ends its way here.
+    // Many requests may wait for one token, so none of them may abort the call.
     new AbortController().signal,
   )
   const value = stringOf(answer['access_token'])

@@ -1,5 +1,5 @@
-// Google's Gemini API: its own formats for conversations and embeddings. The model stands in the address; the key goes
-// in a header, never into an address, which people log.
+// Google's Gemini API: its own formats for conversations and embeddings. The model is in the URL; the key goes into a
+// header, never into the URL, because URLs get logged.
 import { z } from 'zod'
 
 import type { UpstreamFormat } from '../core/endpoints.ts'

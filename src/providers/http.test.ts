@@ -1,4 +1,4 @@
-// Against a real server on a socket, because everything that can go wrong here goes wrong there.
+// Against a real server on a socket, because that is where everything goes wrong that can go wrong here.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -128,7 +128,7 @@ test('what takes too long has timed out', async (context) => {
     response.write('data: 1\n\n')
   })
   const timeouts = { ...TIMEOUTS, totalMs: 50 }
-  // On a slow machine that is over before the answer begins.
+  // On a slow machine the time runs out before the answer begins.
   const reading = async (): Promise<string> =>
     textOf((await http.send({ ...call, timeouts }, NEVER)).body)
   await assert.rejects(reading, withCode('provider_timeout'))

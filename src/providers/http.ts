@@ -1,5 +1,5 @@
-// Requests to providers over HTTP: the only user of undici. One bounded pool of kept connections an origin and connect
-// timeout, no redirects, verified TLS, and four timeouts a call. What goes wrong becomes a GatewayError here.
+// Requests to providers over HTTP: the only user of undici. One bounded pool of kept connections per origin and connect
+// timeout, no redirects, verified TLS, and four timeouts per call. Failures become GatewayErrors here.
 import { Readable } from 'node:stream'
 
 import type { Dispatcher } from 'undici'
@@ -13,21 +13,21 @@ import { Chunks } from './chunks.ts'
 import { withoutSecrets } from './echoed-secrets.ts'
 import type { AnswerHeaders, UpstreamAnswer } from './provider.ts'
 
-/** A stream takes a connection for as long as it runs, so this also bounds the streams of one origin. */
+/** A stream occupies a connection for as long as it runs, so this also bounds the streams of one origin. */
 const CONNECTIONS_MAX = 8_192
-/** Of an answer that comes faster than its client reads, no more than about this much waits here. */
+/** When an answer arrives faster than its client reads, about this much is buffered. */
 const WAITING_BYTES_MAX = 64 * 1024
-/** Larger bodies are not kept while their answers run. */
+/** Larger bodies are released once sent, not kept until their answers end. */
 const KEPT_BYTES_MAX = 64 * 1024
 
 /**
- * How long a connection is kept for the next call, unless the server says so itself. One that a server closes while a call
- * is on its way looks like a crash in the middle of it. uvicorn and llama.cpp, behind plain HTTP, close after 5 s; in
- * front of providers on the net it takes a minute and more, and a new connection costs a handshake.
+ * How long an idle connection is kept for the next call, unless the server says. If a server closes it just as a call
+ * is sent, that looks like a crash in mid-call. uvicorn and llama.cpp, on plain HTTP, close after 5 s; the front ends
+ * of providers on the internet wait a minute or more, and a new connection to them costs a handshake.
  */
 const KEPT_MS = { plain: 4_000, encrypted: 30_000 }
 
-/** What servers write who do not compress; `none` is no word of the standard, but a common one. */
+/** Encodings of servers that do not compress; `none` is not in the standard, but common. */
 const PLAIN: ReadonlySet<string | undefined> = new Set([undefined, '', 'identity', 'none'])
 
 export type HttpCall = {
@@ -40,13 +40,13 @@ export type HttpCall = {
 
 type Address = { readonly origin: string; readonly path: string }
 
-/** The environment, for the proxies that it names. */
+/** The environment variables, which may name proxies. */
 type Environment = Readonly<Record<string, string | undefined>>
 
 export class HttpClient {
   readonly #env: Environment
   readonly #agents = new Map<number, Dispatcher>()
-  // Adapters send the same address and the same headers again and again, and both take time to write down.
+  // Adapters pass the same URL and headers objects again and again, and both take time to convert.
   readonly #addresses = new WeakMap<URL, Address>()
   readonly #headers = new WeakMap<HttpCall['headers'], string[]>()
 
@@ -54,7 +54,7 @@ export class HttpClient {
     this.#env = env
   }
 
-  /** Resolves when the head of the answer is there, whatever its status. */
+  /** Resolves when the head of the answer arrives, whatever its status. */
   async send(call: HttpCall, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { origin, path } = this.#addressOf(call.url)
     const headers = this.#headersOf(call.headers)
@@ -78,7 +78,7 @@ export class HttpClient {
       : { ...answer, body: withoutSecrets(answer.body, call.headers) }
   }
 
-  /** Ends every connection. Nobody waits for what may still be running on one. */
+  /** Ends every connection, without waiting for calls that may still be running. */
   async close(): Promise<void> {
     await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()))
   }
@@ -104,18 +104,18 @@ export class HttpClient {
   #agent(connectTimeoutMs: number): Dispatcher {
     const known = this.#agents.get(connectTimeoutMs)
     if (known !== undefined) return known
-    // Not even an environment that allows it makes a gateway send its keys to whoever answers.
+    // Even where the environment turns verification off, the gateway sends its keys only to a verified server.
     const verified = { timeout: connectTimeoutMs, rejectUnauthorized: true }
     const options = {
       connections: CONNECTIONS_MAX,
       factory: keptPool,
       pipelining: 1,
-      // One connection, one request: what a provider does to one of them cannot touch another.
+      // One request per connection: what a provider does to one request cannot affect another.
       allowH2: false,
       connect: buildConnector({ ...verified, lookup: checkedLookup, allowH2: false }),
     }
-    // A proxy named in the environment is the operator's word, as it is for every other program. Whether one is meant
-    // for an address takes undici as long as the rest of a call, so it is asked only where there is a proxy.
+    // A proxy named in the environment is the operator's choice, as it is for every other program. undici takes as long
+    // to decide whether an address needs the proxy as for the rest of a call, so it decides only if there is one.
     const proxies = proxiesIn(this.#env)
     const agent =
       proxies === undefined
@@ -144,7 +144,7 @@ function proxiesIn(env: Environment): EnvHttpProxyAgent.Options | undefined {
   return httpProxy === '' && httpsProxy === '' ? undefined : { httpProxy, httpsProxy, noProxy }
 }
 
-/** One call: it lives until it has ended, nobody waits for it any more, or it has taken too long. */
+/** One call, until it ends, its caller gives up, or its time is over. */
 class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListenerObject {
   readonly #signal: AbortSignal
   readonly #timer: NodeJS.Timeout
@@ -161,7 +161,7 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
     else signal.addEventListener('abort', this)
   }
 
-  /** The signal's: nobody waits for this call any more. */
+  /** Called when the signal aborts: the caller has given up. */
   handleEvent(): void {
     this.#cut(this.#signal.reason)
   }
@@ -180,7 +180,7 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // It was given up while it waited for a connection.
+    // The caller gave up while the call waited for a connection.
     if (this.#isOver) controller.abort(new Error('given up'))
   }
 
@@ -191,10 +191,10 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
   ): void {
     if (status < 200) return
     const headers = new GivenHeaders(given)
-    // The same headers as bytes: they would keep what they came in for as long as a stream is open.
+    // The same headers as bytes: they would pin the buffer they arrived in for as long as a stream is open.
     controller.rawHeaders = null
     this.#answer.resolve({ status, headers, body: this.#chunks })
-    // It was asked for plain bytes; unpacking what comes instead could fill the memory from a few bytes.
+    // The request asked for plain bytes; a few compressed bytes could unpack to more than memory holds.
     if (PLAIN.has(headers.get('content-encoding')?.toLowerCase())) return
     this.#end(new GatewayError('provider_failed', 'the provider sent a compressed answer'))
     controller.abort(new Error('compressed'))
@@ -210,7 +210,7 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // Without a connection to start on, whatever went wrong, the request never left.
+    // If the request never started on a connection, it never left, whatever went wrong.
     this.#end(this.#controller === undefined ? unreachable(error) : failureOf(error))
   }
 
@@ -234,7 +234,7 @@ class RunningCall implements Dispatcher.DispatchHandler, ChunkSource, EventListe
   }
 }
 
-/** undici keeps a body until its answer is over, and an answer may be slow: of this one nothing is left once it is sent. */
+/** A body that is released once sent. undici would keep it until the answer ends, and an answer may be slow. */
 class OneTimeBody implements Iterable<Uint8Array> {
   #body: Uint8Array | undefined
 

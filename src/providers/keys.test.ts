@@ -1,5 +1,5 @@
-// Keys by turns: which one a request is sent with, and which one rests. One that the provider refuses is told to the
-// operator once, not with every request that passes it over.
+// Keys in turn: which one a request is sent with, and which one rests. A refused key is reported to the operator once,
+// not with every request that passes it over.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -81,7 +81,7 @@ test('an answer that another key takes the place of is not left open', async () 
   assert.deepEqual(open, ['b'], 'whoever asked reads that one')
 })
 
-/** Keys, a clock, and a provider that answers each key as told, else with 200. */
+/** Keys, a clock, and a provider that answers each key with the given status, else with 200. */
 function desk(apiKeys: readonly string[] | undefined) {
   const clock = { at: 0, now: () => 0, monotonicMs: () => clock.at }
   const keys = new Keys({ name: 'local', apiKeys }, { clock, log: { error: () => {} } })

@@ -1,5 +1,5 @@
-// Several keys of one provider: requests take turns among them, and a key that the provider turns away is left alone for
-// a while and the request sent with the next one. Nothing was worked on, so nothing is paid twice.
+// Several keys of one provider: requests take turns among them. A key that the provider turns away rests for a while,
+// and the request is sent with the next one. The refused request did no work, so nothing is paid twice.
 import type { Clock } from '../core/clock.ts'
 import { ASKED_REST_MS_MAX } from '../routing/breaker.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -7,11 +7,11 @@ import { discard } from './discard.ts'
 import type { UpstreamAnswer } from './provider.ts'
 import { retryAfterOf } from './retry-after.ts'
 
-/** The key is not valid, or has no right to this. */
+/** The key is invalid, or lacks permission. */
 const REFUSED = [401, 403]
-/** The same, or too many requests with this key. */
+/** The same, or the key has sent too many requests. */
 const TURNED_AWAY = [...REFUSED, 429]
-/** Where the provider does not say for how long. */
+/** Used when the provider does not say how long. */
 const REST_MS = 10_000
 
 type Send = (key: string | undefined) => Promise<UpstreamAnswer>
@@ -25,7 +25,7 @@ export class Keys {
   readonly #clock: Clock
   readonly #log: Pick<Log, 'error'>
   readonly #restsUntilMs = new Map<string, number>()
-  /** Those that the operator was told of, until they are good again. */
+  /** Keys already reported to the operator, until they work again. */
   readonly #refused = new Set<string>()
   #turn = 0
 
@@ -36,12 +36,12 @@ export class Keys {
     this.#log = log
   }
 
-  /** The key whose turn it is; undefined for a provider that asks for none. */
+  /** The key whose turn it is; undefined for a provider that needs none. */
   next(): string | undefined {
     return this.#inTurn()[0]
   }
 
-  /** Sends a request with the key whose turn it is, and again with others for as long as keys are turned away. */
+  /** Sends a request with the key whose turn it is, then with the others for as long as keys are turned away. */
   send(send: Send): Promise<UpstreamAnswer> {
     return this.#keys.length < 2 ? send(this.#keys[0]) : this.#sendInTurn(send)
   }
@@ -66,7 +66,7 @@ export class Keys {
     return answer
   }
 
-  /** All keys from the one whose turn it is, those that rest last. */
+  /** All keys, beginning with the one whose turn it is; resting keys last. */
   #inTurn(): readonly string[] {
     const keys = this.#keys
     if (keys.length < 2) return keys
@@ -82,7 +82,7 @@ export class Keys {
     return (this.#restsUntilMs.get(key) ?? 0) > this.#clock.monotonicMs()
   }
 
-  /** Others answer in its place, so nothing else would tell anybody that it is of no use. */
+  /** Reports a refused key: the others answer in its place, so nothing else would reveal that it is useless. */
   #note(key: string, { status }: UpstreamAnswer): void {
     if (!TURNED_AWAY.includes(status)) this.#refused.delete(key)
     if (!REFUSED.includes(status) || this.#refused.has(key)) return

@@ -1,5 +1,5 @@
-// The list of models a provider offers, as OpenAI and Anthropic both give it, `{ data: [{ id }] }`, and as Google does,
-// `[{ name }]` with the whole path of each.
+// The list of models a provider offers, in the shape of OpenAI and Anthropic, `{ data: [{ id }] }`, and in Google's,
+// `[{ name }]` with the full path of each.
 import { isArray, isObject, listOf, stringOf } from '../core/json.ts'
 import type { Json } from '../core/json.ts'
 import { failed, fetchJson } from './fetch-json.ts'

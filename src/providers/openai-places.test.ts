@@ -1,4 +1,4 @@
-// A place is known by its preset or its host, wherever it is reached; of any other nothing is assumed.
+// A place is recognized by its preset or its host, wherever it is reached; about any other nothing is assumed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,16 +1,16 @@
-// Well-known places that speak OpenAI's formats: where they are, how they differ, and by which list they bill. A place is
-// known by its preset, or by its host in an address that the operator wrote.
+// Well-known places that speak OpenAI's formats: their addresses, their differences, and the price lists they bill by.
+// A place is recognized by its preset, or by the host of an address in the configuration.
 import type { Vendor } from '../catalog/main-models.ts'
 
 export type Place = {
   readonly url: string
-  /** The price library's list of it. */
+  /** The price library's list for it. */
   readonly prices?: string
-  /** Whose main models it serves. */
+  /** The vendor whose main models it serves. */
   readonly vendor?: Vendor
-  /** People run it themselves, and it mostly asks for no key. */
+  /** Run by the operator, and mostly without a key. */
   readonly isLocal?: true
-  /** It knows the newer words of chat completions, as OpenAI does; others are told the older ones. */
+  /** It knows the newer fields and roles of chat completions, as OpenAI does; other places are sent the older ones. */
   readonly isCurrent?: true
   /** It refuses what it does not know. */
   readonly isStrict?: true
@@ -51,7 +51,7 @@ type Preset = keyof typeof PLACES
 
 export const PRESETS = Object.keys(PLACES) as [Preset, ...Preset[]]
 
-/** Of a place that only the operator knows it is safest to assume little. */
+/** About an unknown place it is safest to assume little. */
 export function placeOf(at: {
   readonly baseUrl?: string | undefined
   readonly preset?: Preset | undefined
@@ -61,12 +61,12 @@ export function placeOf(at: {
   return { ...(preset === undefined ? placeAt(baseUrl) : PLACES[preset]), url: baseUrl }
 }
 
-/** As at eu.api.openai.com. */
+/** Such as eu.api.openai.com. */
 export function isInOpenAiRegion(baseUrl = PLACES.openai.url): boolean {
   return hostOf(baseUrl).endsWith(`.${hostOf(PLACES.openai.url)}`)
 }
 
-/** By its host, or one below it, such as that of a region. */
+/** Found by its host or a subdomain, such as that of a region. */
 function placeAt(address: string): Partial<Place> {
   const host = hostOf(address)
   const places: readonly Place[] = Object.values(PLACES)

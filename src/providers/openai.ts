@@ -19,10 +19,10 @@ const settings = z
   .strictObject({
     kind: z.literal('openai'),
     api_key: apiKeys.optional(),
-    /** Where it is; without it, where the preset is, or OpenAI itself. */
+    /** Absent = the address of the preset, or of OpenAI itself. */
     base_url: providerBaseUrl.optional(),
     preset: oneOf(PRESETS).optional(),
-    /** The one format it speaks for conversations; without it, what is known of the place. */
+    /** The one format it speaks for conversations; absent = the formats known for the place. */
     api: oneOf(['chat', 'responses']).optional(),
     organization: text.optional(),
     project: text.optional(),
@@ -42,14 +42,14 @@ export const openai = defineAdapter({
   priceList: (settings) => {
     const { prices } = placeOf(settings)
     if (prices !== undefined) return { id: prices }
-    // The library knows many an address that an operator may write.
+    // The library recognizes many addresses that an operator may configure.
     return settings.baseUrl === undefined ? null : { url: settings.baseUrl }
   },
-  // Since March 2026, for what came out from then on.
+  // OpenAI charges extra for a region since March 2026, for models released from then on.
   isRegional: (settings, model) =>
     isInOpenAiRegion(settings.baseUrl) && (gptVersion(model) ?? 0) >= 5.4,
   vendor: (settings) => placeOf(settings).vendor ?? null,
-  // OpenAI's models keep prompts of their own accord, whoever passes them on, and the newer ones bill for the writing.
+  // OpenAI's models cache prompts unasked, whoever resells them, and the newer ones bill for the writing.
   writesCacheUnasked: () => true,
   missing: (settings) => {
     const needsKey = settings.baseUrl === undefined && placeOf(settings).isLocal !== true
@@ -127,7 +127,7 @@ function headersWith(key: string | undefined, { organization, project }: Setting
   })
 }
 
-/** OpenAI itself speaks both, and thinks aloud only in responses; of other places only chat is certain. */
+/** OpenAI itself speaks both, and shows its thinking only in responses; at other places only chat is certain. */
 function formatsOf(settings: Settings): readonly UpstreamFormat[] {
   if (settings.api !== undefined) return [settings.api, 'embeddings']
   return placeOf(settings).isOpenAi === true

@@ -1,5 +1,5 @@
-// What the gateway asks of a provider: take a request in one of the formats the model speaks there, give back the
-// answer's bytes. Settings, credentials and addresses stay inside the adapter.
+// What the gateway needs from a provider: to take a request in one of the formats that the model speaks there, and
+// return the answer's bytes. Settings, credentials and addresses stay inside the adapter.
 import type { Timeouts } from '../catalog/models.ts'
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -8,18 +8,18 @@ export interface Provider {
   readonly name: string
   /** The formats this provider speaks for one of its models, the best one first. */
   formatsOf(model: string): readonly UpstreamFormat[]
-  /** The exact number of tokens a body is read as, where the tokenizer is known; absent = its bytes bound it. */
+  /** The exact number of input tokens of a body, where the tokenizer is known; absent = its bytes bound it. */
   countInput?(format: UpstreamFormat, body: JsonObject): number | undefined
   /** The names of the models it offers; absent = it has no such list. */
   listModels?(signal: AbortSignal): Promise<readonly string[]>
   /**
    * Sends one request. Returns as soon as the answer begins, whatever its status; throws a GatewayError when there is
-   * no answer (provider_failed, provider_timeout). Aborting the signal ends the call, also while the body is read.
+   * no answer (provider_failed, provider_timeout). Aborting the signal ends the call, even while the body is read.
    */
   send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>
-  /** Asks the provider how many tokens it would read, where that is free; undefined = it does not tell. */
+  /** Asks the provider to count the input tokens, where that is free; undefined = it cannot count this request. */
   countTokens?(request: UnsentRequest, signal: AbortSignal): Promise<number | undefined>
-  /** What it would refuse and is therefore not sent, by the format's names for it; absent = it is sent everything. */
+  /** Fields left out because it would refuse them, by the format's names; absent = it is sent everything. */
   leavesOut?(request: UnsentRequest): readonly string[]
 }
 
@@ -28,11 +28,11 @@ export type UnsentRequest = {
   readonly format: UpstreamFormat
   readonly model: string
   readonly body: JsonObject
-  /** As for a request: a beta may change what is read. */
+  /** As in UpstreamRequest: a beta may change what counts as input. */
   readonly headers: ReadonlyMap<string, string>
 }
 
-/** By their names in lower case. */
+/** Looked up by lower-case names. */
 export interface AnswerHeaders {
   get(name: string): string | undefined
 }

@@ -1,4 +1,4 @@
-// Every spelling of how long to stay away that was seen in the wild.
+// Every spelling of a retry delay that was seen in the wild.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

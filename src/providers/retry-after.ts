@@ -1,5 +1,5 @@
-// How long a provider wants to be left alone, in seconds, as its headers say: some tell milliseconds beside the standard,
-// some a date, which counts from the date of the answer because clocks differ.
+// How long a provider's headers ask to be left alone, in seconds. Some send milliseconds in a header outside the
+// standard, some send a date, which is compared with the date of the answer because clocks differ.
 import type { AnswerHeaders } from './provider.ts'
 
 export function retryAfterOf(headers: AnswerHeaders): number | undefined {

@@ -1,12 +1,12 @@
-// Messages of a chat completion for a place that refuses what it does not know: members, ids of calls and the order of
-// roles as Mistral takes them.
+// Messages of a chat completion for a place that refuses what it does not know: members, call ids and the order of
+// roles as Mistral accepts them.
 import { createHash } from 'node:crypto'
 
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'
 import { lateInstruction } from '../wire/instructions.ts'
 
-/** The same list where all of it is known, so that its bytes stay as they are. */
+/** Returns the same list if nothing in it has to change, so that its bytes stay as they are. */
 export function knownMessages(messages: readonly Json[]): readonly Json[] {
   const known = messages.map((message, index) =>
     inPlace(withKnownIds(knownMessage(message)), messages[index - 1]),
@@ -14,7 +14,7 @@ export function knownMessages(messages: readonly Json[]): readonly Json[] {
   return known.every((message, index) => message === messages[index]) ? messages : known
 }
 
-/** What is lost by that, by the format's names. */
+/** What that leaves out, by the format's names. */
 export function unknownInMessages(messages: readonly Json[]): readonly string[] {
   const names = messages.filter(isObject).flatMap((message) =>
     Object.entries(message)
@@ -25,7 +25,7 @@ export function unknownInMessages(messages: readonly Json[]): readonly string[] 
   return [...new Set(names)]
 }
 
-/** SDKs send answers back as they came, with an empty list or null for all that they do not say. */
+/** SDKs send answers back as they came, with an empty list or null in every unused member. */
 export function isSaid(value: Json | undefined): boolean {
   return isGiven(value) && !(isArray(value) && value.length === 0)
 }
@@ -57,13 +57,13 @@ function knownMessage(message: Json): Json {
   return { ...Object.fromEntries(known), ...said }
 }
 
-/** A refusal is what the model said: it has no place of its own here. */
+/** A refusal is text of the model, and has no member of its own here. */
 function withRefusal(content: Json | undefined, refusal: string): Json {
   if (isArray(content)) return [...content, { type: 'text', text: refusal }]
   return typeof content === 'string' ? content + refusal : refusal
 }
 
-/** The ids of calls that it takes; other models, whose calls a conversation may hold, make others. */
+/** The call ids that it accepts; a conversation may hold calls of other models, whose ids look different. */
 const CALL_ID = /^[a-zA-Z\d]{9}$/
 const CALL_ID_CHARACTERS = 9
 
@@ -92,7 +92,7 @@ function knownId(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, CALL_ID_CHARACTERS)
 }
 
-/** Instructions after an answer or a tool's result are refused: they are told in the user's turn. */
+/** Instructions after an answer or a tool result are refused, so they move into the user's turn. */
 function inPlace(message: Json, before: Json | undefined): Json {
   const isLate = isObject(before) && (before['role'] === 'assistant' || before['role'] === 'tool')
   if (!isLate || !isObject(message) || message['role'] !== 'system') return message

@@ -1,4 +1,4 @@
-// What a place is sent that refuses the unknown, and what a client is told of it.
+// What is sent to a place that refuses unknown members, and what is reported to the client as left out.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,5 +1,5 @@
-// A place that refuses a request for every member that it does not know, as Mistral does: it is sent what it takes, and
-// what is left out for that is named. What it takes is its published API.
+// A place that refuses a request with any member it does not know, as Mistral does: it is sent only what it accepts
+// according to its published API, and what is left out is reported.
 import type { UpstreamFormat } from '../core/endpoints.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, listOf } from '../core/json.ts'
@@ -21,7 +21,7 @@ export function withoutUnknown(bytes: Buffer, format: UpstreamFormat): Buffer {
   return changeMembers(body, changes)
 }
 
-/** What is lost by that, by the format's names. */
+/** What that leaves out, by the format's names. */
 export function unknownIn(body: JsonObject, format: UpstreamFormat): readonly string[] {
   const fields = Object.entries(body)
     .filter(([name, value]) => !isTaken(name, format) && isSaid(value))
@@ -54,7 +54,7 @@ const TAKEN: Partial<Record<UpstreamFormat, ReadonlySet<string>>> = {
     'prompt_mode',
     'safe_prompt',
     'guardrails',
-    // Not taken, but without them the answer would be another: the refusal says so.
+    // Not accepted, but without them the answer would differ: better that the place refuses the request.
     'functions',
     'function_call',
   ]),
@@ -68,7 +68,7 @@ const TAKEN: Partial<Record<UpstreamFormat, ReadonlySet<string>>> = {
   ]),
 }
 
-/** Its words for what others call so. */
+/** Members that it knows under another name. */
 const OWN_NAMES: Partial<Record<UpstreamFormat, ReadonlyMap<string, string>>> = {
   chat: new Map([
     ['seed', 'random_seed'],
@@ -77,7 +77,7 @@ const OWN_NAMES: Partial<Record<UpstreamFormat, ReadonlyMap<string, string>>> = 
   embeddings: new Map([['dimensions', 'output_dimension']]),
 }
 
-/** Usage is told unasked, and only one price and one kind of answer were allowed before. */
+/** Usage is always reported, and earlier checks allow only one service tier and one modality. */
 const MEANINGLESS: ReadonlySet<string> = new Set(['stream_options', 'service_tier', 'modalities'])
 
 function isTaken(name: string, format: UpstreamFormat): boolean {

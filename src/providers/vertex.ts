@@ -1,5 +1,5 @@
-// Google Cloud's Vertex AI: Gemini in its own format, Claude in the messages format, embeddings as predictions, signed in
-// as a service account.
+// Google Cloud's Vertex AI: Gemini in its own format, Claude in the messages format, embeddings as predictions. Signs
+// in as a service account.
 import { createSign } from 'node:crypto'
 import { z } from 'zod'
 
@@ -19,14 +19,14 @@ import { namesIn } from './list-models.ts'
 import type { Provider } from './provider.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
-/** How long an assertion is good for; the token that it is exchanged for says its own end. */
+/** How long an assertion is valid; the token it is exchanged for states its own lifetime. */
 const ASSERTION_SECONDS = 3600
-/** Stands in the body of a Claude request here, instead of a header. */
+/** Sent in the body of a Claude request; Anthropic itself expects a header. */
 const ANTHROPIC_VERSION = 'vertex-2023-10-16'
 
 const account = z.object({ client_email: text, private_key: text, token_uri: providerUrl })
 
-/** The JSON of a service account, best as file:/path. Empty text leaves the provider out. */
+/** The JSON key of a service account, best as file:/path. An empty text leaves the provider out. */
 const credentials = z.string().transform((json, context) => {
   if (json === '') return undefined
   const parsed = account.safeParse(parseObject(json))
@@ -139,7 +139,7 @@ function pathOf(model: string, stream: boolean): string {
   return `google/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 
-/** The model stands in the address alone. */
+/** The model is in the URL alone. */
 function asClaudeTakesIt(body: Buffer): Buffer {
   const members = { model: undefined, anthropic_version: ANTHROPIC_VERSION }
   return changeMembers(readJsonBody(body), members)
@@ -154,7 +154,7 @@ function serviceTokens(account: ServiceAccount, { http, clock }: AdapterTools): 
   }, clock)
 }
 
-/** A JSON Web Token that says who asks for what, signed with the account's key (RFC 7523). */
+/** A JSON Web Token that names the account and the scope, signed with the account's key (RFC 7523). */
 function assertionOf(
   { client_email, private_key, token_uri }: ServiceAccount,
   now: number,

@@ -1,4 +1,4 @@
-// Reads a provider's answer that must be complete before it can be used, within a bound.
+// Reads a provider's answer that must be complete before it can be used, up to a size limit.
 import { GatewayError } from '../core/errors.ts'
 import { formatSize } from '../core/units.ts'
 

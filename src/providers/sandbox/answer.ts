@@ -1,5 +1,5 @@
-// From what the sandbox wants to say to canonical events: cut at the token limit and at stop sequences, counted, and
-// divided into small pieces as a model would send them.
+// Turns what the sandbox wants to say into canonical events: cut at the token limit and at stop sequences, counted,
+// and divided into small pieces as a model would send them.
 import type { CanonicalEvent, FinishReason, TokenLogprob } from '../../core/events.ts'
 import type { Seal } from '../../core/request.ts'
 import { firstTokens, tokensOf, tokensOfCall } from './tokens.ts'
@@ -21,7 +21,7 @@ export type Choice = {
   readonly stopSequence?: string
 }
 
-/** What of the blocks may be said: up to the first stop sequence, and no more tokens than allowed. */
+/** The blocks up to the first stop sequence or the token limit, whichever comes first. */
 export function limited(choice: Choice, tokensMax: number, stop: readonly string[]): Choice {
   const blocks: Block[] = []
   let left = tokensMax
@@ -51,7 +51,7 @@ function stopAt(
   return { block: { type: 'text', text: block.text.slice(0, first.at) }, sequence: first.sequence }
 }
 
-/** The beginning of a block that has at most so many tokens; the block itself when all of it has. */
+/** The beginning of a block, of at most so many tokens; the block itself if all of it fits. */
 function shortened(block: Block, tokensMax: number): Block | undefined {
   if (tokensOfBlock(block) <= tokensMax) return block
   if (block.type === 'tool-call') {
@@ -60,7 +60,7 @@ function shortened(block: Block, tokensMax: number): Block | undefined {
   }
   if (tokensMax === 0) return undefined
   const text = firstTokens(block.text, tokensMax)
-  // A thought that was not finished is not sealed.
+  // An unfinished thought is not sealed.
   return block.type === 'text'
     ? { type: 'text', text }
     : { type: 'thinking', text, isShown: block.isShown }
@@ -72,9 +72,9 @@ export function tokensOfBlock(block: Block): number {
 
 type Delivery = {
   readonly choice: number
-  /** The answer breaks off: its last block and the choice itself are not ended. */
+  /** The answer breaks off: neither its last block nor the choice gets an end event. */
   readonly isBroken: boolean
-  /** How many alternatives to tell with each piece of text; undefined = none, nor the piece itself. */
+  /** How many alternatives to report with each piece of text; undefined = no log probabilities, not even its own. */
   readonly logprobs: number | undefined
 }
 
@@ -134,7 +134,7 @@ function pieces(text: string): readonly string[] {
   return text.match(/\s*\S{1,20}|\s+$/gu) ?? []
 }
 
-/** Made up, but the same for the same piece: an earlier alternative is likelier. */
+/** Made up, but always the same for the same piece: an earlier alternative is likelier. */
 function logprobOf(token: string, alternatives: number): TokenLogprob {
   const known = (text: string, rank: number) => ({
     token: text,

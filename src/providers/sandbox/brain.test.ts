@@ -1,4 +1,4 @@
-// The model's behaviour: what it says, when it calls tools, how limits end it, what it counts.
+// The model's behaviour: what it says, when it calls tools, how limits end its answers, what it counts.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -45,7 +45,7 @@ type Heard = {
   deltas: number
 }
 
-/** What a client would hear of one choice; also holds the rules of the events themselves. */
+/** What a client receives of one choice; also asserts the rules of the event stream. */
 function hear(request: Conversation, choice = 0): Heard {
   const events = answer(request, readScript(request, undefined), 'messages')
   const heard: Heard = { text: '', thinking: '', calls: [], isComplete: false, deltas: 0 }

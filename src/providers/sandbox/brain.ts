@@ -1,5 +1,5 @@
 // The sandbox model itself: a request and its script in, the events of the answer out. Pure: the same request always
-// gets the same answer, and what takes time or goes wrong on the way is the provider's part.
+// gets the same answer. Delays and transport failures are the provider's part.
 import type { Format } from '../../core/endpoints.ts'
 import { GatewayError, invalidRequest } from '../../core/errors.ts'
 import type { CanonicalEvent, Usage } from '../../core/events.ts'
@@ -20,7 +20,7 @@ import { chooseCalls } from './tool-calls.ts'
 import type { Turn } from './turn.ts'
 import { turnOf } from './turn.ts'
 
-/** All events of the answer; when the script breaks it off, those before the break. */
+/** All events of the answer; if the script breaks it off, those before the break. */
 export function answer(
   request: CanonicalRequest,
   script: Script,
@@ -38,9 +38,9 @@ type Question = {
   readonly turn: Turn
 }
 
-/** One more than the model can say is enough to be cut. */
+/** One more than the output limit is enough to be cut there. */
 const TOKENS_MAX = OUTPUT_TOKENS_MAX + 1
-/** As many as real providers give. */
+/** As many as real providers allow. */
 const CHOICES_MAX = 128
 
 function answerConversation(question: Question): readonly CanonicalEvent[] {
@@ -64,7 +64,7 @@ function answerConversation(question: Question): readonly CanonicalEvent[] {
     return eventsOf(said, { choice: index, isBroken, logprobs: request.sampling.logprobs })
   })
   return [
-    // Told before the start, so that a format which reports its input at once can.
+    // Input usage comes before the start, for formats that report it in their first event.
     ...usageEvents(script, { ...NO_USAGE, inputTokens }),
     { type: 'response-start', id: 'sandbox', model: request.model },
     ...interleaved(events),
@@ -83,12 +83,12 @@ function tooLong(tokens: number, tokensMax: number): GatewayError {
   )
 }
 
-/** What the model has to say, whatever limits it. */
+/** What the model would say without limits. */
 type Content = {
   readonly thinking: readonly Block[]
   readonly calls: readonly ToolCall[]
   readonly text: string
-  /** The text may say anything; false = it is JSON that the client asked for, and has the length it has. */
+  /** The text may be changed or stretched; false = it is the JSON that the client asked for. */
   readonly isFree: boolean
 }
 
@@ -137,7 +137,7 @@ function textFor({ outputFormat }: Conversation, turn: Turn): string {
   return JSON.stringify(instanceOf(outputFormat.schema, readHints(heard)))
 }
 
-/** What of it the limits leave. */
+/** The choice, cut to the output limit, the room left in the context, and the stop sequences. */
 function kept(choice: Choice, request: Conversation, roomTokens: number): Choice {
   const tokensMax = Math.min(request.outputTokensMax ?? OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX)
   const stop = request.sampling.stop ?? []
@@ -148,7 +148,7 @@ function kept(choice: Choice, request: Conversation, roomTokens: number): Choice
 }
 
 const DIMENSIONS_MAX = 4096
-/** Of all inputs together, about as much as real providers take. */
+/** For all inputs together, about as much as real providers accept. */
 const EMBEDDING_TOKENS_MAX = 300_000
 
 function answerEmbedding(request: EmbeddingRequest, script: Script): readonly CanonicalEvent[] {
@@ -175,7 +175,7 @@ function usageEvents(script: Script, usage: Usage): readonly CanonicalEvent[] {
   return script.usage === 'none' ? [] : [{ type: 'usage', usage }]
 }
 
-/** One event of each choice in turn: several answers grow side by side. */
+/** One event of each choice in turn, so that several choices grow side by side. */
 function interleaved(choices: readonly (readonly CanonicalEvent[])[]): readonly CanonicalEvent[] {
   const longest = Math.max(...choices.map((events) => events.length))
   return Array.from({ length: longest }, (_, index) =>

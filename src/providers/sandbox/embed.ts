@@ -1,18 +1,18 @@
-// Texts as unit vectors: every word and every three letters of it push the vector into directions of their own, so
+// Texts as unit vectors: each word, and each run of three letters in it, pushes the vector in its own direction, so
 // texts that share words, or parts of words, point the same way. The same text always gives the same vector.
 
 export const DIMENSIONS = 1536
 
 export function embed(input: string | readonly number[], dimensions: number): readonly number[] {
   const sums = new Float64Array(dimensions)
-  // Nothing at all must have a direction too, and nothing may cancel it out.
+  // Even an empty text must have a direction, and pushes must not cancel out to zero.
   sums[0] = 0.01
   if (typeof input === 'string') pushText(sums, input)
   else pushTokens(sums, input)
   return unit(sums)
 }
 
-/** By index: two thousand vectors may be asked for at once, and iterators would take half a second for them. */
+/** Loops by index: a request may ask for two thousand vectors, and iterators would take half a second. */
 function unit(sums: Float64Array): readonly number[] {
   let square = 0
   for (let index = 0; index < sums.length; index++) square += (sums[index] ?? 0) ** 2
@@ -39,7 +39,7 @@ function pushTokens(sums: Float64Array, tokens: readonly number[]): void {
   for (const token of tokens) push(sums, Math.imul(token + 1, GOLDEN), 1)
 }
 
-/** One feature moves a few coordinates, up or down, so that features rarely hide each other. */
+/** Each feature moves a few coordinates, up or down, so that features rarely hide each other. */
 const COORDINATES = 4
 /** An odd number without a pattern: its multiples spread over all bits. */
 const GOLDEN = 0x9e3779b1

@@ -1,8 +1,8 @@
-// The failure that a steering line asks for, in the words real providers use for that status.
+// The failure that a steering line asks for, with the error code that real providers use for that status.
 import { GatewayError } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 
-/** The code decides the error's type in each family; the word is the code the client is told. */
+/** The code decides the error's type in each family; the word is the code shown to the client. */
 const FAILURES: Readonly<Record<number, readonly [code: ErrorCode, word: string]>> = {
   401: ['invalid_api_key', 'invalid_api_key'],
   402: ['key_budget_exceeded', 'insufficient_quota'],

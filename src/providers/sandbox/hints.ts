@@ -1,15 +1,15 @@
-// What a message offers for filling in the fields of a schema: quoted words, names, numbers, "city: Paris". Guesses,
-// and only ever used where the schema allows them.
+// Guesses from a message at the fields of a schema: quoted words, names, numbers, "city: Paris". They are used only
+// where the schema allows them.
 
 export type Hints = {
-  /** What a text field may say, the likeliest first; never empty. */
+  /** Texts for text fields, the likeliest first; never empty. */
   readonly phrases: readonly string[]
   readonly numbers: readonly number[]
-  /** What the text says right after a field's name. */
+  /** The value that follows a field's name in the text. */
   valueOf(field: string): string | undefined
 }
 
-/** Enough of a message to guess from; guessing must not take longer for a longer one. */
+/** Only the beginning of a message is read, so that a long one takes no longer. */
 const CHARACTERS_MAX = 4000
 
 export function readHints(message: string): Hints {
@@ -31,7 +31,7 @@ function quoted(text: string): string[] {
   )
 }
 
-/** Words with a capital inside a sentence: "in New York" is about New York. */
+/** Capitalized words inside a sentence: "in New York" is about New York. */
 function names(text: string): string[] {
   return [
     ...text.matchAll(/(?<=[\p{L}\p{N},;:]\s)\p{Lu}[\p{L}\p{N}-]*(?:\s\p{Lu}[\p{L}\p{N}-]*)*/gu),
@@ -48,7 +48,7 @@ function plainWords(text: string): string[] {
     .toReversed()
 }
 
-/** "city: Paris", "first name is Bob": what is said of each one or two words, by them. */
+/** "city: Paris", "first name is Bob": values by the one or two words before them. */
 function labelled(text: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   const said =

@@ -1,4 +1,4 @@
-// The sandbox's models, as the catalogue lists them. The part of a name after `@` is the format that model speaks
+// The sandbox's models, as the catalogue lists them. The part of a name after `@` is the format that the model speaks
 // upstream, so that every translation can be tried without a provider (docs/sandbox.md).
 import { SANDBOX, TIMEOUTS } from '../../catalog/catalog.ts'
 import type { SandboxModel } from '../../catalog/catalog.ts'
@@ -34,7 +34,7 @@ export const SANDBOX_MODELS: readonly SandboxModel[] = [
   },
 ]
 
-/** Any other name may be served to test keys; then the caller's endpoint says what kind of model it is. */
+/** Test keys may use any other name; the caller's endpoint then decides what kind of model it is. */
 export function sandboxFormatsOf(model: string): readonly Format[] {
   if (model.endsWith('@responses')) return ['responses']
   if (model.endsWith('@messages')) return ['messages']
@@ -43,12 +43,12 @@ export function sandboxFormatsOf(model: string): readonly Format[] {
   return known.kind === 'embedding' ? ['embeddings'] : ['chat']
 }
 
-/** How much a model reads; what other names stand for may read more than the sandbox's own. */
+/** The context size. Unbounded for other names: the real models they stand for may read more than the sandbox's. */
 export function contextOf(model: string): number {
   return SANDBOX_MODELS.find(({ id }) => id === model)?.context ?? Infinity
 }
 
-/** Where a test key's call goes whose model has no target of its own: as much as the sandbox reads and writes. */
+/** The target of a test key's call to a model without targets, with the sandbox's own context and output limits. */
 export function sandboxTarget(model: string): Target {
   return {
     provider: SANDBOX,

@@ -1,12 +1,12 @@
-// How time passes in the sandbox: silences as long as the script says, ended early by the caller or by a timeout, in
-// the way a connection to a real provider would end.
+// How time passes in the sandbox: silences as long as the script says, cut short by the caller or by a timeout as on a
+// connection to a real provider.
 import { setTimeout } from 'node:timers/promises'
 
 import type { Timeouts } from '../../catalog/models.ts'
 import { GatewayError } from '../../core/errors.ts'
 
 type Silence = {
-  /** Infinity = until somebody loses patience. */
+  /** Infinity = until a timeout or the caller ends it. */
   readonly milliseconds: number
   readonly until: 'first byte' | 'next byte'
 }
@@ -21,7 +21,7 @@ export function paceOf({ firstByteMs, idleMs, totalMs }: Timeouts, signal: Abort
     if (milliseconds === 0) return
     const patienceMs = Math.min(until === 'first byte' ? firstByteMs : idleMs, leftMs)
     const waitedMs = Math.min(milliseconds, patienceMs, TIMER_MILLISECONDS_MAX)
-    // The timer ends with an error of its own when the signal aborts; the caller's reason says more.
+    // On abort the timer rejects with a generic error; the signal's reason says more.
     await setTimeout(waitedMs, undefined, { signal }).catch(() => signal.throwIfAborted())
     leftMs -= waitedMs
     if (milliseconds > waitedMs) {

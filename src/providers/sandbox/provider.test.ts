@@ -1,4 +1,4 @@
-// The sandbox's bytes, read back by the half of each codec that reads providers: every format, streamed and whole.
+// The sandbox's bytes, read back by the provider-facing half of each codec: every format, streamed and whole.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -39,7 +39,7 @@ function send(request: CanonicalRequest, ways: Ways): Promise<UpstreamAnswer> {
   return provider.send({ format, model: request.model, stream, body, headers, timeouts }, signal)
 }
 
-/** All events of an answer that was given; throws what the decoder throws. */
+/** All events of an answer; throws what the decoder throws. */
 async function hear(request: CanonicalRequest, ways: Ways): Promise<CanonicalEvent[]> {
   const answer = await send(request, ways)
   assert.equal(answer.status, 200)

@@ -1,5 +1,5 @@
-// The sandbox as a provider: real bytes of each upstream format, without a network. It reads a request as the format's
-// client-facing half does and writes the model's events by the same half, so it never spells a format itself.
+// The sandbox as a provider: real bytes of each upstream format, without a network. It reads requests and writes the
+// model's events with the client-facing half of each format's codec, so it contains no format of its own.
 import { systemClock } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Format } from '../../core/endpoints.ts'
@@ -32,7 +32,7 @@ export function sandboxProvider(clock: Clock = systemClock): Provider {
     countInput,
     async send(request, signal) {
       signal.throwIfAborted()
-      // It speaks no format that clients do not.
+      // Every format that the sandbox speaks is one that clients speak.
       const codec = codecOf(request.format as Format)
       const refused = (error: GatewayError) =>
         jsonAnswer(error.status, encodeError(codec.family, error, newId('req', clock)))
@@ -55,7 +55,7 @@ function countInput(format: Format, body: JsonObject): number | undefined {
   try {
     return countSandboxInput(codecOf(format).decodeRequest(body))
   } catch (error) {
-    // It will be refused when it is sent.
+    // The request will be refused when it is sent.
     if (error instanceof GatewayError) return undefined
     throw error
   }
@@ -68,7 +68,7 @@ type Performance = {
   readonly context: AnswerContext
 }
 
-/** Everything that is decided before the first byte, or why the request is refused. */
+/** Everything decided before the first byte, or the reason to refuse the request. */
 function prepared(
   upstream: UpstreamRequest,
   codec: EdgeCodec,
@@ -94,20 +94,20 @@ function prepared(
   }
 }
 
-/** The failure that comes instead of an answer. A whole answer has no middle in which it could come later. */
+/** The failure that replaces the answer. Only a stream can begin and fail later. */
 function earlyFailure({ script }: Performance, isStreamed: boolean): GatewayError | undefined {
   const isLate = isStreamed && script.cut !== undefined
   return script.error === undefined || isLate ? undefined : failureOf(script.error)
 }
 
-/** How long a whole answer takes: nothing of it comes before all of it is there. */
+/** How long a whole answer takes: as long as its stream would, since it is sent only once complete. */
 function wholeMs({ script, events }: Performance): number {
   const { first = 0, gap = 0, stall } = script
   const gaps = Math.max(0, events.filter(isPiece).length - 1)
   return stall === undefined ? first + gaps * gap : Infinity
 }
 
-/** One chunk of bytes for each event on the wire, at the pace of the script. */
+/** One chunk of bytes per event on the wire, at the pace of the script. */
 async function* streamed(
   { script, events, codec, context }: Performance,
   pace: Pace,

@@ -1,17 +1,17 @@
-// Whether a value fits a JSON schema, as far as the sandbox must know to fill one: it generates patterns and formats
-// instead of testing them, because a pattern from outside could keep a regular expression busy for hours.
+// Whether a value fits a JSON schema, as far as the sandbox needs to fill one. Patterns and formats are not tested,
+// only generated, because a client's pattern could keep a regular expression busy for hours.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, numberOf } from '../../core/json.ts'
 
 export type Schema = boolean | JsonObject
 
-/** What one schema may cost; a schema made to be slow is judged leniently once it is used up. */
+/** The work left for one schema. Once it is used up every value fits, which stops schemas made to be slow. */
 type Work = { steps: number }
 
 export type SchemaContext = {
   readonly root: JsonObject
   readonly work: Work
-  /** How deep the schema has been followed; references can lead in circles. */
+  /** How deep the schema has been followed; references can be circular. */
   readonly depth: number
 }
 
@@ -39,7 +39,7 @@ export function fits(context: SchemaContext, schema: Schema, value: Json): boole
   )
 }
 
-/** The schema a reference means; only references into the schema itself mean anything. */
+/** The schema that a reference points to; only references into the schema itself are resolved. */
 export function resolve(root: JsonObject, reference: string): Schema | undefined {
   if (!reference.startsWith('#')) return undefined
   const names = reference.slice(1).split('/').slice(1)
@@ -103,7 +103,7 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
     }),
   additionalProperties: (schema, check) => {
     if (!isObject(check.value) || !isSchema(schema)) return true
-    // Which names a pattern covers is not tested, so with patterns every name may be covered.
+    // Patterns are not tested, so any name may be covered by one.
     if (isObject(check.schema['patternProperties'])) return true
     const { properties } = check.schema
     return Object.entries(check.value).every(
@@ -152,7 +152,7 @@ function fitItems({ value, schema, fits: fitsPart }: Check): boolean {
   return !isArray(value) || value.every((item, index) => fitsPart(leading[index] ?? rest, item))
 }
 
-/** What the first items must be, each, and what all others must be. Before 2020 `items` was the list of the first. */
+/** The schemas of the first items, one each, and of all others. Before 2020 `items` was the list of the first. */
 export function itemSchemas(schema: JsonObject): {
   readonly leading: readonly Schema[]
   readonly rest: Schema
@@ -166,7 +166,7 @@ export function count(value: unknown, otherwise: number): number {
   return numberOf(value) ?? otherwise
 }
 
-/** A text that is the same for equal values, whatever the order of their members. */
+/** The same text for equal values, whatever the order of their members. */
 export function canonical(value: Json | undefined): string {
   if (isArray(value)) return `[${value.map(canonical).join()}]`
   if (!isObject(value)) return JSON.stringify(value ?? null)
@@ -204,7 +204,7 @@ function bound(holds: (value: number, limit: number) => boolean): Keyword {
     typeof value !== 'number' || typeof limit !== 'number' || holds(value, limit)
 }
 
-/** Divisions of decimal fractions come out a little off. */
+/** Dividing decimal fractions leaves a rounding error. */
 function isWhole(quotient: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) <= 1e-9 * Math.max(1, Math.abs(quotient))
 }

@@ -1,4 +1,4 @@
-// Instances of schemas: hand-picked corners, generated schemas against a checker of the test's own, and schemas that
+// Instances of schemas: hand-picked corner cases, generated schemas against the test's own checker, and schemas that
 // were made to be slow or that nothing fits.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -248,7 +248,7 @@ test('what cannot be fulfilled, or only slowly, is answered all the same', () =>
     { type: 'object', minProperties: 1e9 },
     object(wide, Object.keys(wide)),
     { properties: 5, required: 'x', type: 7, items: 'y', enum: 3, anyOf: {}, minimum: 'z' },
-    // Words that every object of JavaScript has, in the place of keywords and of formats.
+    // Names that every JavaScript object has, used as keywords and as formats.
     ...['__proto__', 'constructor', 'toString', 'valueOf', '__defineGetter__'].flatMap((word) => [
       { type: 'string', format: word },
       { allOf: [{ [word]: { a: 1 } }, { [word]: { b: 2 } }] },
@@ -270,7 +270,7 @@ function nested(
   return levels === 0 ? core : around(nested(levels - 1, around, core))
 }
 
-/** Schemas that something fits, by the way they are made. */
+/** Schemas that something fits by construction. */
 function schemas(): fc.Arbitrary<JsonObject> {
   const name = fc.constantFrom('a', 'b', 'c', 'name', 'city')
   const scalar = fc.oneof(
@@ -353,7 +353,7 @@ function schemas(): fc.Arbitrary<JsonObject> {
   return schema.map((each) => ({ ...each, $defs: NODE['$defs'] }))
 }
 
-/** Patterns for what the formats look like, written from their standards. */
+/** Patterns for the formats, written from their standards. */
 function FORMATS(): Record<string, RegExp> {
   return {
     'date-time': /^\d{4}-\d\d-\d\dT\d\d:[0-5]\d:[0-5]\d(\.\d+)?Z$/,
@@ -369,7 +369,7 @@ function FORMATS(): Record<string, RegExp> {
   }
 }
 
-/** What is wrong with a value, by the words of the schema. */
+/** The keywords of the schema that a value breaks. */
 function problems(schema: unknown, value: unknown, root: JsonObject): string[] {
   if (schema === true || schema === undefined) return []
   if (schema === false) return ['nothing is allowed']

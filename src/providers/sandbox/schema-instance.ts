@@ -1,5 +1,5 @@
-// A valid instance of any JSON schema, filled from what the message says where that fits. It tries values in a sensible
-// order and takes the first one the schema accepts; recursive schemas are followed no deeper than they must be.
+// A valid instance of any JSON schema, filled from the message where that fits. It tries values in a sensible order and
+// takes the first one the schema accepts; recursive schemas are followed no deeper than necessary.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf, objectOf } from '../../core/json.ts'
 import type { Hints } from './hints.ts'
@@ -17,9 +17,9 @@ import {
 import { merged } from './schema-merge.ts'
 import { numbersFor, textsFor } from './schema-values.ts'
 
-/** How often a definition may contain itself, tried in turn. */
+/** How often a definition may contain itself, the smallest number first. */
 const RECURSIONS = [0, 1, 2, 4, 8, 16]
-/** Bounds the work on a schema that was made to be slow, or that nothing can fit. */
+/** Bounds the work on a schema that was made to be slow, or that nothing fits. */
 const STEPS_MAX = 30_000
 
 /** An instance of the schema; for one that nothing fits, the nearest thing to it. */
@@ -46,7 +46,7 @@ export function instanceOf(root: JsonObject, hints: Hints): Json {
 
 type Place = SchemaContext & {
   readonly hints: Hints
-  /** The field it is a value of, and how many fields of its type come before it. */
+  /** The field that gets the value, and how many fields of its type come before it. */
   readonly name: string | undefined
   readonly turn: number
   /** The references that lead here from the root. */
@@ -76,7 +76,7 @@ function costOf(value: Json): number {
 
 type Alternative = { readonly schema: JsonObject; readonly place: Place }
 
-/** The ways to fulfil a schema, each as one plain schema without references and combinations. */
+/** The ways to satisfy a schema, each as one plain schema without references or combinations. */
 function* alternatives(schema: Schema, place: Place): Generator<Alternative> {
   if (schema === false || place.depth > DEPTH_MAX || --place.work.steps < 0) return
   if (schema === true) return yield { schema: {}, place }
@@ -122,7 +122,7 @@ function deeper(place: Place): Place {
   return { ...place, depth: place.depth + 1 }
 }
 
-/** The place behind a reference, unless the way there has gone round too often. */
+/** The place behind a reference, unless it has been followed too often on the way here. */
 function follow(reference: string, place: Place): Place | undefined {
   const rounds = place.references.filter((earlier) => earlier === reference).length
   if (rounds > place.recursionsMax) return undefined
@@ -157,7 +157,7 @@ function* valuesOf(schema: JsonObject, place: Place): Generator<Json> {
   }
 }
 
-/** What the message mentions comes first. */
+/** Options that the message mentions come first. */
 function likeliestFirst(options: readonly Json[], { hints }: Place): readonly Json[] {
   const spoken = new Set(hints.phrases.map((phrase) => phrase.toLowerCase()))
   const isSpoken = (option: Json) => typeof option === 'string' && spoken.has(option.toLowerCase())
@@ -181,7 +181,7 @@ const TELLING: Readonly<Record<string, string>> = {
   multipleOf: 'number',
 }
 
-/** The types a schema names, or all of them, beginning with the one its other words are about. */
+/** The types a schema names, or else all types, beginning with the one its other keywords imply. */
 function typesOf(schema: JsonObject): readonly string[] {
   const { type } = schema
   if (typeof type === 'string') return [type]
@@ -197,7 +197,7 @@ function* objectsFor(schema: JsonObject, place: Place): Generator<Json> {
   const turns = new Map<Json | undefined, number>()
   for (const name of namesFor(schema, required)) {
     const member = memberSchema(schema, name)
-    // Two texts of one object say two things: each kind of member takes the hints in turn.
+    // Members of one type take the hints in turn, so that two texts of an object differ.
     const type = isObject(member) ? member['type'] : undefined
     const turn = turns.get(type) ?? 0
     turns.set(type, turn + 1)
@@ -209,7 +209,7 @@ function* objectsFor(schema: JsonObject, place: Place): Generator<Json> {
     } else if (required.has(name) && !place.isLenient) return
   }
   yield Object.fromEntries(members)
-  // Other objects differ in one member at a time.
+  // Further objects change one member at a time.
   while (streams.size > 0) {
     for (const [name, stream] of streams) {
       const next = stream.next()
@@ -222,7 +222,7 @@ function* objectsFor(schema: JsonObject, place: Place): Generator<Json> {
 function requiredOf(schema: JsonObject): Set<string> {
   const names = new Set(listOf(schema['required']).map(String))
   const table = objectOf(schema['dependentRequired'])
-  // A set grows while it is walked, so names that need other names are followed too.
+  // Iterating a set visits names added meanwhile, so names that need other names are followed too.
   for (const name of names) {
     const needed = Object.hasOwn(table, name) ? table[name] : undefined
     if (isArray(needed)) for (const other of needed) names.add(String(other))
@@ -230,7 +230,7 @@ function requiredOf(schema: JsonObject): Set<string> {
   return names
 }
 
-/** The required members; all known ones when none is required, for an empty object would say nothing. */
+/** The required members; if none is required, all known ones, because an empty object would say nothing. */
 function namesFor(schema: JsonObject, required: ReadonlySet<string>): ReadonlySet<string> {
   const known = isObject(schema['properties']) ? Object.keys(schema['properties']) : []
   const least = count(schema['minProperties'], 0)
@@ -255,7 +255,7 @@ function memberSchema(schema: JsonObject, name: string): Schema {
 }
 
 const ITEMS_MAX = 1000
-/** A type that gives only known values so many times in a row has no others. */
+/** A type that repeats known values this many times in a row is taken to have no others. */
 const REPEATS_MAX = 32
 
 function* arraysFor(schema: JsonObject, place: Place): Generator<Json> {
@@ -268,12 +268,12 @@ function* arraysFor(schema: JsonObject, place: Place): Generator<Json> {
   for (const length of lengths) {
     const items = itemsFor(schema, place, length)
     if (items !== undefined) yield items
-    // Where there are not enough different items for this length there are none for a greater one.
+    // Too few different items for this length are too few for a greater one.
     else if (length > usual) return
   }
 }
 
-/** How many items must be what `contains` says. */
+/** How many items must match `contains`. */
 function containedMin({ contains, minContains }: JsonObject): number {
   return isSchema(contains) ? count(minContains, 1) : 0
 }

@@ -1,5 +1,5 @@
-// Two JSON schemas that must both hold, as one, so that a value can be made for them. Where they cannot be joined
-// exactly the first one rules; the value is checked against both afterwards.
+// Merges two JSON schemas that must both hold, so that a value can be made for them. Where they cannot be joined
+// exactly, the first one wins; the value is checked against both afterwards.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, numberOf } from '../../core/json.ts'
 import { canonical } from './schema-check.ts'
@@ -18,7 +18,7 @@ export function merged(one: JsonObject, other: JsonObject): JsonObject {
 
 type Join = (one: Json, other: Json) => Json | undefined
 
-/** By keyword, which may be any word: even one that every object of JavaScript has. */
+/** A Map, because a keyword may be any word, even one that every JavaScript object has. */
 const JOINS: ReadonlyMap<string, Join> = new Map(
   Object.entries<Join>({
     type: joinTypes,
@@ -53,7 +53,7 @@ const JOINS: ReadonlyMap<string, Join> = new Map(
   }),
 )
 
-/** Every integer is a number. */
+/** The types in both. Every integer is a number. */
 function joinTypes(one: Json, other: Json): Json {
   const [first, second] = [isArray(one) ? one : [one], isArray(other) ? other : [other]]
   return [
@@ -89,7 +89,7 @@ function smaller(one: Json, other: Json): Json | undefined {
   return typeof one === 'number' && typeof other === 'number' ? Math.min(one, other) : undefined
 }
 
-/** Of whole numbers; of fractions the larger one is tried. */
+/** The least common multiple of integers; for fractions, the larger one as a guess. */
 function commonMultiple(one: number, other: number): number {
   if (!Number.isInteger(one) || !Number.isInteger(other) || one <= 0 || other <= 0) {
     return Math.max(one, other)

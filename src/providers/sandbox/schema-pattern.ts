@@ -1,11 +1,11 @@
 // Texts that match a regular expression, made by reading the expression instead of running it. It knows the common
-// part of the language; for the rest (look-around, back references) it says that it has none.
+// part of the language; for the rest (look-around, back references) it returns undefined.
 
-/** A text for each number from 0 on, as different as the pattern allows; `more` lengthens what may be repeated. */
+/** A text for each number from 0 on, as varied as the pattern allows; `more` adds to the optional repetitions. */
 type PatternText = (variant: number, more: number) => string | undefined
 
 const PATTERN_CHARACTERS_MAX = 500
-/** More than an answer can hold; a longer match would be cut anyway. */
+/** More than an answer can hold: a longer match would be cut anyway. */
 const PIECES_MAX = 20_000
 
 export function readPattern(pattern: string): PatternText | undefined {
@@ -28,7 +28,7 @@ function readable<Result>(read: () => Result): Result | undefined {
 }
 
 type Reader = { readonly text: string; position: number }
-/** `variant` is used up digit by digit, so that counting it up goes through all choices; `pieces` bounds the work. */
+/** Each choice takes a digit from `variant`, so that counting up visits all choices; `pieces` bounds the work. */
 type Choices = { variant: number; readonly more: number; pieces: number }
 type Writer = (choices: Choices) => string
 
@@ -132,7 +132,7 @@ function readEscape(reader: Reader): Writer {
   return oneOf(readEscapedSet(reader))
 }
 
-/** What an escape stands for, outside of a class or in it. */
+/** The characters that an escape stands for, inside or outside a class. */
 function readEscapedSet(reader: Reader): readonly string[] {
   const character = takeCharacter(reader)
   const set = SETS[character]
@@ -147,7 +147,7 @@ function readEscapedSet(reader: Reader): readonly string[] {
   return [CONTROLS[character] ?? character]
 }
 
-/** `\p{…}`: V8 knows the properties; asked about single characters it answers at once. */
+/** `\p{…}`: V8 knows the properties, and testing single characters is fast. */
 function readProperty(reader: Reader, isNegated: boolean): readonly string[] {
   const name = /^\{[\w=]{1,40}\}/.exec(reader.text.slice(reader.position))?.[0]
   if (name === undefined) throw new Unreadable()

@@ -1,5 +1,5 @@
-// Texts and numbers for the fields of a schema: first what the message offers, then made-up ones, each list long
-// enough for arrays whose items must differ. Bounds may be missed; the caller checks every value.
+// Texts and numbers for the fields of a schema: first those in the message, then made-up ones, enough of them for
+// arrays whose items must differ. A value may break a bound; the caller checks every one.
 import type { JsonObject } from '../../core/json.ts'
 import { stringOf } from '../../core/json.ts'
 import type { Hints } from './hints.ts'
@@ -105,13 +105,13 @@ export function* numbersFor(schema: JsonObject, { name, hints, turn }: Field): G
   )
   const start = Math.min(Math.max(1, low), high)
   const step = count(schema['multipleOf'], 1)
-  // Whole steps first, because most numbers of the world are whole or have one.
+  // Whole steps first, because most ranges contain one.
   const nearest = Math.ceil(start / step)
   for (let index = 0; index < VARIETY; index++) {
     yield decimal((nearest + index) * step)
     yield decimal((nearest - 1 - index) * step)
   }
-  // A narrow range of fractions has none of them.
+  // A narrow range between two steps contains none of them.
   const width = Number.isFinite(low) && Number.isFinite(high) ? high - low : 1
   for (let parts = 2; parts <= VARIETY; parts++) {
     const inside = width / parts

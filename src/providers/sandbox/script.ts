@@ -1,5 +1,5 @@
 // How a caller steers the sandbox: one line in the last user message, `[[sandbox tokens=200 gap=20ms …]]`, or the same
-// words in the header `x-tollgate-sandbox` (docs/sandbox.md). A word it does not understand is refused by its name.
+// words in the header `x-tollgate-sandbox` (docs/sandbox.md). An unknown word is refused, and the refusal names it.
 import type { GatewayError } from '../../core/errors.ts'
 import { invalidRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -8,7 +8,7 @@ import type { CanonicalRequest } from '../../core/request.ts'
 
 export const SCRIPT_HEADER = 'x-tollgate-sandbox'
 
-/** As many tools as are ever called at once. */
+/** The most tools called at once. */
 export const CALLS_MAX = 16
 
 export type Script = {
@@ -20,9 +20,9 @@ export type Script = {
   readonly gap?: number
   /** An HTTP status instead of an answer; with `cut`, an error event in the middle of a stream. */
   readonly error?: number
-  /** After so many tokens nothing more is sent, and the connection stays open. */
+  /** After this many tokens nothing more is sent, and the connection stays open. */
   readonly stall?: number
-  /** After so many tokens the connection ends; at the end of a shorter answer, before its final event. */
+  /** After this many tokens the connection ends; in a shorter answer, before its final event. */
   readonly cut?: number
   readonly usage?: 'none'
   /** The tools to call, all at once. */
@@ -31,7 +31,7 @@ export type Script = {
   readonly args?: JsonObject
 }
 
-/** What the caller asked of this request; a word in the message beats the same word in the header. */
+/** The script of a request; a word in the message beats the same word in the header. */
 export function readScript(request: CanonicalRequest, header: string | undefined): Script {
   const line = findLine(lastUserText(request))
   const script = { ...parseWords(header ?? ''), ...parseWords(line?.words ?? '') }
@@ -55,7 +55,7 @@ function findLine(text: string): { start: number; end: number; words: string } |
   for (let start = text.indexOf(OPENING); start >= 0;) {
     const lineEnd = text.indexOf('\n', start)
     const line = text.slice(start, lineEnd < 0 ? undefined : lineEnd)
-    // To the last brackets of the line, because arguments may hold brackets too.
+    // Up to the last brackets of the line, because arguments may contain brackets too.
     const close = line.lastIndexOf(CLOSING)
     const words = line.slice(OPENING.length, close)
     if (close >= 0 && /^\s|^$/.test(words)) {

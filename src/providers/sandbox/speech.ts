@@ -1,9 +1,9 @@
-// What the sandbox says: a small, honest model that can repeat and describe what it was given, and knows nothing else.
+// What the sandbox says: a small, honest model that can repeat and describe its input, and knows nothing else.
 import type { Base64Source } from '../../core/request.ts'
 import { firstTokens, tokensOf } from './tokens.ts'
 import type { Attachment, ToolResult, Turn } from './turn.ts'
 
-/** A text is repeated up to here. */
+/** Longer quotations are cut. */
 const QUOTE_CHARACTERS_MAX = 300
 
 export function speak(turn: Turn): string {
@@ -73,7 +73,7 @@ function quote(text: string): string {
 
 const FILLER = 'and so on, word after word, as long as the steering line asks for, '
 
-/** The text made longer or shorter until it has exactly so many tokens. */
+/** The text lengthened or shortened to exactly so many tokens. */
 export function stretched(text: string, tokens: number): string {
   const missing = Math.max(0, tokens - tokensOf(text) + 1)
   const padding = FILLER.repeat(Math.ceil((missing * 4) / FILLER.length))

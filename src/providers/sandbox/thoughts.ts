@@ -1,5 +1,5 @@
-// What sandbox-reasoner thinks before it answers, and the seal by which it knows its own thoughts again. A seal carries
-// the whole thought, so that it also holds when the text was not shown.
+// What sandbox-reasoner thinks before it answers, and the seal by which it recognizes its own thoughts. A seal carries
+// the whole thought, so that it can be checked even if the text was not shown.
 import { createHash } from 'node:crypto'
 
 import type { Format } from '../../core/endpoints.ts'
@@ -39,7 +39,7 @@ export function sealThought(thought: string, format: Format): Seal {
   return { format, kind, value: `${MARK}${packed}.${digest(packed)}` }
 }
 
-/** Refuses thoughts that are not its own or were altered, as real providers do. */
+/** Refuses foreign and altered thoughts, as real providers do. */
 export function checkSeals(request: Conversation, format: Format): void {
   for (const [index, message] of request.messages.entries()) {
     if (message.role !== 'assistant') continue
@@ -62,7 +62,7 @@ function isGenuine({ text, seal }: ThinkingPart, format: Format): boolean {
   )
 }
 
-/** Proves nothing to an attacker, and need not: it only notices changes. */
+/** No protection against forgery, and none is needed: it only detects changes. */
 function digest(text: string): string {
   return createHash('sha256').update(`tollgate sandbox\n${text}`).digest('base64url').slice(0, 22)
 }

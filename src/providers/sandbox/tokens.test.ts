@@ -1,4 +1,4 @@
-// The token rule, and what of a request it counts.
+// The token rule, and which parts of a request it counts.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

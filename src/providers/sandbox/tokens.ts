@@ -1,5 +1,5 @@
-// The sandbox's tokenizer: a token is four UTF-8 bytes of a text, the last one may be shorter. Each text
-// of a request counts by itself, so whoever holds the request knows the count exactly before it is sent.
+// The sandbox's tokenizer: a token is four UTF-8 bytes of a text; the last may be shorter. Each text of a request is
+// counted by itself, so the exact count is known before the request is sent.
 import { parseObject } from '../../core/json.ts'
 import type {
   CanonicalRequest,
@@ -11,14 +11,14 @@ import type {
 
 const BYTES_PER_TOKEN = 4
 
-/** What the sandbox charges for an image, an audio clip or a file it is only given the address of. */
+/** The count for an image, an audio clip, or a file given only by its URL. */
 export const MEDIA_TOKENS = 256
 
 export function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)
 }
 
-/** The longest beginning of a text that has at most so many tokens. No character is torn. */
+/** The longest beginning of a text with at most so many tokens. No character is split. */
 export function firstTokens(text: string, tokens: number): string {
   const bytesMax = tokens * BYTES_PER_TOKEN
   if (Buffer.byteLength(text) <= bytesMax) return text
@@ -29,9 +29,9 @@ export function firstTokens(text: string, tokens: number): string {
 }
 
 /**
- * What the sandbox counts as input. Texts, tool definitions, tool calls, tool results and schemas by their length;
- * files by theirs once decoded; images and audio at a fixed price. Names of roles, schemas and participants, ids and
- * thoughts that are given back are free: translation may drop or rename them, and the count must not depend on it.
+ * The input tokens of a request. Texts, tool definitions, tool calls, tool results and schemas count by their length;
+ * files by their decoded length; images and audio at a fixed number. Names of roles, schemas and participants, ids and
+ * returned thoughts are free: translation may drop or rename them, and the count must not depend on it.
  */
 export function countSandboxInput(request: CanonicalRequest): number {
   if (request.kind === 'embedding') return sum(request.inputs, tokensOfEmbedded)
@@ -42,7 +42,7 @@ export function countSandboxInput(request: CanonicalRequest): number {
   )
 }
 
-/** One of the inputs that are to be embedded: a text, or tokens of whatever tokenizer. */
+/** The tokens of one input to embed: a text, or tokens of any tokenizer. */
 export function tokensOfEmbedded(input: EmbeddingRequest['inputs'][number]): number {
   return typeof input === 'string' ? tokensOf(input) : input.length
 }
@@ -73,7 +73,7 @@ function tokensOfPart(part: Part): number {
   }
 }
 
-/** A tool call counts alike when the sandbox writes it and when it is given back. */
+/** A tool call counts the same when the sandbox writes it and when the client returns it. */
 export function tokensOfCall(name: string, input: string): number {
   return tokensOf(name) + tokensOf(compact(input))
 }
@@ -87,7 +87,7 @@ function tokensOfOutputFormat({ outputFormat }: Conversation): number {
   return outputFormat?.type === 'json-schema' ? tokensOf(JSON.stringify(outputFormat.schema)) : 0
 }
 
-/** JSON without its spaces: a format that carries arguments as an object does not keep them. */
+/** JSON without its spaces, which are lost in formats that carry arguments as an object. */
 function compact(input: string): string {
   const value = parseObject(input)
   return value === undefined ? input : JSON.stringify(value)

@@ -1,5 +1,5 @@
-// Which tools the sandbox calls, and with what: those the steering names, those the message asks for by name, and
-// what the tool choice forces. Once the tools have answered it calls none of its own accord, so that agents come to an end.
+// Which tools the sandbox calls, and with what input: those that the steering names, the message asks for, or the tool
+// choice forces. Once the tools have answered it calls only forced ones, so that agents come to an end.
 import { createHash } from 'node:crypto'
 
 import { invalidRequest } from '../../core/errors.ts'
@@ -30,7 +30,7 @@ export function chooseCalls(
   const callsMax = request.parallelToolCalls === false ? 1 : CALLS_MAX
   return chosen.slice(0, callsMax).map((tool, index) => {
     const input = inputFor(tool, turn, script)
-    // The same request gives the same ids; another turn or another call gives others.
+    // The same request gives the same ids; another turn or another call gives different ones.
     const name = [request.messages.length, index, tool.name, input].join('\n')
     const id = `call_${createHash('sha256').update(name).digest('hex').slice(0, 24)}`
     return { id, name: tool.name, custom: tool.type === 'custom', input }
@@ -62,7 +62,7 @@ function wantedTools(tools: readonly Tool[], turn: Turn, script: Script): readon
   return tools.filter(({ name }) => isTopic(name, turn.text))
 }
 
-/** One that was not called yet, if there is one: agents that force calls end with a tool of their own. */
+/** A tool not called yet, if there is one: agents that force calls have a tool that ends their run. */
 function forcedTool(tools: readonly Tool[], { called }: Turn): readonly Tool[] {
   const fresh = tools.filter(({ name }) => !called.has(name))
   return (fresh.length > 0 ? fresh : tools).slice(0, 1)
@@ -89,7 +89,7 @@ function isAskedFor(name: string, text: string): boolean {
   })
 }
 
-/** "What is the weather in Paris?" is for `get_weather`: a name that begins with looking something up, and the rest. */
+/** "What is the weather in Paris?" is for `get_weather`: a verb of looking up, then words that the text contains. */
 function isTopic(name: string, text: string): boolean {
   const [verb, ...topic] = name.split(/[_-]|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase())
   if (!/^(?:get|fetch|find|lookup|search)$/.test(verb ?? '') || topic.length === 0) return false

@@ -1,4 +1,4 @@
-// What the sandbox's answer is about: the last user message, and what tools have said since the last answer.
+// What the sandbox's answer is about: the last user message, and the tool results since the last answer.
 import type {
   Conversation,
   FilePart,
@@ -10,13 +10,13 @@ import type {
 import { lastUserText, withoutScript } from './script.ts'
 
 export type Turn = {
-  /** What the user wrote last, without the steering line, and not much of it. */
+  /** The last user text without the steering line, shortened. */
   readonly text: string
   readonly attachments: readonly Attachment[]
   readonly results: readonly ToolResult[]
-  /** Tools have answered: it is time to speak, or an agent would never come to an end. */
+  /** Tools have answered: the model must speak now, or an agent would never come to an end. */
   readonly isAnswered: boolean
-  /** The tools that were called since the user last wrote. */
+  /** The tools called since the last user message. */
   readonly called: ReadonlySet<string>
 }
 
@@ -46,10 +46,10 @@ export function turnOf(request: Conversation): Turn {
   }
 }
 
-/** What is read of a text: enough of both ends. */
+/** How much of each end of a long text is read. */
 const TEXT_CHARACTERS_MAX = 10_000
 
-/** What the user said, without the context that agents wrap in tags; all of it when there is nothing else. */
+/** The user's own words, without the context that agents wrap in tags; all of it if there is nothing else. */
 function spokenPart(text: string): string {
   const ends =
     text.length <= 2 * TEXT_CHARACTERS_MAX

@@ -1,10 +1,10 @@
-// A provider that reports no usage, in any format: every format calls it `usage`, at the top or one object further in.
+// Removes usage from an answer of any format: all call it `usage`, at the top level or one object further in.
 import type { JsonObject } from '../../core/json.ts'
 import { isObject } from '../../core/json.ts'
 import type { SseEvent } from '../../wire/sse.ts'
 import { sseEvent } from '../../wire/sse.ts'
 
-/** Members that are undefined are not written. */
+/** JSON.stringify skips undefined members. */
 export function withoutUsage(body: JsonObject): JsonObject {
   const members = Object.entries(body).map(([name, value]) => [
     name,
@@ -14,7 +14,7 @@ export function withoutUsage(body: JsonObject): JsonObject {
 }
 
 export function withoutUsageEvent(event: SseEvent): SseEvent {
-  // Markers and comments are no JSON.
+  // Markers and comments are not JSON.
   if (!event.data.startsWith('{')) return event
   return sseEvent(event.event, withoutUsage(JSON.parse(event.data) as JsonObject))
 }
