@@ -1,9 +1,9 @@
-// What can be done with a key, behind three dots. Only what its state allows, and only for those who may.
-import { ActionIcon, Menu } from '@mantine/core'
+// What can be done with a key. Only what its state allows, and only for those who may.
+import { Menu } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from '../../i18n/use-translation.ts'
+import { ActionMenu } from '../../parts/action-menu.tsx'
 import { copyText } from '../../parts/copy.ts'
-import { MoreIcon } from '../../parts/icons.tsx'
 import { showToast } from '../../parts/toasts.tsx'
 import { useSession } from '../../session.ts'
 import type { KeyAction } from './dialogs/key-dialogs.tsx'
@@ -26,29 +26,17 @@ export function KeyMenu({ keyInBrief, onAction, isOnOwnPage = false }: KeyMenuPr
     showToast(copied ? t('copy.copied') : id)
   }
   return (
-    <Menu position="bottom-end" withinPortal>
-      <Menu.Target>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size="md"
-          aria-label={t('overview.actionsFor', { name })}
-        >
-          <MoreIcon />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {!isOnOwnPage && (
-          <Menu.Item component={Link} to={`/settings/api-access/${id}`}>
-            {t('action.open')}
-          </Menu.Item>
-        )}
-        <Menu.Item onClick={() => void copyId()}>{t('action.copyId')}</Menu.Item>
-        {may('configuration:manage') && (
-          <ManagerItems keyInBrief={keyInBrief} onAction={onAction} isOnOwnPage={isOnOwnPage} />
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <ActionMenu name={name}>
+      {!isOnOwnPage && (
+        <Menu.Item component={Link} to={`/settings/api-access/${id}`}>
+          {t('action.open')}
+        </Menu.Item>
+      )}
+      <Menu.Item onClick={() => void copyId()}>{t('action.copyId')}</Menu.Item>
+      {may('configuration:manage') && (
+        <ManagerItems keyInBrief={keyInBrief} onAction={onAction} isOnOwnPage={isOnOwnPage} />
+      )}
+    </ActionMenu>
   )
 }
 

@@ -1,12 +1,13 @@
 // The people as a table, each with the menu of what can be done.
-import { ActionIcon, Menu } from '@mantine/core'
+import { Menu } from '@mantine/core'
 import type { PersonAnswer } from '../../../../src/admin/contract/people.ts'
 import type { Translate } from '../../i18n/texts.ts'
 import { useRoleName } from '../../i18n/use-role-name.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
+import { ActionMenu } from '../../parts/action-menu.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import type { Column } from '../../parts/data-table.tsx'
-import { BanIcon, CheckIcon, ClockIcon, MoreIcon } from '../../parts/icons.tsx'
+import { BanIcon, CheckIcon, ClockIcon } from '../../parts/icons.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { useSession } from '../../session.ts'
@@ -109,29 +110,18 @@ type PersonMenuProps = {
 function PersonMenu({ person, onEdit, onAction }: PersonMenuProps) {
   const { t } = useTranslation()
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={t('overview.actionsFor', { name: person.name || person.email })}
+    <ActionMenu name={person.name || person.email}>
+      <Menu.Item onClick={onEdit}>{t('people.edit')}</Menu.Item>
+      {actionsFor(person).map((action) => (
+        <Menu.Item
+          key={action}
+          c={isDangerous[action] ? 'var(--tg-bad)' : undefined}
+          onClick={() => onAction(action)}
         >
-          <MoreIcon />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={onEdit}>{t('people.edit')}</Menu.Item>
-        {actionsFor(person).map((action) => (
-          <Menu.Item
-            key={action}
-            color={isDangerous[action] ? 'red' : undefined}
-            onClick={() => onAction(action)}
-          >
-            {t(`people.action.${action}.label`)}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+          {t(`people.action.${action}.label`)}
+        </Menu.Item>
+      ))}
+    </ActionMenu>
   )
 }
 

@@ -1,5 +1,5 @@
 // Every role and what it may do, as a table of permissions, or as a list where a table would not fit; roles of one's own can be made, changed and removed.
-import { ActionIcon, Button, Menu } from '@mantine/core'
+import { Button, Menu } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -9,9 +9,10 @@ import type { RoleAnswer } from '../../../../src/admin/contract/people.ts'
 import { call } from '../../api.ts'
 import { useRoleName } from '../../i18n/use-role-name.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
+import { ActionMenu } from '../../parts/action-menu.tsx'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { CheckIcon, MoreIcon, PlusIcon } from '../../parts/icons.tsx'
+import { CheckIcon, PlusIcon } from '../../parts/icons.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { useSession } from '../../session.ts'
@@ -164,23 +165,12 @@ function Holds({ isHeld }: { readonly isHeld: boolean }) {
 function RoleMenu({ role, onOpen }: RoleProps) {
   const { t } = useTranslation()
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={t('overview.actionsFor', { name: role.name })}
-        >
-          <MoreIcon />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => onOpen({ action: 'edit', role })}>{t('action.edit')}</Menu.Item>
-        <Menu.Item c="var(--tg-bad)" onClick={() => onOpen({ action: 'remove', role })}>
-          {t('roles.remove')}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <ActionMenu name={role.name}>
+      <Menu.Item onClick={() => onOpen({ action: 'edit', role })}>{t('action.edit')}</Menu.Item>
+      <Menu.Item c="var(--tg-bad)" onClick={() => onOpen({ action: 'remove', role })}>
+        {t('roles.remove')}
+      </Menu.Item>
+    </ActionMenu>
   )
 }
 

@@ -1,0 +1,25 @@
+// What can be done with one of many, behind three dots: its children are the items.
+import { ActionIcon, Menu } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useTranslation } from '../i18n/use-translation.ts'
+import { MoreIcon } from './icons.tsx'
+
+type ActionMenuProps = {
+  /** Of what it is about: all that tells one menu from another to whoever cannot see where it stands. */
+  readonly name: string
+  readonly children: ReactNode
+}
+
+export function ActionMenu({ name, children }: ActionMenuProps) {
+  const { t } = useTranslation()
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={t('overview.actionsFor', { name })}>
+          <MoreIcon />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>{children}</Menu.Dropdown>
+    </Menu>
+  )
+}
