@@ -154,7 +154,7 @@ describe('opening', () => {
   test('the server is read-only, before and after the schema is there', async () => {
     await using fresh = await disposable()
     const url = changed(fresh.url, { search: '?options=-c%20default_transaction_read_only%3Don' })
-    const isRefused = refusal('read_only', /is read-only: name the primary server/)
+    const isRefused = refusal('read_only', /is read-only: use the primary server/)
     await assert.rejects(openStore(url, options), isRefused)
     await (await openStore(fresh.url, options)).close()
     await assert.rejects(openStore(url, options), isRefused)

@@ -270,7 +270,7 @@ describe('entries', () => {
       ],
     })
     for (const { id, reason } of catalog.list().filter(({ id }) => !id.startsWith('sandbox')))
-      assert.match(reason ?? '', /is to cost what .* costs, which has no price: set price/, id)
+      assert.match(reason ?? '', /should cost what .* costs, which has no price: set price/, id)
   })
 
   test('abilities are certain only where all targets agree, and the operator overrules', () => {

@@ -217,7 +217,7 @@ function resolvePrice(
   const name = targetName(target.provider, target.model)
   const like = priceLike(context, entry, new Set())
   if (role === 'target' && entry.priceLike !== undefined && like === undefined) {
-    return `${name} is to cost what ${entry.priceLike} costs, which has no price: set price, or another price_like, for ${entry.id}`
+    return `${name} should cost what ${entry.priceLike} costs, which has no price: set price, or another price_like, for ${entry.id}`
   }
   const price = prefer(role, entry.price ?? like, known.price)
   if (price !== undefined) return price

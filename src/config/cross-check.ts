@@ -33,7 +33,7 @@ function checkListeners({ server, admin: { listen } }: FileSettings): readonly P
   if (listen === 'same' || listen.port !== server.port || listen.host !== server.host) return []
   // Port 0 means any free port: the two will differ.
   if (listen.port === 0) return []
-  return [{ path: 'admin.listen', message: 'is where the server itself listens: write same' }]
+  return [{ path: 'admin.listen', message: 'is where the server itself listens: set it to same' }]
 }
 
 function checkProviders({ providers = {} }: FileSettings): readonly Problem[] {
@@ -45,7 +45,7 @@ function checkProviders({ providers = {} }: FileSettings): readonly Problem[] {
     }
     const missing = adapterOf(settings).missing(settings)
     if (missing?.is !== 'absent') return []
-    const message = 'is missing: set it, best as ${VARIABLE} or file:/path'
+    const message = 'is missing: set it, preferably as ${VARIABLE} or file:/path'
     return [{ path: pathOf([...path, missing.setting]), message }]
   })
 }
@@ -60,7 +60,7 @@ function checkModel(
     problems.push({ path: pathOf(['models', id, ...where]), message })
   }
   if (id.startsWith(`${SANDBOX}-`)) {
-    refuse([], 'begins with sandbox-, which is kept for the sandbox: choose another name')
+    refuse([], 'begins with sandbox-, which is reserved for the sandbox: choose another name')
   }
   checkTargets(providers, model, refuse)
   checkPrice(model, refuse)
@@ -79,7 +79,7 @@ function checkTargets(providers: ReadonlySet<string>, model: ModelSettings, refu
       if (!providers.has(provider)) {
         refuse([role, index], `names the provider ${provider}, which is not under providers`)
       } else if (seen.has(target)) {
-        refuse([role, index], `names ${target} again: a larger share is a weight`)
+        refuse([role, index], `names ${target} twice: for a larger share, set a weight`)
       }
       seen.add(target)
     }

@@ -52,7 +52,7 @@ export function expand(document: unknown, { env, folder }: Surroundings): Expand
         if (inside === undefined) return '${'
         const [, name = '', fallback] = VARIABLE.exec(inside) ?? []
         if (name === '') {
-          const message = `${whole} is not understood: write \${NAME} or \${NAME:-default}, and $\${ for a plain \${`
+          const message = `${whole} is not understood: write \${NAME} or \${NAME:-default}, and $\${ for a literal \${`
           problems.push({ path, message })
           return ''
         }

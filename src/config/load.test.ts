@@ -249,7 +249,7 @@ describe('what is wrong', () => {
     [
       'no time at all',
       'providers: { a: { kind: anthropic, api_key: k, timeouts: { idle: 0 } } }',
-      ['providers.a.timeouts.idle must be more than nothing'],
+      ['providers.a.timeouts.idle must be above 0'],
     ],
     ['a size', 'server: { body_limit: big }', ['server.body_limit must be a size such as']],
     ['a budget', 'frame: { budget: -1 }', ['frame.budget must be a budget']],
@@ -272,7 +272,7 @@ describe('what is wrong', () => {
       ['admin.listen is where the server itself listens'],
     ],
     ['a prefix', 'keys: { prefix: T_ }', ['keys.prefix must be 1 to 16 lower-case letters']],
-    ['no beat', 'ledger: { beat: 0 }', ['ledger.beat must be more than nothing']],
+    ['no beat', 'ledger: { beat: 0 }', ['ledger.beat must be above 0']],
     ['beats', 'ledger: { beat: 10s }', ['ledger.dead_after must be at least three beats']],
     ['workers on SQLite', 'server: { workers: 2 }', ['server.workers must be 1 with SQLite']],
     ['no kind', 'providers: { a: { api_key: k } }', ['providers.a.kind must be one of openai']],
@@ -350,7 +350,7 @@ describe('what is wrong', () => {
     [
       'a target that is named twice',
       'models: { a: { targets: [sandbox/x, sandbox/y, sandbox/x], fallbacks: [sandbox/x] } }',
-      ['models.a.targets[2] names sandbox/x again'],
+      ['models.a.targets[2] names sandbox/x twice'],
     ],
     [
       'the name of a sandbox model',
@@ -401,7 +401,7 @@ describe('what is wrong', () => {
       'providers: &all { a: *all }',
       ['line 1 is not valid YAML: a text that begins with * needs quotes'],
     ],
-    ['a single value', 'hello', ['line 1 must begin a section']],
+    ['a single value', 'hello', ['line 1 must begin with a section']],
     [
       'several at once, of all kinds',
       'server: { port: x }\nproviders: { a: { kind: openai } }\nmodels: { m: { targets: [b/c] } }',

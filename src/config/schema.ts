@@ -34,7 +34,7 @@ const database = text
   })
   .refine(
     (url) => isPlace(url),
-    'must look like postgres://USER@HOST:PORT/NAME: write what is special in it as %40 for @, %2F for /, %3F for ?',
+    'must look like postgres://USER@HOST:PORT/NAME: escape special characters, as %40 for @, %2F for /, %3F for ?',
   )
 
 const server = z
@@ -200,7 +200,7 @@ const model = z
   }))
 
 /** A public name travels in JSON, in headers and in lists with commas. */
-const modelName = z.string().regex(/^[^\s,]{1,200}$/, 'must be a name without spaces and commas')
+const modelName = z.string().regex(/^[^\s,]{1,200}$/, 'must be a name without spaces or commas')
 const providerName = z
   .string()
   .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, 'must be a name of letters, digits, dots and dashes')

@@ -118,7 +118,7 @@ test('a file may be written beside a server that has none, and is not taken away
 
   seen = next()
   rmSync(path)
-  assert.match(((await seen) as Error).message, /tollgate\.yaml is gone: write it again/)
+  assert.match(((await seen) as Error).message, /tollgate\.yaml is gone: restore it/)
 
   seen = next()
   writeFileSync(secret, 'two, longer')

@@ -68,7 +68,7 @@ function waitingIn(written: Bound, started: Config): readonly string[] {
 /** A missing file is being replaced, or was removed by mistake: it is not how one removes all providers. */
 function refuseLostFile(before: Config, { path }: Config): void {
   if (before.path === null || path !== null) return
-  const message = 'is gone: write it again, or restart to run without it'
+  const message = 'is gone: restore it, or restart to run without it'
   throw new ConfigError(null, [{ path: before.path, message }])
 }
 

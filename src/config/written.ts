@@ -132,7 +132,7 @@ function readYaml(path: string): Sections {
   // A document with mistakes still yields what could be read; one with such an alias yields nothing.
   const value: unknown = misled.length > 0 ? null : document.toJS()
   if (problems.length === 0 && value !== null && !isObject(value)) {
-    const message = 'must begin a section such as `server:`, not hold a single value'
+    const message = 'must begin with a section such as `server:`, not a single value'
     return { sections: {}, problems: [{ path: 'line 1', message }] }
   }
   // A section whose lines are all commented out is null, and counts as absent.

@@ -18,7 +18,7 @@ export function parseUsd(text: string): Nanodollars {
   const match = /^(\d{1,16})(?:\.(\d{1,9}))?$/.exec(text.trim())
   if (match === null) {
     throw new RangeError(
-      `"${text}" is not an amount in USD: write digits with at most 9 decimals, such as 12.50`,
+      `"${text}" is not an amount in USD: use digits with at most 9 decimals, such as 12.50`,
     )
   }
   return BigInt(match[1] ?? '') * NANO_PER_USD + BigInt((match[2] ?? '').padEnd(DECIMALS, '0'))
@@ -28,7 +28,7 @@ export function parseUsd(text: string): Nanodollars {
 export function parseBudget(text: string): Nanodollars {
   const amount = parseUsd(text)
   if (amount > BUDGET_MAX) {
-    throw new RangeError(`a budget is at most ${formatUsd(BUDGET_MAX)} USD, not ${text}`)
+    throw new RangeError(`a budget can be at most ${formatUsd(BUDGET_MAX)} USD, not ${text}`)
   }
   return amount
 }

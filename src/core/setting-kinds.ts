@@ -21,10 +21,7 @@ export const duration = written(
 export const wait = duration.refine((ms) => ms <= DAY_MS, 'must be at most 24h')
 
 /** A wait that cannot be switched off by writing 0. */
-export const someWait = wait.refine(
-  (ms) => ms > 0,
-  'must be more than nothing: leave it out for the default',
-)
+export const someWait = wait.refine((ms) => ms > 0, 'must be above 0: leave it out for the default')
 
 /** In bytes. */
 export const size = written(parseSize, 'must be a size such as 512KB, 32MB or 1GB')

@@ -89,7 +89,7 @@ export class Keeper {
       await this.#doDuties()
       this.#isFailing = false
     } catch (error) {
-      if (!this.#isFailing) this.#options.alarm(`this node cannot do its duties: ${String(error)}`)
+      if (!this.#isFailing) this.#options.alarm(`this node cannot do its work: ${String(error)}`)
       this.#isFailing = true
     }
   }

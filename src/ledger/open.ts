@@ -70,7 +70,7 @@ export async function openLedger(options: LedgerOptions): Promise<NodeLedger> {
   if (spoolFolder !== undefined) {
     const reason = whyUnusable(spoolFolder)
     if (reason !== undefined)
-      alarm(`what calls cost could not be kept while the database is away: ${reason}`)
+      alarm(`the costs of calls could not be kept while the database is unreachable: ${reason}`)
     await replayLeftovers(ledger, spoolFolder, alarm)
   }
   await keeper.start()

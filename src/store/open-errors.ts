@@ -76,7 +76,7 @@ export function postgresError(url: string, error: unknown): unknown {
         `user "${user}" may not create tables in "${database}" at ${host}, nor change those of others (${said}): grant it CREATE, or make it their owner`,
       )
     case '25006':
-      return refuse('read_only', `"${database}" at ${host} is read-only: name the primary server`)
+      return refuse('read_only', `"${database}" at ${host} is read-only: use the primary server`)
     default:
       break
   }
@@ -97,7 +97,7 @@ export function postgresError(url: string, error: unknown): unknown {
 
 /** For callers that must not create a database just because the address is wrong. */
 export function noDatabase(place: string): StoreError {
-  const message = `there is no database at ${place}: name another with --config, TOLLGATE_DATABASE or \`database\` in tollgate.yaml, or make this one with \`tollgate serve\` or \`tollgate keys create\``
+  const message = `there is no database at ${place}: name another with --config, TOLLGATE_DATABASE or \`database\` in tollgate.yaml, or create it with \`tollgate serve\` or \`tollgate keys create\``
   return new StoreError('no_database', message)
 }
 
@@ -105,20 +105,20 @@ export function olderSchema(
   place: string,
   { version, newest }: { readonly version: string; readonly newest: string },
 ): StoreError {
-  const message = `the database at ${place} has schema ${version}, and this Tollgate needs ${newest}: start this one, which brings it there, or use the Tollgate that runs on it`
+  const message = `the database at ${place} has schema ${version}, but this Tollgate needs ${newest}: start this version to migrate it, or use the version that serves it now`
   return new StoreError('older_schema', message)
 }
 
 /** A pooler shares its connections: settings made on one would be lost, or apply to somebody else. */
 export function pooled(): StoreError {
   const message =
-    'the database is behind a pooler, such as PgBouncer, that drops the settings of a connection: name the server itself'
+    'the database is behind a pooler, such as PgBouncer, that drops the settings of a connection: use the address of the server itself'
   return new StoreError('unreachable', message)
 }
 
 /** If a client named its user in such letters, the cost of its answer could not be recorded. */
 export function lettersMissing(encoding: string): StoreError {
-  const message = `the database has the encoding ${encoding}, which lacks letters that people use: create it with TEMPLATE template0 ENCODING 'UTF8'`
+  const message = `the database has the encoding ${encoding}, which cannot store every character: create it with TEMPLATE template0 ENCODING 'UTF8'`
   return new StoreError('unreachable', message)
 }
 

@@ -113,7 +113,7 @@ export function storeContract(fresh: FreshDatabase): void {
       await setMeta(opened, 'schema_version', older)
       await assert.rejects(
         openStore(made.url, { ...options, purpose: 'look' }),
-        refusal('older_schema', /^the database at \S+ has schema 1\.\d+, and this Tollgate needs/),
+        refusal('older_schema', /^the database at \S+ has schema 1\.\d+, but this Tollgate needs/),
       )
       assert.equal(await meta(opened, 'schema_version'), older)
       await opened.close()

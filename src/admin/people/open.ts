@@ -56,7 +56,7 @@ export function openPeople(options: PeopleOptions): People {
   }
   if (!publicUrl.startsWith('https:')) {
     log.warn('sign_in_over_http', {
-      message: `people sign in over plain HTTP (${publicUrl}): whoever is on the way can read passwords. Put a proxy with HTTPS in front and set admin.public_url`,
+      message: `people sign in over plain HTTP (${publicUrl}): anyone on the network can read passwords. Put a proxy with HTTPS in front and set admin.public_url`,
     })
   }
   return {
