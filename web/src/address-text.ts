@@ -1,4 +1,4 @@
-// A text in the address, such as what a list is narrowed by. One that is too long to be meant is dropped.
+// A text parameter in the address, such as a list's filter. A text that is implausibly long is dropped.
 import { z } from 'zod'
 import { FILTER_LENGTH_MAX } from '../../src/admin/contract/values.ts'
 

@@ -1,4 +1,4 @@
-// Money that is counted and compared: exact, whatever its size.
+// Arithmetic and comparison of amounts are exact at any size.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isMore, isSame, minus, sumOf } from './amounts.ts'

@@ -1,4 +1,4 @@
-// The only place that speaks to the gateway: a route of the contract goes in, its checked answer comes out.
+// The only place that calls the gateway: a route of the contract goes in, its validated answer comes out.
 import { adminError } from '../../src/admin/contract/errors.ts'
 import type { AdminErrorCode, AdminErrorJson, Conflict } from '../../src/admin/contract/errors.ts'
 import { API_PREFIX } from '../../src/admin/contract/route.ts'
@@ -7,7 +7,7 @@ import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '../../src/admin
 
 type Readiness = 'ready' | 'not-ready' | 'unreachable'
 
-/** `unreachable`: nothing answered. `not_understood`: what answered was not the admin API. */
+/** `unreachable`: no answer came. `not_understood`: the answer did not come from the admin API. */
 type ApiErrorCode = AdminErrorCode | 'unreachable' | 'not_understood'
 
 type FieldProblem = Refusal & { readonly field: string }
@@ -17,10 +17,10 @@ export class ApiError extends Error {
   readonly code: ApiErrorCode
   readonly status: number
   readonly requestId: string | undefined
-  /** The message by name, with its values. */
+  /** The name of the message in the catalogue, and the values it takes. */
   readonly reason: string | undefined
   readonly values: Refusal['values']
-  /** Every field at fault, spelled as in the body. */
+  /** Every invalid field, spelled as in the request body. */
   readonly problems: readonly FieldProblem[]
   readonly permission: string | undefined
   readonly conflict: Conflict | undefined
@@ -45,18 +45,18 @@ type Part<Name extends string, Value> = undefined extends Value
     ? { readonly [N in Name]?: Value }
     : { readonly [N in Name]: Value }
 
-/** What a route needs, and what may go with every request. */
+/** The parts a route requires, and the options every request accepts. */
 type Sent<R extends Route> = Part<'params', ParamsOf<R>> &
   Part<'query', QueryOf<R>> &
   Part<'body', BodyOf<R>> & {
-    /** The version that the change is based on. */
+    /** The version the change is based on. */
     readonly ifMatch?: string
-    /** The same for every attempt of one intention, so that a lost answer does not create twice. */
+    /** The same for every retry of one action, so that a lost answer does not create something twice. */
     readonly idempotencyKey?: string
     readonly signal?: AbortSignal
   }
 
-/** What `Sent` comes to, whatever the route. */
+/** `Sent` for any route. */
 type Envelope = {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, unknown>>
@@ -76,7 +76,7 @@ export async function call<R extends Route>(route: R, sent: Sent<R>): Promise<An
   return parsed.data as AnswerOf<R>
 }
 
-/** The address of a route, for links that download. */
+/** The URL of a route, for download links. */
 export function addressOf<R extends Route>(route: R, sent: Sent<R>): string {
   const { params = {}, query = {} } = sent as Envelope
   const path = route.path.replace(/:(\w+)/g, (_, name: string) =>

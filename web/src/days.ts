@@ -1,7 +1,7 @@
-// Days as people choose them, in their own zone, and the moments between which they lie. Pure.
+// Calendar days in the reader's time zone, and the moments at which they start and end. Pure.
 import { z } from 'zod'
 
-/** A day as an input of a form writes it: 2026-11-15. */
+/** A day as a date input writes it: 2026-11-15. */
 export const day = z.iso.date().optional().catch(undefined)
 
 /** The first moment of a day. */

@@ -11,7 +11,7 @@ import { newRouter } from './router.tsx'
 import { sessionQuery } from './session.ts'
 import { watchArrivals } from './shell/arrival.ts'
 import { theme } from './theme/theme.ts'
-// First, because it says which layer yields to which.
+// Must come first: it declares the order of the cascade layers.
 import './style.css'
 import '@mantine/core/styles.layer.css'
 import 'virtual:theme.css'
@@ -28,7 +28,8 @@ if (root) {
   watchArrivals(router)
   createRoot(root).render(
     <StrictMode>
-      {/* Both would write <style> elements: theme.css has the variables, and nothing uses the classes. */}
+      {/* Either option would write <style> elements: theme.css already has the variables, and nothing uses the
+          classes. */}
       <MantineProvider
         theme={theme}
         defaultColorScheme="auto"

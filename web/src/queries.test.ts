@@ -1,4 +1,4 @@
-// How soon a page shows what was spent meanwhile.
+// How soon a page shows new spending.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keyQuery, limitsQuery } from './queries.ts'

@@ -1,4 +1,4 @@
-// What the pages ask for, and under which name the answer is kept. A change invalidates ['keys'] or ['frame'].
+// The queries shared by several pages and their cache keys. A change invalidates ['keys'] or ['frame'].
 import { queryOptions, keepPreviousData } from '@tanstack/react-query'
 import { auditRoutes } from '../../src/admin/contract/audit.ts'
 import { frameRoutes } from '../../src/admin/contract/frame.ts'
@@ -7,9 +7,9 @@ import type { KeyQuery } from '../../src/admin/contract/keys.ts'
 import { modelRoutes } from '../../src/admin/contract/models.ts'
 import { call } from './api.ts'
 
-/** Money moves while one looks at it. */
+/** Refetch interval of figures: spending changes while the page is open. */
 const liveMs = 15_000
-/** On the page of one key whoever made a call waits for its cost. Nothing is asked while the page is not seen. */
+/** Shorter on a key's own page, where someone who just made a call waits for its cost. Hidden pages do not refetch. */
 const soonMs = 2_000
 
 export const keysQuery = (query: KeyQuery) =>
@@ -36,7 +36,7 @@ export const limitsQuery = (id: string, model: string | undefined) =>
     refetchInterval: soonMs,
   })
 
-/** The entry of the record that tells who revoked a key. */
+/** The audit entry that names who revoked a key. */
 export const revocationQuery = (id: string) =>
   queryOptions({
     queryKey: ['keys', 'revocation', id],

@@ -1,10 +1,10 @@
-// How answers are kept: shown at once when they are known, renewed when one comes back to the page.
+// The query cache: known answers show at once and are refetched when the reader returns to the page.
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiError } from './api.ts'
 
 const attemptsMax = 2
 
-/** `onSignedOut` is called when the gateway no longer knows who asks. */
+/** `onSignedOut` is called when the gateway no longer accepts the session. */
 export function newQueryClient(onSignedOut: () => void): QueryClient {
   const onError = (error: Error) => {
     if (error instanceof ApiError && error.code === 'not_signed_in') onSignedOut()
@@ -15,7 +15,7 @@ export function newQueryClient(onSignedOut: () => void): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 10_000,
-        // A refusal stays a refusal; only what may pass is asked again.
+        // A refusal is final; only errors that may pass are retried.
         retry: (attempts, error) => isPassing(error) && attempts < attemptsMax,
         networkMode: 'always',
       },

@@ -1,5 +1,5 @@
-// Every address of the interface and what it shows. State that can be shared is in the address: each route checks its
-// own search parameters. Pages are loaded when they are first opened.
+// Every address of the interface and the page it shows. Shareable state lives in the address: each route validates its
+// own search parameters. Pages load when they are first opened.
 import type { QueryClient } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
@@ -37,7 +37,7 @@ declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
     /** What the breadcrumb calls this page. */
     readonly crumb?: ComponentType
-    /** Without it the page is not shown, and says which permission is missing. */
+    /** Required to see the page; without it the page names the missing permission. */
     readonly permission?: Permission
   }
 }
@@ -74,7 +74,7 @@ const linkRoutes = LINK_KINDS.map((kind) =>
   }),
 )
 
-/** Everything that needs somebody signed in. */
+/** Everything that requires a signed-in person. */
 const appRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'app',
@@ -213,7 +213,7 @@ const apiDocsRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/api-docs/api-docs.tsx'), 'ApiDocsPage'),
 })
 
-/** Whoever is signed in keeps the menu beside an address that leads nowhere. */
+/** An unknown address keeps the menu for those who are signed in. */
 const nowhereRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/$',

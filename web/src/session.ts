@@ -1,4 +1,4 @@
-// Who is signed in and what they may do. The server decides every time; this only hides what would be refused.
+// Who is signed in and what they may do. The server decides every time; this only hides what it would refuse.
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { aboutRoutes } from '../../src/admin/contract/about.ts'
 import type { Permission } from '../../src/admin/contract/permissions.ts'
@@ -12,7 +12,7 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 })
 
-/** The gateway behind this interface; for those who are signed in. */
+/** Facts about the gateway itself; requires a session. */
 export const aboutQuery = queryOptions({
   queryKey: ['about'],
   queryFn: ({ signal }) => call(aboutRoutes.about, { signal }),
@@ -24,7 +24,7 @@ type Session = {
   readonly may: (permission: Permission) => boolean
 }
 
-/** Inside the shell somebody is signed in; elsewhere nobody may anything. */
+/** Inside the shell someone is signed in; elsewhere nothing is permitted. */
 export function useSession(): Session {
   const { data } = useQuery(sessionQuery)
   const person = data?.person ?? null

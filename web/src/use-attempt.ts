@@ -1,5 +1,5 @@
-// One Idempotency-Key for every try to send the same thing: after a lost answer nothing is done twice, and other values
-// are another intention.
+// One Idempotency-Key for every try to send the same values: after a lost answer nothing is done twice. Different
+// values get a new key.
 import { useState } from 'react'
 import { newIdempotencyKey } from './api.ts'
 

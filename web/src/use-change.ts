@@ -1,4 +1,4 @@
-// One change at the gateway: afterwards what it made old is asked for again, and a short message says that it was done.
+// One change at the gateway: afterwards the queries it made stale are refetched, and a toast confirms it.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { QueryKey, UseMutationResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -6,7 +6,7 @@ import { showToast } from './parts/toasts.tsx'
 
 export type Change<Input, Output> = {
   readonly change: (input: Input) => Promise<Output>
-  /** At once: what is shown only once must not wait until the lists are asked for again. */
+  /** Called at once: a value that is shown only once must not wait for the refetches. */
   readonly onAnswer?: (output: Output) => void
   readonly said?: (output: Output) => ReactNode
   readonly onDone?: (output: Output) => void
@@ -19,7 +19,7 @@ export function useChange<Output, Input = void>(
   const client = useQueryClient()
   return useMutation({
     mutationFn: change,
-    // Some answers carry a secret: none is kept.
+    // Some answers carry a secret, so none is kept.
     gcTime: 0,
     onSuccess: async (output) => {
       onAnswer?.(output)

@@ -1,4 +1,4 @@
-// The record of changes: who, when, what, before and after, from where; and attempts that were refused.
+// The audit log: who changed what, when, from where, the values before and after; and refused attempts.
 import type { AuditEntryAnswer } from '../../../src/admin/contract/audit.ts'
 import { said } from '../i18n/said.ts'
 import { useFormat } from '../i18n/use-format.ts'
@@ -12,7 +12,7 @@ import styles from './audit-list.module.css'
 
 type AuditListProps = {
   readonly entries: readonly AuditEntryAnswer[]
-  /** Where entries of many things stand together, each names its own. */
+  /** Name the subject of each entry, for lists that mix subjects. */
   readonly withSubject?: boolean
 }
 
@@ -61,7 +61,7 @@ function Entry({ entry, withSubject }: EntryProps) {
   )
 }
 
-/** What was created has many values at once: they wait behind a word. */
+/** Creating something sets many values at once; beyond this many they are collapsed. */
 const shownMax = 3
 
 function Changes({ entry: { fields } }: Pick<EntryProps, 'entry'>) {
@@ -76,10 +76,10 @@ function Changes({ entry: { fields } }: Pick<EntryProps, 'entry'>) {
   )
 }
 
-/** As the gateway calls whoever is not signed in. */
+/** The actor the gateway records for someone who is not signed in. */
 const strangerActor = 'not signed in'
 
-/** The gateway may know actions that this catalogue does not: then its own word stands. */
+/** The gateway may know actions that the catalogue lacks; those show under the gateway's own name. */
 function ActionWords({ entry, withSubject }: EntryProps) {
   const { find } = useTranslation()
   const { action, outcome } = entry
@@ -88,7 +88,7 @@ function ActionWords({ entry, withSubject }: EntryProps) {
   return find(`${section}.${action.replace('.', '_')}`, { name }) ?? `${action}${name}`
 }
 
-/** A person often acts on the own account, and some attempts are about nothing that exists. */
+/** Empty if people act on their own account, and for attempts that concern nothing that exists. */
 function subjectWords({ subject_name: name, subject_id: id, actor }: AuditEntryAnswer): string {
   const called = name ?? id
   return called === '' || called === actor ? '' : ` ${called}`

@@ -1,4 +1,4 @@
-// Changes in words that a person reads: money, dates and names, in the language of the reader.
+// Changes read as sentences: money, dates and names in the reader's language.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import de from '../i18n/de.json' with { type: 'json' }

@@ -1,10 +1,10 @@
-// What a change comes to, in words: one line per field, before and after.
+// A change in words: one line per field, with the value before and after.
 import type { Words } from '../i18n/use-words.ts'
 
 export type ChangeLine = {
   readonly field: string
   readonly label: string
-  /** Empty where `after` says it all. */
+  /** Empty if `after` says everything. */
   readonly before: string
   readonly after: string
 }
@@ -21,7 +21,7 @@ export function changeLines(
   }))
 }
 
-/** One change as the record of changes and the gateway's conflicts tell it. */
+/** One change as the audit log and the gateway's conflict answers report it. */
 export function recordedLine(
   recorded: { readonly field: string; readonly before?: unknown; readonly after?: unknown },
   words: Words,
@@ -34,7 +34,7 @@ function labelOf(field: string, { find }: Words): string {
   return find(`keyField.${field}`) ?? field
 }
 
-/** Of a list only what came and what went: the rest would hide it. */
+/** For a list, show only what was added and removed: the unchanged items would hide it. */
 function pairOf(
   field: string,
   before: unknown,
@@ -53,7 +53,7 @@ function pairOf(
 
 export type NumberField = 'alert_thresholds' | 'expiry_reminders'
 
-/** A part of a budget in percent, or days before the expiry. */
+/** A share of the budget in percent, or a number of days before the expiry. */
 export function numberWord(
   field: NumberField,
   count: number,
@@ -69,7 +69,7 @@ function itemWord(field: string, item: unknown, words: Words): string {
     : nameOf(field, String(item), words)
 }
 
-/** No limit and no expiry are something: they can be taken away. */
+/** An absent value says nothing, except "no limit" and "no expiry": those are settings that a change can remove. */
 function meansNothing(field: string, value: unknown): boolean {
   return isAbsent(value) && field !== 'budget' && field !== 'expires_at'
 }
@@ -95,7 +95,7 @@ export function valueWord(field: string, value: unknown, words: Words): string {
 
 const amounts = new Set(['budget', 'limit', 'top_up', 'spent', 'cost', 'amount'])
 
-/** Where the catalogue has the words for a field's values; the first that knows the value. */
+/** Sections of the catalogue that name a field's values; the first that has the value wins. */
 const sections: Readonly<Record<string, readonly string[]>> = {
   period: ['period'],
   status: ['keyStatus', 'people.status'],
@@ -111,7 +111,7 @@ function nameOf(field: string, value: string, { find }: Words): string {
   return found.find((word) => word !== undefined) ?? value
 }
 
-/** What it means that nothing stands there. */
+/** What an absent value means for this field. */
 function absenceOf(field: string, { t }: Words): string {
   if (field === 'budget') return t('keyForm.noLimit')
   return field === 'expires_at' ? t('never') : t('changes.nothing')

@@ -1,4 +1,4 @@
-// Every language says the same things: the same texts, with the same values in them, and no text is left that no file uses.
+// Every language has the same texts with the same values, and no text is unused.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -70,13 +70,13 @@ describe('catalogues', () => {
   })
 })
 
-/** Of the English catalogue, which every other one is held against. */
+/** From the English catalogue, which every other one must match. */
 function namesBelow(prefix: string): string[] {
   const keys = [...english.keys()].filter((key) => key.startsWith(prefix))
   return keys.map((key) => key.slice(prefix.length)).toSorted()
 }
 
-/** The values that stand between braces. */
+/** The names of the values between braces. */
 function valuesOf(text: string): string[] {
   return [...new Set([...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name))].toSorted()
 }

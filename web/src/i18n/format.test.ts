@@ -1,4 +1,4 @@
-// Money and times as people of each language write them.
+// Money and times as each language writes them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatFor } from './format.ts'

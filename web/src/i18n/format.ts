@@ -1,43 +1,43 @@
-// Money, numbers and times in the manner of the reader's language. Pure; use-format.ts binds it to the chosen language.
+// Formats money, numbers and times for a locale. Pure; use-format.ts binds it to the chosen language.
 import { timeDistance } from '../../../src/core/time-distance.ts'
 import { separatorsOf } from './typed-numbers.ts'
 import type { Separators } from './typed-numbers.ts'
 
 export type Format = {
-  /** How numbers are typed in this language. */
+  /** The separators people type in this language. */
   readonly separators: Separators
   /** An amount in USD, given as the decimal string of the admin API; small amounts keep their digits. */
   money(amount: string): string
-  /** Amounts in a row, as beside a chart: all with as many decimals as the one that needs most. */
+  /** Amounts that are compared, as beside a chart: all with as many decimals as the one that needs most. */
   moneyRow(amounts: readonly string[]): readonly string[]
-  /** As money, but never rounded up: what is left is not more than it is. */
+  /** Like money, but never rounded up: a remaining amount must not look larger than it is. */
   moneyLeft(amount: string): string
   number(value: number): string
   /** 12345 as "12K". */
   compact(value: number): string
   /** 0.415 as "42 %" or "42%". */
   percent(ratio: number): string
-  /** 0.12 as "+12 %": how much more than before. */
+  /** 0.12 as "+12 %", a change relative to before. */
   change(ratio: number): string
   date(moment: string): string
-  /** A day of the calendar, `2026-11-15`, which is the same day in every zone. */
+  /** A calendar day, `2026-11-15`, which is the same day in every zone. */
   day(day: string): string
   /** In the reader's zone, which it names. */
   dateTime(moment: string): string
-  /** An hour as the gateway counts it: in UTC, one of many in a row. */
+  /** An hour as the gateway counts it, in UTC, for a series of hours. */
   hour(moment: string): string
-  /** To the second, with the zone: what is compared with other records. */
+  /** To the second and with the zone, for comparing with other records. */
   exactTime(moment: string): string
-  /** As dateTime, in a zone of its own, which it names. */
+  /** Like dateTime, but in the given zone, which it names. */
   dateTimeIn(moment: string, timezone: string): string
-  /** As dateTimeIn, and in UTC where that is another time of day. */
+  /** Like dateTimeIn, followed by the time in UTC if the zone is another. */
   reset(moment: string, timezone: string): string
   /** "in 3 days", "2 minutes ago", "yesterday". */
   relative(moment: string, now: number): string
   list(items: readonly string[]): string
 }
 
-/** Something is not nothing, however little of the whole it is. */
+/** A share above zero never shows as 0%; below this it shows as "<0.1%". */
 const leastPercent = 0.001
 
 export function formatFor(locale: string): Format {
@@ -45,7 +45,7 @@ export function formatFor(locale: string): Format {
   const compact = new Intl.NumberFormat(locale, {
     notation: 'compact',
     maximumFractionDigits: 1,
-    // German writes thousands out: 4.096, as everywhere else.
+    // Compact German does not abbreviate thousands; group them as everywhere else: 4.096.
     useGrouping: 'always',
   })
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
@@ -89,7 +89,7 @@ export function formatFor(locale: string): Format {
   }
 }
 
-/** A style for the time names the zone only together with the seconds. */
+/** Intl's time styles name the zone only together with the seconds, so the name is taken from here. */
 function zoneAt(zone: Intl.DateTimeFormat, moment: string): string {
   const parts = zone.formatToParts(new Date(moment))
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
@@ -103,8 +103,8 @@ function dateTimeIn(locale: string, moment: string, timeZone: string): string {
 type Rounding = 'halfExpand' | 'trunc'
 
 /**
- * Cents; below a dollar also their hundredths, both digits, so that a column stays in line. Below a cent six decimals, so that a column adds up as one reads it;
- * two digits that are not zero where even that shows none.
+ * Whole cents. Below a dollar four decimals, so that a column stays aligned. Below a cent six decimals, so that a
+ * column adds up as shown; if even six show nothing, the first two significant digits.
  */
 function money(locale: string, amount: string, roundingMode: Rounding): string {
   const size = Math.abs(Number(amount))
@@ -118,7 +118,7 @@ function money(locale: string, amount: string, roundingMode: Rounding): string {
         : { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
   const style = { style: 'currency', currency: 'USD' } as const
   const format = new Intl.NumberFormat(locale, { ...style, ...digits, roundingMode })
-  // A decimal string is formatted exactly; a number would not be above 2^53 nanodollars.
+  // Intl formats a decimal string exactly; a number would lose digits above 2^53 nanodollars.
   return format.format(amount as Intl.StringNumericLiteral)
 }
 
@@ -135,6 +135,6 @@ function moneyRow(locale: string, amounts: readonly string[]): readonly string[]
 function relative(locale: string, differenceMs: number): string {
   const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const { unit, count } = timeDistance(differenceMs)
-  // A page does not tick with the seconds: less than a minute is now.
+  // Pages do not tick every second: anything under a minute is "now".
   return format.format(unit === 'second' ? 0 : count, unit)
 }

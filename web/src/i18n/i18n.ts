@@ -1,4 +1,4 @@
-// Chooses the language, loads its catalogue and tells the document; texts are read with useTranslation().
+// Chooses the language, loads its catalogue and sets the document's language; useTranslation() reads the texts.
 import { isLanguage, languages } from './languages.ts'
 import type { Language } from './languages.ts'
 import { textsOf } from './texts.ts'

@@ -1,4 +1,4 @@
-// The languages there are. A new one is its catalogue and one line here: the compiler names every text it lacks.
+// The available languages. A new one needs its catalogue and one line here: the compiler names every text it lacks.
 import type en from './en.json'
 
 /** The shape of every catalogue: the English one has all texts. */

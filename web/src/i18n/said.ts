@@ -1,15 +1,15 @@
-// What the gateway refused, in the words of the reader's language; in its own words where the catalogue has none, as
-// after an update of the gateway alone.
+// A refusal of the gateway in the reader's language; in the gateway's own words if the catalogue lacks it, as after an
+// update of the gateway alone.
 import { shownTexts } from './use-translation.ts'
 
-/** A sentence of the gateway: in English, and by name with its values. */
+/** A message of the gateway: in English, and as a name with values. */
 export type Refusal = {
   readonly message: string
   readonly reason?: string | undefined
   readonly values?: Readonly<Record<string, string | number>> | undefined
 }
 
-/** To be called while something is drawn that follows the language by itself. */
+/** Does not subscribe to the language: call it only while rendering something that does. */
 export function said({ message, reason, values = {} }: Refusal): string {
   const { find } = shownTexts()
   const { field, permission } = values

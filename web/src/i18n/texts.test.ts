@@ -1,4 +1,4 @@
-// What a text can hold: values, a number of things, and nothing at all for a name that nobody knows.
+// Texts hold values and plural forms; an unknown name yields nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Catalogue } from './languages.ts'

@@ -1,18 +1,21 @@
-// Reads texts from a catalogue: the one for a number of things where there are several, with values put between its
-// braces. Nothing is escaped here: React does that when it draws.
+// Reads texts from a catalogue: picks the plural form and fills in the values between braces. Nothing is escaped here:
+// React escapes when it renders.
 import type { Catalogue } from './languages.ts'
 
-/** The name of a text: its path in the catalogue, without the ending for a number. */
+/** The name of a text: its path in the catalogue, without the plural suffix. */
 export type TextKey = PathOf<Catalogue>
 
-/** `count` chooses between `_one`, `_other` and what else the language has. A number is written as the language does. */
+/**
+ * `count` chooses between `_one`, `_other` and the language's other plural forms. Numbers are formatted for the
+ * language.
+ */
 type TextValues = Readonly<Record<string, string | number>>
 
 export type Translate = (key: TextKey, values?: TextValues) => string
 
 export type Texts = {
   readonly t: Translate
-  /** For names that come from the gateway, which may know more of them than the catalogue does. */
+  /** For names from the gateway, which may know more of them than the catalogue does. */
   readonly find: (key: string, values?: TextValues) => string | undefined
 }
 

@@ -1,4 +1,4 @@
-// Amounts and counts as people of each language type them: read as they are meant, or refused in words.
+// Typed amounts and counts are read by each language's rules, or refused with a message.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import de from './de.json' with { type: 'json' }

@@ -1,5 +1,5 @@
-// Numbers as people type them, read by the separators of their language, for every field that takes an amount or a count.
-// What fits no way of writing of that language is refused, never guessed: "1,00" is no amount in English.
+// Parses typed numbers by the separators of the language, for every field that takes an amount or a count. Input that
+// the language does not write this way is refused, never guessed: "1,00" is no amount in English.
 import {
   REMINDER_DAYS_MAX,
   REMINDERS_MAX,
@@ -12,7 +12,7 @@ import type { Words } from './use-words.ts'
 
 export type Separators = { readonly decimal: string; readonly group: string }
 
-/** Those of amounts of money: Austria groups other numbers in another way. */
+/** The separators used for money: Austria groups other numbers differently. */
 export function separatorsOf(locale: string): Separators {
   const format = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' })
   const parts = format.formatToParts(1_234_567.5)
@@ -20,19 +20,19 @@ export function separatorsOf(locale: string): Separators {
   return { decimal: partOf('decimal'), group: partOf('group') }
 }
 
-/** As the gateway reads it; undefined when it is no amount. */
+/** In the gateway's notation; undefined if it is not a valid amount. */
 export function readAmount(typed: string, separators: Separators): string | undefined {
   const number = readNumber(typed, separators)
   if (number === undefined || !/^\d{1,16}(\.\d{1,9})?$/.test(number)) return undefined
   return parseUsd(number) > BUDGET_MAX ? undefined : number
 }
 
-/** An amount of the gateway as a field begins with it. */
+/** The initial value of a field that edits an amount. */
 export function typedAmount(amount: string, { decimal }: Separators): string {
   return amount.replace('.', decimal)
 }
 
-/** What to say beside the field; undefined when what was typed is an amount. */
+/** The message beside the field; undefined if the input is a valid amount. */
 export function amountProblem(
   typed: string,
   { t, format }: Pick<Words, 't' | 'format'>,
@@ -46,7 +46,7 @@ export function amountProblem(
   })
 }
 
-/** A whole number that a rate may be; undefined when it is none. */
+/** A whole number within the range of a rate limit; undefined if it is not one. */
 export function readCount(typed: string, separators: Separators): number | undefined {
   const number = readNumber(typed, separators)
   if (number === undefined || !/^\d{1,16}$/.test(number)) return undefined
@@ -57,7 +57,7 @@ export type ListLimits = { readonly most: number; readonly count: number }
 export const thresholdLimits: ListLimits = { most: THRESHOLD_MAX, count: THRESHOLDS_MAX }
 export const reminderLimits: ListLimits = { most: REMINDER_DAYS_MAX, count: REMINDERS_MAX }
 
-/** Whole numbers, each typed by itself; undefined when one is none, or when there are too many. */
+/** A list of whole numbers, each typed separately; undefined if one is invalid or there are too many. */
 export function readList(
   typed: readonly string[],
   { most, count }: ListLimits,
@@ -77,8 +77,8 @@ function kindOfProblem(
 }
 
 /**
- * The number with a point and without groups. Groups have three digits and are parted by the separator of the language,
- * or by spaces or apostrophes, which part decimals nowhere.
+ * The number with a decimal point and without groups. Groups have three digits, separated by the language's separator
+ * or by spaces or apostrophes, which no language uses for decimals.
  */
 export function readNumber(typed: string, { decimal, group }: Separators): string | undefined {
   const text = typed

@@ -12,7 +12,7 @@ export function useFormat(): Format {
   }, [language])
 }
 
-/** Some systems tell the browser a locale that is no language tag: `en-US@posix`. */
+/** Some systems give the browser a locale that is not a language tag: `en-US@posix`. */
 function isTag(text: string): boolean {
   try {
     return Intl.getCanonicalLocales(text).length > 0

@@ -1,4 +1,4 @@
-// The present moment, renewed every half minute, so that "2 minutes ago" stays true.
+// The current time, updated every half minute so that "2 minutes ago" stays true.
 import { useEffect, useState } from 'react'
 
 const renewMs = 30_000

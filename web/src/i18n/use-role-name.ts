@@ -1,4 +1,4 @@
-// The name of a role: those that are built in are named in the reader's language, one's own as they were called.
+// The name of a role: built-in roles in the reader's language, custom ones as they were named.
 import { useTranslation } from './use-translation.ts'
 
 type Role = { readonly id: string; readonly name: string }

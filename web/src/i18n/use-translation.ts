@@ -1,5 +1,5 @@
-// The texts of the chosen language, for everything that is drawn. The catalogue is there before the page is (i18n.ts
-// sees to that), and a change of language draws everything anew.
+// The texts of the chosen language. i18n.ts loads the catalogue before the first render; a change of language renders
+// everything again.
 import { useSyncExternalStore } from 'react'
 import type { Language } from './languages.ts'
 import type { Texts } from './texts.ts'
@@ -13,7 +13,7 @@ export function useTranslation(): Translation {
   return useSyncExternalStore(listen, () => shown)
 }
 
-/** For functions that are called by what uses the hook. */
+/** For plain functions whose callers use the hook. */
 export function shownTexts(): Texts {
   return shown
 }

@@ -1,4 +1,4 @@
-// Texts and formats of the chosen language together, for functions that put what the gateway knows into words.
+// The texts and formats of the chosen language together, for functions that put the gateway's data into words.
 import type { Format } from './format.ts'
 import type { Texts } from './texts.ts'
 import { useFormat } from './use-format.ts'

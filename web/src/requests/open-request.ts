@@ -1,4 +1,4 @@
-// Which request is open beside a list, as it stands in the address.
+// The request open beside a list, as kept in the address.
 import { z } from 'zod'
 
 export const requestId = z.string().regex(/^req_[0-9a-z]{26}$/)

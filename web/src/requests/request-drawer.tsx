@@ -1,4 +1,4 @@
-// One request: what was asked, who answered, and why it cost what it cost. Never what was said.
+// One request: what was called, who answered, and why it cost what it cost. Never the content.
 import { Drawer } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -137,7 +137,7 @@ function Attempts({ request }: { readonly request: RequestDetail }) {
       <h2 className={styles['heading']}>{t('requests.attempts')}</h2>
       <ol>
         {request.attempts.map(({ target, outcome, duration_ms: durationMs, ...attempt }, index) => (
-          // The same target may be tried twice; its place tells the tries apart.
+          // The same target may be tried twice, so the position is the key.
           <li key={index}>
             {target}: {find(`requests.attemptOutcome.${outcome.replace(' ', '_')}`) ?? outcome} (
             {t('requests.ms', { value: format.number(durationMs) })}). {whyWords(attempt)}

@@ -1,4 +1,4 @@
-// Single requests as a table, newest first; a row can be opened into everything that is known of it.
+// Requests as a table, newest first; a row opens into everything known about it.
 import { Button, Group, UnstyledButton } from '@mantine/core'
 import type { RequestRow } from '../../../src/admin/contract/requests.ts'
 import type { Format } from '../i18n/format.ts'

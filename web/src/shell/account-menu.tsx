@@ -1,4 +1,4 @@
-// Who is signed in, and the way out.
+// The menu that shows who is signed in, with sign-out.
 import { ActionIcon, Menu } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'

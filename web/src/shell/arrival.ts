@@ -1,5 +1,5 @@
-// Whether the reader came to this view from another one of the interface. Only then may its heading take the focus: on
-// the first view of a visit the browser's own place, before the skip link, is right.
+// Whether the reader came to this view from another view of the interface. Only then may its heading take the focus: on
+// the first view the focus belongs where the browser puts it, before the skip link.
 import type { AnyRouter } from '@tanstack/react-router'
 
 let hasMoved = false

@@ -1,4 +1,4 @@
-// The way to this page, from what the routes say of themselves.
+// The path to this page, from the crumbs that the routes declare.
 import { Link, useMatches } from '@tanstack/react-router'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { ChevronRightIcon } from '../parts/icons.tsx'

@@ -1,11 +1,11 @@
-// The way out. From its first moment the page asks for nothing more, and nothing that this person saw stays in memory:
-// whoever signs in next gets a page that was loaded anew.
+// Sign-out. The page sends nothing more from the moment it starts, and keeps nothing this person saw in memory: the
+// next person to sign in gets a freshly loaded page.
 import { focusManager } from '@tanstack/react-query'
 import type { QueryClient } from '@tanstack/react-query'
 
-/** Rejects when the session could not be ended; then the page goes on as before. */
+/** Rejects if the session could not be ended; the page then continues as before. */
 export async function leave(client: QueryClient, signOut: () => Promise<unknown>): Promise<void> {
-  // A page that nobody looks at does not renew itself.
+  // An unfocused page does not refetch.
   focusManager.setFocused(false)
   await client.cancelQueries()
   try {

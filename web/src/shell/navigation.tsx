@@ -1,4 +1,5 @@
-// Where one can go. An entry whose permission the reader lacks is not shown; its address still answers, with the reason.
+// The main navigation. Entries whose permission the reader lacks are hidden; their addresses still answer, with the
+// reason.
 import { Link, useLocation } from '@tanstack/react-router'
 import type { LinkProps } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
@@ -128,7 +129,7 @@ export function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
   )
 }
 
-/** Of two entries one of which lies within the other, only the one that leads here is current. */
+/** Of two nested entries only the inner one is current. */
 function isWithin(pathname: string, to: string): boolean {
   return sections
     .flatMap(({ entries }) => entries)

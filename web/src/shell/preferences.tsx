@@ -1,4 +1,4 @@
-// The reader's own choices: colours and language. They stay in this browser.
+// The reader's colour scheme and language, stored in this browser.
 import { ActionIcon, Menu, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import type { MantineColorScheme } from '@mantine/core'
 import { changeLanguage } from '../i18n/i18n.ts'

@@ -1,4 +1,4 @@
-// The frame around every page of a signed-in person: navigation, the way here, preferences; and the page itself, if the
+// The frame around every page of a signed-in person: navigation, breadcrumb and preferences, and the page itself if the
 // person may see it.
 import { ActionIcon, Drawer } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
@@ -60,7 +60,7 @@ function Brand() {
   )
 }
 
-/** On narrow screens the navigation waits behind a button. */
+/** On narrow screens the navigation opens from a button. */
 function NarrowNavigation() {
   const { t } = useTranslation()
   const [isOpen, { open, close }] = useDisclosure()

@@ -1,4 +1,4 @@
-// The list of keys under "?", and the switch that turns them off.
+// The list of keyboard shortcuts under "?", and the switch that turns them off.
 import { Checkbox, Stack } from '@mantine/core'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { Dialog } from '../parts/dialog.tsx'

@@ -1,5 +1,5 @@
-// Keys for those who would rather not use the mouse: listed under "?", silent while somebody types, and they can be
-// turned off. What a key does on a page is marked in its markup: data-shortcut="c" is pressed, or focused if it is a field.
+// Keyboard shortcuts: listed under "?", ignored while someone types, and can be turned off. A page marks the target of
+// a shortcut in its markup: data-shortcut="c" is clicked, or focused if it is a field.
 import { useLocalStorage } from '@mantine/hooks'
 import { lazy, Suspense, useEffect, useState } from 'react'
 
@@ -40,7 +40,7 @@ function act(key: string): boolean {
   return target !== null
 }
 
-/** From the link of one row to that of the next. */
+/** Moves the focus from the link of one row to that of the next. */
 function moveBetweenRows(step: number): boolean {
   const links = [...document.querySelectorAll<HTMLElement>('main tbody th a, main tbody th button')]
   const row = document.activeElement?.closest('tr')

@@ -1,4 +1,4 @@
-// Nobody lands on a refusal.
+// Nobody starts on a page their role may not open.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'

@@ -1,4 +1,4 @@
-// The page that somebody sees first: what most people come for, or the first one that their role opens.
+// The page shown first: the one most people come for, or the first that the person's role may open.
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 
 const pages = [

@@ -1,4 +1,4 @@
-// A breadcrumb that is a text of the catalogue.
+// A breadcrumb whose label is a catalogue text.
 import type { ComponentType } from 'react'
 import type { TextKey } from '../i18n/texts.ts'
 import { useTranslation } from '../i18n/use-translation.ts'

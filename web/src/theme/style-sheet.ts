@@ -1,4 +1,4 @@
-// The theme as one style sheet; used when the interface is built, never in the browser.
+// The theme as one style sheet, generated when the interface is built, never in the browser.
 import {
   convertCssVariables,
   DEFAULT_THEME,

@@ -1,4 +1,4 @@
-// The contrasts of WCAG 2.2 AA, for every pair of colours that meets on a page.
+// Every pair of colours that meets on a page has the contrast that WCAG 2.2 AA requires.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { tokens } from './theme.ts'

@@ -1,9 +1,11 @@
-// The colours, type and component defaults of the interface. vite.config.ts writes its variables into a style sheet when
-// the interface is built, so that the page needs no inline style; theme.test.ts holds the contrasts.
+// The colours, type and component defaults of the interface. vite.config.ts writes the variables into a style sheet
+// when the interface is built, so that the page needs no inline style; theme.test.ts checks the contrasts.
 import { createTheme } from '@mantine/core'
 import type { CSSVariablesResolver, MantineColorsTuple } from '@mantine/core'
 
-/** What parts paint with, as --tg-NAME. Text on ground and raised has 4.5:1, what is drawn has 3:1. */
+/**
+ * The colours of components, available as --tg-NAME. Text on ground and raised has a contrast of 4.5:1, graphics 3:1.
+ */
 export const tokens = {
   light: {
     ground: '#f7f7f4',
@@ -87,7 +89,7 @@ const red: MantineColorsTuple = [
   '#6d110c',
 ]
 
-// Mantine draws the borders of inputs with shade 4, so that one has 3:1.
+// Mantine draws input borders with shade 4, so that shade has 3:1.
 const gray: MantineColorsTuple = [
   '#f7f7f4',
   '#f0f0ec',
@@ -126,7 +128,8 @@ export const theme = createTheme({
   respectReducedMotion: true,
   autoContrast: false,
   components: {
-    // Its scroll lock writes a <style> element, which the Content-Security-Policy forbids; style.css locks instead.
+    // Mantine's scroll lock writes a <style> element, which the Content-Security-Policy forbids; style.css locks
+    // instead.
     Modal: { defaultProps: { lockScroll: false, centered: true, radius: 'lg' } },
     Drawer: { defaultProps: { lockScroll: false } },
     Tooltip: {

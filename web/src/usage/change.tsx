@@ -1,4 +1,4 @@
-// How much more or less something is than before. No colour: more is good or bad as the reader sees it.
+// A relative change. It has no colour: whether more is good or bad depends on the reader.
 import { useFormat } from '../i18n/use-format.ts'
 import { useTranslation } from '../i18n/use-translation.ts'
 

@@ -1,4 +1,4 @@
-// The figures of a span: the sums at a glance, the course as a chart, and the same numbers as tables.
+// The figures of a time span: the sums, a chart over time, and the same numbers as tables.
 import { Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -136,7 +136,7 @@ function TimeTable({ asked }: Pick<FiguresProps, 'asked'>) {
   )
 }
 
-/** Keys and endpoints have names, some requests reached no provider, and lists are about no model. */
+/** Keys and endpoints have display names; some requests reached no provider, and listing calls have no model. */
 function useGroupName(group: Group, rows: UsageAnswer['rows'] = []): (name: string) => string {
   const { t, find } = useTranslation()
   const keyNames = useMemo(() => keyNamesOf(rows), [rows])

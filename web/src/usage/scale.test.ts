@@ -1,4 +1,4 @@
-// Marks that people can read: round, whole where things are counted, and no two that look the same.
+// Axis marks are readable: round, whole for counts, and no two look the same.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatFor } from '../i18n/format.ts'

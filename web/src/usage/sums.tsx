@@ -1,4 +1,4 @@
-// The sums of a span at a glance, each beside what it was in the time before.
+// The sums of a time span at a glance, each compared with the span before.
 import type { UsageAnswer } from '../../../src/admin/contract/usage.ts'
 import { useFormat } from '../i18n/use-format.ts'
 import { useTranslation } from '../i18n/use-translation.ts'

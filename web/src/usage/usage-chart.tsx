@@ -1,5 +1,5 @@
-// Bars of a course, stacked by series. The arrow keys walk from bar to bar, and what a bar holds is said in words below;
-// the same numbers always stand in a table as well.
+// Bars over time, stacked by series. The arrow keys move from bar to bar, and the values of a bar are written out
+// below; a table always shows the same numbers.
 import { useState } from 'react'
 import type { KeyboardEvent, PointerEvent } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
@@ -11,10 +11,10 @@ type UsageChartProps = {
   readonly course: Course
   /** The chart in one sentence. */
   readonly summary: string
-  /** Things that are counted; without it, amounts. */
+  /** True for counts, false for amounts. */
   readonly isWhole: boolean
   readonly formatValue: (value: number) => string
-  /** Those beside the chart, which are compared with each other. */
+  /** Formats the axis marks together, because they are compared with each other. */
   readonly formatMarks: (marks: readonly number[]) => readonly string[]
   readonly formatMoment: (at: string) => string
 }
@@ -96,7 +96,7 @@ function Scale({ marks, words }: ScaleProps) {
   )
 }
 
-/** Without groups there is one series, which is what the whole chart is about. */
+/** Without groups there is a single unnamed series: the chart as a whole. */
 function isNamed(series: readonly string[]): boolean {
   return series.some((name) => name !== '')
 }
@@ -140,7 +140,7 @@ function Bar({ bucket, most, place: { index, step } }: BarProps) {
     top -= height
     return (
       <rect
-        // The place in the stack is the identity of a part.
+        // The position in the stack identifies a segment.
         key={series}
         x={x}
         y={`${top}%`}
@@ -154,7 +154,7 @@ function Bar({ bucket, most, place: { index, step } }: BarProps) {
 
 type AxisProps = Pick<UsageChartProps, 'formatMoment'> & { readonly buckets: readonly Bucket[] }
 
-/** The first moment, the middle one and the last. */
+/** Labels the first moment, the middle one and the last. */
 function Axis({ buckets, formatMoment }: AxisProps) {
   const places = [...new Set([0, Math.floor((buckets.length - 1) / 2), buckets.length - 1])]
   return (

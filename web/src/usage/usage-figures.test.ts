@@ -1,4 +1,4 @@
-// From rows to bars and totals: no day is left out, no data is not zero, and money is exact.
+// Rows become bars and totals: no day is missing, "no data" differs from zero, and money is exact.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { UsageRow } from '../../../src/admin/contract/usage.ts'

@@ -1,4 +1,5 @@
-// From rows of usage to what a chart draws and a table lists. Pure; money is summed exactly, floats only decide heights.
+// Turns usage rows into what a chart draws and a table lists. Pure; money is summed exactly, floats only decide
+// heights.
 import type { UsageRow } from '../../../src/admin/contract/usage.ts'
 import { sumOf } from '../amounts.ts'
 
@@ -13,7 +14,7 @@ export const METRICS = [
 ] as const
 export type Metric = (typeof METRICS)[number]
 
-/** One bar: what each series adds to it. `isKnown` is false where nothing was recorded: no data is not zero. */
+/** One bar: the value of each series. `isKnown` is false if nothing was recorded, which is not the same as zero. */
 export type Bucket = {
   readonly at: string
   readonly isKnown: boolean
@@ -31,7 +32,7 @@ export type Span = {
   readonly step: 'day' | 'hour'
 }
 
-/** Every day or hour of the span; the largest groups have a series of their own, the rest share the last one. */
+/** Every day or hour of the span; the largest groups get their own series, the rest share the last one. */
 export function courseOf(
   rows: readonly UsageRow[],
   span: Span,
@@ -50,7 +51,7 @@ export function courseOf(
   return { series, buckets }
 }
 
-/** `group`: the model, the id of the key, or the day that they are of. */
+/** `group`: the model, the key's id, or the day these totals are for. */
 export type Totals = Pick<UsageRow, Metric> & { readonly group: string }
 
 /** The sums of all rows that share a model, a key, or a day. */
@@ -70,14 +71,14 @@ export function totalsBy(
   }))
 }
 
-/** What a row is about, besides its time. Of keys the id: a name is free again once its key is revoked. */
+/** The group of a row, besides its time. For keys that is the id: a revoked key's name may be used again. */
 export function groupOf(row: UsageRow): string {
   return row.model ?? row.provider ?? row.endpoint ?? row.key ?? ''
 }
 
 const idEndLength = 6
 
-/** What to call each key: by its name, and where several had the same one, also by the end of its id. */
+/** The display name of each key: its name, plus the end of its id if several share the name. */
 export function keyNamesOf(rows: readonly UsageRow[]): ReadonlyMap<string, string> {
   const names = new Map(rows.map(({ key, key_name: name }) => [key ?? '', name ?? key ?? '']))
   const owners = Map.groupBy(names, ([, name]) => name)

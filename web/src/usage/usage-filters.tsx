@@ -1,4 +1,4 @@
-// What is asked about usage: which time, which figure, by what, and whether against the time before.
+// The filters of usage: time span, metric, grouping, and comparison with the span before.
 import { usageRoutes } from '../../../src/admin/contract/usage.ts'
 import { addressOf } from '../api.ts'
 import { useTranslation } from '../i18n/use-translation.ts'
@@ -15,7 +15,7 @@ type UsageFiltersProps = {
   readonly onChange: (change: Partial<UsageSearch>) => void
   readonly span: Span
   readonly group: Group
-  /** Of one key alone. */
+  /** Limits usage to one key. */
   readonly keyId?: string
 }
 

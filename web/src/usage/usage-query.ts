@@ -1,4 +1,4 @@
-// What was used in a span, summed by what is asked for.
+// Usage within a time span, summed by the chosen groups.
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { usageRoutes } from '../../../src/admin/contract/usage.ts'
 import { call } from '../api.ts'
@@ -9,7 +9,7 @@ const rowsMax = 10_000
 export type UsageAsked = {
   readonly span: Span
   readonly by: string
-  /** Of one key alone. */
+  /** Limits usage to one key. */
   readonly keyId?: string | undefined
   readonly compare?: boolean | undefined
 }

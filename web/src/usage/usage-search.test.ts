@@ -1,4 +1,4 @@
-// Which time is meant by what stands in the address.
+// The time span that the address stands for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { spanOf } from './usage-search.ts'
@@ -19,7 +19,7 @@ for (const { what, search, period = null, days, step } of [
   },
   { what: 'a period without end', search: { range: 'period' }, days: 90, step: 'day' },
   {
-    // In these days the clocks change nowhere: every one of them has 24 hours.
+    // No zone changes its clocks on these days, so each has 24 hours.
     what: 'chosen days',
     search: { range: 'days', from: '2026-11-03', to: '2026-11-12' },
     days: 10,

@@ -1,11 +1,10 @@
-// What is asked about usage as it stands in the address, on the page of all keys and on the page of one; and the time it
-// covers. Pure.
+// The usage filters as kept in the address, for all keys and for one, and the time span they select. Pure.
 import { z } from 'zod'
 import { day, endOfDay, startOfDay } from '../days.ts'
 import { METRICS } from './usage-figures.ts'
 import type { Span } from './usage-figures.ts'
 
-/** `period`: of one key, since its budget began anew. */
+/** `period`: for one key, since its budget period started. */
 export const RANGES = ['24h', '7d', '30d', '90d', 'period', 'days'] as const
 
 export const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day'] as const
@@ -17,7 +16,7 @@ export const usageFields = {
   to: day,
   metric: z.enum(METRICS).optional().catch(undefined),
   by: z.enum(GROUPS).optional().catch(undefined),
-  /** With the time of the same length before. */
+  /** Compare with the preceding span of the same length. */
   compare: z.literal(true).optional().catch(undefined),
 }
 
@@ -26,10 +25,10 @@ export type UsageSearch = z.output<typeof usageSearch>
 
 const dayMs = 86_400_000
 const lengths = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 } as const
-/** A period that began long ago, or never, is looked at from its last 90 days on. */
+/** A period that started longer ago, or has no start, shows its last 90 days. */
 const longestMs = 90 * dayMs
 
-/** `now` to the minute, so that the same question is asked under the same name. */
+/** Callers round `now` to the minute, so that the same span keeps the same cache key. */
 export function spanOf(
   { range = '30d', from, to }: Pick<UsageSearch, 'range' | 'from' | 'to'>,
   now: number,
@@ -39,7 +38,7 @@ export function spanOf(
   if (range === 'days') {
     const since = Date.parse(startOfDay(from) ?? '') || now - lengths['30d'] * dayMs
     const until = Date.parse(endOfDay(to) ?? '') || now
-    // A time that ends before it begins is what nobody means.
+    // A span that ends before it begins is a mistake; show the default span.
     return since < until ? spanBetween(since, until) : ago(lengths['30d'] * dayMs)
   }
   if (range !== 'period') return ago(lengths[range] * dayMs)
@@ -47,7 +46,7 @@ export function spanOf(
   return spanBetween(Math.max(start, now - longestMs), now)
 }
 
-/** Few days are shown by the hour. */
+/** Up to two days are shown by the hour. */
 function spanBetween(sinceMs: number, untilMs: number): Span {
   return {
     since: new Date(sinceMs).toISOString(),

@@ -11,17 +11,16 @@ import type { Metric, Totals } from './usage-figures.ts'
 
 type UsageTableProps = {
   readonly caption: string
-  /** What a row is: a model, a key, a day. */
+  /** What the rows are: models, keys or days. */
   readonly nameHeader: string
   readonly rows: readonly Totals[]
   readonly total: Pick<Totals, Metric>
-  /** What a row is called. */
   readonly nameOf: (group: string) => string
-  /** The same as it is shown, where it is more than words. */
+  /** How the name is shown, if it is more than text. */
   readonly nameCell?: (group: string) => ReactNode
-  /** The rows are days or hours: they stand in their order until somebody wants another. */
+  /** The rows are days or hours, in chronological order until the reader sorts them. */
   readonly isTime?: boolean
-  /** The same in the time before. */
+  /** The same figures for the span before. */
   readonly previous?: { readonly rows: readonly Totals[]; readonly total: Pick<Totals, Metric> }
 }
 
@@ -84,7 +83,7 @@ export function UsageTable(props: UsageTableProps) {
 
 type BeforeProps = { readonly before: string; readonly now: string }
 
-/** What it cost in the time before, and how much more it is now. */
+/** The cost in the span before, and the change since then. */
 function Before({ before, now }: BeforeProps) {
   const format = useFormat()
   return (
@@ -97,7 +96,7 @@ function Before({ before, now }: BeforeProps) {
   )
 }
 
-/** Times stand in their own order, whatever they are called. */
+/** Sorting by name orders times chronologically, whatever their labels. */
 function sorted(
   rows: readonly Totals[],
   { by, order }: Sort<SortKey>,

@@ -1,4 +1,4 @@
-// Usage of all keys or of one: what is asked, and the figures that answer it.
+// Usage of all keys or of one: the filters, and the figures they select.
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useNow } from '../i18n/use-now.ts'
@@ -16,7 +16,7 @@ import type { UsageSearch } from './usage-search.ts'
 type UsageViewProps = {
   readonly search: UsageSearch
   readonly onChange: (change: Partial<UsageSearch>) => void
-  /** Of one key alone, whose budget began anew at that moment. */
+  /** Limits usage to one key, whose budget period started at `periodStartsAt`. */
   readonly ofKey?: { readonly id: string; readonly periodStartsAt: string | null }
 }
 
