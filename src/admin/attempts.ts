@@ -1,4 +1,4 @@
-// What somebody tried who was refused at a route, as the record calls it: the same word as when it is done.
+// The audit action recorded when a route refuses a request: the same one as when the route succeeds.
 import type { AuditAction } from '../store/audit-actions.ts'
 import type { RouteName } from './contract/contract.ts'
 

@@ -11,7 +11,7 @@ const EXPORTED_MAX = 10_000
 
 export function auditHandlers({ store }: AdminParts): HandlersOf<typeof auditRoutes> {
   async function page(filter: AuditFilter) {
-    // One more than asked for tells whether there is a next page.
+    // One more than requested shows whether there is a next page.
     const found = await listAudit(store, { ...filter, limit: filter.limit + 1 })
     const entries = found.slice(0, filter.limit)
     const next = found.length > filter.limit ? (entries.at(-1)?.id ?? null) : null

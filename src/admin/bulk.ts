@@ -26,7 +26,7 @@ export async function changeMany(
   return { results }
 }
 
-/** Null when it was done. */
+/** Null on success. */
 async function changeOne(store: Store, id: string, change: Change): Promise<AdminError | null> {
   try {
     switch (change.action) {
@@ -48,7 +48,7 @@ async function changeOne(store: Store, id: string, change: Change): Promise<Admi
     return null
   } catch (thrown) {
     const error = toAdminError(thrown)
-    // An outage concerns all keys: it ends the request, and is not told a thousand times.
+    // An outage concerns all keys: it ends the request, instead of being reported a thousand times.
     if (error.status >= 500) throw error
     return error
   }

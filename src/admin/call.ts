@@ -1,4 +1,4 @@
-// What a handler of the admin API is given and gives back: read by the schemas of its route, allowed by the guard.
+// What a handler of the admin API receives and returns. The route's schemas have read the call, the guard allowed it.
 import type { Contract, RouteName } from './contract/contract.ts'
 import type { AnswerOf, ReadOf, Route } from './contract/route.ts'
 import type { Person, RequestHeaders } from './identity.ts'
@@ -14,14 +14,14 @@ export type Call<Described extends Route> = Caller<Described> & {
   setHeader(name: string, value: string | readonly string[]): void
 }
 
-/** Only a public route can be called by nobody. */
+/** Only a public route can be called without signing in. */
 type Caller<Described extends Route> = Described['access'] extends 'public'
   ? { readonly person: Person | undefined }
   : { readonly person: Person }
 
 type Handler<Described extends Route> = (call: Call<Described>) => Promise<AnswerOf<Described>>
 
-/** A handler for every route: one that is missing does not compile. */
+/** A handler for every route: leaving one out does not compile. */
 export type Handlers = { readonly [Name in RouteName]: Handler<Contract[Name]> }
 
 /** The handlers of one part of the contract. */

@@ -1,4 +1,4 @@
-// What ends a request to the admin API: a code of the contract's list, and a sentence for the person who reads it.
+// An error that ends a request to the admin API: a code from the contract's list, and a sentence for the reader.
 import type { Sentence } from '../core/sentences.ts'
 import { ADMIN_ERRORS, type AdminErrorCode, type Conflict } from './contract/errors.ts'
 import type { Permission } from './contract/permissions.ts'
@@ -7,15 +7,15 @@ import type { Permission } from './contract/permissions.ts'
 type Problem = { readonly field: string; readonly sentence: Sentence }
 
 type AdminErrorDetails = {
-  /** The value at fault, spelled as the caller did. */
+  /** The field at fault, as the caller spelled it. */
   readonly field?: string
   readonly problems?: readonly Problem[]
   readonly permission?: Permission
   readonly conflict?: Conflict
   readonly retryAfterSeconds?: number
-  /** Whoever refused it has recorded it in better words than the server could. */
+  /** Already in the audit record, in better words than the server has. */
   readonly isRecorded?: true
-  /** For the log alone. */
+  /** For the log only. */
   readonly cause?: unknown
 }
 

@@ -1,10 +1,10 @@
-// The one gate of the admin API: every route passes it, and a request that it does not know the rule for is refused.
+// The one gate of the admin API: every route passes it, and a request without a known rule is refused.
 import { sentence } from '../core/sentences.ts'
 import type { Access, Route } from './contract/route.ts'
 import { AdminError } from './error.ts'
 import type { Person, RequestHeaders } from './identity.ts'
 
-/** What of a route says who may call it. */
+/** The part of a route that decides who may call it. */
 export type Guarded = Pick<Route, 'method' | 'access'>
 
 type Arriving = {
@@ -17,7 +17,7 @@ type Arriving = {
 /** Throws unless this request may be answered. */
 export function guard({ route, headers, person }: Arriving, publicUrl: string): void {
   const isWrite = route.method !== 'GET'
-  // A token is no cookie: no browser adds it to another site's request.
+  // Unlike a cookie, a token is never added by a browser to another site's request.
   if (isWrite && person?.via !== 'token' && !isFromHere(headers, publicUrl)) {
     throw new AdminError('wrong_origin', sentence('other_site', { url: publicUrl }))
   }
@@ -36,8 +36,8 @@ function permit(person: Person | undefined, access: Access): void {
 }
 
 /**
- * A browser says which site a write comes from. It must be the one it goes to, by the name it was reached under or by
- * `admin.public_url`. What says nothing is no browser, and has no cookie that somebody else could use.
+ * A browser names the site that a write comes from. That must be this site, by the requested host or by
+ * `admin.public_url`. A client that names none is not a browser, and has no cookie that another site could use.
  */
 function isFromHere(headers: RequestHeaders, publicUrl: string): boolean {
   const { origin, host } = headers

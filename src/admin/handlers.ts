@@ -1,4 +1,4 @@
-// The handlers of everything but people.
+// All handlers except those of people.
 import { alertHandlers } from './alerts/handlers.ts'
 import { aboutHandlers } from './about.ts'
 import { auditHandlers } from './audit.ts'

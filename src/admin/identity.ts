@@ -1,4 +1,4 @@
-// Who sends a request to the admin API. Asked by the server, kept by people/: nothing else here knows how anyone signs in.
+// Who sends a request to the admin API. The server asks, people/ answers: nothing else here knows how anyone signs in.
 import type { Permission } from './contract/permissions.ts'
 
 export type Person = {
@@ -13,7 +13,7 @@ export type Person = {
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface Identity {
-  /** Undefined: nobody is signed in, or no longer. Throws an AdminError when the credentials deserve more than that. */
+  /** Undefined: nobody is signed in, or no longer. Throws an AdminError if the credentials need a specific refusal. */
   find(request: {
     readonly headers: RequestHeaders
     readonly address: string

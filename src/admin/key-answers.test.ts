@@ -1,4 +1,4 @@
-// What a badge says, and at which pace a budget goes: from the figures alone.
+// The state on a key's badge, and the forecast of its budget, from the figures alone.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

@@ -1,4 +1,4 @@
-// A key and the frame as the admin API shows them: the state that a badge names, its place in the frame, its pace.
+// A key and the frame as the admin API shows them: the state on the badge, the share of the frame, the forecast.
 import type { Catalog } from '../catalog/models.ts'
 import { closest } from '../core/closest.ts'
 import { HOUR_MS } from '../core/durations.ts'
@@ -71,7 +71,7 @@ export function frameAnswerOf(frame: Frame, now: number): FrameAnswer {
   }
 }
 
-/** With a few members that only one key alone shows: the schema of a list leaves them out. */
+/** Includes a few members for the page of one key; the schema of the list drops them. */
 function shown(key: Key, { frame, secrets, now }: KeyAround) {
   const json = keyJson(key)
   const own = key.remainingNanodollars
@@ -115,18 +115,18 @@ function isHigh(key: Key): boolean {
   return (key.spentNanodollars + key.heldNanodollars) * 100n >= limit * BigInt(HIGH_PERCENT)
 }
 
-/** A ratio for people to look at: money itself is never a float. */
+/** A ratio for display: money itself is never a float. */
 function share(part: Nanodollars, whole: Nanodollars): number {
   return whole === 0n ? 0 : Number(part) / Number(whole)
 }
 
 function unavailableModels(key: Key, catalog: Catalog): string[] {
-  // A test key's models are played by the sandbox, whether they exist or not.
+  // The sandbox plays a test key's models, whether they exist or not.
   if (key.mode === 'test') return []
   return key.models.filter((name) => catalog.get(name)?.available !== true)
 }
 
-/** A name that somebody mistyped is one of few; a catalogue that has lost hundreds is another matter. */
+/** Mistyped names are few; hundreds of unknown names mean that the catalogue has lost models. */
 const MISTYPED_MAX = 20
 
 function closestModels(key: Key, catalog: Catalog): Record<string, string> {
@@ -139,16 +139,16 @@ function closestModels(key: Key, catalog: Catalog): Record<string, string> {
   return Object.fromEntries(meant)
 }
 
-/** Too short a time says nothing about the pace. */
+/** Less time than this says nothing about the pace. */
 const ELAPSED_MS_MIN = HOUR_MS
 
-/** At the pace of the period so far. */
+/** What will be spent if the pace of the period so far goes on. */
 function forecastOf(account: AccountView, now: number): KeyDetail['forecast'] {
   const { spentNanodollars: spent, periodStartsAt, resetsAt } = account
   const elapsed = now - periodStartsAt
   if (resetsAt === null || spent === 0n || elapsed < ELAPSED_MS_MIN) return null
   const limit = limitWithTopUp(account)
-  // What has come to pass is no forecast.
+  // The budget is already exhausted: there is nothing to forecast.
   if (limit !== null && spent >= limit) return null
   const atReset = (spent * BigInt(resetsAt - periodStartsAt)) / BigInt(elapsed)
   const isEnough = limit === null || atReset <= limit

@@ -1,4 +1,4 @@
-// What a caller says about a key, in the words of the store.
+// Converts what a caller sends about a key into the store's terms.
 import type { KeyChange } from '../store/key-changes.ts'
 import type { KeySettings, Some } from '../store/key-settings.ts'
 import type { KeyChangeBody, NewKeyBody } from './contract/key.ts'

@@ -1,5 +1,5 @@
-// The overview of keys, a page at a time. What has to look at every key is remembered for a moment: the figures above the
-// list and how many keys match a filter for at most 5 s, the order by cost for at most 10 minutes.
+// The overview of keys, a page at a time. Results that require reading every key are cached: the figures above the list
+// and the number of keys that match a filter for at most 5 s, the order by cost for at most 10 minutes.
 import { csvText } from '../core/csv.ts'
 import { pieces } from '../core/pieces.ts'
 import { masksOf } from '../core/secret.ts'
@@ -25,7 +25,7 @@ import { frameAnswerOf, keyRowOf } from './key-answers.ts'
 import type { AdminParts } from './parts.ts'
 
 const TOTALS_MS_MAX = 5_000
-/** After a minute a new order is made, and meanwhile the old one told, for a while. */
+/** After a minute a new order is computed; until RANKING_MS_MAX the old one is served meanwhile. */
 const RANKING_MS = 60_000
 const RANKING_MS_MAX = 10 * 60_000
 const EXPORTED_MAX = 100_000
@@ -34,11 +34,11 @@ const COST_DAYS = 7
 type Totals = KeyTotals & {
   readonly at: number
   readonly revision: number
-  /** How many keys a filter lets through, by the filter. */
+  /** The number of keys that match, by filter. */
   readonly matching: Map<string, number>
 }
 
-/** All keys that cost something, the dearest first. */
+/** All keys with a cost, the most expensive first. */
 type Ranking = { readonly at: number; readonly ids: Promise<readonly string[]> }
 
 export class KeyList {
@@ -81,13 +81,13 @@ export class KeyList {
     return csvText([...EXPORTED, 'cost_7d'], lines)
   }
 
-  /** In the words of the store, with the secrets that a search may mean. */
+  /** The store's filter, with the masked secrets that a search text may match. */
   #filter({ sort: _sort, order: _order, ...filter }: KeyFilters): KeyFilter {
     if (filter.search === undefined) return filter
     return { ...filter, masks: masksOf(filter.search.trim(), this.#parts.secretPrefix()) }
   }
 
-  /** How many match; where they are few, also which, so that they need not be looked for again. */
+  /** How many keys match; if they are few, also which, so that they need not be searched again. */
   async #found(
     filter: KeyFilter,
     { counts, matching }: Totals,
@@ -116,7 +116,7 @@ export class KeyList {
     return inRank(order === 'desc' ? dearest : dearest.toReversed(), filter.ids, slice)
   }
 
-  /** Those with a rank in their order, then the others. */
+  /** The ranked keys in order, then the others. */
   async #idsByRank(
     order: 'asc' | 'desc',
     filter: KeyFilter,
@@ -127,7 +127,7 @@ export class KeyList {
     const ranked = order === 'desc' ? ids : ids.toReversed()
     const end = slice.offset + slice.limit
     if (isEmpty(filter) && end <= ranked.length) return ranked.slice(slice.offset, end)
-    // The first pages of a filter that lets many keys through are among the first in rank.
+    // If a filter matches many keys, its first pages are usually found among the first in rank.
     const first = ranked.slice(0, FEW_MAX)
     if (first.length > 0) {
       const among = await fewMatching(store, { ...filter, ids: first })
@@ -143,12 +143,12 @@ export class KeyList {
     if (old !== undefined && now - old.at < RANKING_MS) return old.ids
     const next = { at: now, ids: dearestKeys(store, lastDays(now, COST_DAYS)) }
     this.#ranking = next
-    // Whoever waits for it is told; the next one asks again.
+    // Callers already waiting get the error; the next call tries again.
     next.ids.catch(() => (this.#ranking = undefined))
     return old !== undefined && now - old.at < RANKING_MS_MAX ? old.ids : next.ids
   }
 
-  /** Counted anew after every change that people make, else every few seconds. */
+  /** Recounted after every change that people make, else every few seconds. */
   async #freshTotals(): Promise<Totals> {
     const { store, clock } = this.#parts
     const revision = await readRevision(store)
@@ -203,7 +203,7 @@ function isEmpty(filter: KeyFilter): boolean {
   return Object.values(filter).every((value) => value === undefined)
 }
 
-/** What a filter finds when it is one of those that are counted anyway. */
+/** The number of matches, for filters that are counted anyway. */
 function knownCount(filter: KeyFilter, counts: KeyCounts): number | undefined {
   const { status, concern, ...rest } = filter
   if (!isEmpty(rest)) return undefined
@@ -212,7 +212,7 @@ function knownCount(filter: KeyFilter, counts: KeyCounts): number | undefined {
   return status === 'current' ? counts.all - counts.revoked : counts[status]
 }
 
-/** Those of `ids` that are ranked in their order, then the others. */
+/** The ranked ones among `ids` in order, then the others. */
 function inRank(
   ranked: readonly string[],
   ids: readonly string[],

@@ -1,4 +1,4 @@
-// The handlers of /keys: the rules are the store's and the ledger's, here they only get their names.
+// The handlers of /keys. The rules are in the store and the ledger; this file only maps routes to them.
 import { resetSpent, topUp } from '../ledger/by-hand.ts'
 import { pastPeriods } from '../store/accounts.ts'
 import { readFrame } from '../store/frame.ts'
@@ -33,7 +33,7 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
   const { store } = parts
   const list = new KeyList(parts)
 
-  /** A change that needs nothing but the key: done in somebody's name, and answered with what the key is now. */
+  /** A change that needs only the key: made in the caller's name, and answered with the changed key. */
   const changing =
     (change: (store: Store, id: string) => Promise<Key>) =>
     async (call: Changing): Promise<KeyDetail> =>
@@ -95,7 +95,7 @@ export function keyHandlers(parts: AdminParts): HandlersOf<typeof keyRoutes> {
 
 type Changing = Parameters<HandlersOf<typeof keyRoutes>['pauseKey']>[0]
 
-/** One key, with the ETag that a change of it must send back. */
+/** One key, with the ETag that a change to it must send back. */
 async function detail(
   { store, catalog, clock }: AdminParts,
   key: Key,

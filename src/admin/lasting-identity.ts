@@ -1,5 +1,5 @@
-// Who scrapes: known as everywhere in the admin API, and while the database does not answer, whoever it knew lately.
-// For what tells of the database being away, and for nothing else: a token that was revoked meanwhile still opens it.
+// Identifies callers of /metrics as everywhere in the admin API and, while the database does not answer, from memory.
+// Only for the page that reports the outage: a token revoked in the meantime still opens it.
 import type { Clock } from '../core/clock.ts'
 import { HOUR_MS } from '../core/durations.ts'
 import { hashSecret } from '../core/secret.ts'
@@ -11,7 +11,7 @@ const IDENTITY_MS_MAX = 1_000
 const KNOWN_FOR_MS = HOUR_MS
 
 export function lastingIdentity(identity: Identity, clock: Clock): Identity {
-  /** By the hash of what they sent. */
+  /** By the hash of the Authorization header. */
   const known = new Map<string, { readonly person: Person; readonly untilMs: number }>()
   const forgetOld = (): void => {
     for (const [sent, { untilMs }] of known) if (untilMs <= clock.monotonicMs()) known.delete(sent)

@@ -1,4 +1,4 @@
-// Mail to people, by the server the configuration names. The library is loaded with the first mail.
+// Mail to people, through the server that the configuration names. The library is loaded with the first mail.
 export type Mail = {
   readonly to: string
   readonly subject: string
@@ -6,7 +6,7 @@ export type Mail = {
 }
 
 export interface Mailer {
-  /** Resolves once the server has taken it. */
+  /** Resolves once the server has accepted it. */
   send(mail: Mail): Promise<void>
 }
 

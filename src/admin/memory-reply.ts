@@ -1,4 +1,4 @@
-// An answer that goes to nobody's socket: what the flow would have sent, kept to be read here.
+// A reply without a socket: keeps in memory what the flow would have sent.
 import type { GatewayError } from '../core/errors.ts'
 import type { Reply } from '../exchange/reply.ts'
 
@@ -19,7 +19,7 @@ export class MemoryReply implements Reply {
 
   setHeader(): void {}
 
-  /** Only whole answers are asked for here. */
+  /** Never called: only whole answers are requested here. */
   beginStream(): void {}
 
   async write(event: string): Promise<void> {

@@ -1,5 +1,5 @@
-// What /metrics answers: the figures of all serving processes, and what the books say. Books that cannot be read in time
-// are left out, because whoever watches must hear of the processes above all while the database is away.
+// What /metrics answers: the figures of all serving processes, and of the books. Books that cannot be read in time are
+// left out, because the processes need watching most while the database is away.
 import { usd } from '../core/value-json.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { usedSoFar, type UsageSums } from '../ledger/usage-report.ts'
@@ -36,15 +36,15 @@ async function readInTime(store: Store): Promise<readonly Figure[] | undefined> 
   }
 }
 
-/** The sums that the ledger keeps, so that it takes no longer the more keys and requests there are. */
+/** Reads the ledger's running sums, so that it does not slow down with the number of keys and requests. */
 async function readBooks(store: Store): Promise<readonly Figure[]> {
   const [frame, keys, models] = await Promise.all([
-    // What is allocated would look at every key, and is not told here.
+    // The allocated sum would read every key, and is not reported here.
     readFrame(store, 0n),
     countKeysByStatus(store),
     usedSoFar(store),
   ])
-  // A name under which nothing was ever used may be one that a client made up.
+  // A name that was never used may be one that a client made up.
   const used = models.filter(
     (row) => row.inputTokens + row.outputTokens > 0 || row.costNanodollars > 0n,
   )
@@ -77,7 +77,7 @@ function tokensOf({ model, ...sums }: UsageSums) {
   return Object.entries(counts).map(([kind, count]) => [[model ?? '', kind], count] as const)
 }
 
-/** Prometheus knows floating point alone; the books themselves stay exact. */
+/** Prometheus has only floating point; the books themselves stay exact. */
 function numberOf(amount: Nanodollars): number {
   return Number(usd(amount))
 }

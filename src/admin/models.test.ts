@@ -1,4 +1,4 @@
-// A model is called no better than its targets are known to be.
+// A model's health is reported no better than its targets are known to be.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-// The handler of /models: the catalogue, how its targets fare, and how many keys may call each model.
+// The handler of /models: the catalogue, the standing of its targets, and how many keys may call each model.
 import { modelJson } from '../catalog/model-json.ts'
 import type { Model, Target } from '../catalog/models.ts'
 import { iso } from '../core/value-json.ts'

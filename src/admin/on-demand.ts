@@ -1,4 +1,4 @@
-// The admin plane before anyone has asked for it: nothing but the promise to load it.
+// Loads the admin plane on the first request to it.
 import type { AdminServer } from './server.ts'
 
 export function onDemand(open: () => Promise<AdminServer>): AdminServer {
@@ -7,7 +7,7 @@ export function onDemand(open: () => Promise<AdminServer>): AdminServer {
     async handle(message, response, requestId) {
       opening ??= open()
       const admin = await opening.catch((thrown: unknown) => {
-        // What failed once may work the next time: a database that was away is back.
+        // The next attempt may succeed: a database that was away may be back.
         opening = undefined
         throw thrown
       })

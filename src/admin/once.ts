@@ -1,4 +1,4 @@
-// Idempotency-Key: a request that is sent twice is done once, and the second is told what the first was answered.
+// Idempotency-Key: a request that is sent twice is done once, and the second gets the answer to the first.
 import { hash } from 'node:crypto'
 
 import { sentence } from '../core/sentences.ts'
@@ -11,7 +11,7 @@ import { toAdminError } from './render-error.ts'
 type Asked = {
   readonly headers: RequestHeaders
   readonly personId: string
-  /** The route with everything that was sent to it. */
+  /** The route and everything sent to it. */
   readonly request: unknown
 }
 
@@ -29,7 +29,7 @@ export async function once(store: Store, asked: Asked, run: () => Promise<unknow
     await keepAnswer(store, wanted, JSON.stringify(withoutSecret(answer)))
     return { answer, isRepeated: false }
   } catch (thrown) {
-    // After a refusal nothing was done. After a fault nobody knows: then the name stays taken.
+    // After a refusal nothing was done. After a fault that is unknown, so the name stays taken.
     if (isRefusal(thrown)) await releaseClaim(store, wanted)
     throw thrown
   }
@@ -57,7 +57,7 @@ function firstAnswer(first: { readonly answer: string | null; readonly isSame: b
   return JSON.parse(first.answer) as unknown
 }
 
-/** A secret is shown once: to whoever got the first answer. */
+/** A secret is shown only once, in the first answer. */
 function withoutSecret(answer: unknown): unknown {
   return { ...Object(answer), ...('secret' in Object(answer) ? { secret: null } : {}) } as unknown
 }

@@ -1,5 +1,5 @@
-// Puts the admin plane together from what the gateway has. Loaded on the first request to it, because a gateway that
-// nobody looks at should start fast and stay small.
+// Assembles the admin plane from the gateway's parts. Loaded on the first request to it, because a gateway without
+// visitors should start fast and stay small.
 import type { Handlers } from './call.ts'
 import { adminHandlers } from './handlers.ts'
 import { makeMetrics } from './metrics.ts'

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of the admin API, from the same schemas that read its requests and write its answers.
+// The OpenAPI 3.1 document of the admin API, made from the schemas that read its requests and write its answers.
 import { z } from 'zod'
 
 import { adminError } from './contract/errors.ts'
@@ -93,7 +93,7 @@ function json(schema: Json): Json {
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const described = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
-  // The document as a whole says which dialect its schemas are in.
+  // The document as a whole states the dialect of its schemas.
   delete described.$schema
   return described
 }

@@ -1,4 +1,4 @@
-// What the admin plane is made of: given by the gateway, once.
+// What the admin plane needs from the gateway.
 import type { Catalog } from '../catalog/models.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Parts } from '../exchange/exchange.ts'
@@ -14,23 +14,23 @@ import type { Mailer } from './mail.ts'
 export type AdminParts = {
   readonly clock: Clock
   readonly log: Log
-  /** On SQLite a connection and a thread of its own: a long list must not keep a request of the data plane waiting. */
+  /** On SQLite a separate connection and thread: a long list must not hold up requests of the data plane. */
   readonly store: Store
-  /** The gateway's own flow, for verdicts and for calls that people try. */
+  /** The gateway's own flow, for verdicts and for trial calls. */
   readonly flow: Parts
   /** Where people reach the interface. */
   readonly publicUrl: string
   readonly version: string
-  /** For a sample alert, and for what webhooks are signed with. */
+  /** For sample alerts, and for the secrets that sign webhooks. */
   readonly alerts: AlertSender
   /** Undefined: no SMTP server is configured. */
   readonly mailer: Mailer | undefined
   /** Where programs reach the data plane. */
   baseUrl(): string
   catalog(): Catalog
-  /** How a target fares, as far as this process knows. */
+  /** The standing of a target, as far as this process knows. */
   standingOf(target: { readonly provider: string; readonly model: string }): Standing
-  /** What each serving process has counted and how it fares. */
+  /** The counts and the condition of each serving process. */
   figures(): Promise<readonly (readonly Figure[])[]>
   /** The first part of secrets. */
   secretPrefix(): string
@@ -43,7 +43,7 @@ type Acting = {
   readonly requestId: string
 }
 
-/** The database in the name of whoever sent this request. */
+/** The database, with changes recorded in the caller's name. */
 export function storeOf({ store }: AdminParts, acting: Acting): Store {
   return inTheNameOf(store, authorOf(acting))
 }

@@ -1,4 +1,4 @@
-// Calls that people make to try a key or a model: what came of them, and what they cost.
+// Calls that people make to try a key or a model, with their outcome and cost.
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { sentence } from '../core/sentences.ts'
@@ -15,7 +15,7 @@ import { shortageOf } from './shortage.ts'
 import { runTrial, textOf, type Trial } from './trial.ts'
 
 const PLAY_OUTPUT_TOKENS = 4_096
-/** Enough for a model that thinks to say a word. */
+/** Enough for a model that thinks first to get a word out. */
 const TEST_OUTPUT_TOKENS = 512
 
 export function playgroundHandlers(parts: AdminParts): HandlersOf<typeof playgroundRoutes> {
@@ -28,7 +28,7 @@ export function playgroundHandlers(parts: AdminParts): HandlersOf<typeof playgro
   }
 }
 
-/** The least that shows whether a key works; the first model of its allowlist unless one is named. */
+/** The smallest call that shows whether a key works, with the first model of its allowlist unless one is named. */
 export async function testCall(
   parts: AdminParts,
   keyId: string,
@@ -43,7 +43,7 @@ export async function testCall(
   return call(parts, { key, model, messages, outputTokensMax: TEST_OUTPUT_TOKENS })
 }
 
-/** One that can be called now, if there is one. */
+/** Prefers a model that is available now. */
 export function firstModel({ catalog }: AdminParts, { models }: Key): string | undefined {
   return models.find((model) => catalog().get(model)?.available === true) ?? models[0]
 }
@@ -53,7 +53,7 @@ async function call(parts: AdminParts, trial: Omit<Trial, 'isDryRun'>): Promise<
   const startedMs = parts.clock.monotonicMs()
   const outcome = await runTrial(parts, requestId, { ...trial, isDryRun: false }).catch(refusal)
   const failed = outcome instanceof GatewayError ? outcome : undefined
-  // A call that was refused has no row.
+  // A refused call has no row.
   const row = await findUsage(parts.store, requestId)
   return {
     request_id: requestId,
@@ -74,7 +74,7 @@ function errorJson({ publicCode: code, message, details }: GatewayError) {
   return { code, message, shortage: shortageOf(details.facts) }
 }
 
-/** What the data plane answers instead of a result is a result here; our own faults are not. */
+/** An error that the data plane would answer with is a result here; anything else is a fault. */
 export function refusal(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   throw thrown

@@ -1,5 +1,5 @@
-// What one serving process tells of itself when it is asked: what it has counted, how its targets and its ledger fare, and
-// what Node knows of it.
+// The metrics of one serving process: its counts, the standing of its targets, whether its ledger can write, and Node's
+// own figures.
 import { targetName, type Catalog } from '../catalog/models.ts'
 import type { NodeLedger } from '../ledger/open.ts'
 import { STANDINGS } from '../routing/breaker.ts'
@@ -10,7 +10,7 @@ import type { AdminParts } from './parts.ts'
 type ProcessParts = Pick<AdminParts, 'version'> & {
   readonly counts: Counts
   readonly ledger: Pick<NodeLedger, 'canWrite'>
-  /** What there is to call at present, and how it fares. */
+  /** The current catalogue, and the standing of its targets. */
   readonly supply: Pick<AdminParts, 'standingOf'> & { readonly catalog: Catalog }
 }
 
@@ -26,7 +26,7 @@ export async function processFigures(parts: ProcessParts): Promise<readonly Figu
   ]
 }
 
-/** All four of every target, so that an alert about one of them is not about a series that comes and goes. */
+/** All four standings of every target, so that an alert never watches a series that comes and goes. */
 function standings(supply: ProcessParts['supply']) {
   return [...targetsOf(supply.catalog)].flatMap(([name, target]) => {
     const standing = supply.standingOf(target).name
@@ -34,7 +34,7 @@ function standings(supply: ProcessParts['supply']) {
   })
 }
 
-/** Each once, however many models it serves. */
+/** Each target once, however many models it serves. */
 function targetsOf(catalog: Catalog) {
   const targets = catalog.list().flatMap((model) => [...model.targets, ...model.fallbacks])
   return new Map(targets.map((target) => [targetName(target.provider, target.model), target]))

@@ -1,5 +1,5 @@
-// What people tried and were refused, for the record: a missing permission, another site's request, a change that came too
-// late or that the state of a thing does not allow.
+// Records refused attempts of people: a missing permission, another site's request, a change that came too late or that
+// the current state does not allow.
 import { recordRefusal } from '../store/audit-refusals.ts'
 import { inTheNameOf, type AuditSubject } from '../store/audit.ts'
 import type { Store } from '../store/open.ts'
@@ -41,7 +41,7 @@ export async function recordRefused(store: Store, refused: Refused): Promise<voi
   })
 }
 
-/** What is read over all keys is about keys. */
+/** Actions that name none of the subjects, such as `usage.read`, are filed under keys. */
 function subjectOf(action: AuditAction): AuditSubject {
   const [first] = action.split('.')
   return AUDIT_SUBJECTS.find((subject) => subject === first) ?? 'key'

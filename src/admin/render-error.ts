@@ -1,5 +1,4 @@
-// Whatever was thrown on the way to an answer, as the one envelope of the admin API. Our own faults say nothing about
-// their insides.
+// Renders anything thrown as the one error envelope of the admin API. Internal faults reveal no details.
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 
 import { isObject } from '../core/json.ts'
@@ -17,7 +16,7 @@ export function errorJson(error: AdminError, requestId: string): AdminErrorJson 
       code: error.code,
       ...(field === undefined ? {} : { field }),
       ...sentenceJson(error.sentence),
-      // Whoever reads the message alone has to know what it is about.
+      // The message must make sense on its own, so it names the field.
       ...(problems && field ? { message: `${field}: ${error.message}` } : {}),
       request_id: requestId,
       ...(problems === undefined
@@ -76,7 +75,7 @@ function ofStore(thrown: StoreError): AdminError {
   }
 }
 
-/** What Fastify refuses before a handler runs: a body that is no JSON, too large, of another type. */
+/** What Fastify refuses before a handler runs: a body that is not JSON, too large, or of another type. */
 function ofFastify(thrown: unknown): AdminError | undefined {
   if (!isObject(thrown) || typeof thrown['statusCode'] !== 'number') return undefined
   const status = thrown['statusCode']

@@ -19,7 +19,7 @@ export function requestHandlers(parts: AdminParts): HandlersOf<typeof requestRou
       const explanation = await explain(store, params.id)
       const { row } = explanation
       const names = await keyNames(store, [row.keyId])
-      // With what only the command line says: the schema leaves it out.
+      // Includes members that only the command line prints; the schema drops them.
       return { ...explanationJson(explanation), ...rowOf(row, names) }
     },
     listKeyRequests: async ({ params, query }) => {

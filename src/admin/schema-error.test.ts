@@ -1,4 +1,4 @@
-// Whatever a schema of the contract finds wrong is one of the sentences that every language has.
+// Every problem that a schema of the contract finds becomes a sentence that exists in every language.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { z } from 'zod'
@@ -31,12 +31,12 @@ for (const [name, route] of Object.entries<Route>(contract))
     })
   }
 
-/** These two are told with their numbers. */
+/** These two sentences contain numbers. */
 function isPassword(message: string): boolean {
   return /^use at (least|most) \d+ characters$/.test(message)
 }
 
-/** Nothing, everything wrong at once, and each field wrong in every way. */
+/** No value, everything wrong at once, and each field wrong in every way. */
 function* wrongValues(schema: z.ZodType): Generator<unknown> {
   const fields = 'shape' in schema ? Object.keys(Object(schema.shape)) : []
   for (const wrong of WRONG) {

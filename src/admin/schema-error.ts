@@ -1,9 +1,9 @@
-// What a schema of the contract found wrong, as sentences: all of it at once, each with its field, so that a form can show
-// every problem beside its input.
+// Turns the issues found by a schema of the contract into sentences: all at once, each with its field, so that a form
+// can show every problem beside its input.
 import { sentence, sentenceWithText, type Sentence } from '../core/sentences.ts'
 import { AdminError } from './error.ts'
 
-/** An issue of zod in the form that Fastify gives it. */
+/** A zod issue in the form that Fastify gives it. */
 type Issue = {
   readonly instancePath: string
   readonly keyword: string
@@ -21,7 +21,7 @@ export function schemaError(issues: readonly Issue[]): AdminError {
   return new AdminError('invalid_value', why, { field, problems })
 }
 
-/** `/budget` is the field "budget"; a field that nobody knows is part of its place. */
+/** `/budget` is the field "budget"; the name of an unknown field is appended. */
 function fieldOf({ instancePath, params }: Issue): string {
   const unknown = Array.isArray(params['keys']) ? params['keys'].slice(0, 1) : []
   return [...instancePath.split('/').filter(Boolean), ...unknown].join('.')
@@ -40,7 +40,7 @@ function sentenceOf({ keyword, message = '', params }: Issue, field: string): Se
   return type === undefined ? sentence('unexpected') : sentence('type_needed', { type })
 }
 
-/** What a schema calls the types of JSON. Money is the one that people get wrong: it is a string. */
+/** JSON types by zod's names. The one that people get wrong is money: it is a string. */
 const JSON_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['string', 'string'],
   ['number', 'number'],

@@ -1,5 +1,5 @@
-// What the server does about time: a request whose client has left is over, so that a shutdown is not kept waiting, and one
-// whose body is long on its way is judged when it is there.
+// Slow clients: a request whose client has left is over, so that a shutdown does not wait for it, and a request with a
+// slow body is judged when the body has arrived.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -23,7 +23,7 @@ type Chosen = Pick<AdminServerOptions, 'identity' | 'handlers'>
 
 function makeServer(chosen: Chosen) {
   const publicUrl = 'http://127.0.0.1:4000'
-  // Nothing is refused here that is recorded.
+  // No refusal here is recorded.
   const store = {} as Store
   const metrics = async () => ({ type: 'text/plain', text: '' })
   return makeAdminServer({ ...chosen, metrics, publicUrl, clock, log, store })
@@ -35,7 +35,7 @@ type Arrived = {
   readonly response: ServerResponse
 }
 
-/** A request of which this much has come. */
+/** A request of which this much has arrived. */
 async function arrived(sent: string): Promise<Arrived> {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')

@@ -1,5 +1,5 @@
-// The admin API as one Fastify app, made from the contract and a handler for each of its routes. It listens nowhere: the
-// edge hands it requests. Nothing here knows what a key is.
+// The admin API as one Fastify app, made from the contract and a handler for each of its routes. It does not listen:
+// the edge hands it requests. Nothing here knows what a key is.
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 
@@ -31,13 +31,13 @@ export type AdminServerOptions = {
   readonly publicUrl: string
   readonly clock: Clock
   readonly log: Log
-  /** For what was refused, and for requests that are sent twice. */
+  /** For recording refusals, and for requests that are sent twice. */
   readonly store: Store
 }
 
-/** What the edge needs of it. */
+/** What the edge uses. */
 export type AdminServer = {
-  /** Resolves when the answer is out, or its receiver gone. */
+  /** Resolves when the answer is sent, or the client is gone. */
   handle(message: RawRequest, response: RawResponse, requestId: string): Promise<void>
   close(): Promise<void>
 }
@@ -49,7 +49,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     readonly name?: RouteName
     readonly described?: Guarded
-    /** How the caller is known, where not as everywhere. */
+    /** How this route identifies its caller, if not in the usual way. */
     readonly identity?: Identity
   }
   interface FastifyRequest {
@@ -69,11 +69,11 @@ const HEADERS = {
 }
 
 export async function makeAdminServer(options: AdminServerOptions): Promise<AdminServer> {
-  // The edge has named the request already, and whoever reads the log looks for that name.
+  // The edge has already given the request its id, and the log is searched for that one.
   const names = new WeakMap<RawRequest, string>()
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
-    // HTTPS ends at a proxy, and the address it names is the caller's; anybody else could name any address.
+    // With HTTPS a proxy is in front, and the address it names is the caller's; anyone else could name any address.
     trustProxy: options.publicUrl.startsWith('https:') ? PROXIES : false,
     genReqId: (raw) => names.get(raw as RawRequest) ?? newId('req', options.clock),
     routerOptions: { maxParamLength: 200 },
@@ -91,10 +91,10 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
     reply.headers({ ...HEADERS, 'x-request-id': request.id })
     if (request.is404) return
     await admit(request, options)
-    // PostgreSQL knows no such text, and would call it a fault.
+    // PostgreSQL cannot store such a text, and its error would look like a fault.
     if (request.url.includes('%00')) throw new AdminError('invalid_value', sentence('text_nul'))
   })
-  // Once more with the body there, which whoever is about to lose their rights could keep back for minutes.
+  // Checked again once the body has arrived: a caller could hold it back for minutes, and lose their rights meanwhile.
   app.addHook('preValidation', async (request) => {
     if (!request.is404 && request.method !== 'GET') await admit(request, options)
   })
@@ -104,7 +104,7 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
   await app.ready()
   return {
     handle: async (message, response, requestId) => {
-      // Who left while this was loaded is heard of no more.
+      // If the client left while this was loading, the close event is already past.
       if (response.closed) return
       names.set(message, requestId)
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -116,7 +116,7 @@ export async function makeAdminServer(options: AdminServerOptions): Promise<Admi
   }
 }
 
-/** Finds who calls, and throws unless they may. */
+/** Identifies the caller, and throws unless they may call this route. */
 async function admit(request: FastifyRequest, options: AdminServerOptions): Promise<void> {
   const { described, identity = options.identity } = request.routeOptions.config
   if (described === undefined) throw new Error(`${request.url} has no rule for who may call it`)
@@ -141,7 +141,7 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
       },
       handler: async (request, reply) => {
         const call = callOf(request, reply)
-        // The schemas have read the call, so it has the type that this handler takes.
+        // The schemas have read the call, so it has the type that this handler expects.
         const run = (): Promise<unknown> => handler(call as never)
         if (media !== undefined) {
           reply.type(`${media}; charset=utf-8`)
@@ -159,7 +159,7 @@ function addRoutes(app: FastifyInstance, { handlers, store }: AdminServerOptions
   }
 }
 
-/** Whoever may read reports may read these: they tell the same, and how the processes fare. */
+/** Open to everyone who may read usage reports: metrics add only the condition of the processes. */
 function addMetrics(app: FastifyInstance, { identity, clock, metrics }: AdminServerOptions): void {
   const described: Guarded = { method: 'GET', access: 'usage:read' }
   const config = { described, identity: lastingIdentity(identity, clock) }
@@ -182,7 +182,7 @@ function callOf(request: FastifyRequest, reply: FastifyReply) {
   }
 }
 
-/** A request without a body may still say that it is JSON: many clients always do. */
+/** A request without a body may still claim to be JSON: many clients always do. */
 function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
@@ -211,7 +211,7 @@ async function sendError(reply: FastifyReply, failed: Failed): Promise<FastifyRe
     })
   }
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-  // Thrown before any hook ran, an answer has no headers yet.
+  // An error thrown before any hook ran has no headers yet.
   reply.headers({ ...HEADERS, 'x-request-id': request.id })
   return reply
     .code(error.status)
@@ -220,7 +220,7 @@ async function sendError(reply: FastifyReply, failed: Failed): Promise<FastifyRe
     .send(errorJson(error, request.id))
 }
 
-/** A record that cannot be written is a fault of ours, and changes nothing about the refusal. */
+/** If the record cannot be written, that is logged, and the refusal stands. */
 async function record({ request, options }: Failed, error: AdminError): Promise<void> {
   const { id: requestId, ip: address, person, params } = request
   const route = request.routeOptions.config?.name

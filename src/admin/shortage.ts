@@ -1,9 +1,9 @@
-// What a call was refused for lack of, from the facts of the refusal, for pages that say it in the reader's language.
+// How much budget a refused call lacked, from the facts of the refusal, for pages that say it in the reader's language.
 import { parseUsd } from '../core/money.ts'
 import { usd } from '../core/value-json.ts'
 import type { Shortage } from './contract/calls.ts'
 
-/** Null when no budget was in the way. */
+/** Null if the refusal was not about a budget. */
 export function shortageOf(facts: Readonly<Record<string, unknown>> = {}): Shortage | null {
   const { limit, spent, required, affordable_output_tokens: tokens } = facts
   if (typeof limit !== 'string' || typeof spent !== 'string' || typeof required !== 'string')

@@ -1,4 +1,4 @@
-// A change that came too late: whoever sent it is told who was faster and what they changed.
+// A change that came too late: the refusal says who was faster and what they changed.
 import { sentence } from '../core/sentences.ts'
 import { iso } from '../core/value-json.ts'
 import { changesSince } from '../store/audit-list.ts'
@@ -9,7 +9,7 @@ import type { Store } from '../store/open.ts'
 import { FRAME_ID } from '../store/tables.ts'
 import { AdminError } from './error.ts'
 
-/** Runs a change that is based on a version, and explains when that is no longer the newest. */
+/** Runs a change that is based on a version, and explains the refusal if that is no longer the newest. */
 export async function refusingStale<Result>(
   store: Store,
   read: { readonly subjectId: string; readonly version: number },

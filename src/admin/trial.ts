@@ -1,5 +1,5 @@
-// A request made in the name of a key by a person who does not know its secret: through the gateway's own flow, with every
-// limit of that key, spending from it.
+// A request that a person makes with a key without knowing its secret: through the gateway's own flow, subject to every
+// limit of that key, and spending from it.
 import { callerOfKey } from '../access/caller.ts'
 import type { Endpoint, Format } from '../core/endpoints.ts'
 import { newSecret } from '../core/secret.ts'
@@ -23,7 +23,7 @@ type Turn = { readonly role: 'system' | 'user' | 'assistant'; readonly content: 
 
 type TrialAnswer = { readonly format: Format; readonly body: unknown }
 
-/** Throws what the data plane would have answered, a GatewayError. */
+/** Throws the GatewayError that the data plane would have answered with. */
 export async function runTrial(
   parts: AdminParts,
   requestId: string,
@@ -33,7 +33,7 @@ export async function runTrial(
   const codec = codecOf(format)
   const flow = flowOf(parts, trial)
   const reply = new MemoryReply()
-  // Any secret will do: the flow's look-up leads to this key alone.
+  // Any secret will do: this flow's look-up always finds this key.
   const secret = newSecret(trial.key.mode)
   const { family } = codec
   await withCurrentKey(flow, () =>
@@ -58,7 +58,7 @@ export async function runTrial(
   return { format, body: reply.body }
 }
 
-/** The endpoint that a program with this key would use for this model; the first one when it may use none. */
+/** The endpoint that a program with this key would use for this model; if it may use none, the first. */
 export function formatOf(
   { catalog }: AdminParts,
   { key, model }: Pick<Trial, 'key' | 'model'>,
@@ -68,7 +68,7 @@ export function formatOf(
   return formats.find((format) => key.permissions.includes(format)) ?? 'chat'
 }
 
-/** The answer's own words. */
+/** The text of the answer. */
 export function textOf({ format, body }: TrialAnswer): string | null {
   switch (format) {
     case 'embeddings':
@@ -100,7 +100,7 @@ function flowOf({ flow, store, clock }: AdminParts, { key, isDryRun }: Trial): P
     findBySecretHash: () => callerOfKey(store, key.id),
     forget: () => {},
   }
-  // Whoever only looks whether a key would work does not use it.
+  // Checking whether a key would work does not count as using it.
   const lastUse = isDryRun ? { note: () => {} } : flow.lastUse
   return { ...flow, authenticator, lastUse }
 }

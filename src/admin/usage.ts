@@ -14,7 +14,7 @@ import type { AdminParts } from './parts.ts'
 import { readMoment } from './values.ts'
 
 const DEFAULT_DAYS = 30
-/** Hours of a longer time are more bars than anybody reads. */
+/** A longer time by hours has more bars than anyone reads. */
 const HOURS_MS_MAX = 31 * DAY_MS
 
 export function usageHandlers(parts: AdminParts): HandlersOf<typeof usageRoutes> {
@@ -34,7 +34,7 @@ export function usageHandlers(parts: AdminParts): HandlersOf<typeof usageRoutes>
   }
 }
 
-/** The columns are the members of a row. */
+/** The CSV columns are the members of a row. */
 const NAMES = usageRow.keyof().options
 
 /** Without a limit: all rows, or a refusal when they are too many. */
@@ -61,7 +61,7 @@ async function report(parts: AdminParts, query: Question): Promise<UsageAnswer> 
   }
 }
 
-/** As long as the time in question, and up to its first hour: hours are counted whole, and none twice. */
+/** The time of the same length before, ending at a full hour: hours are counted whole, and none twice. */
 async function previous(
   parts: AdminParts,
   { since, until, by, ...rest }: ScanQuestion,

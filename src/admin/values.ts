@@ -1,10 +1,10 @@
-// Between the values of the contract and those of the store: money, moments, versions.
+// Converts between the values of the contract and those of the store: money, moments, versions.
 import { BUDGET_MAX, formatUsd, parseBudget, type Nanodollars } from '../core/money.ts'
 import { sentence } from '../core/sentences.ts'
 import { AdminError, invalidValue } from './error.ts'
 import type { RequestHeaders } from './identity.ts'
 
-/** An amount as it was sent; the field is named when it is none. */
+/** Parses an amount; the error names the field. */
 export function readAmount(field: string, text: string): Nanodollars {
   try {
     return parseBudget(text)
@@ -15,7 +15,7 @@ export function readAmount(field: string, text: string): Nanodollars {
   }
 }
 
-/** A change that names nothing is a mistake. */
+/** A change without any field is a mistake. */
 export function refuseEmpty(body: object): void {
   if (Object.keys(body).length > 0) return
   throw new AdminError('invalid_value', sentence('nothing_to_change'))
@@ -25,7 +25,7 @@ export function readMoment(text: string): number {
   return Date.parse(text)
 }
 
-/** The version that a change is based on: `"7"`, as the ETag of the answer that showed it. */
+/** The version that a change is based on: `"7"`, the ETag of the answer that showed it. */
 export function ifMatch(headers: RequestHeaders): number {
   const match = /^(?:W\/)?"?(\d{1,15})"?$/.exec(String(headers['if-match'] ?? ''))
   if (match !== null) return Number(match[1])

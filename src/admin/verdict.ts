@@ -1,5 +1,5 @@
 // Whether a call with a key would pass now, and every limit that could stop it. Decided by the code that decides about
-// calls: it is a dry run of one.
+// real calls, in a dry run.
 import { noModelAllowed } from '../access/permit.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
@@ -17,7 +17,7 @@ import { firstModel, refusal } from './playground.ts'
 import { shortageOf } from './shortage.ts'
 import { formatOf, runTrial } from './trial.ts'
 
-/** A short answer: what stops this stops nearly everything. */
+/** A short answer: what stops this call stops nearly every call. */
 const OUTPUT_TOKENS = 256
 
 export async function verdictOf(
@@ -47,7 +47,7 @@ export async function verdictOf(
 type Told = Pick<Verdict, 'passes' | 'blocked_by' | 'worst_case' | 'target'>
 type BlockedBy = NonNullable<Verdict['blocked_by']>
 
-/** There is no call to rehearse. */
+/** Without a model there is no call to try. */
 function noModel(): Told {
   const blocked_by = blockedBy(noModelAllowed())
   return { passes: false, blocked_by, worst_case: null, target: null }
@@ -71,7 +71,7 @@ function blockedBy({ publicCode: code, status, message, details }: GatewayError)
   return { code, status, message, ...factsOf(details.facts ?? {}) }
 }
 
-/** What exchange/dry-run.ts tells. */
+/** The answer of exchange/dry-run.ts. */
 type DryRun = Facts & {
   readonly passes: boolean
   readonly worst_case: string
@@ -92,7 +92,7 @@ function factsOf(facts: Facts): Pick<BlockedBy, 'scope' | 'resets_at' | 'shortag
   }
 }
 
-/** This key's part of what is spent in the frame's period: from the sums by hour and day, and never above the whole. */
+/** This key's part of the frame's spending in its period: from the sums by hour and day, and never above the whole. */
 async function ownPart(
   { store, clock }: AdminParts,
   key: Key,

@@ -1,4 +1,4 @@
-// The handlers of alerts: when they are given, whom they reach, and what was sent.
+// The handlers of alerts: their thresholds, their destinations, and their deliveries.
 import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
 import { messageOf } from '../../core/message-of.ts'
 import { sentence } from '../../core/sentences.ts'
@@ -93,12 +93,12 @@ export function alertHandlers(parts: AdminParts): HandlersOf<typeof alertRoutes>
   }
 }
 
-/** Addresses in the house are what many mean; a name that leads where none may lead fails when it is called. */
+/** Private addresses are allowed, as many want them. A name that resolves to a forbidden address fails when called. */
 function assertAllowed({ hostname: host }: URL): void {
   if (isForbiddenHost(host)) throw invalidValue('url', sentence('webhook_metadata', { host }))
 }
 
-/** What a test sends: nobody can mistake it for a real one. */
+/** What a test sends: it cannot be mistaken for a real alert. */
 function sample(now: number): Alert {
   return {
     id: 'alert_sample',

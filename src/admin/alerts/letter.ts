@@ -1,4 +1,4 @@
-// An alert in words, whole sentences for somebody who reads nothing else: in a mail, and as the `text` of a webhook.
+// An alert in words, in full sentences for readers who see nothing else: in a mail, and as the `text` of a webhook.
 import { formatUsd } from '../../core/money.ts'
 import type { Alert, BudgetAlert, ExpiryAlert, RefusedAlert } from '../../store/alerts.ts'
 import { FRAME_ID } from '../../store/tables.ts'
@@ -27,7 +27,7 @@ function refusedText(alert: RefusedAlert): string {
   if (required === null) {
     return 'What is left of the budget does not cover some calls, which are refused.'
   }
-  // A limit that was lowered may be below what is spent.
+  // A lowered limit may be below what is spent.
   const left = formatUsd(limit > spent ? limit - spent : 0n)
   return `A call that could cost ${formatUsd(required)} USD was refused, because ${left} USD is left.`
 }
@@ -53,7 +53,7 @@ function expiryLetter(alert: ExpiryAlert): Letter {
   }
 }
 
-/** A name is text that somebody chose: in a subject it must stay on its line. */
+/** Key names are free text: in a subject they must stay on one line. */
 function nameOf({ accountName, accountId }: Alert): string {
   return `The key "${(accountName ?? accountId).replaceAll(/\s+/g, ' ')}"`
 }

@@ -1,5 +1,4 @@
-// One attempt to tell somebody of an alert: a signed webhook or a mail. Whether and when there is another is not decided
-// here.
+// One attempt to deliver an alert: a signed webhook or a mail. Retries are decided elsewhere.
 import { createHmac } from 'node:crypto'
 
 import type { Clock } from '../../core/clock.ts'
@@ -14,9 +13,9 @@ import { letterOf } from './letter.ts'
 import { webhookFailure } from './webhook-failure.ts'
 
 export type AlertSender = {
-  /** What the receiver answered, in a word. Throws when it did not take it. */
+  /** Returns the receiver's answer in brief. Throws if it did not accept the alert. */
   send(destination: Destination, alert: Alert): Promise<string>
-  /** What the webhooks to a destination are signed with. */
+  /** The secret that signs the webhooks to a destination. */
   secretOf(destinationId: string): string
 }
 
@@ -24,7 +23,7 @@ type SenderParts = {
   readonly clock: Clock
   readonly http: HttpClient
   readonly mailer: Mailer | undefined
-  /** TOLLGATE_SECRET: the secret of each webhook follows from it, so that none is stored. */
+  /** TOLLGATE_SECRET: the secret of each webhook is derived from it, so that none is stored. */
   readonly secret: string
 }
 
@@ -74,7 +73,7 @@ async function sendWebhook(
 async function statusOf(http: HttpClient, call: HttpCall): Promise<number> {
   const { status, body } = await http.send(call, AbortSignal.timeout(TIMEOUTS.totalMs))
   for await (const _ of body) {
-    // What it says besides its status interests nobody, but must be read for the connection to be used again.
+    // The body is ignored, but must be read for the connection to be reused.
   }
   return status
 }
@@ -120,7 +119,7 @@ function alertJson(alert: Alert) {
   return { ...given, type: 'budget.threshold_reached', threshold, ...spending }
 }
 
-/** What Slack and Mattermost show of a webhook, where a name in <…> would call a whole channel, or lead elsewhere. */
+/** Slack and Mattermost show this text. Unescaped, a name in <…> could notify a whole channel or become a link. */
 function inChat(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,6 +1,6 @@
-// Notices when an account has reached a part of its budget, or refuses calls for it, or a key is about to expire, and sees
-// to it that alerts are given and delivered. A request does no more for it than leave its balances or its refusal behind;
-// everything else happens on a timer, which also finds what was reached without a request.
+// Notices when an account reaches a threshold of its budget, refuses calls because of it, or a key is about to expire,
+// and has the alerts recorded and delivered. A request only leaves its balances or its refusal behind; everything else
+// happens on a timer, which also finds thresholds reached without a request.
 import { USUAL_THRESHOLDS } from '../../core/alert-rules.ts'
 import { messageOf } from '../../core/message-of.ts'
 import type { Balance, Balances, Ledger, Shortage } from '../../ledger/ledger.ts'
@@ -22,13 +22,13 @@ import type { AlertSender } from './sender.ts'
 
 const LOOK_EVERY_MS = 2_000
 const SECOND_MS = 1_000
-/** How long after each attempt the next one is made; after the last the delivery has failed. */
+/** The wait after each attempt before the next; after the last attempt the delivery has failed. */
 const RETRY_MS = [30, 120, 600, 1_800, 3_600, 10_800, 21_600].map((seconds) => seconds * SECOND_MS)
 /** Longer than any attempt takes. */
 const ATTEMPT_MS_MAX = 60 * SECOND_MS
 const REMEMBERED_MAX = 100_000
 const NOTICED_AT_ONCE = 500
-/** So often an account that goes on refusing is looked at again: there may be a new period, or other thresholds. */
+/** An account that goes on refusing is reported again after this long: its period or thresholds may have changed. */
 const REFUSING_FOR_MS = 600_000
 
 type WatchParts = {
@@ -41,20 +41,20 @@ export class AlertWatch {
   readonly #parts: WatchParts
   readonly #timer: NodeJS.Timeout
   readonly #patrol: AlertPatrol
-  /** Accounts that have reached something since the last look. */
+  /** Accounts that have reached a threshold since the last look. */
   readonly #noticed = new Set<string>()
-  /** The highest threshold that each account was noticed at, in the period that ends then. */
+  /** The highest threshold that each account has reached, and the end of the period it was in. */
   readonly #remembered = new Map<
     string,
     { readonly percent: number; readonly resetsAt: number | null }
   >()
-  /** The first call that each account has refused since the last look, and accounts that were noticed for it lately. */
+  /** The first call that each account has refused since the last look; `#refusing` = accounts noticed for it lately. */
   readonly #refused = new Set<RefusedCall>()
   readonly #refusing = new Set<string>()
   #refusingUntilMs = 0
   #rules: AlertRules = new Map()
   #looking: Promise<void> | undefined
-  /** Whether the last look failed: an outage is told once. */
+  /** Whether the last look failed: an outage is logged once. */
   #isDelayed = false
   #isStopped = false
 
@@ -65,7 +65,7 @@ export class AlertWatch {
     this.#timer.unref()
   }
 
-  /** The same ledger, whose settlements and refusals are noticed here. */
+  /** Wraps a ledger to notice its settlements and refusals. */
   watching(ledger: Ledger): Ledger {
     return {
       reserve: async (ask) => {
@@ -98,11 +98,11 @@ export class AlertWatch {
     clearInterval(this.#timer)
     this.#isStopped = true
     await this.#looking
-    // If the database does not take it now, the next process finds it.
+    // If the database cannot record it now, the next process will find it.
     await this.#give().catch(() => {})
   }
 
-  /** Gives what was noticed and delivers what is due. One at a time: an outage must not pile up looks. */
+  /** Records alerts for what was noticed and delivers what is due. One at a time: an outage must not pile up looks. */
   look(): Promise<void> {
     this.#looking ??= this.#look()
       .then(() => {
@@ -130,7 +130,7 @@ export class AlertWatch {
     if (percent === before) return
     if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear()
     this.#remembered.set(accountId, { percent, resetsAt })
-    // It is less after a reset, a top-up or a higher limit: then the same threshold can be reached again.
+    // After a reset, a top-up or a higher limit it is lower, and the same threshold can be reached again.
     if (percent > before) this.#noticed.add(accountId)
   }
 
@@ -149,9 +149,9 @@ export class AlertWatch {
     await this.#give()
     await giveReminders(store)
     const due = await dueDeliveries(store)
-    // They are still due when the next process looks.
+    // The next process will find them still due.
     if (this.#isStopped) return
-    // At the same time: nobody waits for a destination that takes nothing.
+    // In parallel: a destination that does not respond must not delay the others.
     await Promise.all(due.map((delivery) => this.#deliver(delivery)))
   }
 
@@ -171,7 +171,7 @@ export class AlertWatch {
     give: (store: Store, some: readonly Notice[]) => Promise<void>,
   ): Promise<void> {
     const some = [...notices].slice(0, NOTICED_AT_ONCE)
-    // Before they are looked at: whoever reaches more meanwhile is noticed again.
+    // Removed first, so that an account that reaches more in the meantime is noticed again.
     for (const notice of some) notices.delete(notice)
     try {
       await give(this.#parts.store, some)
@@ -184,7 +184,7 @@ export class AlertWatch {
   async #deliver(delivery: Delivery): Promise<void> {
     const { store, sender } = this.#parts
     const retryMs = RETRY_MS[delivery.attempts]
-    // If this node dies on the way, another one tries again when this attempt would have failed.
+    // If this node dies during the attempt, another one retries as if the attempt had failed.
     const next = store.clock.now() + (retryMs ?? ATTEMPT_MS_MAX)
     if (!(await claimDelivery(store, delivery, next))) return
     try {

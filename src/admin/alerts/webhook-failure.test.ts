@@ -1,4 +1,4 @@
-// What people read when a webhook did not arrive: it names the host and what happened to it, and never a provider.
+// The message about an undelivered webhook names the host and what happened, and never a provider.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -38,7 +38,7 @@ for (const [thrown, told] of [
   test(told, () => {
     const failure = webhookFailure(thrown, url)
     assert.equal(failure.text, told)
-    // The database keeps the text alone.
+    // The database stores only the text.
     assert.deepEqual(failureNamed(told), failure)
   })
 

@@ -1,4 +1,5 @@
-// Why an alert did not arrive, in words for whoever set its address. The client speaks of providers; here none is meant.
+// Why a webhook did not arrive, in words for the person who set its address. The HTTP client's errors speak of
+// providers, which are not involved here.
 import { GatewayError } from '../../core/errors.ts'
 import { METADATA_CODE } from '../../providers/addresses.ts'
 import { sentence, sentenceAmong, type Sentence } from '../../core/sentences.ts'
@@ -43,7 +44,7 @@ type HostSentence =
   | 'webhook_no_answer'
   | 'webhook_metadata'
 
-/** Failures by name, for readers of other languages; none for what arrived, or was found by somebody else. */
+/** The failure by name, for readers of other languages; undefined for a success, or a failure reported by others. */
 export function failureNamed(result: string): Sentence | undefined {
   return sentenceAmong(FAILURES, result)
 }
@@ -62,14 +63,14 @@ function isTimeout({ code }: GatewayError): boolean {
   return code === 'provider_timeout'
 }
 
-/** What was thrown and, one inside the other, why. */
+/** The error and its chain of causes. */
 function causesOf(thrown: unknown): readonly Error[] {
   const causes: Error[] = []
   for (let each = thrown; each instanceof Error; each = each.cause) causes.push(each)
   return causes
 }
 
-/** The system's, not ours: GatewayErrors have codes of their own. */
+/** The system's error code: those of GatewayErrors mean something else. */
 function codeOf(error: Error): string | undefined {
   if (error instanceof GatewayError || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined

@@ -1,4 +1,4 @@
-// What the screens must know about this gateway before they know anything else.
+// What the web interface must know about this gateway first.
 import { z } from 'zod'
 
 import { route } from './route.ts'
@@ -19,12 +19,12 @@ export const aboutRoutes = {
     summary: 'The gateway behind this interface',
     answer: z.object({
       version: z.string(),
-      /** Where programs reach the data plane: what ready snippets begin with. */
+      /** Where programs reach the data plane, for snippets to copy. */
       base_url: z.string(),
       now: moment,
-      /** Where the caller seems to be. */
+      /** The caller's address, as the gateway sees it. */
       address: z.string(),
-      /** Whether messages-style endpoints also take a Bearer key. */
+      /** Whether messages-style endpoints also accept a Bearer key. */
       messages_bearer: z.boolean(),
       email_available: z.boolean(),
     }),

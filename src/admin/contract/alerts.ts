@@ -1,4 +1,4 @@
-// Alerts: at which part of a budget, and whom they reach.
+// Alerts: their thresholds, destinations and deliveries.
 import { z } from 'zod'
 
 import {
@@ -45,7 +45,7 @@ const newDestination = z.discriminatedUnion('kind', [webhook, email])
 const destination = z.object({
   id: z.string(),
   kind: z.enum(['webhook', 'email']),
-  /** Of a webhook scheme, host and the end of a long rest: https://hooks.example.com/…x7Qd */
+  /** For a webhook: the scheme, the host and the end of a long rest: https://hooks.example.com/…x7Qd */
   address: z.string(),
   enabled: z.boolean(),
   created_at: moment,
@@ -66,10 +66,10 @@ const spending = {
   resets_at: moment.nullable(),
 }
 
-/** A part of a budget was spent. */
+/** A threshold of a budget was reached. */
 const budgetAlert = z.object({ ...spending, kind: z.literal('budget'), threshold: z.int() })
 
-/** Calls are refused, because what is left of a budget does not pay for them; `required` = for the first of them. */
+/** Calls are refused because the rest of a budget does not cover them; `required` = the most the first could cost. */
 const refusedAlert = z.object({
   ...spending,
   kind: z.literal('refused'),
@@ -98,7 +98,7 @@ const delivery = z.object({
   attempts: z.int(),
   last_attempt_at: moment.nullable(),
   next_attempt_at: moment.nullable(),
-  /** What the last attempt came to: a status, or what went wrong, then by name as well. */
+  /** The result of the last attempt: a status, or what went wrong, then also by name. */
   result: z.string().nullable(),
   ...byName,
 })
@@ -107,7 +107,7 @@ const delivery = z.object({
 export const alertRule = z.object({
   thresholds,
   own: z.boolean(),
-  /** The last ones sent. */
+  /** The latest ones. */
   alerts: z.array(alert),
 })
 

@@ -1,4 +1,4 @@
-// The record of every change: who, when, what, before and after; and of what was refused.
+// The record of every change (who, when, what, before and after) and of every refused attempt.
 import { z } from 'zod'
 
 import { fieldChange } from './errors.ts'
@@ -20,7 +20,7 @@ const filters = {
 }
 
 const page = {
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   before: z.string().optional(),
   limit: count(1, 200).default(50),
 }
@@ -30,26 +30,26 @@ const auditQuery = z.object({ ...filters, ...page })
 const auditEntry = z.object({
   id: z.string(),
   at: moment,
-  /** An e-mail address, or the account of the machine that the command line ran under. */
+  /** An e-mail address, or the system account that ran the command line. */
   actor: z.string(),
   source: z.enum(AUDIT_SOURCES),
   /** Where the request came from; null for the command line. */
   address: z.string().nullable(),
-  /** Such as `key.create` or `frame.change`, also for what was tried and refused. */
+  /** Such as `key.create` or `frame.change`, for refused attempts too. */
   action: z.string(),
   /** One of AUDIT_SUBJECTS. */
   subject: z.string(),
   subject_id: z.string(),
-  /** As it was called then. */
+  /** Its name at that time. */
   subject_name: z.string().nullable(),
   outcome: z.enum(['done', 'refused']),
   /** Why it was done, or why it was refused. */
   reason: z.string().nullable(),
-  /** The reason of a refusal by name, with the values in it: for whoever says it in another language. */
+  /** The reason for a refusal by name, with its values, for showing it in another language. */
   refusal: z
     .object({ reason: z.string(), values: z.record(z.string(), z.union([z.string(), z.number()])) })
     .nullable(),
-  /** How often it was tried: equal refusals of one minute are one entry. */
+  /** How often it was tried: equal refusals within a minute are one entry. */
   count: z.int(),
   fields: z.array(fieldChange),
   request_id: z.string().nullable(),

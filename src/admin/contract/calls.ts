@@ -1,19 +1,19 @@
-// What would become of a call, and what became of one: as the pages of a key and the playground tell it.
+// The verdict on a call that could be made, and the result of one that was: for the pages of a key and the playground.
 import { z } from 'zod'
 
 import { ENDPOINTS } from '../../core/endpoints.ts'
 import { amount, balance, moment } from './values.ts'
 
-/** What a budget lacked for a call. */
+/** How much a budget lacked for a call. */
 const shortage = z.object({
   /** The most that the call could have cost. */
   required: amount,
   remaining: amount,
-  /** An answer of so many tokens would be let through; null when none would. */
+  /** The longest answer that would be let through; null = none would. */
   affordable_output_tokens: z.int().nullable(),
 })
 
-/** Whether a call would pass now, told by the code that decides, and every limit that could stop it. */
+/** Whether a call would pass now, from the code that decides about calls, and every limit that could stop it. */
 export const verdict = z.object({
   model: z.string().nullable(),
   endpoint: z.enum(ENDPOINTS),
@@ -29,7 +29,7 @@ export const verdict = z.object({
       shortage: shortage.nullable(),
     })
     .nullable(),
-  /** The most that this call could cost; null when it was stopped before that was known. */
+  /** The most that this call could cost; null if it was stopped before that was known. */
   worst_case: amount.nullable(),
   target: z.string().nullable(),
   key: balance,
@@ -42,13 +42,13 @@ export const verdict = z.object({
   }),
 })
 
-/** What a call that was really made came to. */
+/** The result of a real call. */
 export const callResult = z.object({
   request_id: z.string(),
   model: z.string(),
   passes: z.boolean(),
   status: z.int(),
-  /** Null when it went well. */
+  /** Null on success. */
   error: z
     .object({ code: z.string(), message: z.string(), shortage: shortage.nullable() })
     .nullable(),

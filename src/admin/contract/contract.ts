@@ -1,4 +1,4 @@
-// The whole admin API by name: what the server answers, the web interface calls and the OpenAPI document lists.
+// The whole admin API by route name: what the server answers, the web interface calls and the OpenAPI document lists.
 import { aboutRoutes } from './about.ts'
 import { alertRoutes } from './alerts.ts'
 import { auditRoutes } from './audit.ts'

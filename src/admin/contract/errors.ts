@@ -7,39 +7,39 @@ export const ADMIN_ERRORS = {
   /** A value is wrong; `field` names it, `problems` names them all. */
   invalid_value: 400,
   not_signed_in: 401,
-  /** E-mail address and password, or the code, do not open an account; which of them is not said. */
+  /** The e-mail address, the password or the code is wrong; the answer does not say which. */
   wrong_credentials: 401,
   /** The role lacks a permission; `permission` names it. */
   not_permitted: 403,
   /** A write with a cookie that comes from another site. */
   wrong_origin: 403,
   not_found: 404,
-  /** A one-time link that never was. */
+  /** A one-time link that never existed. */
   invalid_link: 404,
   method_not_allowed: 405,
   duplicate_name: 409,
-  /** Afterwards nobody could manage people, or the configuration. */
+  /** The change would leave nobody who can manage people, or the configuration. */
   last_manager: 409,
-  /** The state of the thing does not allow this. */
+  /** The current state of the subject does not allow this. */
   wrong_state: 409,
   /** The same Idempotency-Key was used for another request, or for one that is still running. */
   idempotency_conflict: 409,
   link_used: 410,
   link_expired: 410,
-  /** Somebody changed it since it was read; `conflict` says who and what. */
+  /** It was changed since it was read; `conflict` says by whom and how. */
   version_conflict: 412,
   too_large: 413,
-  /** A change of something with a version needs If-Match. */
+  /** A change to something with a version needs If-Match. */
   version_required: 428,
   too_many_attempts: 429,
   internal_error: 500,
-  /** The database, or whatever else is needed, cannot be reached. */
+  /** The database, or another service that is needed, cannot be reached. */
   unavailable: 503,
 } as const
 export type AdminErrorCode = keyof typeof ADMIN_ERRORS
 const ADMIN_ERROR_CODES = Object.keys(ADMIN_ERRORS) as [AdminErrorCode, ...AdminErrorCode[]]
 
-/** One field of a thing, before and after. */
+/** One field, before and after. */
 export const fieldChange = z.object({
   field: z.string(),
   before: z.unknown(),
@@ -47,9 +47,9 @@ export const fieldChange = z.object({
 })
 
 const conflict = z.object({
-  /** What to send as If-Match to apply one's own change on top. */
+  /** Send this as If-Match to apply the change on top. */
   version: z.string(),
-  /** Newest first; empty when the record of it is gone. */
+  /** Newest first; empty if their record is gone. */
   changes: z.array(
     z.object({
       at: moment,
@@ -60,9 +60,9 @@ const conflict = z.object({
   ),
 })
 
-/** The message again, for programs that say it in another language. */
+/** The message by name, for programs that show it in another language. */
 export const byName = {
-  /** Its name, which stays when the words change. */
+  /** Its name, which stays the same when the wording changes. */
   reason: z.string().optional(),
   /** The values in it. */
   values: z.record(z.string(), z.union([z.string(), z.number()])).optional(),

@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { route } from './route.ts'
 import { amount, moment, period, reason, weekStart } from './values.ts'
 
-/** At the pace of this period so far; null while there is too little to tell. */
+/** If the pace of this period goes on; null while there is too little to judge by. */
 export const forecast = z.object({
-  /** What will be spent when the period ends. */
+  /** The spending at the end of the period. */
   spent_at_reset: amount,
-  /** When nothing will be left, if that comes before the period ends. */
+  /** When the budget runs out, if that is before the period ends. */
   exhausted_at: moment.nullable(),
 })
 

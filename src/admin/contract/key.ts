@@ -1,4 +1,4 @@
-// An external API key as the admin API shows it, and what may be said about one.
+// An external API key as the admin API shows it, and the settings that a caller may send.
 import { z } from 'zod'
 
 import { ENDPOINTS } from '../../core/endpoints.ts'
@@ -16,7 +16,7 @@ import { amount, anyMoment, moment, period, storable, weekStart } from './values
 export const keyMode = z.enum(['live', 'test'])
 export const KEY_STATUSES = ['active', 'paused', 'expired', 'revoked'] as const
 
-/** What a badge says: the first of these that is true. */
+/** The state on a badge: the first of these that is true. */
 export const KEY_STATES = [
   'revoked',
   'expired',
@@ -60,14 +60,14 @@ const settings = {
   expiry_reminders: reminders,
 }
 
-/** What a caller may say about a new key; what is left out gets the same default as on the command line. */
+/** A new key; fields left out get the same defaults as on the command line. */
 export const newKey = z
   .strictObject({ ...settings, expires_at: anyMoment.nullable() })
   .partial()
   .required({ name: true, models: true, budget: true })
   .extend({ mode: keyMode.optional() })
 
-/** What is left out stays as it is. `models` is the whole allowlist; the other two add to it and take from it. */
+/** Fields left out stay as they are. `models` is the whole allowlist; the other two add to it and remove from it. */
 export const keyChange = z
   .strictObject({
     ...settings,
@@ -77,14 +77,14 @@ export const keyChange = z
   })
   .partial()
 
-/** What lists and pages have in common. */
+/** Common to the list and the page of one key. */
 const shown = {
   id: z.string(),
   name: z.string(),
   mode: keyMode,
   status: z.enum(KEY_STATUSES),
   state: keyState,
-  /** The newest secret, as far as it may be shown: `tg_live_…x7Qd`. */
+  /** The newest secret, masked: `tg_live_…x7Qd`. */
   masked: z.string(),
   /** The secret from before the last rotation, while it still works. */
   old_secret: z
@@ -106,7 +106,7 @@ const shown = {
   held: amount,
   remaining: amount.nullable(),
   resets_at: moment.nullable(),
-  /** This key's spending as a part of the frame's limit, from 0 to 1 and above. */
+  /** This key's spending as a fraction of the frame's limit; it can exceed 1. */
   frame_share: z.number(),
   /** Less is left in the frame than in the key's own budget. */
   frame_binds: z.boolean(),
@@ -125,7 +125,7 @@ export const keyRow = z.object({
   model_count: z.int(),
   /** Allowed, but not in the catalogue at present, or not available. */
   unavailable_model_count: z.int(),
-  /** The last 7 days (UTC), oldest first; null = nothing was asked on that day. */
+  /** The last 7 days (UTC), oldest first; null = no requests on that day. */
   cost_7d: z.object({ days: z.array(amount.nullable()), total: amount }),
 })
 
@@ -134,12 +134,12 @@ export const keyDetail = z.object({
   description: settings.description,
   models: settings.models,
   unavailable_models: z.array(z.string()),
-  /** Of those that do not exist, some may be mistyped: the closest name that does exist, by the wrong one. */
+  /** For names that do not exist and may be mistyped: the closest name that does exist. */
   closest_models: z.record(z.string(), z.string()),
   when_tight: settings.when_tight,
   alert_thresholds: settings.alert_thresholds,
   expiry_reminders: settings.expiry_reminders,
-  /** When the newest secret was last used, beside an old one that still works; else null. */
+  /** When the newest secret was last used, while an old one still works; else null. */
   secret_last_used_at: moment.nullable(),
   period_starts_at: moment.nullable(),
   forecast: forecast.nullable(),
@@ -151,7 +151,7 @@ export const keyDetail = z.object({
   revoked_reason: z.string().nullable(),
 })
 
-/** The only answers that carry a secret: creation and rotation. Null in the answer to a repeated request: it was shown once. */
+/** The only answers with a secret: creation and rotation. Null if the request is repeated: a secret is shown once. */
 export const keyWithSecret = z.object({ ...keyDetail.shape, secret: z.string().nullable() })
 
 export type KeyRow = z.output<typeof keyRow>

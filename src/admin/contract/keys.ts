@@ -17,7 +17,7 @@ import {
 import { route } from './route.ts'
 import { count, FILTER_LENGTH_MAX, keyId, keyParams, moment, reason } from './values.ts'
 
-/** The chips above the list: each counts the keys, among those not revoked, that somebody should look at. */
+/** The chips above the list: each counts the keys, except revoked ones, that need attention. */
 export const KEY_CONCERNS = [
   'no_own_limit',
   'never_expires',
@@ -41,7 +41,7 @@ export const KEY_SORTS = [
 ] as const
 
 export const keyFilters = z.object({
-  /** In the name, the id, the owner, or the last characters of the secret. */
+  /** Matches the name, the id, the owner, or the last characters of the secret. */
   search: z.string().max(FILTER_LENGTH_MAX).optional(),
   /** `current` = all but revoked ones. */
   status: z.enum(['current', ...KEY_STATUSES]).optional(),
@@ -66,7 +66,7 @@ const keyPage = z.object({
   keys: z.array(keyRow),
   page: z.int(),
   per_page: z.int(),
-  /** Of the keys that pass the filters. */
+  /** The number of keys that match the filters. */
   total: z.int(),
   counts: z.object({
     all: z.int(),
@@ -93,7 +93,7 @@ const bulk = z.strictObject({
     z.strictObject({ action: z.literal('revoke'), reason }),
     z.strictObject({
       action: z.literal('update'),
-      // A name is unique, so no two keys can be given the same.
+      // Names are unique, so two keys cannot be given the same one.
       settings: keyChange.omit({ name: true }).extend({
         add_tags: z.array(z.string()).optional(),
         remove_tags: z.array(z.string()).optional(),
@@ -107,7 +107,7 @@ const bulkResult = z.object({
     z.object({
       id: z.string(),
       name: z.string().nullable(),
-      /** Null when it was done. */
+      /** Null on success. */
       error: adminError.shape.error.nullable(),
     }),
   ),

@@ -1,4 +1,4 @@
-// The models: who serves them, how they fare, what they cost and can do, and how many keys may call them.
+// The models: their targets and health, what they cost and can do, and how many keys may call them.
 import { z } from 'zod'
 
 import { ABILITIES } from '../../core/endpoints.ts'
@@ -12,9 +12,9 @@ const target = z.object({
   model: z.string(),
   weight: z.int(),
   role: z.enum(['target', 'fallback']),
-  /** What its calls so far say of it, as known to the process that answers: others keep their own count. */
+  /** Judged by its calls so far, in the process that answers: others keep their own count. */
   standing,
-  /** Why it fails or rests: its last error, and how the provider turned the gateway's own account away, if it did. */
+  /** Why it fails or rests: its last error and, if the provider refused the gateway's own account, that refusal. */
   failure: z.object({ code: z.string(), refusal: z.string().nullable() }).nullable(),
   /** Null = it gets requests. */
   rests_until: moment.nullable(),
@@ -38,7 +38,7 @@ export const model = z.object({
   price: z
     .object({
       ...rates,
-      /** What all tokens of a request cost once it reads more than so many; absent = the same. */
+      /** The rates for all tokens of a request with more input tokens than this; absent = the same rates. */
       tiers: z.array(z.object({ above_input_tokens: z.int(), ...rates })).optional(),
     })
     .nullable(),
@@ -46,11 +46,11 @@ export const model = z.object({
   max_output: z.int().nullable(),
   abilities: z.record(z.enum(ABILITIES), z.union([z.boolean(), z.literal('unknown')])),
   available: z.boolean(),
-  /** Why it is not available, or what is left out of it. */
+  /** Why it is not available, or which parts of it are left out. */
   reason: z.string().nullable(),
-  /** What its targets have in common; degraded = some of them fail or rest, others do not. */
+  /** The common standing of its targets; degraded = some of them fail or rest, others do not. */
   health: z.enum([...standing.options, 'degraded', 'unavailable']),
-  /** Keys, not revoked, that may call it: `GET /keys?model=` lists them. */
+  /** The number of keys that may call it, except revoked ones: `GET /keys?model=` lists them. */
   key_count: z.int(),
 })
 

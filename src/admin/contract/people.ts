@@ -20,7 +20,7 @@ const person = z.object({
   last_seen_at: moment.nullable(),
 })
 
-/** A one-time link. When it went out by mail it is not shown. */
+/** A one-time link, which is shown only if it was not mailed. */
 const sentLink = z.object({
   mailed: z.boolean(),
   /** Null when it was mailed. */

@@ -1,4 +1,4 @@
-// The table in the document is the table in the code.
+// The table of permissions in the document matches the code.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

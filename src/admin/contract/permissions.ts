@@ -1,4 +1,4 @@
-// What people may do here, and the roles everyone starts with: one table. Routes name a permission, never a role.
+// The permissions of people, and the built-in roles. Routes name a permission, never a role.
 
 export const PERMISSIONS = [
   'configuration:manage',

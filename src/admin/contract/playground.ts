@@ -1,4 +1,4 @@
-// Trying a model with a key's limits: a real call through the gateway's own flow that spends from that key.
+// Trying a model with a key's limits: a real call through the gateway's own flow, which spends from that key.
 import { z } from 'zod'
 
 import { callResult } from './calls.ts'

@@ -1,5 +1,5 @@
-// One's own account: name, password, second factor, sessions and personal access tokens. All but reading it is for a
-// person at a browser: a token cannot make another token or change a password.
+// A person's own account: name, password, second factor, sessions and personal access tokens. All but reading it needs
+// a browser session: a token cannot make another token or change a password.
 import { z } from 'zod'
 
 import { PERMISSIONS } from './permissions.ts'
@@ -17,7 +17,7 @@ export const profile = signedIn.extend({
 
 export const personSession = z.object({
   id: z.string(),
-  /** The one that asks. */
+  /** The session of this request. */
   current: z.boolean(),
   address: z.string().nullable(),
   user_agent: z.string().nullable(),
@@ -30,7 +30,7 @@ export const accessToken = z.object({
   name: z.string(),
   /** How it is shown after its only full display: tgp_…x7Qd */
   masked: z.string(),
-  /** Null: whatever the person may, also later. */
+  /** Null: whatever the person may do, now and later. */
   permissions: z.array(z.enum(PERMISSIONS)).nullable(),
   created_at: moment,
   expires_at: moment,
@@ -44,7 +44,7 @@ const newAccessToken = z.strictObject({
   name: withoutNul(z.string().trim().min(1, 'enter what it is for').max(TOKEN_NAME_LENGTH_MAX)),
   expires_at: anyMoment,
   permissions: z.array(z.enum(PERMISSIONS)).nullable().default(null),
-  /** Needed by everyone who has one: not by whoever comes by single sign-on alone. */
+  /** Required of everyone who has one; people who sign in only by single sign-on have none. */
   password: oldPassword.optional(),
 })
 

@@ -1,4 +1,4 @@
-// Single requests: what was asked, who answered, what it cost. Metadata alone, never what was said.
+// Single requests: what was requested, which target answered, what it cost. Only metadata, never the content.
 import { z } from 'zod'
 
 import { route } from './route.ts'
@@ -10,7 +10,7 @@ const requestQuery = z.object({
   outcome: z.enum(['ok', 'failed']).optional(),
   since: anyMoment.optional(),
   until: anyMoment.optional(),
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   before: z.string().optional(),
   limit: count(1, 200).default(50),
 })
@@ -50,7 +50,7 @@ const requestPage = z.object({
 /** The sentences that `why` is made of, by name. */
 const reasons = z.array(z.string())
 
-/** Why it cost what it cost: computed again from what the books keep. */
+/** Why it cost what it cost, recomputed from the books. */
 export const requestDetail = requestRow.extend({
   attempts: z.array(
     z.object({
@@ -62,13 +62,13 @@ export const requestDetail = requestRow.extend({
     }),
   ),
   price_version: z.string().nullable(),
-  /** Counts at USD per million; a fee is USD once. */
+  /** Counts, with prices in USD per million; the price of a fee is in USD. */
   lines: z.array(z.object({ what: z.string(), count: z.number(), price: z.string() })),
   recomputed: amount.nullable(),
   agrees: z.boolean(),
   why: z.string(),
   reasons,
-  /** What people changed about it. */
+  /** Corrections that people made to it. */
   changes: z.array(
     z.object({
       at: moment,

@@ -5,10 +5,10 @@ import type { z } from 'zod'
 import type { Permission } from './permissions.ts'
 
 export const API_PREFIX = '/admin/api/v1'
-/** Not below the prefix, because this is where every monitor looks. */
+/** Outside the prefix, because every monitor looks here. */
 export const METRICS_PATH = '/metrics'
 
-/** Who may call: whoever holds the permission, whoever is signed in, or everyone. A route that says nothing does not compile. */
+/** Who may call: holders of the permission, everyone signed in, or everyone. A route without it does not compile. */
 export type Access = Permission | 'signed-in' | 'public'
 
 export type Route = {
@@ -21,14 +21,14 @@ export type Route = {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject | z.ZodRecord
   readonly body?: z.ZodType
-  /** The JSON of a success; a `media` of its own makes it text. */
+  /** The JSON of a success; with `media`, a text. */
   readonly answer: z.ZodType
   readonly media?: 'text/csv'
-  /** 200 unless it says otherwise. */
+  /** 200 by default. */
   readonly status?: 201 | 303
   /** Needs If-Match: the version that the change is based on. */
   readonly versioned?: true
-  /** Sent twice with the same Idempotency-Key it is done once. */
+  /** A request sent twice with the same Idempotency-Key is done once. */
   readonly idempotent?: true
 }
 
@@ -39,7 +39,7 @@ export function route<const Described extends Route>(described: Described): Desc
   return described
 }
 
-/** What a caller sends, and what it is answered. */
+/** What a caller sends, and the answer. */
 export type ParamsOf<R extends Route> = InputOf<R['params']>
 export type QueryOf<R extends Route> = InputOf<R['query']>
 export type BodyOf<R extends Route> = InputOf<R['body']>

@@ -1,5 +1,5 @@
-// Getting in: what the screens may know before anyone is signed in, the steps of a sign-in, and one-time links. A link's
-// token stands behind the # of its address, which no server is sent; the screens send it in a body.
+// Signing in: what the web interface may know before anyone is signed in, the steps of a sign-in, and one-time links. A
+// link's token is behind the # of its URL, which browsers do not send to a server; the interface sends it in a body.
 import { z } from 'zod'
 
 import { PERMISSIONS } from './permissions.ts'
@@ -9,7 +9,7 @@ import { done, EMAIL_LENGTH_MAX, moment, withoutNul } from './values.ts'
 export const PASSWORD_LENGTH_MIN = 12
 export const PASSWORD_LENGTH_MAX = 200
 export const PERSON_NAME_LENGTH_MAX = 100
-/** Of the app, or a recovery code as it was written down. */
+/** A code from the app, or a recovery code as the person wrote it down. */
 export const CODE_LENGTH_MAX = 40
 
 export const email = z.email('enter an e-mail address').max(EMAIL_LENGTH_MAX)
@@ -20,7 +20,7 @@ export const newPassword = z
   .string()
   .min(PASSWORD_LENGTH_MIN, `use at least ${PASSWORD_LENGTH_MIN} characters`)
   .max(PASSWORD_LENGTH_MAX, `use at most ${PASSWORD_LENGTH_MAX} characters`)
-/** As typed in to prove who one is: only bounded, because what is wrong is wrong. */
+/** A password to check: no rules but a bound, because a wrong one is refused anyway. */
 export const oldPassword = z.string().min(1, 'enter your password').max(1_000)
 export const code = z.string().trim().min(1, 'enter the code').max(CODE_LENGTH_MAX)
 
@@ -38,20 +38,20 @@ export const signedIn = z.object({
 const session = z.object({
   /** Null: show the sign-in page. */
   person: signedIn.nullable(),
-  /** There is nobody yet: the first administrator comes by the link that the first start printed. */
+  /** There are no people yet: the first administrator uses the link that the first start printed. */
   setup_needed: z.boolean(),
-  /** Null: there is none. */
+  /** Null: not configured. */
   single_sign_on: z.object({ name: z.string() }).nullable(),
-  /** This is plain HTTP: whoever is on the way reads passwords and keys. */
+  /** This is plain HTTP: anyone on the network path can read passwords and keys. */
   insecure: z.boolean(),
 })
 
-/** `code`: the password was right, and the app's code is to be entered at /session/code. */
+/** `code`: the password was right, and the app's code must be sent to /session/code. */
 const signInStep = z.object({ step: z.enum(['done', 'code']) })
 
 const token = z.string().min(1).max(200)
 
-/** Which page a link opens: /welcome, /invitation or /reset-password, each with # and the token. */
+/** Each kind of link opens its own page: /welcome, /invitation or /reset-password, with # and the token. */
 export const LINK_KINDS = ['setup', 'invitation', 'reset'] as const
 export const LINK_PAGES = {
   setup: '/welcome',
@@ -61,7 +61,7 @@ export const LINK_PAGES = {
 
 const linkFacts = z.object({
   kind: z.enum(LINK_KINDS),
-  /** Whose link it is; null for the first administrator, who writes both. */
+  /** The owner of the link; null for the first administrator, who enters both address and name. */
   email: z.string().nullable(),
   name: z.string().nullable(),
   expires_at: moment,
@@ -130,7 +130,7 @@ export const signInRoutes = {
     body: z.strictObject({
       token,
       password: newPassword,
-      /** The name is taken from invitations and the first administrator, the address from the latter alone. */
+      /** Invited people and the first administrator may send a name; only the latter sends an address. */
       name: personName.optional(),
       email: email.optional(),
     }),
@@ -143,13 +143,13 @@ export type LinkKind = (typeof LINK_KINDS)[number]
 
 /** Why single sign-on ended at /sign-in?error=… */
 export const SINGLE_SIGN_ON_ERRORS = [
-  /** Nobody has invited this address. */
+  /** This address was not invited. */
   'not_invited',
-  /** The provider does not say that the address was verified, or its owner here chose it and nobody vouched for it. */
+  /** The provider does not call the address verified, or its owner here chose it and no manager vouched for it. */
   'email_not_verified',
   'blocked',
   'unavailable',
-  /** Started elsewhere, too long ago, or cancelled: try again. */
+  /** Started in another browser, too long ago, or cancelled: try again. */
   'failed',
 ] as const
 export type SingleSignOnError = (typeof SINGLE_SIGN_ON_ERRORS)[number]

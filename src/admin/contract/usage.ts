@@ -1,4 +1,4 @@
-// What was used and what it cost, by key, model, provider, endpoint and day.
+// Usage and its cost, by key, model, provider, endpoint, day and hour.
 import { z } from 'zod'
 
 import { route } from './route.ts'
@@ -7,7 +7,7 @@ import { amount, anyMoment, count, keyId, keyParams, moment } from './values.ts'
 const GROUPS = ['key', 'model', 'provider', 'endpoint', 'day', 'hour'] as const
 export type Group = (typeof GROUPS)[number]
 
-/** One or several, with commas: `day,model`. */
+/** One or several, separated by commas: `day,model`. */
 const groups = z
   .string()
   .regex(
@@ -21,9 +21,9 @@ const groups = z
   })
 
 const range = {
-  /** 30 days ago unless said otherwise. */
+  /** Default: 30 days before `until`. */
   since: anyMoment.optional(),
-  /** Now unless said otherwise. */
+  /** Default: now. */
   until: anyMoment.optional(),
 }
 
@@ -35,7 +35,7 @@ const usageQuery = z.object({
     .enum(['previous'])
     .optional()
     .meta({ description: 'Also add up the time of the same length before' }),
-  /** The dearest rows, when there are more. */
+  /** If there are more rows, the most expensive ones are kept. */
   limit: count(1, 10_000).default(1_000),
 })
 
@@ -48,7 +48,7 @@ const sums = {
   output_tokens: z.int(),
   reasoning_tokens: z.int(),
   cost: amount,
-  /** How many of the requests were charged by estimate. */
+  /** The number of requests charged by estimate. */
   estimated: z.int(),
 }
 
@@ -71,10 +71,10 @@ const usageAnswer = z.object({
   since: moment,
   until: moment,
   rows: z.array(usageRow),
-  /** Of all rows, also those left out. */
+  /** Of all rows, including those left out. */
   total: z.object(sums),
   left_out: z.int(),
-  /** With compare=previous: the same before, its rows not by day or hour. */
+  /** With compare=previous: the time of the same length before, without grouping by day or hour. */
   previous: z
     .object({
       since: moment,

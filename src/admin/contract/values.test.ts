@@ -1,4 +1,4 @@
-// What no database could store is refused with a sentence, wherever people write a name.
+// Every name refuses text that a database cannot store, with a sentence that says so.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -18,17 +18,17 @@ export const anyMoment = z.iso.datetime({
   error: 'enter a date and time such as 2027-01-31T00:00:00Z',
 })
 
-/** PostgreSQL stores no NUL; to leave it out unsaid would change what was written. */
+/** PostgreSQL cannot store NUL, and dropping it silently would change the text. */
 export const withoutNul = <Text extends z.ZodType<string>>(text: Text) =>
   text.refine(
     (given) => !given.includes('\0'),
     'this contains a NUL character, which cannot be stored: remove it',
   )
 
-/** The longest address that mail can have. */
+/** The longest e-mail address that the standards allow. */
 export const EMAIL_LENGTH_MAX = 254
 
-/** Of a text that a list is narrowed by: names are shorter, and e-mail addresses as long. */
+/** For texts that filter a list: names are shorter, and e-mail addresses at most this long. */
 export const FILTER_LENGTH_MAX = EMAIL_LENGTH_MAX
 
 export const storable = (lengthMax: number) => withoutNul(z.string().max(lengthMax))
@@ -46,10 +46,10 @@ export const count = (least: number, most: number) => z.coerce.number().int().mi
 
 export const keyId = z.string().regex(KEY_ID_SHAPE, 'this is not the id of a key')
 export const keyParams = z.object({ id: keyId })
-/** Of what is looked up as it is written. */
+/** For ids that are looked up without checking their form. */
 export const idParams = z.object({ id: z.string() })
 
-/** What was spent of what: one scope each, never mixed. */
+/** The balance of one scope, key or frame, never mixed. */
 export const balance = z.object({
   /** Null: no limit of its own. */
   limit: amount.nullable(),

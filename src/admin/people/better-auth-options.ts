@@ -1,5 +1,5 @@
-// How better-auth is set up: on our database and our names, with a secret derived from ours and our password hash, and
-// with everything off that Tollgate does itself (signing up, rate limits, links by mail) or not at all (telemetry).
+// How better-auth is set up: on Tollgate's database, names and password hash, with a secret derived from Tollgate's.
+// Everything is off that Tollgate does itself (signing up, rate limits, links by mail) or not at all (telemetry).
 import { hkdfSync } from 'node:crypto'
 
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
@@ -22,9 +22,9 @@ export type OidcSettings = {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** The role of people who sign in for the first time; undefined = only who was invited may. */
+  /** The role of people who sign in for the first time; undefined = only invited people may sign in. */
   readonly roleId: string | undefined
-  /** Take the provider's word for addresses that it does not call verified. */
+  /** Trust the provider's addresses even if it does not call them verified. */
   readonly trustEmail: boolean
 }
 
@@ -37,10 +37,10 @@ export type SignInOptions = {
   readonly oidc: OidcSettings | undefined
 }
 
-/** The callback that a provider is told is below this path. */
+/** The callback URL registered with a provider is below this path. */
 const SINGLE_SIGN_ON_PATH = `${API_PREFIX}/sso`
 export const OIDC_PROVIDER = 'oidc'
-/** Set by us on what better-auth is shown, so that no client can say where it comes from. */
+/** Set on every request passed to better-auth, so that no client can forge its address. */
 export const ADDRESS_HEADER = 'x-tollgate-address'
 
 const SESSION_SECONDS = 7 * 24 * 60 * 60
@@ -51,9 +51,9 @@ export function betterAuthOptions(options: SignInOptions) {
     appName: 'Tollgate',
     baseURL: publicUrl,
     basePath: SINGLE_SIGN_ON_PATH,
-    // As a list, because a variable of the environment would win over a single one.
+    // A list, because an environment variable would override a single secret.
     secrets: [{ version: 1, value: derivedSecret(options.secret) }],
-    // As if PostgreSQL were SQLite, too: then times and flags have one form in both, and the tables one shape.
+    // PostgreSQL is treated as SQLite too: then times and flags have one form in both, and the tables one shape.
     database: kyselyAdapter(store.db, { type: 'sqlite' }),
     telemetry: { enabled: false },
     logger: {
@@ -84,7 +84,7 @@ export function betterAuthOptions(options: SignInOptions) {
         },
       },
     },
-    // It ends for good after so long: a cookie that is used every day would otherwise live for ever.
+    // A session always ends after this long: otherwise a cookie that is used every day would live for ever.
     session: { ...SESSION, expiresIn: SESSION_SECONDS, disableSessionRefresh: true },
     account: {
       ...ACCOUNT,
@@ -136,7 +136,7 @@ function singleSignOn(oidc: OidcSettings) {
   })
 }
 
-/** A browser takes a `__Host-` cookie over HTTPS alone, and only from the very host that reads it. */
+/** A browser accepts a `__Host-` cookie only over HTTPS, and only from the very host that reads it. */
 function cookieSettings(publicUrl: string) {
   const isSecure = publicUrl.startsWith('https:')
   return {
@@ -148,7 +148,7 @@ function cookieSettings(publicUrl: string) {
       path: '/',
       secure: isSecure,
     },
-    // The provider sends the browser back from another site, and this cookie has to come along.
+    // The provider sends the browser back from another site, and this cookie must be sent along.
     cookies: { state: { attributes: { sameSite: 'lax' as const } } },
   }
 }
@@ -169,7 +169,7 @@ function hooks(store: Store) {
     },
     account: {
       create: {
-        // Who somebody is was all we wanted to know; their tokens at the provider are none of our business.
+        // Only the identity is needed: the person's tokens at the provider are not stored.
         before: async () => ({
           data: { accessToken: null, refreshToken: null, idToken: null, scope: null },
         }),
@@ -181,7 +181,7 @@ function hooks(store: Store) {
 
 type NewPerson = { readonly id: string; readonly email: string; readonly name: string }
 
-/** Whom single sign-on let in without an invitation. */
+/** Records a person whom single sign-on let in without an invitation. */
 function recordNewcomer(store: Store, { id, email, name }: NewPerson): Promise<void> {
   const after = { email, name }
   return recordComing(store, { id, email }, { action: 'person.join', before: null, after })
@@ -189,7 +189,7 @@ function recordNewcomer(store: Store, { id, email, name }: NewPerson): Promise<v
 
 type NewIdentity = { readonly userId: string; readonly accountId: string }
 
-/** From now on whoever is this at the provider is this person here. */
+/** Records that an identity at the provider now belongs to this person. */
 async function recordIdentity(store: Store, { userId, accountId }: NewIdentity): Promise<void> {
   const person = await findPerson(store.db, { id: userId })
   if (person === undefined) return

@@ -1,5 +1,5 @@
-// SignIn by better-auth. It is called by its functions alone: none of its own HTTP routes is reachable. Import this
-// module on first use: it takes a quarter of a second and 20 MB.
+// SignIn, implemented with better-auth. Only its functions are called: none of its own HTTP routes is reachable. Import
+// this module on first use: it takes a quarter of a second and 20 MB.
 import { isAPIError } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
 
@@ -18,13 +18,13 @@ import type { SignIn, SignInOutcome, SingleSignOn, Visit } from './sign-in.ts'
 type Auth = ReturnType<typeof newAuth>
 
 const DISCOVERY_MS_MAX = 10_000
-/** It is kept with the session, to tell one browser from another. */
+/** Stored with the session, to tell one browser from another. */
 const USER_AGENT_LENGTH_MAX = 300
-/** A code is good for its half minute and the ones around it, and then for nobody. */
+/** A code is valid in its own half minute and those before and after: its use is remembered for longer. */
 const CODE_MS = 120_000
 
 export function betterAuthSignIn(options: SignInOptions): SignIn {
-  // Apart from single sign-on, which asks its provider when it is made: nobody's password waits for that.
+  // Separate from single sign-on, which contacts its provider at creation: passwords must not wait for that.
   const auth = newAuth({ ...options, oidc: undefined })
   const { api } = auth
   return {
@@ -96,13 +96,13 @@ async function signIn(
   return refusing<SignInOutcome>(refused, async () => {
     const call = { ...asked(visit), body: { email, password }, returnHeaders: true as const }
     const { headers, response } = await auth.api.signInEmail(call)
-    // Whoever set another password meanwhile has ended all sessions, and may have been too early for this one.
+    // If the password was changed meanwhile, all sessions were ended, perhaps just before this one was made.
     if (known === undefined || !(await isStillPassword(store.db, known))) {
       await endSessionIn(store, auth, headers)
       return refused
     }
     const cookies = headers.getSetCookie()
-    // Of the two answers the library has here only one is in its types.
+    // The library's types lack this second kind of answer.
     if ('twoFactorRedirect' in response) return { outcome: 'code-needed', cookies }
     return { outcome: 'signed-in', personId: response.user.id, cookies }
   })
@@ -139,7 +139,7 @@ async function enterCode(
   }
 }
 
-/** False for all but the first who comes with a code: the others have read it over a shoulder. */
+/** True only for the first use of a code: anyone who uses it again may have read it over a shoulder. */
 function takeCode(
   { store }: Pick<SignInOptions, 'store'>,
   { personId, code }: { readonly personId: string; readonly code: string },
@@ -150,27 +150,27 @@ function takeCode(
 
 const LOCKED = new Set(['TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE', 'ACCOUNT_TEMPORARILY_LOCKED'])
 
-/** The session that an answer's cookies open. */
+/** The session that the cookies of an answer open. */
 async function sessionIn({ api }: Auth, answered: Headers) {
   const cookie = answered.getSetCookie().map((each) => each.split(';', 1)[0])
   const found = await api.getSession({ headers: new Headers({ cookie: cookie.join('; ') }) })
   return found?.session
 }
 
-/** Ends the session that an answer opens: it was made before all was checked. */
+/** Ends the session that an answer opens: the library made it before all checks were done. */
 async function endSessionIn({ db }: Store, auth: Auth, answered: Headers): Promise<void> {
   const made = await sessionIn(auth, answered)
   if (made !== undefined) await deleteSessions(db, { personId: made.userId, only: made.id })
 }
 
-/** Whose password was right in the step before: the cookie names the sign-in, which only its own browser knows. */
+/** The person who gave the right password in the step before. Only that browser has the cookie of this sign-in. */
 async function personChallenged(auth: Auth, pending: string): Promise<string | undefined> {
   const [, identifier = ''] = /=([^.]+)\./.exec(pending) ?? []
   const { internalAdapter } = await auth.$context
   return (await internalAdapter.findVerificationValue(identifier))?.value
 }
 
-/** The cookie of a sign-in that waits for its code. Who else is signed in at this browser does not matter then. */
+/** The cookie of a sign-in that waits for its code. Other sessions of this browser are ignored. */
 function pendingCookie({ cookie = '' }: Visit): string {
   return cookie.split('; ').find((pair) => /^[\w.-]*two_factor=/.test(pair)) ?? ''
 }
@@ -179,7 +179,7 @@ function singleSignOn(
   options: SignInOptions,
 ): Pick<SignIn, 'startSingleSignOn' | 'finishSingleSignOn'> {
   let found: Promise<Auth | undefined> | undefined
-  /** With the provider; when it could not be reached the next one tries again. */
+  /** Undefined if the provider cannot be reached; the next call tries again. */
   const reach = async (): Promise<Auth | undefined> => {
     found ??= discover(options)
     const auth = await found
@@ -246,7 +246,7 @@ function asked({ cookie, address, userAgent }: Visit): { readonly headers: Heade
   return { headers }
 }
 
-/** What the library refuses becomes the value that says so; everything else is a fault. */
+/** Returns `refused` if the library refuses; any other error is a fault. */
 async function refusing<Result>(refused: Result, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

@@ -1,4 +1,4 @@
-// What better-auth's tables and columns are called in our database (store/people-tables.ts).
+// Tollgate's names for better-auth's tables and columns (store/people-tables.ts).
 
 export const PERSON = {
   modelName: 'people',

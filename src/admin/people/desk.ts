@@ -1,5 +1,5 @@
-// Where people and roles are changed: in whose name, with which rights, and by the rules that hold for everyone, whether
-// they come by the screens, by a script or by the command line.
+// Where people and roles are changed: in whose name, with which rights, and by rules that hold for everyone, whether
+// they use the web interface, a script or the command line.
 import { sentence } from '../../core/sentences.ts'
 import { changeInTurn } from '../../store/changes.ts'
 import type { Store } from '../../store/open.ts'
@@ -11,21 +11,21 @@ import { refusal, type Attempt } from './refuse.ts'
 import { listRoles, roleById, type Role } from './role-list.ts'
 
 export type Desk = {
-  /** In the name of whoever acts. */
+  /** Records changes in the name of the acting person. */
   readonly store: Store
-  /** Null: the operator of the machine, by the command line. */
+  /** Null: the operator of the machine, on the command line. */
   readonly personId: string | null
   readonly rights: ReadonlySet<Permission>
 }
 
-/** Whoever runs commands on the machine could as well change the database. */
+/** The operator holds all rights: whoever can run commands on the machine can change the database anyway. */
 export function operatorDesk(store: Store): Desk {
   return { store, personId: null, rights: new Set(PERMISSIONS) }
 }
 
 /**
  * One change of people or roles. It must leave somebody who can manage people, and somebody who can manage the
- * configuration, if there was anyone before. What is refused is recorded, and nothing of it happens.
+ * configuration, if there was anyone before. A refused change is recorded, and no part of it takes effect.
  */
 export async function change<Result>(
   desk: Desk,
@@ -51,7 +51,7 @@ export async function change<Result>(
   }
 }
 
-/** Whoever was faster may have blocked the one who asks, or taken rights from them, since their call was let in. */
+/** Since the call was admitted, a faster change may have blocked the caller or taken away their rights. */
 async function demandPresence(
   { personId, rights }: Desk,
   tx: Tx,
@@ -70,7 +70,7 @@ async function demandPresence(
   })
 }
 
-/** Nobody gives a right that they do not hold, nor touches somebody who holds one: a reset link would be a way to it. */
+/** Nobody may grant a right they lack, nor manage a person who has one: a reset link would let them take it over. */
 export function demandRights(
   { rights }: Desk,
   needed: readonly Permission[],

@@ -1,4 +1,4 @@
-// docs/people.md says what the code does: which role holds what, which codes refusals have, how often one may try.
+// docs/people.md matches the code: the permissions of each role, the codes of refusals, the limits on attempts.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

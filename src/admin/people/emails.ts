@@ -1,5 +1,5 @@
-// The e-mail address by which a person signs in: well-formed, nobody else's, and changed only together with what hung on
-// the old one: sessions elsewhere end, and links that were sent there no longer work.
+// The e-mail address that a person signs in with: well-formed and unique. When it changes, sessions elsewhere end, and
+// links sent to the old address no longer work.
 import { sentence } from '../../core/sentences.ts'
 import { findPerson, normalEmail, updatePerson } from '../../store/people.ts'
 import { deleteOpenLinks } from '../../store/person-links.ts'
@@ -8,20 +8,20 @@ import type { Tx } from '../../store/tables.ts'
 import { email as emailSchema } from '../contract/sign-in.ts'
 import { AdminError, invalidValue } from '../error.ts'
 
-/** As it is stored and compared. */
+/** The address as it is stored and compared. */
 export function checkedEmail(given: string): string {
   const email = normalEmail(given)
   if (emailSchema.safeParse(email).success) return email
   throw invalidValue('email', sentence('email_wrong', { email }))
 }
 
-/** Inside `changeInTurn`, so that two who take one address at once do not both get it. */
+/** Call inside `changeInTurn`, so that two people who choose one address at once do not both get it. */
 export async function refuseTaken(tx: Tx, email: string): Promise<void> {
   if ((await findPerson(tx, { email })) === undefined) return
   throw new AdminError('duplicate_name', sentence('person_known', { email }), { field: 'email' })
 }
 
-/** By whoever manages people: they vouch for it, also for one that the person chose before. */
+/** Set by a manager of people, who vouches for the address, even for one that the person chose before. */
 export async function assignEmail(tx: Tx, person: Moved, email: string): Promise<void> {
   if (email !== person.email) {
     await moveTo(tx, person, email)
@@ -31,8 +31,8 @@ export async function assignEmail(tx: Tx, person: Moved, email: string): Promise
 }
 
 /**
- * By the person, for themselves: it may be somebody else's, who would come by single sign-on and find themselves in this
- * account, beside the one who knows its password.
+ * Set by the person themselves, so it is unverified: it may belong to somebody else, who would then come in by single
+ * sign-on and share this account with the person who knows its password.
  */
 export async function chooseEmail(
   tx: Tx,

@@ -1,4 +1,4 @@
-// Whoever has a right to be here is found although the database takes nothing: a full disk is when they have to look.
+// People are still let in when the database cannot be written: a full disk is when they need to look.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

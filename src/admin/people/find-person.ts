@@ -1,5 +1,5 @@
-// Who sends a request: the person behind a session's cookie or a personal access token. An external API key is neither,
-// wherever it is put.
+// Who sends a request: the person behind a session cookie or a personal access token. An external API key is neither,
+// whichever header carries it.
 import { isWellFormedPersonalToken } from '../../core/secret.ts'
 import { findAccessToken, recordTokenUse } from '../../store/access-tokens.ts'
 import { isOutage } from '../../store/outage.ts'
@@ -10,14 +10,14 @@ import { visitOf, type PeopleParts } from './parts.ts'
 import { listRoles, roleById } from './role-list.ts'
 import type { Visit } from './sign-in.ts'
 
-/** When somebody was last here is told to within so long; writing it more often would be no news. */
+/** The precision of "last seen"; writing it more often would add nothing. */
 const SEEN_EVERY_MS = 60_000
 
 export function personFinder(parts: PeopleParts): Identity {
   return {
     find: ({ headers, address }) => {
       const authorization = String(headers['authorization'] ?? '')
-      // Whoever sends a token means it: a cookie beside it does not count. Another scheme is for a proxy in front.
+      // A token takes precedence over a cookie beside it. Another scheme is meant for a proxy in front.
       if (/^bearer\b/i.test(authorization)) return byToken(parts, authorization)
       return bySession(parts, visitOf({ headers, address }))
     },
@@ -52,7 +52,7 @@ async function bySession(parts: PeopleParts, visit: Visit): Promise<Person | und
   return person && { ...person, via: 'session' }
 }
 
-/** A person who may be here now, with what their role holds now. */
+/** A person who may sign in now, with the current permissions of their role. */
 async function present(
   { store }: PeopleParts,
   id: string,
@@ -65,7 +65,7 @@ async function present(
   return { id, email: person.email, name: person.name, permissions: new Set(permissions) }
 }
 
-/** On a full disk nothing is noted, and who looks for the reason is let in all the same. */
+/** Ignores an outage: on a full disk, the person who looks for the reason must still be let in. */
 async function noted(writing: Promise<void>): Promise<void> {
   try {
     await writing

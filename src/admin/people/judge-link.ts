@@ -10,7 +10,7 @@ import { listRoles, roleById } from './role-list.ts'
 type Judged = {
   readonly link: Link | undefined
   readonly person: Person | undefined
-  /** Why it does not work; undefined: it does. */
+  /** Why it does not work; undefined = it works. */
   readonly end: keyof typeof LINK_REFUSALS | undefined
 }
 
@@ -32,8 +32,8 @@ export async function judgeLink(db: Queries, token: string, now: number): Promis
 }
 
 /**
- * A link does what whoever made it could do now. They may have seen it, so it must not outlive their rights, nor follow
- * the person to rights that they never held.
+ * A link may do only what its maker could do now. The maker may have seen it, so it must not outlive their rights, nor
+ * open an account that has since gained rights the maker never held.
  */
 async function couldMake(db: Queries, maker: LinkMaker | null, person: Person): Promise<boolean> {
   if (maker === null) return true

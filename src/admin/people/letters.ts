@@ -1,4 +1,4 @@
-// What people are written: short, in plain text, and without anything that a stranger chose.
+// Mails with one-time links: short, in plain text, and without any text that a stranger chose.
 import type { Mail } from '../mail.ts'
 import type { MadeLink } from './links.ts'
 

@@ -1,4 +1,4 @@
-// How often one may try to get in: counted in the database, so that several nodes count together. Every try counts
+// Limits on attempts to sign in, counted in the database so that several nodes count together. Every attempt counts
 // before it is judged, and a success takes it back.
 import { networkOf } from '../../core/network.ts'
 import { sentence } from '../../core/sentences.ts'
@@ -11,8 +11,8 @@ import { AdminError } from '../error.ts'
 const WINDOW_MS = 15 * 60 * 1_000
 
 /**
- * Of one address at one account few, so that nobody else can keep its owner out; of all together more. Many colleagues may
- * set out for single sign-on from one address at the same hour, but each leaves a row here until they are back.
+ * Few for one account from one address, so that nobody else can lock its owner out; more for either alone. Many
+ * colleagues may start single sign-on from one address in the same hour, and each leaves a row here until they return.
  */
 export const TRIES_MAX = {
   address: 60,
@@ -23,7 +23,7 @@ export const TRIES_MAX = {
   'sign-on': 300,
 }
 type Kind = keyof typeof TRIES_MAX
-/** Counted for a place, whoever tries there. */
+/** Counted per network, whoever tries from there. */
 const PLACE_KINDS = ['address', 'link', 'sign-on'] as const satisfies Kind[]
 type PlaceKind = (typeof PLACE_KINDS)[number]
 
@@ -43,7 +43,7 @@ export function addressTries(kind: PlaceKind, address: string): readonly Tried[]
   return [{ kind, who: networkOf(address) }]
 }
 
-/** Counts a try, or refuses it. Of those that are refused only the first is recorded, or a guesser would fill the disk. */
+/** Counts an attempt, or refuses it. Only the first refusal is recorded, or a guesser would fill the disk. */
 export async function limitTries(store: Store, tries: readonly Tried[]): Promise<void> {
   const now = store.clock.now()
   for (const { kind, who } of tries) {
@@ -63,7 +63,7 @@ export async function limitTries(store: Store, tries: readonly Tried[]): Promise
   }
 }
 
-/** Whoever got in has not tried in vain; what went wrong before stays counted. */
+/** After a success: its own attempt no longer counts, earlier failures still do. */
 export async function takeTriesBack(store: Store, tries: readonly Tried[]): Promise<void> {
   const window = { windowMs: WINDOW_MS, now: store.clock.now() }
   for (const { kind, who } of tries) await takeAttemptBack(store.db, `${kind} ${who}`, window)

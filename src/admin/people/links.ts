@@ -1,4 +1,4 @@
-// One-time links: who gets one, how long it works, and what it does when it is used.
+// One-time links: who gets one, how long it works, and what using it does.
 import { DAY_MS } from '../../core/durations.ts'
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
@@ -32,7 +32,7 @@ const LIFETIME_MS: Readonly<Record<LinkKind, number>> = {
   reset: DAY_MS,
 }
 
-/** What somebody is given; the first administrator, who is nobody yet, reads theirs where the gateway was started. */
+/** Links for existing people. The setup link, for the first administrator, is printed where the gateway starts. */
 export type PersonLinkKind = Exclude<LinkKind, 'setup'>
 
 export type MadeLink = {
@@ -42,7 +42,7 @@ export type MadeLink = {
   readonly email: string
 }
 
-/** The address a link is opened by; its token stands behind the #, which no server is sent. */
+/** The URL of a link. Its token is behind the #, which browsers do not send to a server. */
 export function linkUrl(
   { kind, token }: { readonly kind: LinkKind; readonly token: string },
   base: string,
@@ -50,7 +50,7 @@ export function linkUrl(
   return `${base}${LINK_PAGES[kind]}#${token}`
 }
 
-/** For the first administrator; undefined once there is anybody. */
+/** For the first administrator; undefined once there are people. */
 export async function makeSetupLink(store: Store): Promise<string | undefined> {
   if (await hasPeople(store.db)) return undefined
   const now = store.clock.now()
@@ -58,7 +58,7 @@ export async function makeSetupLink(store: Store): Promise<string | undefined> {
   return makeLink(store.db, { kind: 'setup', personId: null, expiresAt, maker: null }, now)
 }
 
-/** Takes an earlier link's place, if it has not been used. */
+/** Replaces an earlier link that has not been used. */
 export async function makePersonLink(
   desk: Desk,
   idOrEmail: string,
@@ -114,7 +114,7 @@ type LinkUse = {
   readonly email?: string | undefined
 }
 
-/** Sets the password of whoever the link is for, and gives the address to sign in with. */
+/** Sets the password of the link's owner, and returns the address to sign in with. */
 export async function useOpenLink(
   store: Store,
   given: LinkUse,
@@ -130,7 +130,7 @@ export async function useOpenLink(
   const named = inTheNameOf(store, { ...store.author, actor: email })
   await changeInTurn(named, async (tx) => {
     const now = store.clock.now()
-    // While the hash was made somebody else may have used it, or rights may have changed.
+    // During the hashing somebody else may have used the link, or rights may have changed.
     const { end } = await judgeLink(tx, given.token, now)
     if (end !== undefined) throw LINK_REFUSALS[end]()
     const isFirst = await useLink(tx, given.token, now)
@@ -148,7 +148,7 @@ async function createFirst(
   tx: Tx,
   { email, name, hash }: Credentials & { readonly email: string },
 ): Promise<void> {
-  // Two may have opened two such links at once.
+  // Two people may have opened two such links at once.
   if (await hasPeople(tx)) throw LINK_REFUSALS.used()
   const id = newId('person', store.clock)
   const now = store.clock.now()
@@ -171,7 +171,7 @@ async function setOwnPassword(
   await setPassword(store, tx, { personId: person.id, hash })
   await markJoined(tx, person.id, store.clock.now())
   if (name !== person.name) await updatePerson(tx, person.id, { name })
-  // Whoever came in with the old password has nothing any more.
+  // Whoever came in with the old password is locked out.
   await deleteSessions(tx, { personId: person.id })
   await deleteAccessTokens(tx, person.id)
   await recordChange(store, tx, {

@@ -1,4 +1,4 @@
-// Puts the people of the admin plane together: who somebody is, and the handlers that sign them in and manage them.
+// Assembles the people part of the admin plane: who a caller is, and the handlers that sign people in and manage them.
 import type { Store } from '../../store/open.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { HandlersOf } from '../call.ts'
@@ -20,7 +20,7 @@ import type { SignIn } from './sign-in.ts'
 export type PeopleOptions = {
   readonly store: Store
   readonly log: Log
-  /** TOLLGATE_SECRET; what signs cookies is derived from it. */
+  /** TOLLGATE_SECRET; the secret that signs cookies is derived from it. */
   readonly secret: string
   readonly publicUrl: string
   readonly publicUrlIsWritten: boolean
@@ -47,7 +47,7 @@ export function openPeople(options: PeopleOptions): People {
     singleSignOnName: oidc?.name,
     signIn: () => {
       signIn ??= loadSignIn(options).catch((thrown: unknown) => {
-        // What failed once may work the next time: a database that was away is back.
+        // The next attempt may succeed: a database that was away may be back.
         signIn = undefined
         throw thrown
       })
@@ -72,7 +72,7 @@ async function loadSignIn(options: PeopleOptions): Promise<SignIn> {
   return betterAuthSignIn({ ...options, oidc: oidc && { ...oidc, roleId } })
 }
 
-/** By its id, so that renaming a role harms nobody. One that is not there lets nobody in uninvited. */
+/** Resolved to an id once, so that renaming the role changes nothing. An unknown role lets nobody in uninvited. */
 async function roleIdOf({ store, log }: PeopleOptions, name: string): Promise<string | undefined> {
   try {
     return roleNamed(await listRoles(store.db), name).id

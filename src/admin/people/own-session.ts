@@ -1,5 +1,5 @@
-// The session by which somebody changes their own account: it must be open still when the change is made, because whoever
-// ends it, as a reset of the password does, means to keep them from just that.
+// The session in which a person changes their own account. It must still be open when the change is made, because
+// ending it, as a password reset does, is meant to prevent exactly that.
 import { sentence } from '../../core/sentences.ts'
 import { hasSession } from '../../store/person-sessions.ts'
 import type { Tx } from '../../store/tables.ts'
@@ -15,7 +15,7 @@ export async function sessionOf(parts: PeopleParts, call: Caller): Promise<Sessi
   return session
 }
 
-/** Inside `changeInTurn`, where nobody ends it meanwhile. */
+/** Call inside `changeInTurn`, where the session cannot end in the meantime. */
 export async function demandOpen(tx: Tx, { id }: Session): Promise<void> {
   if (!(await hasSession(tx, id))) throw sessionEnded()
 }

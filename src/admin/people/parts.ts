@@ -1,4 +1,4 @@
-// What the handlers of people work with, and the few questions that all of them ask of a call.
+// What the handlers of people work with, and helpers that read a call.
 import { sentence } from '../../core/sentences.ts'
 import { inTheNameOf } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'
@@ -14,14 +14,14 @@ import type { SignIn, Visit } from './sign-in.ts'
 export type PeopleParts = {
   readonly store: Store
   readonly log: Log
-  /** Loaded when somebody signs in or has a cookie, and not before. */
+  /** Loaded only when somebody signs in or sends a cookie. */
   readonly signIn: () => Promise<SignIn>
-  /** Undefined: links are shown to whoever makes them. */
+  /** Undefined: links are shown to the person who makes them. */
   readonly mailer: Mailer | undefined
   readonly publicUrl: string
-  /** Whether somebody wrote that address, or it is only where the server listens. */
+  /** Whether the operator configured that address; false = it is only where the server listens. */
   readonly publicUrlIsWritten: boolean
-  /** What the button for single sign-on says; undefined: there is none. */
+  /** The label of the single sign-on button; undefined = there is none. */
   readonly singleSignOnName: string | undefined
 }
 
@@ -32,7 +32,7 @@ type Caller = {
   readonly person: Person | undefined
 }
 
-/** The database in the name of whoever calls. */
+/** The database, with changes recorded in the caller's name. */
 export function storeFor({ store }: PeopleParts, call: Caller): Store {
   const { person, address, requestId } = call
   if (person !== undefined) return inTheNameOf(store, authorOf({ person, address, requestId }))
@@ -52,14 +52,14 @@ export function visitOf({ headers, address }: Pick<Caller, 'headers' | 'address'
   }
 }
 
-/** Where links begin: unless somebody has said so, at the address under which the caller has reached us. */
+/** The base URL of links: the configured address, else the one that the caller used. */
 export function linkBase(parts: PeopleParts, { headers }: Pick<Caller, 'headers'>): string {
   const host = textOf(headers['host'])
   if (parts.publicUrlIsWritten || host === undefined) return parts.publicUrl
   return `http://${host}`
 }
 
-/** A script with a token must not be able to make itself at home. */
+/** A script with a token must not be able to extend its own access. */
 export function demandBrowser({ via }: Person): void {
   if (via === 'session') return
   throw new AdminError('not_permitted', sentence('token_not_enough'))

@@ -1,4 +1,4 @@
-// Passwords: argon2id as others write it, and what a new one must be.
+// Passwords: argon2id in the standard form, and the rules for new ones.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

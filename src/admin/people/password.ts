@@ -1,5 +1,5 @@
-// How a password is kept: argon2id with the parameters OWASP names for it, in the usual text form, which carries its
-// own parameters so that they can be raised later. Also what a new password must be.
+// How passwords are stored: argon2id with the parameters that OWASP recommends, in the usual text form, which carries
+// its parameters so that they can be raised later. Also the rules for new passwords.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 
@@ -33,7 +33,7 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   return timingSafeEqual(actual, expected)
 }
 
-/** What is wrong with a new password, in a sentence; undefined when it will do. Length counts, not kinds of letters. */
+/** What is wrong with a new password; undefined if it is acceptable. Length matters, not classes of characters. */
 export function passwordProblem(password: string, email: string): Sentence | undefined {
   const length = [...password].length
   if (length < PASSWORD_LENGTH_MIN)
@@ -48,7 +48,7 @@ const DIFFERENT_MIN = 5
 
 type Derivation = typeof PARAMETERS & { readonly salt: Uint8Array; readonly tagBytes: number }
 
-/** The same letters can be typed as different bytes; they are one password. */
+/** Normalized, because the same letters can be typed as different bytes. */
 function derive(password: string, { salt, tagBytes, ...rest }: Derivation): Promise<Buffer> {
   const message = password.normalize('NFKC')
   return argon2Async('argon2id', { ...rest, message, nonce: salt, tagLength: tagBytes })

@@ -1,5 +1,5 @@
-// What can be done to people by those who manage them, each as one change that the rules of desk.ts allow and that is
-// recorded with it.
+// What managers of people can do to them. Each is one change, allowed by the rules of desk.ts and recorded in the same
+// transaction.
 import { newId } from '../../core/ids.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/value-json.ts'
@@ -31,7 +31,7 @@ type Invited = {
   readonly name?: string | undefined
   /** An id or a name. */
   readonly role: string
-  /** Given by the command line alone: then the person needs no link. */
+  /** Only from the command line: then the person needs no link. */
   readonly passwordHash?: string | undefined
 }
 
@@ -44,7 +44,7 @@ export async function answerPerson(db: Queries, idOrEmail: string): Promise<Pers
   return personAnswer(await known(db, idOrEmail), await listRoles(db))
 }
 
-/** Adds somebody, who comes by a link unless a password is set at once. */
+/** Adds a person, who joins by a link unless a password is set at once. */
 export async function addPerson(desk: Desk, invited: Invited): Promise<PersonAnswer> {
   const { store } = desk
   const email = checkedEmail(invited.email)
@@ -110,7 +110,7 @@ export function blockPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer
 export function unblockPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
   return changeOne(desk, { idOrEmail, action: 'person.unblock' }, async (tx, { person }) => {
     await updatePerson(tx, person.id, { blocked_at: null })
-    // Whatever they were kept out for may be in other hands still.
+    // Links from before the block may still be in the wrong hands.
     await deleteOpenLinks(tx, person.id)
   })
 }
@@ -123,7 +123,7 @@ export function resetTwoFactor(desk: Desk, idOrEmail: string): Promise<PersonAns
   })
 }
 
-/** Whoever stole a cookie or a token has nothing any more. */
+/** Makes stolen cookies and tokens useless. */
 export function signOutPerson(desk: Desk, idOrEmail: string): Promise<PersonAnswer> {
   return changeOne(desk, { idOrEmail, action: 'person.sign_out' }, async (tx, { person }) => {
     await deleteSessions(tx, { personId: person.id })
@@ -150,7 +150,7 @@ export async function removePerson(desk: Desk, idOrEmail: string): Promise<void>
 type About = { readonly idOrEmail: string; readonly action: AuditAction }
 type Found = { readonly person: Person; readonly roles: readonly Role[] }
 
-/** A change of one person: found, allowed, done and recorded. */
+/** Finds a person, checks that the change is allowed, makes it and records it. */
 async function changeOne(
   desk: Desk,
   { idOrEmail, action }: About,
@@ -168,7 +168,7 @@ async function changeOne(
   })
 }
 
-/** Whoever holds more rights than the one who asks is out of reach. */
+/** Finds a person, and refuses if they hold rights that the caller lacks. */
 export async function manageable(
   desk: Desk,
   db: Queries,
@@ -192,7 +192,7 @@ async function known(db: Queries, idOrEmail: string): Promise<Person> {
   return person
 }
 
-/** Not even by mistake; and whoever found a browser unattended would get around the password by it. */
+/** Prevents mistakes, and keeps someone at an unattended browser from getting around the password. */
 export function refuseSelf(
   { personId }: Desk,
   person: Person,

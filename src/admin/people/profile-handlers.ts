@@ -1,5 +1,5 @@
-// One's own account: the handlers of contract/profile.ts. Whoever found a browser unattended still needs the password for
-// what would let them stay.
+// A person's own account: the handlers of contract/profile.ts. Changes that would give someone at an unattended browser
+// lasting access need the password.
 import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/value-json.ts'
 import { deleteAccessTokens } from '../../store/access-tokens.ts'
@@ -192,7 +192,7 @@ function sessionHandlers(
   }
 }
 
-/** The library ends what is off and confirms what is on; neither would be a change to record. */
+/** The library would end two-factor that is off and confirm it when it is on; neither is a change to record. */
 async function demandTwoFactor(
   parts: PeopleParts,
   { person }: Caller,
@@ -215,7 +215,7 @@ type OwnChange = {
   readonly work?: (tx: Tx) => Promise<unknown>
 }
 
-/** With its record in the same transaction. */
+/** Makes the change and its record in one transaction. */
 async function changeOwn(
   parts: PeopleParts,
   call: Caller,

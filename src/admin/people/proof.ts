@@ -1,4 +1,4 @@
-// The password once more, for what would let somebody stay who found a browser unattended.
+// Asks for the password again, before changes that would give someone at an unattended browser lasting access.
 import { sentence } from '../../core/sentences.ts'
 import { recordRefusal } from '../../store/audit-refusals.ts'
 import type { Call } from '../call.ts'
@@ -14,7 +14,7 @@ export type Caller = Pick<
   'person' | 'headers' | 'address' | 'requestId'
 >
 
-/** Asks for the password once more, and not any number of times: whoever guesses here has a session already. */
+/** Attempts are limited, because whoever guesses here already has a session. */
 export async function demandPassword(
   parts: PeopleParts,
   call: Caller,

@@ -1,12 +1,12 @@
-// Refusals go on record with what was tried, by whom and why; nothing of it happened.
+// Records refusals: what was tried, by whom, and why it was refused.
 import { recordRefusal, type Refused } from '../../store/audit-refusals.ts'
 import type { Store } from '../../store/open.ts'
 import { AdminError } from '../error.ts'
 
-/** Its `subjectId` is an id, or what was given in its place. */
+/** Its `subjectId` is an id, or whatever the caller sent in its place. */
 export type Attempt = Omit<Refused, 'sentence'>
 
-/** The same error, recorded: to be thrown. */
+/** Records an error, and returns it marked as recorded, to be thrown. */
 export async function refusal(
   store: Store,
   attempt: Attempt,

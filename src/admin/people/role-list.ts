@@ -1,4 +1,4 @@
-// Which roles there are: the built-in ones, which nobody can change, and one's own.
+// All roles: the built-in ones, which nobody can change, and custom ones.
 import { sentence } from '../../core/sentences.ts'
 import { listStoredRoles } from '../../store/roles.ts'
 import type { Queries } from '../../store/tables.ts'
@@ -16,19 +16,19 @@ export async function listRoles(db: Queries): Promise<readonly Role[]> {
   const own = (await listStoredRoles(db)).map(({ id, name, permissions }) => ({
     id,
     name,
-    // A later release may know rights that this one does not: nobody has them here.
+    // A later release may have stored permissions that this one does not know: they are ignored.
     permissions: PERMISSIONS.filter((permission) => permissions.includes(permission)),
     isBuiltIn: false,
   }))
   return [...BUILT_IN_ROLES.map((role) => ({ ...role, isBuiltIn: true })), ...own]
 }
 
-/** The role of a person. One that is gone holds nothing. */
+/** The role of a person. A role that no longer exists has no permissions. */
 export function roleById(roles: readonly Role[], id: string): Role {
   return roles.find((role) => role.id === id) ?? { id, name: id, permissions: [], isBuiltIn: false }
 }
 
-/** The role that somebody wrote down, by its id or its name. */
+/** Finds a role by its id or its name. */
 export function roleNamed(roles: readonly Role[], text: string): Role {
   const wanted = normalName(text)
   const role = roles.find(({ id, name }) => id === text || normalName(name) === wanted)
@@ -37,7 +37,7 @@ export function roleNamed(roles: readonly Role[], text: string): Role {
   throw invalidValue('role', sentence('role_not_found', { role: text, roles: names }))
 }
 
-/** Names that look alike are one. */
+/** Names that look alike count as the same. */
 export function normalName(name: string): string {
   return name.trim().normalize('NFKC').toLowerCase()
 }

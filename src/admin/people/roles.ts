@@ -1,4 +1,4 @@
-// Making and changing roles of one's own.
+// Creating, changing and removing custom roles.
 import { sentence } from '../../core/sentences.ts'
 import { recordChange } from '../../store/audit.ts'
 import { countByRole, deleteRole, insertRole, updateRole } from '../../store/roles.ts'

@@ -1,5 +1,4 @@
-// Gets a one-time link to the person it is for: by mail where there is a way and it works; else whoever made it passes
-// it on.
+// Gets a one-time link to its owner: by mail if that is configured and works; else the person who made it passes it on.
 import { iso } from '../../core/value-json.ts'
 import type { SentLink } from '../contract/people.ts'
 import type { Mailer } from '../mail.ts'
@@ -11,7 +10,7 @@ type Sending = {
   /** The person's id or address. */
   readonly id: string
   readonly kind: PersonLinkKind
-  /** Where the link begins. */
+  /** The base URL of the link. */
   readonly base: string
   readonly mailer: Mailer | undefined
   readonly onMailFailed: (thrown: unknown) => void

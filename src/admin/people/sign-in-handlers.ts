@@ -1,5 +1,5 @@
-// Getting in and out with a password: the handlers of contract/sign-in.ts, and those of links and single sign-on beside
-// them. Whatever is refused is recorded, and no answer tells whether an address is known here.
+// Signing in and out: the handlers of contract/sign-in.ts, with those of links and single sign-on from their own files.
+// Every refusal is recorded, and no answer reveals whether an address has an account.
 import { sentence } from '../../core/sentences.ts'
 import { recordRefusal } from '../../store/audit-refusals.ts'
 import { recordChange } from '../../store/audit.ts'

@@ -1,5 +1,4 @@
-// How a step of signing in ends: the browser is told what comes next, or the refusal, and a sign-in that is complete is
-// recorded.
+// Answers a step of signing in with the next step or the refusal, and records a completed sign-in.
 import { sentence } from '../../core/sentences.ts'
 import { inTheNameOf, recordChange } from '../../store/audit.ts'
 import type { Store } from '../../store/open.ts'

@@ -1,5 +1,5 @@
-// How people prove who they are, as the rest of Tollgate sees it. better-auth.ts is what stands behind it; nothing else
-// knows that library, and no other module reads or makes a cookie.
+// How people prove who they are, as the rest of Tollgate sees it. better-auth.ts implements it; nothing else knows that
+// library, and no other module reads or makes a cookie.
 
 /** A browser's request, as far as signing in needs it. */
 export type Visit = {
@@ -8,7 +8,7 @@ export type Visit = {
   readonly userAgent: string | undefined
 }
 
-/** What the browser is to remember or forget: values of Set-Cookie. */
+/** Values of Set-Cookie headers. */
 export type Cookies = readonly string[]
 
 export type Session = {
@@ -19,16 +19,16 @@ export type Session = {
 
 export type SignInOutcome =
   | { readonly outcome: 'signed-in'; readonly personId: string; readonly cookies: Cookies }
-  /** The password was right, and a code is asked for. */
+  /** The password was right, and a code is required. */
   | { readonly outcome: 'code-needed'; readonly cookies: Cookies }
-  /** Wrong, unknown or blocked: whoever asks is not told which. The person is for the record, if it is known. */
+  /** Wrong, unknown or blocked: the caller does not learn which. The person, if known, is for the record. */
   | { readonly outcome: 'refused'; readonly personId: string | null }
   /** So many wrong codes that this sign-in is over. */
   | { readonly outcome: 'locked'; readonly personId: string | null }
 
 export type SingleSignOn =
   | { readonly outcome: 'signed-in'; readonly personId: string; readonly cookies: Cookies }
-  /** The reason is the library's or the provider's word for it, for the record. */
+  /** The reason is the library's or the provider's own word, for the record. */
   | { readonly outcome: 'refused'; readonly reason: string; readonly cookies: Cookies }
   /** The provider cannot be reached, or does not describe itself. */
   | { readonly outcome: 'unavailable' }
@@ -40,25 +40,25 @@ type TwoFactorSetup = {
 }
 
 export interface SignIn {
-  /** Who this browser is signed in as. */
+  /** The session of this browser, if it is signed in. */
   session(visit: Visit): Promise<Session | undefined>
   signIn(
     visit: Visit,
     given: { readonly email: string; readonly password: string },
   ): Promise<SignInOutcome>
-  /** The second step: a code of the app, or one of the recovery codes, which then is used up. */
+  /** The second step: a code from the app, or a recovery code, which is then used up. */
   enterCode(
     visit: Visit,
     given: { readonly code: string; readonly kind: 'app' | 'recovery' },
   ): Promise<SignInOutcome>
   signOut(visit: Visit): Promise<Cookies>
-  /** Where to send the browser; undefined when the provider cannot be reached. */
+  /** Where to send the browser; undefined if the provider cannot be reached. */
   startSingleSignOn(
     visit: Visit,
   ): Promise<{ readonly location: string; readonly cookies: Cookies } | undefined>
-  /** What the provider has sent the browser back with. */
+  /** Takes the query that the provider sent the browser back with. */
   finishSingleSignOn(visit: Visit, query: Readonly<Record<string, string>>): Promise<SingleSignOn>
-  /** From here on for whoever is signed in; undefined and false mean that the password or the code is wrong. */
+  /** This and the following need a session; undefined and false mean that the password or the code is wrong. */
   checkPassword(visit: Visit, password: string): Promise<boolean>
   startTwoFactor(visit: Visit, password: string): Promise<TwoFactorSetup | undefined>
   confirmTwoFactor(visit: Visit, code: string): Promise<Cookies | undefined>

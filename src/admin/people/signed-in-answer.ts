@@ -1,4 +1,4 @@
-// Whoever is signed in, as the screens are told.
+// The signed-in person, as the API shows them to themselves.
 import type { Store } from '../../store/open.ts'
 import { findPerson } from '../../store/people.ts'
 import type { Person } from '../identity.ts'

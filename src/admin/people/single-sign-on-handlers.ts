@@ -42,7 +42,7 @@ export function singleSignOnHandlers(parts: PeopleParts): SingleSignOnHandlers {
   }
 }
 
-/** Why it came to nothing; undefined when somebody is signed in. */
+/** Why it failed; undefined = the person is signed in. */
 async function finish(
   parts: PeopleParts,
   call: Parameters<SingleSignOnHandlers['finishSingleSignOn']>[0],
@@ -65,7 +65,7 @@ async function finish(
   return REASONS.get(result.reason) ?? 'failed'
 }
 
-/** better-auth's words for what a person can do something about. */
+/** better-auth's error words that a person can do something about. */
 const REASONS: ReadonlyMap<string, SingleSignOnError> = new Map([
   ['signup_disabled', 'not_invited'],
   ['account_not_linked', 'email_not_verified'],

@@ -1,4 +1,4 @@
-// Personal access tokens: for a person's own scripts on the admin API, with that person's rights or fewer.
+// Personal access tokens: for a person's own scripts against the admin API, with that person's rights or fewer.
 import { DAY_MS } from '../../core/durations.ts'
 import { sentence } from '../../core/sentences.ts'
 import { iso } from '../../core/value-json.ts'
@@ -68,7 +68,7 @@ export function tokenHandlers(
   }
 }
 
-/** Whoever comes by single sign-on alone has no password to be asked for. */
+/** People who sign in only by single sign-on have no password. */
 async function demandPasswordIfAny(
   parts: PeopleParts,
   call: Caller,
