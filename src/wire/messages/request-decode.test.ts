@@ -1,6 +1,6 @@
 // Parts of a messages request that other formats cannot express.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 
 import type { JsonObject } from '../../core/json.ts'
 import { decodeRequest } from './request-decode.ts'
@@ -37,4 +37,33 @@ test('thinking between tools alone is little thinking elsewhere, and named', () 
 
 test('thinking as the model likes is a high effort, as this format has it', () => {
   assert.deepEqual(decode({ thinking: { type: 'adaptive' } }).reasoning, { effort: 'high' })
+})
+
+describe('tools that only this format’s models know are dropped and named', () => {
+  const bash = { type: 'bash_20250124', name: 'bash' }
+  const described = { name: 'f', input_schema: {} }
+  const deferred = { ...described, name: 'rare', defer_loading: true }
+
+  test('also a set of them, which has no name', () => {
+    const { tools, dropped } = decode({ tools: [{ type: 'browser_toolset_20260801' }, described] })
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['f'],
+    )
+    assert.deepEqual(dropped, ['tools.browser_toolset_20260801'])
+  })
+
+  for (const [tool, name] of [
+    [bash, 'tools.bash_20250124'],
+    [deferred, 'tools.defer_loading'],
+  ] as const)
+    test(`with the choice of one: ${tool.name}`, () => {
+      const { toolChoice, parallelToolCalls, dropped } = decode({
+        tools: [tool, described],
+        tool_choice: { type: 'tool', name: tool.name, disable_parallel_tool_use: true },
+      })
+      assert.equal(toolChoice, undefined)
+      assert.equal(parallelToolCalls, false)
+      assert.deepEqual(dropped, [name, 'tool_choice'])
+    })
 })

@@ -24,11 +24,14 @@ export function decodeTools(body: JsonObject, dropped: Set<string>): Tool[] {
   for (const [index, value] of (optional(body['tools'], 'tools', expectList) ?? []).entries()) {
     const place = `tools[${index}]`
     const tool = expectObject(value, place)
+    if (isVendorTool(tool)) {
+      dropped.add(`tools.${String(tool['type'])}`)
+      continue
+    }
     const at = `${place}.name`
     const name = fitToolName(expectName(tool['name'], at), at, LONG_NAME_CHARACTERS_MAX)
     const short = shortToolName(name)
-    if (isVendorTool(tool)) dropped.add(`tools.${String(tool['type'])}`)
-    else if (tool['defer_loading'] === true && !loaded.has(name)) {
+    if (tool['defer_loading'] === true && !loaded.has(name)) {
       // It waits for a tool search that other providers lack, and nothing in this conversation has loaded it.
       dropped.add('tools.defer_loading')
     } else if (tools.has(short)) {
@@ -54,15 +57,22 @@ export function decodeToolChoice(
     'tool_choice.disable_parallel_tool_use',
     expectBoolean,
   )
+  const toolChoice = choiceOf(choice, tools, objectsIn(body['tools']))
+  if (toolChoice === undefined) dropped.add('tool_choice')
   return defined({
-    toolChoice: choiceOf(choice, tools),
+    toolChoice,
     parallelToolCalls: isSingle === undefined ? undefined : !isSingle,
   })
 }
 
 const expectChoice = expectOneOf(['auto', 'none', 'any', 'tool'])
 
-function choiceOf(choice: JsonObject, tools: readonly Tool[]): ToolChoice {
+/** Undefined for a tool that was given and cannot be told. */
+function choiceOf(
+  choice: JsonObject,
+  tools: readonly Tool[],
+  given: readonly JsonObject[],
+): ToolChoice | undefined {
   const type = expectChoice(choice['type'], 'tool_choice.type')
   switch (type) {
     case 'auto':
@@ -71,8 +81,10 @@ function choiceOf(choice: JsonObject, tools: readonly Tool[]): ToolChoice {
     case 'any':
       return { type: 'required' }
     case 'tool': {
-      const name = shortToolName(expectName(choice['name'], 'tool_choice.name'))
+      const chosen = expectName(choice['name'], 'tool_choice.name')
+      const name = shortToolName(chosen)
       if (tools.some((tool) => tool.name === name)) return { type, name }
+      if (given.some((tool) => tool['name'] === chosen)) return undefined
       throw invalidRequest('tool_choice.name', `tool_choice.name ${name} is not among the tools`)
     }
   }
