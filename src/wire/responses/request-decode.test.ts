@@ -232,16 +232,22 @@ describe('responses: tools', () => {
           { type: 'function', name: 'f' },
           { type: 'namespace', name: 'crm' },
           { type: 'web_search' },
+          { type: 'apply_patch' },
         ],
       },
       { type: 'allowed', names: ['f', 'crm__find', 'crm__note'], required: true },
     ],
     [{ type: 'web_search' }, undefined],
+    [{ type: 'apply_patch' }, undefined],
+    [{ type: 'allowed_tools', mode: 'auto', tools: [{ type: 'apply_patch' }] }, undefined],
   ]
   for (const [choice, expected] of CHOICES) {
     test(`tool_choice ${JSON.stringify(choice)}`, () => {
-      const tools = [{ type: 'function', name: 'f' }, NAMESPACE, { type: 'web_search' }]
-      assert.deepEqual(decode({ tools, tool_choice: choice }).toolChoice, expected)
+      const taken = [{ type: 'web_search' }, { type: 'apply_patch' }]
+      const tools = [{ type: 'function', name: 'f' }, NAMESPACE, ...taken]
+      const { toolChoice, dropped } = decode({ tools, tool_choice: choice })
+      assert.deepEqual(toolChoice, expected)
+      if (expected === undefined) assert.ok(dropped.includes('tool_choice'), dropped.join())
     })
   }
 
@@ -353,7 +359,7 @@ const REFUSED: readonly [param: string, body: JsonObject][] = [
   ['tools[0].parameters', { tools: [{ type: 'function', name: 'f', parameters: 'x' }] }],
   ['tools[0].tools[0].type', { tools: [{ type: 'namespace', name: 'n', tools: [{}] }] }],
   ['tool_choice', { tool_choice: 'sometimes' }],
-  ['tool_choice', { tools: [{ type: 'apply_patch' }], tool_choice: { type: 'apply_patch' } }],
+  ['tool_choice', { tools: [{ type: 'custom', name: 'c' }], tool_choice: { type: 'shell' } }],
   ['text.format.type', { text: { format: { type: 'yaml' } } }],
   ['text.format.schema', { text: { format: { type: 'json_schema', name: 'n' } } }],
   ['reasoning.effort', { reasoning: { effort: 'enormous' } }],

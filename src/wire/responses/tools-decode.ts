@@ -76,7 +76,7 @@ export function decodeToolChoice(
   tools: readonly Tool[],
   reading: Reading,
 ): ToolChoice | undefined {
-  const { toolChoice, dropped } = usableTools(body)
+  const { toolChoice, dropped } = usableTools(body, { isTranslated: true })
   const choice = isGiven(toolChoice) ? decodeChoice(toolChoice, body, reading) : undefined
   const isAmongNone = tools.length === 0 && asksForTool(toolChoice)
   if (isAmongNone || dropped.includes('tool_choice')) reading.dropped.add('tool_choice')

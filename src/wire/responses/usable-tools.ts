@@ -14,14 +14,21 @@ type UsableTools = {
   readonly dropped: readonly string[]
 }
 
-/** The request's tools without hosted ones, whose price no hold covers. */
-export function usableTools(body: JsonObject, { maySearch = false } = {}): UsableTools {
-  const isGone = maySearch ? (tool: Json) => isHosted(tool) && !isSearch(tool) : isHosted
+/**
+ * The request's tools without hosted ones, whose price no hold covers, and in translation without those that only the
+ * format's own models know.
+ */
+export function usableTools(
+  body: JsonObject,
+  { maySearch = false, isTranslated = false } = {},
+): UsableTools {
+  const isTaken = isTranslated ? (tool: Json) => isHosted(tool) || isVendorTool(tool) : isHosted
+  const isGone = maySearch ? (tool: Json) => isTaken(tool) && !isSearch(tool) : isTaken
   const given = listOf(body['tools'])
   const { input, brought } = usableInput(body['input'])
-  const dropped = new Set([...given.filter(isGone), ...brought.filter(isHosted)].map(nameOf))
+  const dropped = new Set([...given.filter(isGone), ...brought.filter(isTaken)].map(nameOf))
   const tools = given.filter((tool) => !isGone(tool))
-  const usable = [...tools, ...brought.filter((tool) => !isHosted(tool))]
+  const usable = [...tools, ...brought.filter((tool) => !isTaken(tool))]
   const choice = body['tool_choice'] ?? undefined
   const toolChoice = dropped.size === 0 ? choice : usableChoice(choice, usable)
   if (toolChoice !== choice && asksForTool(choice)) dropped.add('tool_choice')
