@@ -328,6 +328,14 @@ test('responses: what has no canonical form is dropped and named', () => {
   ])
 })
 
+describe('responses: settings of reasoning that ask for nothing ask no model to think', () => {
+  for (const reasoning of [{}, { effort: null, summary: null }, { context: 'auto' }])
+    test(JSON.stringify(reasoning), () => {
+      const request = decode({ reasoning })
+      assert.deepEqual([request.reasoning, request.dropped], [undefined, []])
+    })
+})
+
 const user = (part: JsonObject): JsonObject => ({ input: [{ role: 'user', content: [part] }] })
 const REFUSED: readonly [param: string, body: JsonObject][] = [
   ['input', { input: 3 }],

@@ -122,10 +122,11 @@ function decodeReasoning(body: JsonObject, reading: Reading): Reasoning | undefi
   }
   const summary = reasoning['summary'] ?? reasoning['generate_summary']
   if (isGiven(summary) && summary !== 'auto') reading.dropped.add('reasoning.summary')
-  return defined({
-    effort: optional(reasoning['effort'], 'reasoning.effort', expectOneOf(EFFORTS)),
-    display: isGiven(summary) ? ('summary' as const) : undefined,
-  })
+  const effort = optional(reasoning['effort'], 'reasoning.effort', expectOneOf(EFFORTS))
+  const display = isGiven(summary) ? ('summary' as const) : undefined
+  // Clients write the object down with nothing in it, or as answers repeat it: that asks no model to think.
+  if (effort === undefined && display === undefined) return undefined
+  return defined({ effort, display })
 }
 
 function decodeSampling(body: JsonObject, include: readonly string[]): Sampling {
