@@ -129,6 +129,8 @@ const SEAL = { format: 'gemini', kind: 'signature' } as const
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'limit'],
+  // It could be carried on by a token that no other format has.
+  ['CONTINUATION', 'limit'],
   ['SAFETY', 'refusal'],
   ['RECITATION', 'refusal'],
   ['LANGUAGE', 'refusal'],
@@ -136,6 +138,8 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['PROHIBITED_CONTENT', 'refusal'],
   ['SPII', 'refusal'],
   ['IMAGE_SAFETY', 'refusal'],
+  ['IMAGE_PROHIBITED_CONTENT', 'refusal'],
+  ['IMAGE_RECITATION', 'refusal'],
 ])
 
 const UNUSABLE: ReadonlySet<string> = new Set([

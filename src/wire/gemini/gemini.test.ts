@@ -335,6 +335,9 @@ describe('an answer', () => {
   test('ends for its own reasons', () => {
     for (const [reason, line] of [
       ['MAX_TOKENS', 'choice-end limit'],
+      ['CONTINUATION', 'choice-end limit'],
+      ['IMAGE_PROHIBITED_CONTENT', 'choice-end refusal IMAGE_PROHIBITED_CONTENT'],
+      ['IMAGE_RECITATION', 'choice-end refusal IMAGE_RECITATION'],
       ['SAFETY', 'choice-end refusal SAFETY'],
       ['RECITATION', 'choice-end refusal RECITATION'],
       ['constructor', 'choice-end stop'],
