@@ -125,6 +125,8 @@ const message = {
     output_tokens_details: { thinking_tokens: 7 },
     server_tool_use: null,
     service_tier: 'standard',
+    speed: null,
+    inference_geo: null,
   },
 }
 

@@ -20,6 +20,8 @@ export function encodeUsage(usage: Usage): JsonObject {
     output_tokens_details: { thinking_tokens: usage.reasoningTokens },
     server_tool_use: null,
     service_tier: 'standard',
+    speed: null,
+    inference_geo: null,
   }
 }
 
