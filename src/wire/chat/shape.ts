@@ -58,18 +58,15 @@ const FUNCTION: Shape = {
   strict: 'known',
 }
 const NAMED: Shape = { name: 'known' }
+const CHOSEN: Shape = { type: 'known', function: NAMED, custom: NAMED }
 
 export const CHAT_SHAPE: Shape = {
   messages: messageShape,
   // A tool that the provider would run is named as a whole.
   tools: (tool) => (isHosted(tool) ? undefined : TOOL),
   functions: FUNCTION,
-  tool_choice: {
-    type: 'known',
-    function: NAMED,
-    custom: NAMED,
-    allowed_tools: { mode: 'known', tools: 'known' },
-  },
+  tool_choice: { ...CHOSEN, allowed_tools: { mode: 'known', tools: CHOSEN } },
+  function_call: NAMED,
   response_format: {
     type: 'known',
     json_schema: { name: 'known', description: 'known', schema: 'known', strict: 'known' },
@@ -77,9 +74,13 @@ export const CHAT_SHAPE: Shape = {
   stream_options: { include_usage: 'known', include_obfuscation: 'known' },
 }
 
+/** Of a grammar the inner object is told on as it is, of any other format the whole. */
+const formatShape = (format: JsonObject): Shape | undefined =>
+  typeOf(format) === 'grammar' ? { type: 'known', grammar: 'known' } : undefined
+
 const TOOL: Shape = {
   type: 'known',
   function: FUNCTION,
-  custom: { name: 'known', description: 'known', format: 'known' },
+  custom: { name: 'known', description: 'known', format: formatShape },
   ...MARKS,
 }

@@ -7,19 +7,19 @@ import { isVendorTool } from './removals.ts'
 import { OWN_SETTINGS } from './tools-decode.ts'
 
 const MARK: Shape = { type: 'known', ttl: 'known' }
-const CITED: Shape = { type: 'known', cache_control: MARK, citations: 'known' }
+const CITABLE: Shape = { type: 'known', cache_control: MARK, citations: { enabled: 'known' } }
 const SOURCE: Shape = { type: 'known', media_type: 'known', data: 'known', url: 'known' }
 
 const BLOCKS: ReadonlyMap<string, Shape> = shapesOf({
-  text: { ...CITED, text: 'known' },
+  text: { type: 'known', text: 'known', cache_control: MARK, citations: 'known' },
   image: { type: 'known', source: SOURCE, cache_control: MARK },
   document: {
-    ...CITED,
+    ...CITABLE,
     source: { ...SOURCE, content: blockShape },
     title: 'known',
     context: 'known',
   },
-  search_result: { ...CITED, source: 'known', title: 'known', content: blockShape },
+  search_result: { ...CITABLE, source: 'known', title: 'known', content: blockShape },
   // `caller` is ignored: with hosted tools removed, every call is direct.
   tool_use: {
     type: 'known',

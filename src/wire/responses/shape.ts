@@ -68,15 +68,16 @@ const ITEMS: ReadonlyMap<string, Shape> = shapesOf({
   additional_tools: { ...ITEM, role: 'known', tools: toolShape },
 })
 
+const CHOSEN: Shape = { type: 'known', name: 'known', namespace: 'known' }
+
 export const RESPONSES_SHAPE: Shape = {
   input: (item) => ITEMS.get(itemType(item)),
   tools: toolShape,
   tool_choice: {
-    type: 'known',
-    name: 'known',
-    namespace: 'known',
+    ...CHOSEN,
     mode: 'known',
-    tools: 'known',
+    // Choices of tools that no other format has are named as a whole.
+    tools: (tool) => (TOOLS.has(typeOf(tool)) ? CHOSEN : undefined),
   },
   text: {
     format: {
@@ -88,4 +89,6 @@ export const RESPONSES_SHAPE: Shape = {
     },
     verbosity: 'known',
   },
+  // Usage is told in any case; clients ask for it as they do in chat.
+  stream_options: { include_obfuscation: 'known', include_usage: 'known' },
 }
