@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deserialize, serialize } from 'node:v8'
 
-import type { Batch, BatchResult, Item, Outcome } from './books.ts'
+import type { Batch, BatchResult, Charge, Item, Outcome } from './books.ts'
 import { packBatch, packResult, unpackBatch, unpackResult } from './crossing.ts'
 import type { Balance, Balances } from './ledger.ts'
 
@@ -18,7 +18,14 @@ const ITEMS: readonly Item[] = [
   { kind: 'top-up', keyId: 'key_2', amount: HUGE, note: NOTE },
   settle(11_150n),
   { kind: 'reset', keyId: 'key_2', note: NOTE },
-  settle(HUGE),
+  settle(HUGE, {
+    modelServed: 'served',
+    provider: 'local',
+    errorCode: null,
+    priceVersion: 'price_1',
+    firstTokenMs: 7,
+    endUser: 'a user',
+  }),
   reserve(0n),
   { kind: 'refused', keyId: 'key_3', model: 'm', count: 3 },
 ]
@@ -77,7 +84,7 @@ function reserve(fixedPicodollars: bigint): Item {
         outputTokenPicodollars: 400_000n,
         outputTokens: 256,
         outputTokensFrom: 'default',
-        outputTokensMinimum: 256,
+        outputTokensMinimum: 128,
       },
       whenTight: 'cap',
       estimatedTokens: 1_200,
@@ -86,7 +93,7 @@ function reserve(fixedPicodollars: bigint): Item {
   }
 }
 
-function settle(costNanodollars: bigint): Item {
+function settle(costNanodollars: bigint, more: Partial<Charge> = {}): Item {
   return {
     kind: 'settle',
     charge: {
@@ -115,6 +122,7 @@ function settle(costNanodollars: bigint): Item {
       endUser: null,
       tags: '{"team":"a"}',
       attempts: '[]',
+      ...more,
     },
   }
 }

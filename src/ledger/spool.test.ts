@@ -8,7 +8,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 
 import { NO_USAGE } from '../core/events.ts'
 import type { Charge } from './books.ts'
-import { leftovers, Spool, type Leftover } from './spool.ts'
+import { leftovers, Spool, whyUnusable, type Leftover } from './spool.ts'
 
 const parent = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
 after(() => rmSync(parent, { recursive: true }))
@@ -76,6 +76,19 @@ test('another takes what is listed: then it is theirs', async () => {
   assert.deepEqual(readdirSync(folder), [])
 })
 
+test('a file that another takes between the listing and its turn is passed over', async () => {
+  const folder = newFolder()
+  for (const id of [1, 2]) {
+    const spool = new Spool(folder)
+    await spool.append({ charge: charge(id), price: undefined })
+    await spool.close()
+  }
+  const one = leftovers(folder)
+  assert.equal(one.next().done, false)
+  for (const taken of leftovers(folder)) taken.remove()
+  assert.equal(one.next().done, true)
+})
+
 test('taken from one that lives and writes on, nothing that it acknowledged is lost', async () => {
   const folder = newFolder()
   const spool = new Spool(folder)
@@ -140,6 +153,8 @@ test('a folder that cannot be written is an error, not a loss', async () => {
   const spool = new Spool(join(file, 'spool'))
   await assert.rejects(spool.append({ charge: charge(1), price: undefined }))
   await spool.close()
+  assert.match(whyUnusable(join(file, 'spool')) ?? '', /ENOTDIR/)
+  assert.equal(whyUnusable(newFolder()), undefined)
 })
 
 function holdsOf(left: Iterable<Leftover>): readonly number[] {

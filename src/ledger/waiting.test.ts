@@ -30,7 +30,7 @@ function ask(requestId: string, signal?: AbortSignal): Ask {
 /** A queue whose asks are answered from a list, the last answer forever; it records the asks, and which came first. */
 function queue(...answers: readonly Answer[]) {
   const asked: string[] = []
-  const clock = { time: 0, now: () => 0, monotonicMs: () => clock.time }
+  const clock = { time: 1000, now: () => 0, monotonicMs: () => clock.time }
   const waiting = new Waiting(async ({ requestId }, first) => {
     asked.push(first ? `${requestId} again` : requestId)
     return answers[Math.min(asked.length, answers.length) - 1] ?? unavailable
@@ -88,7 +88,7 @@ test('what is freed on another key wakes nobody who waits for this one', async (
   await turn()
   waiting.freed(new Set(['key_b']))
   assert.deepEqual(asked, ['one'])
-  clock.time = 5000
+  clock.time += 5000
   waiting.freed(new Set(['key_a']))
   assert.deepEqual(await answer, heldUp)
 })
@@ -97,10 +97,10 @@ test('after five seconds the last refusal is the answer', async () => {
   const { waiting, clock } = queue(heldUp)
   const answer = waiting.reserve(ask('one'))
   await turn()
-  clock.time = 4999
+  clock.time += 4999
   waiting.freed(new Set(['key_a']))
   await turn()
-  clock.time = 5000
+  clock.time += 1
   waiting.freed(new Set(['key_a']))
   assert.deepEqual(await answer, heldUp)
 })
@@ -115,7 +115,29 @@ test('nobody waits for a client that has gone', async () => {
   assert.deepEqual(await answer, abandoned)
 })
 
-test('what others free is found without being told', async () => {
-  const { waiting } = queue(heldUp, unavailable)
-  assert.deepEqual(await waiting.reserve(ask('one')), unavailable)
+test('what others free is found without being told, each time', async () => {
+  const { waiting } = queue(heldUp, unavailable, heldUp, unavailable)
+  for (const name of ['one', 'two']) assert.deepEqual(await waiting.reserve(ask(name)), unavailable)
+})
+
+test('how long a grant was waited for is known', async () => {
+  const balances = {} as Balances
+  const granted = { reserved: true, holdId: 1, amountNanodollars: 1n, outputTokens: 1 } as const
+  const answer: Answer = { ...granted, capped: false, waitedMs: 0, balances }
+  const { waiting, clock } = queue(heldUp, answer)
+  const waited = waiting.reserve(ask('one'))
+  await turn()
+  clock.time += 700
+  waiting.freed(new Set(['key_a']))
+  assert.deepEqual(await waited, { ...answer, waitedMs: 700 })
+})
+
+test('where too many wait, nobody else does', async () => {
+  const { waiting, clock } = queue(heldUp)
+  const others = Array.from({ length: 256 }, (_, index) => waiting.reserve(ask(`${index}`)))
+  await turn()
+  assert.deepEqual(await waiting.reserve(ask('one more')), heldUp)
+  clock.time += 5000
+  waiting.freed(new Set(['key_a']))
+  await Promise.all(others)
 })
