@@ -28,8 +28,7 @@ if (root) {
   watchArrivals(router)
   createRoot(root).render(
     <StrictMode>
-      {/* Either option would write <style> elements: theme.css already has the variables, and nothing uses the
-          classes. */}
+      {/* Both options write <style> elements. theme.css has the variables, and nothing uses the classes. */}
       <MantineProvider
         theme={theme}
         defaultColorScheme="auto"

@@ -1,16 +1,16 @@
-// What is shown instead of a page that could not be loaded.
+// Shown instead of a page that could not be loaded.
 import { Button } from '@mantine/core'
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { ErrorAlert } from '../parts/error-alert.tsx'
 import { Notice } from '../parts/notice.tsx'
 
-/** What browsers say of a script, and Vite of a style sheet, that did not come. */
+/** The messages of browsers for a script, and of Vite for a style sheet, that could not be fetched. */
 const NOT_FETCHED = /dynamically imported module|importing a module script|preload css/i
 
 export function FailedPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation()
-  // The gateway is away, or another version by now: only a new page finds what it has.
+  // The gateway is down or has been updated: only a reload finds the current files.
   if (NOT_FETCHED.test(String(error)))
     return (
       <Notice

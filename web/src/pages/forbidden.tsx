@@ -1,4 +1,4 @@
-// A page that the reader's role does not open: names the permission that is missing and the roles that carry it.
+// A page the reader's role may not open: names the missing permission and the roles that have it.
 import { BUILT_IN_ROLES } from '../../../src/admin/contract/permissions.ts'
 import type { Permission } from '../../../src/admin/contract/permissions.ts'
 import { useFormat } from '../i18n/use-format.ts'

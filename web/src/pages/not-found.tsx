@@ -1,4 +1,4 @@
-// An address that leads nowhere: inside the interface beside its menu, and outside of it on a page of its own.
+// An unknown address: beside the menu inside the interface, on its own page outside it.
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from '../i18n/use-translation.ts'

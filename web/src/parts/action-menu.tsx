@@ -1,11 +1,11 @@
-// What can be done with one of many, behind three dots: its children are the items.
+// The actions on one item of a list, behind three dots; its children are the menu items.
 import { ActionIcon, Menu } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { MoreIcon } from './icons.tsx'
 
 type ActionMenuProps = {
-  /** Of what it is about: all that tells one menu from another to whoever cannot see where it stands. */
+  /** The item's name, which alone tells one menu from another for screen readers. */
   readonly name: string
   readonly children: ReactNode
 }

@@ -1,4 +1,4 @@
-// A budget that is tight is not one that is spent.
+// A tight budget is not a spent one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { blockedTitle } from './blocked-title.ts'

@@ -1,4 +1,4 @@
-// What to call it that a rehearsed call would not pass: while something is left of the budget, a shorter one might.
+// The title of a verdict that blocks the call: while some budget remains, a shorter call might pass.
 import type { Verdict } from '../../../src/admin/contract/calls.ts'
 
 export function blockedTitle({

@@ -1,4 +1,4 @@
-// What is spent and held of one budget: a meter whose words carry the same numbers.
+// How much of a budget is spent and held: a meter with the same numbers in words.
 import { useFormat } from '../i18n/use-format.ts'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { Meter } from './meter.tsx'
@@ -36,7 +36,7 @@ export function BudgetMeter({ label, spent, held, limit, height, ticks }: Budget
   )
 }
 
-/** A part of a budget, from 0 to 1 and above; of nothing, everything is spent. */
+/** A share of a budget, from 0 to 1 and above; an empty budget counts as fully spent. */
 export function shareOf(amount: string, limit: string): number {
   return Number(limit) === 0 ? 1 : Number(amount) / Number(limit)
 }

@@ -1,4 +1,4 @@
-// Changes, one below the other: the field, what it was, what it becomes.
+// A list of changes: the field, its old value, its new value.
 import type { ChangeLine } from '../audit/change-lines.ts'
 import { useTranslation } from '../i18n/use-translation.ts'
 import styles from './change-list.module.css'

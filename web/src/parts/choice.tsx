@@ -1,4 +1,4 @@
-// One of a few, or any: a filter of a toolbar.
+// A toolbar filter that chooses one of a few values, or any.
 import { NativeSelect } from '@mantine/core'
 import { useTranslation } from '../i18n/use-translation.ts'
 
@@ -8,7 +8,7 @@ type ChoiceProps<Value extends string> = {
   readonly values: readonly Value[]
   readonly wordOf: (value: Value) => string
   readonly onChoose: (value: Value | undefined) => void
-  /** There is always one. */
+  /** There is no "any": a value is always chosen. */
   readonly isRequired?: boolean
 }
 

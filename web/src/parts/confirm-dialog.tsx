@@ -1,5 +1,5 @@
-// Asks before something is done. The focus starts on Cancel, unless a field before it wants it, and the button names what
-// it does. What is on its way can no longer be cancelled: the answer may carry a secret.
+// Confirms an action. The focus starts on Cancel, unless a field takes it first, and the button names the action. A
+// running action cannot be cancelled: its answer may carry a secret.
 import { Button, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'

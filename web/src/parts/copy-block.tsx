@@ -1,4 +1,4 @@
-// A piece of code to copy. Where copying fails, it is left selected for the reader's own Ctrl+C.
+// Code to copy. If copying fails, it stays selected for the reader's own Ctrl+C.
 import { useRef } from 'react'
 import { CopyButton } from './copy-button.tsx'
 import styles from './copy-block.module.css'

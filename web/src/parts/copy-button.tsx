@@ -1,4 +1,4 @@
-// A button that copies. It says "Copied" only after the browser did, and tells how to copy by hand when it could not.
+// A copy button. It says "Copied" only after the browser did, and explains how to copy by hand if it could not.
 import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
@@ -7,11 +7,11 @@ import { CheckIcon, CopyIcon } from './icons.tsx'
 
 type CopyButtonProps = {
   readonly text: string
-  /** What is copied, for those who do not see what stands beside the button. */
+  /** What is copied, for screen readers. */
   readonly label: string
   readonly variant?: 'default' | 'filled' | 'subtle'
   readonly size?: 'compact-sm' | 'sm'
-  /** Selects the text on the page, so that Ctrl+C works when copying failed. */
+  /** Selects the text on the page, so that Ctrl+C works after copying failed. */
   readonly onFailure?: () => void
   readonly onCopied?: () => void
 }

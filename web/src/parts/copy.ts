@@ -1,6 +1,6 @@
-// Puts a text into the clipboard, also where the browser has no clipboard because the page came over plain HTTP.
+// Copies text to the clipboard, even where the browser offers no clipboard because the page came over plain HTTP.
 
-/** True only when the browser says that it was copied. */
+/** True only if the browser confirms the copy. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     if (window.isSecureContext) {
@@ -8,7 +8,7 @@ export async function copyText(text: string): Promise<boolean> {
       return true
     }
   } catch {
-    // Refused by a policy or for lack of focus: the old way may still work.
+    // Refused by a policy or for lack of focus; the old method may still work.
   }
   return copyBySelection(text)
 }
@@ -19,7 +19,7 @@ function copyBySelection(text: string): boolean {
   field.readOnly = true
   field.className = 'visually-hidden'
   const focused = document.activeElement
-  // Inside an open dialog, because a dialog takes the focus back from everything outside of it.
+  // Inside the open dialog, because a dialog takes the focus back from everything outside it.
   const home = focused?.closest('[role="dialog"],[role="alertdialog"]') ?? document.body
   home.append(field)
   field.select()

@@ -1,11 +1,11 @@
-// Downloads what a list shows, as a file for a spreadsheet.
+// Downloads the contents of a list as CSV.
 import { Button } from '@mantine/core'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { DownloadIcon } from './icons.tsx'
 
 type CsvButtonProps = {
   readonly href: string
-  /** Of the file. */
+  /** The file name. */
   readonly name: string
   readonly className?: string | undefined
 }

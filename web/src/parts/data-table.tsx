@@ -1,4 +1,4 @@
-// A real table whose order and pages come from the server. Below 768 px each row becomes a card of the same cells.
+// An HTML table that the server sorts and paginates. Below 768 px each row becomes a card of the same cells.
 import { NativeSelect, Skeleton } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
@@ -13,18 +13,18 @@ export type Column<Row, Key extends string = never> = {
   readonly id: string
   readonly header: string
   readonly cell: (row: Row) => ReactNode
-  /** The name of this order; a column without one cannot be sorted. */
+  /** The sort key; a column without one cannot be sorted. */
   readonly sort?: Key
-  /** The order of the first press; numbers and dates begin with the highest. */
+  /** The order after the first press; numbers and dates start with the highest. */
   readonly firstOrder?: Order
   readonly align?: 'end'
   /** The cell that names the row. */
   readonly isRowHeader?: boolean
-  /** Instead of the header's words, on screen. */
+  /** Shown instead of the header text. */
   readonly headerCell?: ReactNode
   /** The header is for assistive technology alone. */
   readonly hideHeader?: boolean
-  /** Its place on a card: with its header, without, as its title, in its corner, or not at all. */
+  /** Its place on a card: with its header, without, as the title, in the corner, or hidden. */
   readonly card?: 'plain' | 'title' | 'corner' | 'hidden'
 }
 
@@ -41,7 +41,7 @@ type DataTableProps<Row, Key extends string> = {
   readonly isDense?: boolean
   /** How many rows to draw while the first ones load. */
   readonly expectedRows?: number
-  /** A last row of totals: what stands in the column of this id. */
+  /** A final row of totals: the content for the column with this id. */
   readonly total?: (column: string) => ReactNode
 }
 

@@ -1,4 +1,4 @@
-// From a day, or up to one: a filter of a toolbar. The browser's own field, which every browser makes accessible.
+// A toolbar filter by first or last day. Uses the browser's own date field, which is accessible everywhere.
 import { TextInput } from '@mantine/core'
 
 type DayFilterProps = {

@@ -1,4 +1,4 @@
-// A dialog that is there as long as it is rendered. When it goes, the focus returns to what opened it.
+// A dialog that is open while it is rendered. When it closes, the focus returns to what opened it.
 import { Modal } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import type { ReactNode, RefObject } from 'react'
@@ -32,7 +32,7 @@ export function Dialog({ title, onClose, children, size, closeOnClickOutside }: 
   )
 }
 
-/** Mantine returns the focus only from dialogs that stay rendered while they are closed. */
+/** Mantine returns the focus only for dialogs that stay rendered while closed. */
 function useReturnedFocus(): void {
   const [opener] = useState(findOpener)
   useEffect(
@@ -43,7 +43,10 @@ function useReturnedFocus(): void {
   )
 }
 
-/** A button at work is disabled and would lose the focus to the page behind: it waits on the dialog, and comes back. */
+/**
+ * A pending button is disabled and would lose the focus to the page behind. Park the focus on the dialog, then give it
+ * back.
+ */
 function useKeptFocus(root: RefObject<HTMLDivElement | null>): void {
   const atWork = useRef<Element>(null)
   useEffect(() => {
@@ -56,7 +59,7 @@ function useKeptFocus(root: RefObject<HTMLDivElement | null>): void {
   })
 }
 
-/** What has the focus; for an item of a menu, which will be gone, the button of the menu. */
+/** The focused element; for a menu item, which will be gone, the button of its menu. */
 function findOpener(): HTMLElement | null {
   const focused = document.activeElement
   const menuButton = focused?.closest('[role="menu"]')?.getAttribute('aria-labelledby')

@@ -1,4 +1,4 @@
-// Nothing is here yet, or nothing matches: says which, and what to do.
+// An empty list: says whether nothing exists yet or nothing matches, and what to do.
 import type { ReactNode } from 'react'
 import styles from './empty-state.module.css'
 

@@ -1,4 +1,4 @@
-// A failed request: what happened, the code and request id to ask about it, and a button to try again.
+// A failed request: what happened, the code and request id to quote, and a button to retry.
 import { Button } from '@mantine/core'
 import { ApiError } from '../api.ts'
 import { said } from '../i18n/said.ts'
@@ -26,7 +26,7 @@ export function ErrorAlert({ title, error, onRetry }: ErrorAlertProps) {
   )
 }
 
-/** The words of an error: what the gateway said, or that it did not answer. */
+/** The message of an error: the gateway's own, or that it did not answer. */
 function ErrorWords({ error }: { readonly error: Error }) {
   const { t } = useTranslation()
   if (!(error instanceof ApiError)) return <>{t('error.unexpected')}</>

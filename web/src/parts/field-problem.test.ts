@@ -1,4 +1,4 @@
-// What the gateway found wrong stands in one place: beside its field where there is one, else above the form.
+// A problem the gateway reports shows in one place: beside its field if there is one, else above the form.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api.ts'

@@ -1,4 +1,4 @@
-// What the gateway found wrong with one field of what was sent.
+// The gateway's message about one field of a request.
 import { ApiError } from '../api.ts'
 import { said } from '../i18n/said.ts'
 
@@ -8,7 +8,7 @@ export function problemOf(error: Error | null, field: string): string | undefine
   return problem && said(problem)
 }
 
-/** The error, unless everything it says stands beside these fields already. */
+/** The error, unless all its problems already show beside these fields. */
 export function unplaced(error: Error | null, fields: readonly string[]): Error | null {
   if (!(error instanceof ApiError) || error.problems.length === 0) return error
   const isPlaced = error.problems.every(({ field }) => fields.includes(field.split('.')[0] ?? ''))

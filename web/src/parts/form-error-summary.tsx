@@ -1,4 +1,4 @@
-// All errors of a form above it, each a link to its field; takes the focus when the form was refused.
+// The errors of a form, above it, each a link to its field; takes the focus when a submit is refused.
 import { useEffect, useRef } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'
 import { Notice } from './notice.tsx'
@@ -12,7 +12,7 @@ export type FieldError = {
 
 type FormErrorSummaryProps = {
   readonly errors: readonly FieldError[]
-  /** Goes up with every refused submit; the focus moves here each time. */
+  /** Increases with every refused submit; the focus moves here each time. */
   readonly attempt: number
 }
 

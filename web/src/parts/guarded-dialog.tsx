@@ -1,4 +1,4 @@
-// A dialog with something that is never shown again: closing it or leaving the page before it is kept asks first.
+// A dialog with something that is never shown again: closing it or leaving the page before it is stored asks first.
 import { useBlocker } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ReactNode } from 'react'
@@ -12,10 +12,10 @@ type GuardedDialogProps = {
   readonly isKept: boolean
   readonly question: {
     readonly title: string
-    /** What would have to be done without it. */
+    /** What the reader would have to do without it. */
     readonly loss: string
   }
-  /** A button that closes asks, too. */
+  /** `close` asks first, too. */
   readonly children: (close: () => void) => ReactNode
   readonly onClose: () => void
 }

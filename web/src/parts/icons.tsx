@@ -1,5 +1,5 @@
-// The icons, drawn here: 16 units square, one stroke, the colour of the text around them. All are decoration; the word
-// beside an icon, or the label of its button, says what it means.
+// The icons: 16 units square, one stroke, the colour of the surrounding text. All are decoration; the word beside an
+// icon, or the label of its button, carries the meaning.
 import type { ReactNode } from 'react'
 
 type IconProps = { readonly size?: number }

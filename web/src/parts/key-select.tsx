@@ -1,4 +1,4 @@
-// One of the keys, found by the gateway while one types, because there may be 100,000 of them.
+// Chooses a key. The gateway searches while the reader types, because there may be 100,000 keys.
 import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
@@ -27,7 +27,7 @@ export function KeySelect({ label, value, onChange, required = false }: KeySelec
   const name = chosen.data?.name
   const keys = useQuery({
     ...keysQuery({
-      // The field shows the name of what was chosen; that is no search.
+      // The field shows the chosen key's name, which is not a search.
       search: search === '' || search === name ? undefined : search,
       status: 'current',
       sort: 'last_used_at',
@@ -54,7 +54,7 @@ export function KeySelect({ label, value, onChange, required = false }: KeySelec
       searchValue={text}
       onSearchChange={setText}
       onChange={(id) => onChange(id ?? undefined)}
-      // The gateway has found them already.
+      // The gateway has already filtered.
       filter={({ options }) => options}
       nothingFoundMessage={keys.isFetching ? t('loading') : t('overview.noMatch')}
       data={[...own, ...found]}

@@ -1,4 +1,4 @@
-// Below a list that does not know its length: more of it.
+// Loads more of a list whose length is unknown.
 import { Button, Group } from '@mantine/core'
 import { useTranslation } from '../i18n/use-translation.ts'
 

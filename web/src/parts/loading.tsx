@@ -1,9 +1,9 @@
-// Placeholders of the real height while something loads, with a word for those who do not see them.
+// Placeholders of the final height while something loads, with a word for screen readers.
 import { Skeleton, Stack } from '@mantine/core'
 import { useTranslation } from '../i18n/use-translation.ts'
 
 type LoadingProps = {
-  /** How many lines of how many pixels. */
+  /** The number of lines, and the height of each in pixels. */
   readonly lines?: number
   readonly height?: number
 }

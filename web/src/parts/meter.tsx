@@ -1,12 +1,12 @@
-// A bar of what is used of one limit. Each segment has a place in the words of `valueText`, because a bar is only a
-// picture: never mix two limits in one meter.
+// A bar that shows how much of one limit is used. `valueText` must mention every segment, because a bar is only a
+// picture. Never mix two limits in one meter.
 import { useId } from 'react'
 import { useFormat } from '../i18n/use-format.ts'
 import styles from './meter.module.css'
 
 type MeterSegment = {
   readonly kind: 'spent' | 'others' | 'held'
-  /** In the unit of `max`; it decides a width only, so a float does. */
+  /** In the unit of `max`; only decides a width, so a float will do. */
   readonly value: number
 }
 
@@ -75,7 +75,7 @@ export function Meter({
   )
 }
 
-/** What stands closer together than this is labelled once, so that no label lies on another. */
+/** Marks closer than this share one label, so that labels do not overlap. */
 const labelShare = 0.095
 
 function TickLabels({ marks }: { readonly marks: readonly number[] }) {
@@ -99,18 +99,20 @@ function TickLabels({ marks }: { readonly marks: readonly number[] }) {
   )
 }
 
-/** To a hundredth: assistive technology reads no powers of ten, in which the smallest amounts would be written. */
+/**
+ * Rounded to a hundredth: the smallest amounts would print with an exponent, which assistive technology cannot read.
+ */
 function percentOf(used: number, max: number): number {
   return used >= max ? 100 : Math.round((used / max) * 10_000) / 100
 }
 
-/** Calm below four fifths, a warning from there, bad when nothing is left. */
+/** Calm below 80%, a warning from there, bad when nothing remains. */
 export function toneOf(used: number, max: number): 'calm' | 'warn' | 'bad' {
   if (used >= max) return 'bad'
   return used >= max * 0.8 ? 'warn' : 'calm'
 }
 
-/** Where each segment lies, in percent; what is used shows at least a sliver. */
+/** The position of each segment in percent; anything used shows at least a sliver. */
 function placed(segments: readonly MeterSegment[], whole: number) {
   let start = 0
   return segments

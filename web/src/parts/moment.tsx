@@ -1,4 +1,4 @@
-// A moment, told relative to now; the exact time is in its title and for assistive technology.
+// A time relative to now; the exact time is in the title and for assistive technology.
 import { useFormat } from '../i18n/use-format.ts'
 import { useNow } from '../i18n/use-now.ts'
 

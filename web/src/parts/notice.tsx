@@ -1,4 +1,4 @@
-// Something the reader should know, on the page itself: information, success, a warning, a failure.
+// A message on the page itself: information, success, a warning or a failure.
 import type { ReactNode } from 'react'
 import { CheckIcon, InfoIcon, WarningIcon } from './icons.tsx'
 import styles from './notice.module.css'
@@ -10,7 +10,7 @@ type NoticeProps = {
   readonly title?: ReactNode
   readonly children?: ReactNode
   readonly actions?: ReactNode
-  /** Read out when it appears; for what follows an action of the reader. */
+  /** Read out when it appears; for messages that follow an action of the reader. */
   readonly announce?: boolean
 }
 

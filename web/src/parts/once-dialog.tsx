@@ -1,4 +1,4 @@
-// Something that is shown this one time, kept once it was copied.
+// A dialog for something that is shown only once; copying it counts as storing it.
 import { Button, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import type { ReactNode } from 'react'
@@ -7,7 +7,7 @@ import { GuardedDialog } from './guarded-dialog.tsx'
 
 type OnceDialogProps = {
   readonly title: string
-  /** What would have to be done without it. */
+  /** What the reader would have to do without it. */
   readonly loss: string
   readonly children: (onCopied: () => void) => ReactNode
   readonly onClose: () => void

@@ -1,5 +1,5 @@
-// The head of a page: its title (also the document's), a sentence about it, its actions. The title takes the focus when
-// the view changes, so that a screen reader says where one is.
+// The header of a page: its title (also the document's), a sentence about it, its actions. The title takes the focus
+// when the view changes, so that a screen reader announces the new page.
 import { useEffect, useRef } from 'react'
 import type { ReactNode } from 'react'
 import { cameFromAnotherView } from '../shell/arrival.ts'
@@ -7,15 +7,15 @@ import styles from './page-header.module.css'
 
 type PageHeaderProps = {
   readonly title: string
-  /** Beside the title: a badge. */
+  /** Shown beside the title, such as a badge. */
   readonly beside?: ReactNode
   readonly about?: ReactNode
   readonly actions?: ReactNode
-  /** Below all of it, as wide as the page. */
+  /** Shown below the header, across the full width. */
   readonly below?: ReactNode
 }
 
-/** From so many characters on a title is set smaller: a name may be as long as a paragraph. */
+/** Titles at least this long are set smaller: a name may be as long as a paragraph. */
 const longTitle = 60
 
 export function PageHeader({ title, beside, about, actions, below }: PageHeaderProps) {

@@ -1,4 +1,4 @@
-// Which part of a list is shown, and the way to the next; for lists that know their length.
+// The current page of a list and the buttons to the others, for lists of known length.
 import { Button, Group } from '@mantine/core'
 import { useFormat } from '../i18n/use-format.ts'
 import { useTranslation } from '../i18n/use-translation.ts'

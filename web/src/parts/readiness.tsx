@@ -1,4 +1,4 @@
-// Asks the gateway every few seconds whether it is ready, and says so in words.
+// Polls the gateway's readiness every few seconds and shows it in words.
 import { useQuery } from '@tanstack/react-query'
 import { fetchReadiness } from '../api.ts'
 import { useTranslation } from '../i18n/use-translation.ts'

@@ -1,4 +1,4 @@
-// Why somebody does what cannot be undone: kept on record, so it must be there.
+// The reason for an irreversible action: required, because the audit log keeps it.
 import { Textarea } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { TEXT_LENGTH_MAX } from '../../../src/core/key-limits.ts'

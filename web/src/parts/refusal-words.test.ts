@@ -1,4 +1,4 @@
-// A refused call is told from its code and facts: in German no English is left but what is quoted.
+// A refusal is explained from its code and facts: German readers see no English except quotations.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import de from '../i18n/de.json' with { type: 'json' }

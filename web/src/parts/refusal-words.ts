@@ -1,5 +1,5 @@
-// Why a call was refused, or would be, in the reader's language: from the code and the facts of the refusal. The
-// gateway's own sentence, which is English, is for applications and only quoted where it says more.
+// Why a call was or would be refused, in the reader's language, from the refusal's code and facts. The gateway's own
+// sentence is English and meant for applications; it is quoted only if it says more.
 import type { Shortage } from '../../../src/admin/contract/calls.ts'
 import type { Words } from '../i18n/use-words.ts'
 
@@ -9,7 +9,7 @@ export type RefusedCall = {
   readonly shortage: Shortage | null
 }
 
-/** Codes whose sentence names nothing that the words of the catalogue leave out. */
+/** Codes whose text in the catalogue says everything that the gateway's sentence does. */
 const saidInFull: ReadonlySet<string> = new Set([
   'budget_reserved',
   'draining',

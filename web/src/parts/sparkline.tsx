@@ -1,4 +1,4 @@
-// A few bars that show a course at a glance; the numbers are in the title and in hidden text.
+// A few bars that show a trend at a glance; the numbers are in the title and in hidden text.
 import styles from './sparkline.module.css'
 
 type SparklineProps = {
@@ -23,11 +23,11 @@ export function Sparkline({ values, summary, height = 20 }: SparklineProps) {
         height={height}
       >
         {values.map((value, index) => {
-          // Nothing is a line on the ground, so that an idle day can be told from a missing one.
+          // Zero is a line at the bottom, to distinguish an idle day from a missing one.
           const tall = value > 0 ? Math.max((value / most) * height, 2) : 1
           return (
             <rect
-              // The place is the identity of a bar.
+              // The position identifies a bar.
               key={index}
               className={value > 0 ? undefined : styles['none']}
               x={index * (barWidth + gap)}

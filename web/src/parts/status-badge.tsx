@@ -1,4 +1,4 @@
-// A state as icon and word, with its reason and next step in a tooltip that the keyboard reaches too.
+// A state as icon and word, with its reason and next step in a tooltip that keyboards can reach.
 import { Tooltip } from '@mantine/core'
 import type { ReactNode } from 'react'
 import styles from './status-badge.module.css'

@@ -1,5 +1,5 @@
-// Short messages at the edge of the page that something was done: read out, gone after a while, never the only place of
-// an error. Whoever points at one or tabs into it keeps it.
+// Brief confirmations at the edge of the page: read out, gone after a while, never the only place of an error. A toast
+// stays while it is pointed at or focused.
 import { CloseButton } from '@mantine/core'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import type { ReactNode } from 'react'
@@ -38,7 +38,7 @@ function ToastView({ message, onClose }: ToastViewProps) {
     if (isKept) return
     const timer = setTimeout(onClose, shownMs)
     return () => clearTimeout(timer)
-    // It is the same toast however often its list is drawn.
+    // `onClose` is left out: it changes with every render of the list, but closes the same toast.
   }, [isKept])
   return (
     <div

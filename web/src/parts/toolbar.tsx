@@ -1,4 +1,4 @@
-// What narrows a list, in one line above it; the file to download stands at its end.
+// The filters of a list in one line above it; the download is at its end.
 import type { ReactNode } from 'react'
 import { CsvButton } from './csv-button.tsx'
 import styles from './toolbar.module.css'

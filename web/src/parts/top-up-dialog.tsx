@@ -1,4 +1,4 @@
-// Asks for an amount and a reason to add to a budget once, until its period ends: of a key or of the frame.
+// Asks for an amount and a reason to add to a budget once, until its period ends; for a key or the frame.
 import { TextInput } from '@mantine/core'
 import type { UseMutationResult } from '@tanstack/react-query'
 import { useState } from 'react'

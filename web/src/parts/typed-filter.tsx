@@ -1,4 +1,4 @@
-// A filter that is typed, with suggestions of what there is.
+// A text filter that suggests existing values.
 import { Autocomplete } from '@mantine/core'
 import { FILTER_LENGTH_MAX } from '../../../src/admin/contract/values.ts'
 import { useTyped } from './use-typed.ts'

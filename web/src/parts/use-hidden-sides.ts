@@ -1,4 +1,4 @@
-// On which sides a box that scrolls sideways holds more than is seen, so that it can say so.
+// The sides on which a box that scrolls sideways hides content, so that it can show a hint.
 import { useCallback, useState } from 'react'
 
 type HiddenSides = 'none' | 'start' | 'end' | 'both'
@@ -20,8 +20,7 @@ export function useHiddenSides() {
 }
 
 function hiddenSides({ scrollLeft, scrollWidth, clientWidth }: HTMLElement): HiddenSides {
-  // Where writing runs to the left, the distance from the start is told below zero; and at the end a part of a pixel may
-  // be missing.
+  // In right-to-left scripts scrollLeft is negative, and at the end it may be a fraction of a pixel short.
   const passed = Math.abs(scrollLeft)
   const isStart = passed > 1
   const isEnd = scrollWidth - clientWidth - passed > 1

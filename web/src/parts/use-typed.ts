@@ -1,5 +1,5 @@
-// What is typed into a filter: it counts a moment after the last letter, and follows the address, which may change without
-// the field: "Clear filters", or the browser's way back.
+// The text of a filter: applied shortly after the last keystroke, and updated from the address, which may change
+// without the field, through "Clear filters" or the browser's back button.
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 

@@ -1,4 +1,4 @@
-// Whom alerts reach, when they are sent, and what was sent.
+// Queries for alert destinations, rules and deliveries.
 import { queryOptions } from '@tanstack/react-query'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import { call } from '../../api.ts'
@@ -8,7 +8,7 @@ export const destinationsQuery = queryOptions({
   queryFn: ({ signal }) => call(alertRoutes.listDestinations, { signal }),
 })
 
-/** Of a key, or of the frame. */
+/** The rule of a key, or of the frame if `key` is undefined. */
 export const ruleQuery = (key: string | undefined) =>
   queryOptions({
     queryKey: ['alerts', 'rule', key],
@@ -18,5 +18,5 @@ export const ruleQuery = (key: string | undefined) =>
         : call(alertRoutes.readKeyAlerts, { params: { id: key }, signal }),
   })
 
-/** What a change makes old: the thresholds of a key are also among its settings. */
+/** Queries that a change makes stale; a key's thresholds are also among its settings. */
 export const madeOldByAlerts = [['alerts'], ['audit'], ['keys']] as const

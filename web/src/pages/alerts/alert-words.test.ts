@@ -1,4 +1,4 @@
-// What became of a delivery is told in the reader's language; a text that nobody knows, as it came.
+// Delivery results read in the reader's language; an unknown text is shown as it came.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import de from '../../i18n/de.json' with { type: 'json' }

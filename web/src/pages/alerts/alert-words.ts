@@ -7,11 +7,11 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 
 export type AlertWords = {
-  /** "billing reached 80%", for a list of many accounts. */
+  /** "billing reached 80%", for a list that mixes accounts. */
   readonly whole: (alert: AlertAnswer) => string
-  /** "80%: 8 of 10 dollars, 15 Nov", where the account is named already. */
+  /** "80%: 8 of 10 dollars, 15 Nov", where the account is already named. */
   readonly brief: (alert: AlertAnswer) => string
-  /** What an attempt to deliver it came to. */
+  /** The result of a delivery attempt. */
   readonly result: (attempt: Attempt) => string
 }
 

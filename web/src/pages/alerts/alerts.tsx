@@ -1,4 +1,4 @@
-// Alerts: at which part of a budget they are sent, whom they reach, and what became of each.
+// Alerts: the budget thresholds that send one, the destinations, and the result of each delivery.
 import { Stack } from '@mantine/core'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { PageHeader } from '../../parts/page-header.tsx'

@@ -1,4 +1,4 @@
-// What was sent, to whom, and what came of it.
+// The alerts that were sent, to whom, and with what result.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import type { DeliveryAnswer } from '../../../../src/admin/contract/alerts.ts'

@@ -1,4 +1,4 @@
-// Whom alerts reach: webhooks and e-mail addresses, each with a switch and a sample to send.
+// Alert destinations: webhooks and e-mail addresses, each with a switch and a button that sends a sample.
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

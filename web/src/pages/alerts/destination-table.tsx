@@ -1,4 +1,4 @@
-// The destinations as a table; what a sample came to is said above it.
+// The destinations as a table; the result of a sample shows above it.
 import { Button, Group, Stack, Switch } from '@mantine/core'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'
 import type { DestinationAnswer } from '../../../../src/admin/contract/alerts.ts'

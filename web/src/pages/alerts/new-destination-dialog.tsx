@@ -1,4 +1,4 @@
-// Add a webhook or an e-mail address. The secret that signs a webhook is shown here, once.
+// Adds a webhook or an e-mail address. The secret that signs a webhook is shown here, once.
 import { Radio, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { alertRoutes } from '../../../../src/admin/contract/alerts.ts'

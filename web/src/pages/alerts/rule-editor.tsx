@@ -1,4 +1,4 @@
-// The thresholds of one budget, in percent: the usual ones, one's own, or none; and the last alerts it gave.
+// The alert thresholds of one budget, in percent: the default ones, custom ones or none; and its latest alerts.
 import { Button, Group, Stack, Switch, TagsInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -20,7 +20,7 @@ import styles from './alerts.module.css'
 
 type Rule = z.output<typeof alertRule>
 type RuleEditorProps = {
-  /** Undefined: the frame. */
+  /** Undefined for the frame. */
   readonly keyId: string | undefined
 }
 
@@ -50,7 +50,7 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
   const { t } = useTranslation()
   const format = useFormat()
   const { may } = useSession()
-  // As the gateway says until somebody types: from then on its answers undo nothing.
+  // Shows the gateway's values until the reader types; from then on a refetch must not overwrite the draft.
   const [draft, setDraft] = useState<Draft>()
   const { isOwn, typed } = draft ?? { isOwn: rule.own, typed: rule.thresholds.map(String) }
   const body = { thresholds: isOwn ? typed.map(Number) : null }

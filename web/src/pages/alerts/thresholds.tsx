@@ -1,4 +1,4 @@
-// At which parts of a budget alerts are sent: for the frame, and for any key.
+// The budget thresholds that send alerts, for the frame and for any key.
 import { useState } from 'react'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { KeySelect } from '../../parts/key-select.tsx'

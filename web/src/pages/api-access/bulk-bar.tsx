@@ -1,4 +1,4 @@
-// What can be done with all ticked keys at once.
+// The actions on all selected keys.
 import { Button } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from '../../i18n/use-translation.ts'

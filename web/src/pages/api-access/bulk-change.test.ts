@@ -1,4 +1,4 @@
-// Whoever changes many keys at once reads what becomes of what, and where the keys differ.
+// The preview of a bulk change says what each value becomes, and where the keys differ.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
@@ -10,7 +10,7 @@ import type { BulkAction } from './bulk-change.ts'
 
 const words = { ...textsOf('en', en), format: formatFor('en-US') }
 
-/** As much of a key as a change of many looks at. */
+/** The fields of a key that a bulk change reads. */
 function key(has: Partial<KeyRow>): KeyRow {
   const usual = { status: 'active', budget: '5', expires_at: null, tags: [], model_count: 1 }
   return { ...usual, ...has } as KeyRow

@@ -1,4 +1,4 @@
-// One change of many keys: what is asked of the gateway, and in words what becomes of what.
+// A bulk change: the request to the gateway, and a description of what changes.
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
 import type { keyRoutes } from '../../../../src/admin/contract/keys.ts'
 import type { BodyOf } from '../../../../src/admin/contract/route.ts'
@@ -8,7 +8,7 @@ import { readAmount } from '../../i18n/typed-numbers.ts'
 import type { Separators } from '../../i18n/typed-numbers.ts'
 import type { Words } from '../../i18n/use-words.ts'
 
-/** What each action changes. */
+/** The field each action changes. */
 const fields = {
   pause: 'status',
   resume: 'status',
@@ -25,7 +25,7 @@ type Field = (typeof fields)[BulkAction]
 
 export type BulkChange = BodyOf<typeof keyRoutes.changeKeys>['change']
 
-/** What to ask for; undefined while something is missing. */
+/** The request; undefined while input is missing. */
 export function bulkChangeOf(
   action: BulkAction,
   value: readonly string[],
@@ -59,11 +59,11 @@ export function bulkChangeOf(
 
 type BulkWords = {
   readonly line: ChangeLine
-  /** What each key has now, in the order of the keys; undefined where all have the same. */
+  /** The current value of each key, in the order of the keys; undefined if all are the same. */
   readonly each: readonly string[] | undefined
 }
 
-/** What all of them have now, or how many different values; and what it becomes, once that is known. */
+/** The common current value, or the number of different ones; and the new value, once it is known. */
 export function bulkWords(
   action: BulkAction,
   keys: readonly KeyRow[],
@@ -85,14 +85,14 @@ export function bulkWords(
   }
 }
 
-/** A list of keys tells of the models only how many there are. */
+/** A row of the key list has only the number of models. */
 function presentWord(field: Field, key: KeyRow, words: Words): string {
   return field === 'models'
     ? words.t('models.count', { count: key.model_count })
     : valueWord(field, key[field], words)
 }
 
-/** For a list of values, what comes and what goes. */
+/** For lists, what is added and removed. */
 function outcomeOf(action: BulkAction, change: BulkChange | undefined) {
   if (action === 'pause') return { after: 'paused' }
   if (action === 'resume') return { after: 'active' }
@@ -104,7 +104,7 @@ function outcomeOf(action: BulkAction, change: BulkChange | undefined) {
   return { after: action === 'budget' ? settings.budget : settings.expires_at }
 }
 
-/** That a key will be revoked is known before the reason is. */
+/** Changes of status are known before the dialog is filled in: revoking only lacks its reason. */
 function needsMore(action: BulkAction, change: BulkChange | undefined): boolean {
   return change === undefined && fields[action] !== 'status'
 }

@@ -1,4 +1,4 @@
-// One change of many keys: names every key and what it has now, and afterwards says for each that failed why.
+// Confirms a bulk change: lists every key with its current value, and afterwards the error of each key that failed.
 import { Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-// How many keys somebody should look at, and why; pressing one shows only those.
+// Counts of the keys that need attention, by reason; pressing one filters the list.
 import { KEY_CONCERNS } from '../../../../src/admin/contract/keys.ts'
 import type { KeyPage } from '../../../../src/admin/contract/keys.ts'
 import { useFormat } from '../../i18n/use-format.ts'

@@ -1,4 +1,4 @@
-// Edit a key: what will change is shown before it is saved, and nobody's change is overwritten unseen.
+// Edits a key: the changes are shown before they are saved, and nobody's change is overwritten unseen.
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -34,7 +34,7 @@ export function EditKeyPage() {
 function EditKey({ id }: { readonly id: string }) {
   const { t } = useTranslation()
   const key = useQuery({ ...keyQuery(id), refetchInterval: false, refetchOnMount: 'always' })
-  // The form starts from one version, whoever else asks for the key meanwhile: another one would undo what was typed.
+  // The form keeps the version it started from: a refetch of the key would undo what was typed.
   const [original, setOriginal] = useState<KeyDetail>()
   if (!original && key.data && key.isFetchedAfterMount) setOriginal(key.data)
   const reload = async () => {

@@ -1,4 +1,4 @@
-// What the list can be narrowed by, in one small form.
+// The filters of the key list, in one small form.
 import { Button, NativeSelect, Popover, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

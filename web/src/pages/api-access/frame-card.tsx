@@ -1,5 +1,5 @@
-// The budget frame above all keys: what is spent and held of it, when it starts anew, where it leads at this pace, and
-// whether more was promised to keys than it holds.
+// The budget frame above all keys: how much is spent and held, when it resets, the forecast, and whether keys were
+// promised more than it holds.
 import type { ReactNode } from 'react'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import { isMore, minus } from '../../amounts.ts'
@@ -13,7 +13,7 @@ import styles from './frame-card.module.css'
 
 type FrameCardProps = {
   readonly frame: FrameAnswer
-  /** Its figures may be old: the spending shown is the least there was. */
+  /** The figures may be outdated: actual spending is at least what is shown. */
   readonly isStale: boolean
   readonly actions?: ReactNode
 }
@@ -50,7 +50,7 @@ export function FrameCard({ frame, isStale, actions }: FrameCardProps) {
   )
 }
 
-/** Across the page: nobody gets through any more. */
+/** A banner across the page: the frame is spent, and every call is refused. */
 export function FrameExhausted({ frame }: { readonly frame: FrameAnswer }) {
   const { t } = useTranslation()
   const format = useFormat()
@@ -101,7 +101,7 @@ type ForecastProps = {
   readonly resetsAt: string | null
 }
 
-/** Where the present pace leads, as an item of a list of facts. */
+/** The forecast at the current pace, as an item of a list of facts. */
 export function Forecast({ forecast, resetsAt }: ForecastProps) {
   const { t } = useTranslation()
   const format = useFormat()

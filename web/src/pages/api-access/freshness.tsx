@@ -1,4 +1,4 @@
-// How old the figures are, and a button for new ones.
+// The age of the figures, as a button that refreshes them.
 import { Button } from '@mantine/core'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useNow } from '../../i18n/use-now.ts'

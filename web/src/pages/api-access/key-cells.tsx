@@ -1,4 +1,4 @@
-// The cells of a key's row. Each says its numbers in words; a bar or a colour only repeats them.
+// The cells of a key's row. Each states its numbers in words; a bar or a colour only repeats them.
 import { Popover } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'

@@ -1,4 +1,4 @@
-// What can be done with a key. Only what its state allows, and only for those who may.
+// The actions on a key: only those that its state allows and the reader may take.
 import { Menu } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from '../../i18n/use-translation.ts'
@@ -13,7 +13,7 @@ import type { KeyInBrief } from './key-in-brief.ts'
 type KeyMenuProps = {
   readonly keyInBrief: KeyInBrief
   readonly onAction: (action: KeyAction) => void
-  /** On the key's own page some of it stands beside the menu. */
+  /** On the key's own page some actions are beside the menu instead. */
   readonly isOnOwnPage?: boolean
 }
 

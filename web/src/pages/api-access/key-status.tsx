@@ -1,4 +1,4 @@
-// The state of a key as a badge: icon, word, and in the tooltip why and what to do.
+// The state of a key as a badge: icon and word, with the reason and the next step in a tooltip.
 import type { ComponentType } from 'react'
 import type { KeyState } from '../../../../src/admin/contract/key.ts'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -41,7 +41,7 @@ const looks: Readonly<Record<Shown, Look>> = {
   refusing: { tone: 'bad', icon: BanIcon },
 }
 
-/** What says nothing of whether calls pass. */
+/** States that do not by themselves decide whether calls pass. */
 const open: readonly KeyState[] = ['rotating', 'expires_soon', 'budget_high', 'active']
 
 export function KeyStatus(props: KeyStatusProps) {

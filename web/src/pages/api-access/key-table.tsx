@@ -1,4 +1,4 @@
-// The keys as a table. Order, page and columns come from the address; the rows come from the gateway.
+// The keys as a table. Sorting, page and columns come from the address; the rows come from the gateway.
 import { Checkbox } from '@mantine/core'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
@@ -32,7 +32,7 @@ type KeyTableProps = {
   readonly shown: readonly OptionalColumn[]
   readonly isDense: boolean
   readonly isFetching: boolean
-  /** Undefined for those who may only read. */
+  /** Undefined for read-only roles. */
   readonly selection: Selection | undefined
   readonly onSort: (sort: SortKey, order: KeyQuery['order']) => void
   readonly onAction: (action: KeyAction, row: KeyRow) => void

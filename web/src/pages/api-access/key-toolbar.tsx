@@ -1,4 +1,5 @@
-// Above the list: search, filters, columns. Everything chosen is in the address, and every filter can be taken off again.
+// The toolbar of the key list: search, filters, columns. Every choice is kept in the address, and every filter can be
+// removed.
 import { Button, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { FILTER_LENGTH_MAX } from '../../../../src/admin/contract/values.ts'

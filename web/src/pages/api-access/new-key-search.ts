@@ -1,4 +1,4 @@
-// What a link to the form may fill in beforehand, so that a team can keep its usual settings as a bookmark.
+// Values that a link to the form may fill in, so that a team can bookmark its usual settings.
 import { z } from 'zod'
 import { MODELS_MAX, NAME_LENGTH_MAX } from '../../../../src/core/key-limits.ts'
 import { addressText } from '../../address-text.ts'
@@ -6,7 +6,7 @@ import { addressText } from '../../address-text.ts'
 const list = z.array(z.string().max(NAME_LENGTH_MAX)).max(MODELS_MAX).optional().catch(undefined)
 
 export const newKeySearch = z.object({
-  /** A key whose settings are taken over. */
+  /** The key whose settings are copied. */
   from: addressText,
   name: addressText,
   owner: addressText,

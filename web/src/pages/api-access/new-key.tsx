@@ -1,4 +1,4 @@
-// Create a key; afterwards its secret is shown, once, and then its own page.
+// Creates a key, shows its secret once, then opens the key's page.
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -20,7 +20,7 @@ import { LeaveQuestion } from './form/leave-question.tsx'
 import { useKeyForm } from './form/use-key-form.ts'
 import { useRefreshKeys } from './key-in-brief.ts'
 import type { NewKeySearch } from './new-key-search.ts'
-// Not loaded on demand: a secret that is shown once must not wait for a file.
+// Not loaded on demand: a secret that is shown once must not wait for a download.
 import { SecretDialog } from './secret/secret-dialog.tsx'
 
 const route = getRouteApi('/app/settings/api-access/new')
@@ -44,7 +44,7 @@ function NewKey({ search }: { readonly search: NewKeySearch }) {
     enabled: search.from !== undefined,
     refetchInterval: false,
   })
-  // Once begun, the form stays: what could not be read is asked for again, and again there is no answer for a while.
+  // Once shown, the form stays: a failed query is retried and counts as loading again, which would remove the form.
   const [start, setStart] = useState<KeyFormValues>()
   if (!start && !frame.isLoading && !model.isLoading) {
     const values = model.data
@@ -75,10 +75,10 @@ function NewKeyForm({ start }: { readonly start: KeyFormValues }) {
   const create = useMutation({
     mutationFn: (body: NewKey) =>
       call(keyRoutes.createKey, { body, idempotencyKey: attempt.keyFor(body) }),
-    // Not awaited: a secret must not wait for the lists.
+    // Not awaited: showing the secret must not wait for the lists.
     onSuccess: () => void refresh(),
     onError: (error) => state.refuse(error),
-    // The secret leaves the memory with this page.
+    // The secret leaves memory with this page.
     gcTime: 0,
   })
   const finish = () => {

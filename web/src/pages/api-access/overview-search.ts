@@ -1,10 +1,10 @@
-// The state of the overview as it stands in the address. What is usual is left out; what makes no sense is dropped.
+// The state of the overview that is kept in the address. Defaults are left out; invalid values are dropped.
 import { z } from 'zod'
 import { KEY_SORTS, keyFilters } from '../../../../src/admin/contract/keys.ts'
 import type { KeyQuery } from '../../../../src/admin/contract/keys.ts'
 import { addressText } from '../../address-text.ts'
 
-/** Columns that may be hidden; the name, the status and the menu always show. */
+/** Columns that can be hidden; the name, the status and the menu always show. */
 export const OPTIONAL_COLUMNS = [
   'budget',
   'frame',
@@ -37,7 +37,7 @@ export const overviewSearch = z.object({
 })
 export type OverviewSearch = z.output<typeof overviewSearch>
 
-/** What the list is narrowed by; each shows as a token that can be removed. */
+/** The filters of the list; each shows as a token that can be removed. */
 export const FILTERS = [
   'search',
   'status',
@@ -53,7 +53,7 @@ export type Filter = (typeof FILTERS)[number]
 
 export const perPage = 50
 
-/** Revoked keys stay out of the way until somebody asks for them. */
+/** Revoked keys are hidden until the reader asks for them. */
 export function keyQueryOf(search: OverviewSearch): KeyQuery {
   const { columns: _columns, dense: _dense, ...asked } = search
   return {

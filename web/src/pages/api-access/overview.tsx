@@ -1,4 +1,4 @@
-// Settings → API access: the frame above all keys, and every key with what it may do, what it spent and how it fares.
+// Settings → API access: the frame above all keys, and every key with its limits, spending and state.
 import { Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -28,7 +28,7 @@ import { columnsOf, FILTERS, keyQueryOf, perPage } from './overview-search.ts'
 import type { OverviewSearch } from './overview-search.ts'
 import { useSelection } from './selection.ts'
 
-// Loaded when somebody changes the frame: most visits only look.
+// Loaded when the frame is edited: most visits only look.
 const EditFrameDialog = lazy(async () => ({
   default: (await import('../frame/edit-frame-dialog.tsx')).EditFrameDialog,
 }))
@@ -47,7 +47,7 @@ export function OverviewPage() {
   const keys = useKeys(search)
   const page = keys.data
   const navigate = route.useNavigate()
-  // Here, and not with the list: a key that leaves the list must not take its new secret along.
+  // Kept here rather than in the list: a key that leaves the list must not take its new secret with it.
   const [open, setOpen] = useState<{ readonly action: KeyAction; readonly row: KeyRow }>()
   const change = (next: Partial<OverviewSearch>) =>
     void navigate({ search: (old) => ({ ...old, page: undefined, ...next }), replace: true })
@@ -251,7 +251,7 @@ function NoMatch({ search, onChange }: NoMatchProps) {
   )
 }
 
-/** The list leaves them out unless they are asked for. */
+/** Every key is revoked, and the list hides revoked keys by default. */
 function AllRevoked({ onShow }: { readonly onShow: () => void }) {
   const { t } = useTranslation()
   return (

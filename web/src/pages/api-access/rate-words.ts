@@ -1,4 +1,4 @@
-// The rate limits of a key in a few words; undefined when it has none.
+// A key's rate limits in a few words; undefined if it has none.
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
 

@@ -1,4 +1,4 @@
-// The keys that are ticked, also those of other pages of the list.
+// The selected keys, including those on other pages of the list.
 import { useState } from 'react'
 import type { KeyRow } from '../../../../src/admin/contract/key.ts'
 

@@ -1,4 +1,4 @@
-// One change of a key: afterwards every figure is asked for again, and a short message says that it was done.
+// One change of a key: afterwards every figure is refetched, and a toast confirms it.
 import type { UseMutationResult } from '@tanstack/react-query'
 import type { Change } from '../../use-change.ts'
 import { useChange } from '../../use-change.ts'

@@ -1,4 +1,4 @@
-// Which columns the list shows, and how closely its rows stand.
+// The visible columns of the list and the density of its rows.
 import { Button, Menu } from '@mantine/core'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { columnsOf, OPTIONAL_COLUMNS } from './overview-search.ts'

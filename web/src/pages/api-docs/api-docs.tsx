@@ -1,4 +1,4 @@
-// The admin API, to read: every route with what it needs, what is sent and what it answers, from the OpenAPI document.
+// Documentation of the admin API, from the OpenAPI document: every route with its permission, request and answer.
 import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'

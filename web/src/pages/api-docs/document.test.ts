@@ -1,4 +1,4 @@
-// Reading the gateway's own OpenAPI document: every route is there, and schemas become lists of fields.
+// The gateway's OpenAPI document is read in full: every route is there, and schemas become lists of fields.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contract } from '../../../../src/admin/contract/contract.ts'

@@ -1,4 +1,4 @@
-// The OpenAPI document as far as the page reads it: operations by tag, and schemas as flat lists of fields. Pure.
+// The parts of the OpenAPI document that the page shows: operations by tag, and schemas as flat lists of fields. Pure.
 import { z } from 'zod'
 
 const schemaShape = z.record(z.string(), z.unknown())
@@ -40,7 +40,7 @@ export type Operation = {
   readonly tag: string
   readonly permission: string | undefined
   readonly isPublic: boolean
-  /** What is sent: in the path, the query, the headers and the body. */
+  /** The fields to send: in the path, the query, the headers and the body. */
   readonly sent: readonly Field[]
   readonly status: string
   readonly answer: readonly Field[]
@@ -91,10 +91,10 @@ function fieldOfParameter(each: z.output<typeof parameter>): Field {
   }
 }
 
-/** Deeper than this a list of fields explains nothing. */
+/** A list of fields nested deeper than this explains nothing. */
 const depthMax = 4
 
-/** Every field of a schema by its whole name: `keys[].name`. */
+/** Every field of a schema by its full path: `keys[].name`. */
 export function fieldsOf(
   schema: Schema | undefined,
   place: 'body' | 'answer',
@@ -115,7 +115,7 @@ export function fieldsOf(
   })
 }
 
-/** In words a reader of an API knows: `string`, `integer`, `array of object`, `"a" | "b"`. */
+/** In terms API readers know: `string`, `integer`, `array of object`, `"a" | "b"`. */
 export function typeOf(schema: Schema): string {
   const { const: constant, enum: values, type, format } = schema
   if (constant !== undefined) return JSON.stringify(constant)

@@ -1,4 +1,4 @@
-// One route: a line that opens into what is sent, what is answered, and a call to paste.
+// One route: a line that opens into its request, its answer and a call to paste.
 import { useState } from 'react'
 import { PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'
@@ -9,7 +9,7 @@ import styles from './api-docs.module.css'
 type OperationViewProps = { readonly operation: Operation; readonly url: string }
 
 export function OperationView({ operation, url }: OperationViewProps) {
-  // What nobody opened is not drawn: there are many routes, some with a hundred fields.
+  // Closed routes are not rendered: there are many, some with a hundred fields.
   const [isOpen, setOpen] = useState(false)
   const { method, path, summary } = operation
   return (
@@ -57,7 +57,7 @@ function Access({ operation: { permission, isPublic } }: Pick<OperationViewProps
 
 type FieldTableProps = { readonly caption: string; readonly fields: readonly Field[] }
 
-/** Wide names and types scroll inside their own box, so the keyboard must be able to reach it. */
+/** Wide names and types scroll inside the box, so it must be focusable from the keyboard. */
 function FieldTable({ caption, fields }: FieldTableProps) {
   const { t } = useTranslation()
   return (

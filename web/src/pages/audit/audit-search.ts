@@ -1,4 +1,4 @@
-// The state of the audit log as it stands in the address.
+// The state of the audit log that is kept in the address.
 import { z } from 'zod'
 import { AUDIT_SOURCES, AUDIT_SUBJECTS } from '../../../../src/admin/contract/audit.ts'
 import { addressText } from '../../address-text.ts'

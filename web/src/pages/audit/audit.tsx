@@ -1,4 +1,4 @@
-// The record of every change: who, when, what, before and after, from where; and what was tried and refused.
+// The audit log: who changed what, when, from where, the values before and after; and refused attempts.
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { AUDIT_SOURCES, AUDIT_SUBJECTS, auditRoutes } from '../../../../src/admin/contract/audit.ts'
@@ -56,7 +56,7 @@ function AuditFilters({ search }: SearchProps) {
         value={search.subject}
         values={AUDIT_SUBJECTS}
         wordOf={(subject) => t(`auditPage.subjects.${subject}`)}
-        // An id belongs to one kind of thing.
+        // An id belongs to one kind of subject.
         onChoose={(subject) => change({ subject, subject_id: undefined })}
       />
       <TypedFilter
@@ -90,11 +90,11 @@ function AuditFilters({ search }: SearchProps) {
 }
 
 type AuditEntriesProps = SearchProps & {
-  /** What to say when there is no entry. */
+  /** Shown if there are no entries. */
   readonly none: { readonly title: string; readonly about: string }
 }
 
-/** Also for the record of one thing on its own page. */
+/** Also used on pages that show the log of one subject. */
 export function AuditEntries({ search, none }: AuditEntriesProps) {
   const { t } = useTranslation()
   const record = useInfiniteQuery({

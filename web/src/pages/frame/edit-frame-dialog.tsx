@@ -1,5 +1,5 @@
-// Change the frame. What it would come to is shown before it is saved; a frame below what is spent already stops every key
-// at once, so the amount must be typed twice for that. Nobody's change is overwritten unseen.
+// Edits the frame. The effect is shown before it is saved; a frame below what is already spent stops every key at once,
+// so that amount must be typed twice. Nobody's change is overwritten unseen.
 import { NativeSelect, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
@@ -25,7 +25,7 @@ export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
   const words = useWords()
   const { t, format } = words
   const { separators } = format
-  // Figures that move meanwhile must not change what the change is based on.
+  // The base version of the change; figures that move meanwhile must not replace it.
   const [frame] = useState(shown)
   const [values, setValues] = useState<Values>({
     budget: typedAmount(frame.budget, separators),
@@ -73,7 +73,7 @@ export function EditFrameDialog({ frame: shown, onClose }: FrameDialogProps) {
 
 type Values = Pick<FrameAnswer, 'budget' | 'period' | 'timezone' | 'week_start'>
 
-/** Only what differs, so that changes of two people to different fields do not undo each other. */
+/** Only the fields that differ, so that two people who change different fields do not undo each other. */
 function changeOf(frame: FrameAnswer, wanted: Values): Partial<Values> {
   return {
     ...(isSame(frame.budget, wanted.budget) ? {} : { budget: wanted.budget }),

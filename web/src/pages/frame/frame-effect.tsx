@@ -1,4 +1,4 @@
-// What a change of the frame would come to, computed by the gateway's own rules: what is left, when it begins anew, and
+// The effect of a change of the frame, computed by the gateway's own rules: the remaining amount, the next reset, and
 // whether the keys were promised more than it holds.
 import { periodAt } from '../../../../src/core/periods.ts'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
@@ -15,7 +15,7 @@ type FrameEffectProps = {
   readonly wanted: Pick<FrameAnswer, 'budget' | 'period' | 'timezone' | 'week_start'>
 }
 
-/** Then every call of every key is refused at once. */
+/** If so, every call of every key is refused at once. */
 export function isBelowSpent(frame: FrameAnswer, budget: string): boolean {
   return !isMore(limitOf(frame, budget), frame.spent) && isMore(frame.budget, budget)
 }

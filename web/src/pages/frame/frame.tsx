@@ -1,4 +1,4 @@
-// The budget frame above all keys: what is left of it, who spends it, every change of it; raise, top up, start anew.
+// The budget frame above all keys: what remains, who spends it, its audit log; edit, top up, reset.
 import { Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-// Start the frame's period anew, now. The ledger keeps what was spent.
+// Starts a new period for the frame now. The ledger keeps what was spent.
 import { useState } from 'react'
 import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
 import { call, newIdempotencyKey } from '../../api.ts'

@@ -1,4 +1,4 @@
-// The keys that take most of the frame in this period: one bar each, all against the frame's own limit.
+// The keys that spend most of the frame in this period: one bar each, all relative to the frame's limit.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { FrameAnswer } from '../../../../src/admin/contract/frame.ts'
@@ -21,7 +21,7 @@ export function Spenders({ frame }: { readonly frame: FrameAnswer }) {
   const { t } = useTranslation()
   const format = useFormat()
   const keys = useQuery(
-    // Revoked ones, too: whoever ended a key that had run away looks here for what it took.
+    // Revoked keys too: after ending a runaway key, people look here for what it spent.
     keysQuery({ sort: 'share', order: 'desc', page: 1, per_page: shownMax }),
   )
   const spenders = keys.data?.keys.filter(

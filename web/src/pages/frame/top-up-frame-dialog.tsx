@@ -1,4 +1,4 @@
-// Add to the frame once, until its period ends.
+// Adds to the frame once, until its period ends.
 import { useState } from 'react'
 import { frameRoutes } from '../../../../src/admin/contract/frame.ts'
 import { call, newIdempotencyKey } from '../../api.ts'

@@ -1,4 +1,4 @@
-// How a model fares, with the reason for those who ask, and how each of its targets does: icon and word.
+// The health of a model, with the reason in a tooltip, and of each of its targets: icon and word.
 import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useTranslation } from '../../i18n/use-translation.ts'

@@ -1,4 +1,4 @@
-// One model: where its requests go, what every kind of token costs, what it can do.
+// One model: where its requests go, the price of every kind of token, and its capabilities.
 import { Drawer, Group, Stack } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { ABILITIES } from '../../../../src/core/endpoints.ts'

@@ -1,4 +1,4 @@
-// The models as a table; a row opens into everything that is known of the model.
+// The models as a table; a row opens into everything known about the model.
 import { UnstyledButton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { ABILITIES } from '../../../../src/core/endpoints.ts'

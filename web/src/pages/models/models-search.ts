@@ -1,4 +1,4 @@
-// The state of the models page as it stands in the address.
+// The state of the models page that is kept in the address.
 import { z } from 'zod'
 import { model as modelAnswer } from '../../../../src/admin/contract/models.ts'
 import type { ModelAnswer } from '../../../../src/admin/contract/models.ts'
@@ -21,7 +21,7 @@ export const modelsSearch = z.object({
 })
 export type ModelsSearch = z.output<typeof modelsSearch>
 
-/** The models that pass the filters, in the order asked for. */
+/** The models that pass the filters, in the requested order. */
 export function matching(
   models: readonly ModelAnswer[],
   search: ModelsSearch,

@@ -1,4 +1,4 @@
-// Every model: who serves it and how that fares, what it costs, what it takes and can do, and which keys may call it.
+// Every model: its providers and their health, prices, inputs and capabilities, and the keys that may call it.
 import { Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -20,7 +20,7 @@ import { HEALTHS, KINDS, matching } from './models-search.ts'
 import type { ModelsSearch } from './models-search.ts'
 
 const route = getRouteApi('/app/settings/models')
-/** Healths move; prices seldom do. */
+/** Health changes often; prices seldom do. */
 const renewMs = 15_000
 
 export function ModelsPage() {

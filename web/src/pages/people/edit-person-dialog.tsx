@@ -1,4 +1,4 @@
-// Change the name, the e-mail address or the role of a person.
+// Edits a person's name, e-mail address or role.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'

@@ -1,4 +1,4 @@
-// Invite somebody: by mail, or with a link to pass on where no mail server is configured.
+// Invites someone: by mail, or with a link to pass on if no mail server is configured.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'

@@ -1,4 +1,4 @@
-// A one-time link: that it was mailed, or the link itself to pass on. It is shown once.
+// A one-time link: says that it was mailed, or shows it once to pass on.
 import { Button, Group, Stack } from '@mantine/core'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
 import { useFormat } from '../../i18n/use-format.ts'

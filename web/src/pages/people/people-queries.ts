@@ -1,4 +1,4 @@
-// Who may sign in, and the roles there are.
+// Queries for people and roles.
 import { queryOptions } from '@tanstack/react-query'
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import { call } from '../../api.ts'
@@ -13,5 +13,5 @@ export const rolesQuery = queryOptions({
   queryFn: async ({ signal }) => (await call(peopleRoutes.listRoles, { signal })).roles,
 })
 
-/** What a change of people or roles makes old. */
+/** Queries that a change of people or roles makes stale. */
 export const madeOldByPeople = [['people'], ['roles'], ['audit']] as const

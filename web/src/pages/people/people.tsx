@@ -1,4 +1,5 @@
-// Everyone who may sign in: invite, change the role, help with a lost password or app, sign out, block, remove.
+// Everyone who may sign in: invite, change the role, help with a lost password or authenticator, sign out, block,
+// remove.
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'

@@ -1,4 +1,4 @@
-// Asks before something is done with a person's account, and says what it will do.
+// Confirms an action on a person's account, and says what it will do.
 import { peopleRoutes } from '../../../../src/admin/contract/people.ts'
 import type { PersonAnswer, SentLink } from '../../../../src/admin/contract/people.ts'
 import { call } from '../../api.ts'
@@ -60,7 +60,7 @@ export function PersonActionDialog(props: PersonActionDialogProps) {
   )
 }
 
-/** The link to pass on, where one comes of it. */
+/** Returns the link to pass on, if the action creates one. */
 async function run(action: PersonAction, id: string): Promise<SentLink | undefined> {
   const sent = { params: { id } }
   switch (action) {

@@ -1,4 +1,4 @@
-// The people as a table, each with the menu of what can be done.
+// The people as a table, each with a menu of actions.
 import { Menu } from '@mantine/core'
 import type { PersonAnswer } from '../../../../src/admin/contract/people.ts'
 import type { Translate } from '../../i18n/texts.ts'

@@ -1,4 +1,4 @@
-// One of the roles. Which of them the reader may give is the gateway's to say.
+// Chooses a role. The gateway decides which roles the reader may grant.
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'

@@ -1,4 +1,4 @@
-// What was asked and answered, each answer with what it cost; and the field for the next question.
+// The conversation, each answer with its cost, and the field for the next question.
 import { Button, Group, Textarea } from '@mantine/core'
 import type { ReactNode, SubmitEvent } from 'react'
 import type { CallResult } from '../../../../src/admin/contract/calls.ts'
@@ -15,7 +15,7 @@ import styles from './playground.module.css'
 export type Turn = {
   readonly role: 'user' | 'assistant'
   readonly content: string
-  /** What the call came to, with an answer. */
+  /** The result of the call, for an answer. */
   readonly result?: CallResult
 }
 
@@ -24,7 +24,7 @@ type ConversationProps = {
   readonly isReady: boolean
   readonly isPending: boolean
   readonly error: Error | null
-  /** What is being written. */
+  /** The unsent question. */
   readonly draft: string
   readonly onDraft: (draft: string) => void
   readonly onSay: () => void
@@ -43,7 +43,7 @@ export function Conversation(props: ConversationProps) {
       )}
       <ol className={styles['turns']} aria-live="polite">
         {turns.map((turn, index) => (
-          // A conversation only grows; the place is the identity of a turn.
+          // A conversation only grows, so the position identifies a turn.
           <li key={index} data-role={turn.role}>
             <span className={styles['speaker']}>{t(`playground.role.${turn.role}`)}</span>
             <Said turn={turn} />

@@ -1,4 +1,4 @@
-// The state of the playground as it stands in the address.
+// The state of the playground that is kept in the address.
 import { z } from 'zod'
 import { keyId } from '../../../../src/admin/contract/values.ts'
 import { addressText } from '../../address-text.ts'

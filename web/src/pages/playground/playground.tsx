@@ -1,4 +1,4 @@
-// Try a model with a key's limits: a real call through the gateway that spends from that key.
+// Tries a model with a key's limits: a real call through the gateway that spends from that key.
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -45,11 +45,11 @@ export function PlaygroundPage() {
     const { key } = search
     const content = draft
     if (key === undefined || Object.keys(problems).length > 0) return
-    // What was refused is not part of what the model is told next time.
+    // Refused turns are not sent to the model again.
     const said = [...turns.filter(({ result }) => result?.passes !== false), asked(content)]
     setTurns([...turns, asked(content)])
     setDraft('')
-    // What was never asked stays to be asked again.
+    // A question that was not delivered returns to the field.
     const takeBack = () => {
       setTurns(turns)
       setDraft((newer) => newer || content)
@@ -83,7 +83,7 @@ export function PlaygroundPage() {
   )
 }
 
-/** The chat models on the list of the key. */
+/** The chat models on the key's allowlist. */
 function useOfferedModels(key: string | undefined): readonly string[] {
   const chosen = useQuery({ ...keyQuery(key ?? ''), enabled: key !== undefined })
   const models = useQuery(modelsQuery)

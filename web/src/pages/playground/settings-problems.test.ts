@@ -1,4 +1,4 @@
-// What the playground refuses before it calls, by field.
+// What the playground refuses before it calls the gateway, by field.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import en from '../../i18n/en.json' with { type: 'json' }

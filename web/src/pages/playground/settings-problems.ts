@@ -1,9 +1,9 @@
-// What is wrong with the settings of a call, one text per field, and the numbers that they mean.
+// Validates the settings of a call, one message per field, and parses their numbers.
 import { readCount, readNumber } from '../../i18n/typed-numbers.ts'
 import type { Separators } from '../../i18n/typed-numbers.ts'
 import type { Words } from '../../i18n/use-words.ts'
 
-/** As typed; empty means: not said. */
+/** As typed; an empty setting is not sent. */
 export type PlaygroundSettings = {
   readonly system: string
   readonly maxTokens: string

@@ -1,4 +1,4 @@
-// With which key, which model and how: what a call of the playground is made with.
+// The settings of a playground call: key, model and parameters.
 import { NativeSelect, Stack, TextInput, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -79,7 +79,7 @@ export function Settings(props: SettingsProps) {
 
 type VerdictProps = { readonly keyId: string; readonly model: string | undefined }
 
-/** Whether a call would pass now, told by the code that decides. */
+/** Whether a call would pass now, decided by the gateway's own code. */
 function Verdict({ keyId, model }: VerdictProps) {
   const { t } = useTranslation()
   const format = useFormat()

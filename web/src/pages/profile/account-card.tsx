@@ -1,4 +1,4 @@
-// Who one is here, and what one may do.
+// The reader's account and permissions.
 import { Button, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { SubmitEvent } from 'react'

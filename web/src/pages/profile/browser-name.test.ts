@@ -1,4 +1,4 @@
-// What a User-Agent is called.
+// The display name of a User-Agent.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { browserName } from './browser-name.ts'

@@ -1,4 +1,4 @@
-// The browser and system behind a User-Agent, as far as people recognise them by it. A hint, never a proof.
+// The browser and system behind a User-Agent, by names people recognise. A hint, never proof.
 
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/Edg\//, 'Edge'],

@@ -1,4 +1,4 @@
-// A part of one's account: its heading, what it is for, its actions, itself.
+// A section of the profile page: heading, description, actions and content.
 import type { ReactNode } from 'react'
 import styles from './profile.module.css'
 
@@ -7,7 +7,7 @@ type CardProps = {
   readonly about?: ReactNode
   readonly actions?: ReactNode
   readonly children?: ReactNode
-  /** A table brings a frame of its own. */
+  /** No border: the content is a table, which has its own. */
   readonly isBare?: boolean
 }
 

@@ -1,4 +1,4 @@
-// The password once more, before something that only its owner may do.
+// Asks for the current password before an action that only the owner may take.
 import { PasswordInput } from '@mantine/core'
 import type { PasswordInputProps } from '@mantine/core'
 import { useTranslation } from '../../i18n/use-translation.ts'

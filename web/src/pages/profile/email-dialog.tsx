@@ -1,4 +1,4 @@
-// Another address to sign in with: the password proves that it is oneself who asks.
+// Changes the address for signing in; the password proves who is asking.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'

@@ -1,4 +1,4 @@
-// Make a personal access token; its secret is shown here, once, and kept nowhere.
+// Creates a personal access token; its secret is shown here, once, and kept nowhere.
 import { Checkbox, NativeSelect, Stack, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -18,7 +18,7 @@ import { CurrentPassword } from './current-password.tsx'
 import { tokensQuery } from './profile-queries.ts'
 
 type NewTokenDialogProps = {
-  /** Whoever comes by single sign-on alone has none to be asked for. */
+  /** False for people who only use single sign-on; they are not asked for a password. */
   readonly hasPassword: boolean
   readonly onClose: () => void
 }
@@ -85,7 +85,7 @@ export function NewTokenDialog({ hasPassword, onClose }: NewTokenDialogProps) {
 }
 
 type ScopeProps = {
-  /** Null: whatever the person may. */
+  /** Null: everything the person may do. */
   readonly chosen: readonly Permission[] | null
   readonly onChange: (chosen: readonly Permission[] | null) => void
 }

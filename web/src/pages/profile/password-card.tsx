@@ -1,4 +1,4 @@
-// Change one's password; every other session ends with it.
+// Changes the reader's password; every other session ends with it.
 import { Button, PasswordInput } from '@mantine/core'
 import { useState } from 'react'
 import type { SubmitEvent } from 'react'

@@ -1,11 +1,11 @@
-// Asks for the password before something that only its owner may do.
+// Asks for the password before an action that only the owner may take.
 import { useState } from 'react'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { problemOf, unplaced } from '../../parts/field-problem.ts'
 import { CurrentPassword } from './current-password.tsx'
 
 type PasswordDialogProps = {
-  /** Also the words of the button. */
+  /** Also the label of the button. */
   readonly title: string
   readonly about: string
   readonly proof: {

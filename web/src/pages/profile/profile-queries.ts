@@ -1,4 +1,4 @@
-// What one's own account is made of.
+// Queries for the reader's own account.
 import { queryOptions } from '@tanstack/react-query'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'
 import { call } from '../../api.ts'

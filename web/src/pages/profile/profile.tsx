@@ -1,4 +1,4 @@
-// One's own account: name, password, second factor, where one is signed in, and personal access tokens.
+// The reader's own account: name, password, second factor, sessions and personal access tokens.
 import { Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from '../../i18n/use-translation.ts'

@@ -1,11 +1,11 @@
-// A QR code as a picture: dark on white in every theme, with the white around it that readers need.
+// A QR code as a picture: dark on white in every theme, with the white margin that scanners need.
 import { useMemo } from 'react'
 import { encode } from 'uqr'
 import styles from './profile.module.css'
 
 type QrPictureProps = { readonly text: string; readonly label: string }
 
-/** Modules of white on each side, as the standard asks. */
+/** The white margin in modules, as the standard requires. */
 const quiet = 4
 
 export function QrPicture({ text, label }: QrPictureProps) {

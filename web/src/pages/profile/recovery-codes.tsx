@@ -1,4 +1,4 @@
-// The recovery codes, shown once: each lets one in without the app, one time.
+// The recovery codes, shown once: each replaces the authenticator for one sign-in.
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Notice } from '../../parts/notice.tsx'

@@ -1,4 +1,4 @@
-// Where one is signed in; each can be ended, or all at once.
+// The reader's sessions; each can be ended, or all at once.
 import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'

@@ -1,5 +1,5 @@
-// Switching on the second factor: the password, then the app's secret and its first code, then the recovery codes. Codes
-// are asked for from the first right one on, so whoever stops half way is not locked out.
+// Turns on the second factor: the password, then the app's secret and its first code, then the recovery codes. Codes
+// are required only after the first correct one, so stopping half way locks nobody out.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'

@@ -1,4 +1,4 @@
-// Personal access tokens: for scripts that do what their owner may do.
+// Personal access tokens, for scripts that act with their owner's permissions.
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

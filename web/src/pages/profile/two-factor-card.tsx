@@ -1,4 +1,4 @@
-// The second factor: codes of an app, asked for at every sign-in. Switched on in three steps, off with the password.
+// The second factor: codes of an app, required at every sign-in. Turned on in three steps, off with the password.
 import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
 import { profileRoutes } from '../../../../src/admin/contract/profile.ts'

@@ -1,4 +1,4 @@
-// The state of the requests page as it stands in the address.
+// The state of the requests page that is kept in the address.
 import { z } from 'zod'
 import { keyId } from '../../../../src/admin/contract/values.ts'
 import { addressText } from '../../address-text.ts'

@@ -1,4 +1,4 @@
-// The requests of all keys, newest first: who asked for what, who answered, what it cost. Never what was said.
+// The requests of all keys, newest first: which key called what, who answered, what it cost. Never the content.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { requestRoutes } from '../../../../src/admin/contract/requests.ts'

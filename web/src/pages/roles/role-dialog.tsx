@@ -1,4 +1,4 @@
-// Make or change a role of one's own. Nobody can give a right they do not hold, so those cannot be chosen.
+// Creates or edits a custom role. Nobody can grant a permission they lack, so those cannot be chosen.
 import { Box, Checkbox, Input, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { PERMISSIONS } from '../../../../src/admin/contract/permissions.ts'
@@ -72,7 +72,7 @@ export function RoleDialog({ role, onClose }: RoleDialogProps) {
 
 type Wanted = { readonly name: string; readonly permissions: Permission[] }
 
-/** Only what differs, so that changes of two people to different fields do not undo each other. */
+/** Only the fields that differ, so that two people who change different fields do not undo each other. */
 function changeOf(role: RoleAnswer, { name, permissions }: Wanted): Partial<Wanted> {
   const isSame =
     permissions.length === role.permissions.length &&

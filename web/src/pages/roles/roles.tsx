@@ -1,4 +1,5 @@
-// Every role and what it may do, as a table of permissions, or as a list where a table would not fit; roles of one's own can be made, changed and removed.
+// Every role and its permissions, as a matrix, or as a list where a matrix would not fit; custom roles can be created,
+// edited and removed.
 import { Button, Menu } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
@@ -72,7 +73,7 @@ function Roles(props: RoleMatrixProps) {
   return isNarrow ? <RoleCards {...props} /> : <RoleMatrix {...props} />
 }
 
-/** Role by role, as other tables are on a narrow screen. */
+/** One card per role, like other tables on a narrow screen. */
 function RoleCards({ roles, onOpen }: RoleMatrixProps) {
   const { t } = useTranslation()
   return roles.map((role) => (
@@ -95,7 +96,7 @@ function RoleCards({ roles, onOpen }: RoleMatrixProps) {
   ))
 }
 
-/** Permissions down, roles across. Where there are many roles it scrolls, so the keyboard must be able to reach it. */
+/** Permissions down, roles across. With many roles it scrolls, so it must be focusable from the keyboard. */
 function RoleMatrix({ roles, onOpen }: RoleMatrixProps) {
   const { t } = useTranslation()
   return (

@@ -1,4 +1,4 @@
-// The second step of a sign-in: a code of the app, or a recovery code when the app is lost.
+// The second step of a sign-in: a code from the app, or a recovery code if the app is lost.
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-// What stands around every page before somebody is signed in: the mark, one card, and whether the gateway runs.
+// The layout of every page before sign-in: the logo, one card, and whether the gateway is running.
 import { useEffect } from 'react'
 import type { ReactNode } from 'react'
 import { Readiness } from '../../parts/readiness.tsx'

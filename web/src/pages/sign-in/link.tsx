@@ -1,5 +1,5 @@
-// A one-time link: the first administrator, an invitation or a forgotten password. The token stands behind the # of the
-// address, which no server is sent; it is taken from there at once and kept in memory.
+// A one-time link: the first administrator, an invitation or a forgotten password. The token is in the fragment of the
+// address, which browsers do not send; it is removed from there at once and kept in memory.
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
@@ -54,7 +54,7 @@ export function LinkPage() {
   )
 }
 
-/** Out of the address, and so out of the browser's history. */
+/** Removes the token from the address, and so from the browser's history. */
 function takeToken(): string {
   const token = location.hash.slice(1)
   if (token !== '') history.replaceState(history.state, '', location.pathname)

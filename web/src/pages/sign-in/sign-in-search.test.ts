@@ -1,4 +1,4 @@
-// Where a sign-in leads: to a page of this interface, whatever its address was made to say.
+// A sign-in leads to a page of this interface, however its address was crafted.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signInSearch } from './sign-in-search.ts'
@@ -27,18 +27,18 @@ for (const next of [
   '/\\evil.example',
   '\\/evil.example',
   '\\\\evil.example',
-  // What browsers leave out of an address before they read it.
+  // Characters that browsers drop from an address before parsing it.
   '/\t/evil.example',
   '/\n/evil.example',
   '/\r\\evil.example',
   '\t//evil.example',
-  // Two slashes again, once somebody decodes it.
+  // Two slashes again after decoding.
   '/%2Fevil.example',
   '/%2fevil.example',
   '/%5Cevil.example',
   '/%09/evil.example',
   '%2F%2Fevil.example',
-  // Two slashes again, once somebody leaves out the dots.
+  // Two slashes again after the dots are resolved.
   '/.//evil.example',
   '/..//evil.example',
   '/settings/..//evil.example',

@@ -1,4 +1,4 @@
-// Sign in with e-mail address and password, then a code where the account has one; or through single sign-on.
+// Signs in with e-mail address and password, then a code if the account requires one; or through single sign-on.
 import { Button, Divider, Stack } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -27,7 +27,7 @@ export function SignInPage() {
   return (
     <Entrance title={t('signIn.title')} about={t(`signIn.about.${step}`)}>
       <Stack>
-        {/* What stays on this machine passes nobody: browsers call it secure as well. */}
+        {/* No warning on localhost: nobody can intercept it, and browsers treat it as secure too. */}
         {session.data?.insecure && !window.isSecureContext && (
           <Notice tone="warn">{t('signIn.insecure')}</Notice>
         )}
@@ -65,7 +65,7 @@ export function SignInPage() {
   )
 }
 
-/** Signed in: on to where one wanted to go. */
+/** After the sign-in, goes to the page the reader wanted. */
 function useEnter(): () => void {
   const client = useQueryClient()
   const navigate = useNavigate()

@@ -1,4 +1,4 @@
-// What all keys used and what it cost: over time, by key, model, provider or endpoint, and all of it as a file.
+// The usage and cost of all keys: over time, by key, model, provider or endpoint, and as a download.
 import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from '../../i18n/use-translation.ts'
 import { PageHeader } from '../../parts/page-header.tsx'

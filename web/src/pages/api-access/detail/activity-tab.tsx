@@ -1,4 +1,4 @@
-// Everything that was done with the key, by whom; also what was tried and refused.
+// The audit log of the key: every action and who took it, including refused attempts.
 import { Button, Group } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { auditRoutes } from '../../../../../src/admin/contract/audit.ts'

@@ -1,4 +1,4 @@
-// Two budgets, one bar each, each with its own numbers: the key's, and the frame's with this key's part in it.
+// The two budgets, one bar each with its own numbers: the key's, and the frame's with this key's share of it.
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'
@@ -37,7 +37,7 @@ function KeyBar({ detail }: { readonly detail: KeyDetail }) {
   const facts = (
     <>
       <Resets resetsAt={detail.resets_at} timezone={detail.timezone} />
-      {/* What spends nothing any more has no pace. */}
+      {/* A key that can no longer spend has no forecast. */}
       {detail.status === 'active' && detail.state !== 'budget_exhausted' && (
         <Forecast forecast={detail.forecast} resetsAt={detail.resets_at} />
       )}

@@ -1,4 +1,4 @@
-// The head of a key's page: its name and state, its secrets as far as they may be shown, and what can be done with it.
+// The header of a key's page: its name and state, the visible part of its secrets, and its actions.
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -19,7 +19,7 @@ import styles from './detail.module.css'
 
 type DetailHeaderProps = {
   readonly detail: KeyDetail
-  /** The model that the verdict below is about. */
+  /** The model the verdict below is for. */
   readonly model: string | undefined
   /** How old the figures are. */
   readonly freshness: ReactNode
@@ -114,7 +114,7 @@ type TwoSecretsProps = Pick<DetailHeaderProps, 'detail'> & {
   readonly onAction: ((action: KeyAction) => void) | undefined
 }
 
-/** Which of them is used: when nobody calls with the old one any more, it can be ended. */
+/** Shows when each secret was last used: an old one that is no longer used can be ended. */
 function TwoSecrets({ detail, old, onAction }: TwoSecretsProps) {
   const { t } = useTranslation()
   const format = useFormat()

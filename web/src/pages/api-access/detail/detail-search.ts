@@ -1,4 +1,4 @@
-// The state of a key's page as it stands in the address.
+// The state of a key's page that is kept in the address.
 import { z } from 'zod'
 import { addressText } from '../../../address-text.ts'
 import { openRequest } from '../../../requests/open-request.ts'
@@ -9,7 +9,7 @@ export type Tab = (typeof TABS)[number]
 
 export const detailSearch = z.object({
   tab: z.enum(TABS).optional().catch(undefined),
-  /** Which model the verdict is about. */
+  /** The model the verdict is for. */
   model: addressText,
   ...usageFields,
   outcome: z.enum(['ok', 'failed']).optional().catch(undefined),

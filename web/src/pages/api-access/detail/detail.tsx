@@ -1,4 +1,5 @@
-// One key: whether a call would pass now, what is spent of its budget and of the frame's, and everything known of it.
+// One key: whether a call would pass now, how much of its budget and the frame's is spent, and everything else known
+// about it.
 import { Stack, Tabs } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -105,7 +106,7 @@ function Detail({ detail, freshness }: DetailProps) {
   )
 }
 
-/** A call that was made meanwhile is in the lists below as well. */
+/** Refreshes the lists below when the figures show a new call. */
 function useNewFigures({ id, spent, last_used_at: lastUsedAt }: KeyDetail): void {
   const client = useQueryClient()
   const seen = useRef({ id, spent, lastUsedAt })

@@ -1,4 +1,4 @@
-// Every setting of the key, to read.
+// Every setting of the key, read-only.
 import { Button, Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { numberWord } from '../../../audit/change-lines.ts'

@@ -1,4 +1,4 @@
-// What the key used: over time, by model, provider or endpoint, and all of it as a file.
+// The key's usage: over time, by model, provider or endpoint, and as a download.
 import { UsageView } from '../../../usage/usage-view.tsx'
 import type { TabProps } from './detail.tsx'
 

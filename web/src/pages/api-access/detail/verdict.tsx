@@ -1,4 +1,5 @@
-// Would a call pass now? Answered by the gateway's own code, for a model of the reader's choice; and if not, what blocks it.
+// Whether a call would pass now, decided by the gateway's own code for a model the reader chooses; if not, what blocks
+// it.
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -80,7 +81,7 @@ function VerdictWords({ verdict, detail }: VerdictWordsProps) {
   )
 }
 
-/** Of the key's budget or of the frame's, whichever has less. */
+/** The remaining amount of the key or of the frame, whichever is less. */
 function leastLeft({ key, frame }: VerdictAnswer): string | undefined {
   const [least] = [key.remaining, frame.remaining]
     .filter((left) => left !== null)
@@ -88,7 +89,7 @@ function leastLeft({ key, frame }: VerdictAnswer): string | undefined {
   return least
 }
 
-/** What lifts the limit that blocks. */
+/** A link to the setting that lifts the blocking limit. */
 function Remedy({ verdict, detail }: VerdictWordsProps) {
   const { t } = useTranslation()
   const { may } = useSession()

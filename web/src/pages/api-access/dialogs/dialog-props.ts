@@ -1,4 +1,4 @@
-// What every dialog about a key is given.
+// The props of every dialog about a key.
 import type { KeyInBrief } from '../key-in-brief.ts'
 
 export type KeyDialogProps = {

@@ -1,4 +1,4 @@
-// End the old secret of a rotated key before its time.
+// Ends the old secret of a rotated key early.
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { call } from '../../../api.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'

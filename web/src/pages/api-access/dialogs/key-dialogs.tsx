@@ -1,4 +1,4 @@
-// One place that shows the dialog of an action on a key, for the row menu and for the key's own page.
+// Shows the dialog of an action on a key, for the row menu and for the key's own page.
 import type { KeyInBrief } from '../key-in-brief.ts'
 import { EndOverlapDialog } from './end-overlap-dialog.tsx'
 import { PauseDialog } from './pause-dialog.tsx'

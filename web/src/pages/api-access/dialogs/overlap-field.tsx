@@ -1,4 +1,4 @@
-// For how long the old secret still works: one of the usual times, or one's own of at most seven days.
+// How long the old secret keeps working: a preset, or a custom time of at most seven days.
 import { Group, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { OVERLAP_MS_MAX } from '../../../../../src/core/key-limits.ts'
@@ -10,9 +10,9 @@ type Unit = keyof typeof units
 const unitNames = Object.keys(units) as Unit[]
 
 type OverlapFieldProps = {
-  /** In seconds, one of those that are offered. */
+  /** In seconds, one of the presets. */
   readonly usual: number
-  /** In seconds; undefined when what was typed is none. */
+  /** In seconds; undefined if the input is invalid. */
   readonly onChange: (seconds: number | undefined) => void
 }
 

@@ -1,4 +1,4 @@
-// Pause a key; resuming is one press away, also in the message afterwards.
+// Pauses a key; the toast that confirms it offers to resume.
 import { Button, Group } from '@mantine/core'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { call } from '../../../api.ts'
@@ -36,7 +36,7 @@ export function PauseDialog({ keyInBrief: { id, name }, onClose }: KeyDialogProp
   )
 }
 
-/** Resuming needs no question: nothing is lost by it. */
+/** Resuming needs no confirmation: it loses nothing. */
 export function useResume() {
   const { t } = useTranslation()
   return useKeyMutation({

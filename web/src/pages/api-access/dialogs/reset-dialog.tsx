@@ -1,4 +1,4 @@
-// Start a key's period anew, now. The ledger keeps what was spent.
+// Starts a new period for a key now. The ledger keeps what was spent.
 import { useState } from 'react'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { call, newIdempotencyKey } from '../../../api.ts'

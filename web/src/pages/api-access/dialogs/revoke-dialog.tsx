@@ -1,4 +1,4 @@
-// Revoke a key for good. Says what that will stop, wants a reason, and for a key in use its name.
+// Revokes a key permanently. Says what will stop working, requires a reason, and for a key in use its name.
 import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

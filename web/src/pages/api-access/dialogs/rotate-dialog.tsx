@@ -1,4 +1,4 @@
-// Give a key a new secret while the old one still works for a while; then show the new one, once.
+// Gives a key a new secret while the old one keeps working for a while; then shows the new one, once.
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
@@ -21,7 +21,7 @@ export function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
   const format = useFormat()
   const now = useNow()
   const refresh = useRefreshKeys()
-  // Undefined while an own overlap is being typed that is none.
+  // Undefined while the custom overlap is invalid.
   const [overlap, setOverlap] = useState<number | undefined>(usual)
   const [idempotencyKey] = useState(newIdempotencyKey)
   const rotate = useMutation({
@@ -31,9 +31,9 @@ export function RotateDialog({ keyInBrief, onClose }: KeyDialogProps) {
         body: overlap === undefined ? {} : { overlap_seconds: overlap },
         idempotencyKey,
       }),
-    // Not awaited: a secret must not wait for the lists.
+    // Not awaited: showing the secret must not wait for the lists.
     onSuccess: () => void refresh(),
-    // The secret leaves the memory with the dialog.
+    // The secret leaves memory with the dialog.
     gcTime: 0,
   })
   if (rotate.data) return <SecretDialog created={rotate.data} reason="rotated" onClose={onClose} />

@@ -1,4 +1,4 @@
-// A test call with a key that exists already.
+// Makes a test call with an existing key.
 import { Button, Group, Stack } from '@mantine/core'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { Dialog } from '../../../parts/dialog.tsx'

@@ -1,4 +1,4 @@
-// Add to a key's budget once, until its period ends.
+// Adds to a key's budget once, until its period ends.
 import { useState } from 'react'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
 import { call, newIdempotencyKey } from '../../../api.ts'

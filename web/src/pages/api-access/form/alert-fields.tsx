@@ -1,5 +1,5 @@
-// When somebody is told of a key: at parts of its budget, and on days before it expires. Both are lists of numbers, and
-// both reach the same destinations.
+// When alerts about a key are sent: at shares of its budget, and on days before it expires. Both are lists of numbers,
+// and both reach the same destinations.
 import { TagsInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'

@@ -1,4 +1,4 @@
-// The key's own budget: how much, for how long, and when it truly begins anew.
+// The key's own budget: how much, for which period, and exactly when it resets.
 import { NativeSelect, Radio, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../../../../../src/core/key-limits.ts'
@@ -76,7 +76,7 @@ export function BudgetFields({ form }: FieldsProps) {
   )
 }
 
-/** Computed by the gateway's own rule, so that it is what will happen. */
+/** Computed by the gateway's own rule, so it shows what will happen. */
 function ResetHint({ values }: { readonly values: KeyFormValues }) {
   const { t } = useTranslation()
   const format = useFormat()
@@ -101,7 +101,7 @@ function BudgetWarning({ values }: { readonly values: KeyFormValues }) {
 
 const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 
-/** Taken over from the frame, so it is seldom touched. */
+/** Inherited from the frame, so it is seldom changed. */
 function Calendar({ form }: FieldsProps) {
   const { t } = useTranslation()
   return (

@@ -1,4 +1,4 @@
-// What is allowed for a key's budget, but worth knowing before it is saved.
+// Warnings about a budget that is allowed but surprising.
 import type { FrameAnswer } from '../../../../../src/admin/contract/frame.ts'
 import { isMore } from '../../../amounts.ts'
 import type { Words } from '../../../i18n/use-words.ts'

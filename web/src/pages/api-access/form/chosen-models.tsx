@@ -1,4 +1,4 @@
-// The models a key will have, each with the way to take it off again. What is gone from the catalogue stays, and says so.
+// The chosen models, each with a button to remove it. A model that left the catalogue stays, marked as gone.
 import { ActionIcon } from '@mantine/core'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'

@@ -1,5 +1,5 @@
-// Somebody changed the key meanwhile: says who and what, and lets the reader start from theirs or put the own changes on
-// top. Only the fields that the reader changed are sent, so the others' stay.
+// Someone else changed the key meanwhile: says who and what, and offers to start over from their version or to apply
+// the reader's changes on top. Only the fields the reader changed are sent, so the other person's stay.
 import { Button, Group, Stack } from '@mantine/core'
 import { useWords } from '../../../i18n/use-words.ts'
 import { Dialog } from '../../../parts/dialog.tsx'

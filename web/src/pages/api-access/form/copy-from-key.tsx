@@ -1,4 +1,4 @@
-// Takes over the models of another key.
+// Copies the models of another key.
 import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
@@ -37,7 +37,7 @@ export function CopyFromKey({ onAdd }: { readonly onAdd: (ids: readonly string[]
         searchValue={text}
         onSearchChange={setText}
         onChange={(id) => void take(id)}
-        // The gateway has found them already.
+        // The gateway has already filtered.
         filter={({ options }) => options}
         nothingFoundMessage={keys.isFetching ? t('loading') : t('overview.noMatch')}
         data={(keys.data?.keys ?? []).map(({ id, name }) => ({ value: id, label: name }))}

@@ -1,4 +1,4 @@
-// What every group of fields is given.
+// The props of every group of fields.
 import type { UseFormReturnType } from '@mantine/form'
 import type { KeyFormValues } from './form-values.ts'
 

@@ -1,4 +1,4 @@
-// The way of a key through the form: what nobody touched stays as it was, and only what was touched is sent.
+// A key passes through the form unchanged, and only the fields that were touched are sent.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KeyDetail } from '../../../../../src/admin/contract/key.ts'

@@ -1,4 +1,4 @@
-// What the form of a key holds while somebody types, and the way from and to what the gateway reads. Pure.
+// The values of the key form while someone types, and the conversion from and to the gateway's. Pure.
 import { USUAL_REMINDERS, USUAL_THRESHOLDS } from '../../../../../src/core/alert-rules.ts'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
 import type { Endpoint } from '../../../../../src/core/endpoints.ts'
@@ -40,13 +40,13 @@ export type KeyFormValues = {
   readonly concurrency: string
   readonly permissions: Endpoint[]
   readonly lifetime: Lifetime
-  /** The last day, in the reader's own zone; counts when `lifetime` is `date`. */
+  /** The last day, in the reader's zone; used only if `lifetime` is `date`. */
   readonly lastDay: string
   /** Days before the expiry, as typed. */
   readonly expiry_reminders: string[]
 }
 
-/** Some fields stand beside a choice of another field only. */
+/** Some fields show only with a certain choice in another field. */
 export function isShown(field: string, { hasOwnLimit, lifetime }: KeyFormValues): boolean {
   switch (field) {
     case 'budget':
@@ -62,13 +62,13 @@ export function isShown(field: string, { hasOwnLimit, lifetime }: KeyFormValues)
   }
 }
 
-/** When and in which manner of writing the values are read. */
+/** The time and the separators with which the values are read. */
 type Reading = { readonly now: number; readonly separators: Separators }
 
 export type NewKey = BodyOf<typeof keyRoutes.createKey>
 export type KeyChange = BodyOf<typeof keyRoutes.changeKey>
 
-/** A new key, before anybody has typed. */
+/** The values of an untouched form for a new key. */
 export const emptyValues = (timezone: string): KeyFormValues => ({
   name: '',
   description: '',
@@ -124,7 +124,7 @@ export function newKeyOf(values: KeyFormValues, reading: Reading): NewKey {
   return { ...settingsOf(values, reading), mode: values.mode }
 }
 
-/** Only what differs, so that changes of two people to different fields do not undo each other. */
+/** Only the fields that differ, so that two people who change different fields do not undo each other. */
 export function keyChangeOf(key: KeyDetail, values: KeyFormValues, reading: Reading): KeyChange {
   const wanted = settingsOf(values, reading)
   const before = valuesOf(key, reading.separators)
@@ -166,13 +166,13 @@ function settingsOf(values: KeyFormValues, { now, separators }: Reading) {
     tpm: rate(values.tpm),
     concurrency: rate(values.concurrency),
     expires_at: expiryOf(values, now),
-    // A field that is not shown may hold what is no list: it is left as it is.
+    // A hidden field may hold an invalid list; leave its setting unchanged.
     ...(thresholds && { alert_thresholds: thresholds }),
     ...(reminders && { expiry_reminders: reminders }),
   }
 }
 
-/** The moment from which the key no longer works: the end of its last day. */
+/** The moment the key stops working: the end of its last day. */
 export function expiryOf(
   { lifetime, lastDay }: Pick<KeyFormValues, 'lifetime' | 'lastDay'>,
   now: number,

@@ -1,4 +1,4 @@
-// Whose key it is and what for: understandable without knowing the secret.
+// Whose key it is and what it is for, so that people can tell keys apart without their secrets.
 import {
   Autocomplete,
   Input,

@@ -1,4 +1,4 @@
-// The form of a key in five groups, with the result in words beside it. Creating and editing share it.
+// The key form in five groups, with a summary in words beside it. Creating and editing share it.
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../../../i18n/use-translation.ts'
@@ -20,7 +20,7 @@ type KeyFormProps = {
   readonly isPending: boolean
   readonly onSubmit: () => void
   readonly onCancel: () => void
-  /** Above the buttons: why the last attempt failed. */
+  /** Shown above the buttons: why the last attempt failed. */
   readonly failure?: ReactNode
 }
 

@@ -3,7 +3,7 @@ import { useBlocker } from '@tanstack/react-router'
 import { useTranslation } from '../../../i18n/use-translation.ts'
 import { ConfirmDialog } from '../../../parts/confirm-dialog.tsx'
 
-/** Renders the question when it is due. */
+/** Renders the question only when a navigation is blocked. */
 export function LeaveQuestion({ isDirty }: { readonly isDirty: boolean }) {
   const { t } = useTranslation()
   const blocker = useBlocker({

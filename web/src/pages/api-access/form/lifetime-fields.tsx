@@ -1,4 +1,4 @@
-// Until when the key works, and when somebody is reminded of it; the date that follows from the choice stands below.
+// How long the key works and when reminders are sent; the resulting date shows below the choice.
 import { NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { useNow } from '../../../i18n/use-now.ts'

@@ -1,4 +1,4 @@
-// How fast the key may call, and which endpoints.
+// The key's rate limits and the endpoints it may call.
 import { Checkbox, Stack, TextInput } from '@mantine/core'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
 import { useTranslation } from '../../../i18n/use-translation.ts'

@@ -1,4 +1,4 @@
-// Finding models: what people type and paste.
+// Finding models by what people type and paste.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'

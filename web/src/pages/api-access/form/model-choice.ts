@@ -1,4 +1,4 @@
-// Finding models among many: by text, kind and ability, in groups by provider. Pure.
+// Finds models: by text, kind and capability, grouped by provider. Pure.
 import type { Ability } from '../../../../../src/core/endpoints.ts'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 
@@ -26,7 +26,7 @@ export function matchingModels(
 }
 
 export type ModelGroup = {
-  /** Null: nobody serves them at present. */
+  /** Null: no provider serves them at present. */
   readonly provider: string | null
   readonly models: readonly ModelAnswer[]
 }
@@ -41,7 +41,7 @@ export function groupedByProvider(models: readonly ModelAnswer[]): readonly Mode
     })
 }
 
-/** Names as somebody pastes them: with commas, spaces or lines between them, quoted or not. */
+/** Reads pasted names: separated by commas, spaces or lines, quoted or not. */
 export function readPastedModels(
   pasted: string,
   known: ReadonlySet<string>,

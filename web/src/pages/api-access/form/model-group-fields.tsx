@@ -1,4 +1,4 @@
-// The models of one provider as a group of boxes; the provider's own box is on, off or between.
+// The models of one provider as a group of checkboxes; the provider's own is checked, unchecked or indeterminate.
 import { Checkbox } from '@mantine/core'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
@@ -48,7 +48,7 @@ export function ModelGroupFields({ group, chosen, onSet }: ModelGroupFieldsProps
   )
 }
 
-/** Per million tokens, in and out. */
+/** Prices per million tokens, input and output. */
 function PriceWords({ model }: { readonly model: ModelAnswer }) {
   const { t } = useTranslation()
   const format = useFormat()

@@ -1,5 +1,5 @@
-// Chooses the models of a key: on the left all there are, by provider, with prices; on the right the chosen ones. An
-// empty choice allows nothing, and there is no "all models".
+// Chooses the models of a key: on the left all models with prices, by provider; on the right the chosen ones. An empty
+// choice allows nothing, and there is no "all models".
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
@@ -82,7 +82,7 @@ export function ModelPicker({ chosen, onChange, error }: ModelPickerProps) {
   )
 }
 
-/** Up and down move between the boxes; Ctrl+A chooses all that match. */
+/** The up and down arrows move between the checkboxes; Ctrl+A chooses every match. */
 function moveByKeys(event: KeyboardEvent<HTMLElement>, onChooseAll: () => void): void {
   if (event.key === 'a' && (event.ctrlKey || event.metaKey)) {
     event.preventDefault()
@@ -114,7 +114,7 @@ function Filters({ filter, onChange }: FiltersProps) {
         leftSection={<SearchIcon />}
         value={filter.text}
         onChange={({ currentTarget }) => onChange({ ...filter, text: currentTarget.value })}
-        // Enter would send the form.
+        // Enter would submit the form.
         onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
       />
       <NativeSelect

@@ -1,4 +1,4 @@
-// Adds a list of model names that was copied from elsewhere, and names those that do not exist here.
+// Adds a pasted list of model names, and reports those that do not exist here.
 import { Button, Stack, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import type { ModelAnswer } from '../../../../../src/admin/contract/models.ts'

@@ -1,4 +1,4 @@
-// What the form of a key refuses before the gateway is asked, and what it only warns of: nothing is changed unsaid.
+// What the key form refuses before calling the gateway, and what it only warns about: no value is changed silently.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import en from '../../../i18n/en.json' with { type: 'json' }

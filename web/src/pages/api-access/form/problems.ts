@@ -1,4 +1,4 @@
-// What is wrong with the form of a key: one text per field, found before the gateway is asked.
+// Validates the key form before the gateway is called: one message per field.
 import {
   NAME_LENGTH_MAX,
   RATE_MAX,

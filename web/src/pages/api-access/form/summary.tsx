@@ -1,4 +1,4 @@
-// The key in words, as it will be: what it may call, how much it may spend, how fast, until when.
+// The resulting key in words: what it may call, how much it may spend, how fast, until when.
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ENDPOINTS } from '../../../../../src/core/endpoints.ts'
@@ -132,7 +132,7 @@ function ExpiryWords({ values }: WordsProps) {
   return <>{`${words} ${reminds}`}</>
 }
 
-/** "50 %, 80 % and 100 %": in the order in which they will come, whatever order they were typed in. */
+/** "50 %, 80 % and 100 %": in ascending order, whatever order they were typed in. */
 function useNumberWords() {
   const { t } = useTranslation()
   const format = useFormat()

@@ -1,4 +1,4 @@
-// The state of a key's form: values, what is wrong with them, and how often it was refused.
+// The state of the key form: values, their problems, and the number of refused submits.
 import { useForm } from '@mantine/form'
 import type { UseFormReturnType } from '@mantine/form'
 import { useState } from 'react'
@@ -16,9 +16,9 @@ export type KeyForm = {
   /** For the summary above the form. */
   readonly errors: readonly FieldError[]
   readonly attempt: number
-  /** Checks the values and goes on if they are good. */
+  /** Validates the values and calls `onGood` if they pass. */
   readonly submit: (onGood: (values: KeyFormValues) => void) => void
-  /** Puts the gateway's refusal beside the fields it names; false when it names none. */
+  /** Shows the gateway's refusal beside the fields it names; false if it names none. */
   readonly refuse: (error: Error) => boolean
 }
 
@@ -60,7 +60,7 @@ export function useKeyForm(initialValues: KeyFormValues): KeyForm {
   }
 }
 
-/** `models.3` is about the models; the expiry is a day here, or follows from a lifetime. */
+/** Maps `models.3` to the models, and the expiry to the field that sets it: the last day or the lifetime. */
 function formField(path: string, { lifetime }: KeyFormValues): string {
   const [field = ''] = path.split('.')
   if (field !== 'expires_at') return field

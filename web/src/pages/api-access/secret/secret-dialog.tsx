@@ -1,5 +1,5 @@
-// The only moment a secret can be seen: after creation and after rotation. It lives in this dialog's memory alone, and
-// closing before it was stored asks again.
+// The only time a secret is visible: after creation and after rotation. It exists only in this dialog's memory, and
+// closing the dialog before the secret is stored asks again.
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from '../../../i18n/use-translation.ts'
@@ -16,7 +16,7 @@ type SecretDialogProps = {
     readonly id: string
     readonly name: string
     readonly models: readonly string[]
-    /** Null: the answer that carried it got lost, and this one is a repetition. */
+    /** Null: the first answer, which carried it, was lost, and this is a repeat. */
     readonly secret: string | null
   }
   readonly reason: 'created' | 'rotated'

@@ -1,4 +1,5 @@
-// The secret in a field of its own, with Copy. A screen reader hears what it is and how long, not the secret itself.
+// The secret in its own field with a Copy button. A screen reader hears what it is and its length, not the secret
+// itself.
 import { Button, TextInput } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { useTranslation } from '../../../i18n/use-translation.ts'

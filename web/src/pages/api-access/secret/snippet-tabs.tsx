@@ -1,5 +1,5 @@
-// Ready blocks for each client. They work as they stand, so the secret is in them; whoever pastes one into a ticket or a
-// repository takes it out first.
+// Ready-made code for each client. It works as it stands, so it contains the secret, which must be removed before the
+// code goes into a ticket or a repository.
 import { Switch, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-// Blocks that people paste: complete, with their own address and model, and with the secret only where it was asked for.
+// Snippets are complete, with the reader's address and model, and contain the secret only on request.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { SNIPPETS, snippetText } from './snippets.ts'

@@ -1,4 +1,4 @@
-// Ready blocks for each kind of client, with the address and a model filled in. Pure text; snippets.test.ts reads them.
+// Ready-made code for each client, with the address and a model filled in. Pure text; snippets.test.ts reads it.
 
 export const SNIPPETS = [
   'curl',
@@ -13,10 +13,10 @@ export const SNIPPETS = [
 type Snippet = (typeof SNIPPETS)[number]
 
 type SnippetValues = {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string
   readonly model: string
-  /** The secret itself; undefined: the environment variable TOLLGATE_API_KEY instead. */
+  /** The secret itself; if undefined, the code reads the environment variable TOLLGATE_API_KEY. */
   readonly secret: string | undefined
 }
 
@@ -38,7 +38,7 @@ export function snippetText(snippet: Snippet, values: SnippetValues): string {
 const variable = 'TOLLGATE_API_KEY'
 
 const writers: Readonly<Record<Snippet, (values: SnippetValues) => string>> = {
-  // Pasted once, the variable is there for whatever is called next.
+  // Exports the variable, so that later commands can use it too.
   curl: ({ baseUrl, model, secret }) => `${exported(secret)}curl ${baseUrl}/v1/chat/completions \\
   -H "Authorization: Bearer $${variable}" \\
   -H "Content-Type: application/json" \\
@@ -62,7 +62,7 @@ const answer = await client.chat.completions.create({
 })
 console.log(answer.choices[0].message.content)`,
 
-  // From version 1.0 on the SDKs send Bearer by themselves; this family reads x-api-key.
+  // From version 1.0 on the SDKs send Bearer themselves; this family reads x-api-key.
   'anthropic-python': ({
     baseUrl,
     model,

@@ -1,4 +1,4 @@
-// One small call with the key, made by the gateway itself: shows that it works, or the error that a program would get.
+// One small call with the key, made by the gateway itself: shows that the key works, or the error a program would get.
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { keyRoutes } from '../../../../../src/admin/contract/keys.ts'
