@@ -1,5 +1,5 @@
-// What an entry of the configuration becomes: whose price and limits it has, what is left out and why, and when it
-// changes.
+// How entries of the configuration become models: whose price and limits they have, what is left out and why, and when
+// they change.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -14,7 +14,7 @@ import { bundledPrices } from './price-data.ts'
 import { FREE, makePrice } from './prices.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
-/** The price library's names of the lists. */
+/** The price library's names for the lists. */
 const LISTS: Record<Vendor, string> = {
   openai: 'openai',
   anthropic: 'anthropic',
@@ -202,7 +202,7 @@ describe('entries', () => {
     assert.deepEqual(of({ id: 'house', targets, price: FREE, ...limits })[0], {
       alsoKnownAs: ['house'],
     })
-    // A server of one's own may cost as much as a model that it has nothing else in common with.
+    // The operator's own server may cost as much as a model that it has nothing else in common with.
     const local = { ...azure, hasFreeNames: false }
     assert.deepEqual(of({ id: 'gpt-4o', targets, priceLike: 'openai/gpt-5', ...limits }, local), [
       {},

@@ -1,5 +1,5 @@
-// Builds the catalogue from what the operator wrote, what the sandbox offers, and what the price data and our own
-// facts know. Pure: the time and the price data are given, so the same parts make the same catalogue.
+// Builds the catalogue from the operator's configuration, the sandbox's models, the price data and the built-in facts.
+// Pure: the time and the price data are arguments, so the same parts make the same catalogue.
 import { ABILITIES } from '../core/endpoints.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
 import { defined } from '../core/json.ts'
@@ -22,33 +22,33 @@ import type { Price } from './prices.ts'
 
 export type CatalogParts = {
   readonly providers: readonly CatalogProvider[]
-  /** Providers that are configured and cannot be used, with the reason. */
+  /** Providers that are configured but cannot be used, with the reason. */
   readonly leftOut: ReadonlyMap<string, string>
-  /** Null = the main models of every provider that has some. */
+  /** Null = the main models of every provider that has any. */
   readonly entries: readonly ModelEntry[] | null
   /** Empty when the sandbox is off. */
   readonly sandbox: readonly SandboxModel[]
   readonly prices: PriceLookup
-  /** The price lists that price_like knows by name, whether their provider is configured or not. */
+  /** The price lists that price_like can name, whether their provider is configured or not. */
   readonly priceLists: ReadonlyMap<string, PriceList>
   readonly now: number
 }
 
 export type CatalogProvider = {
   readonly name: string
-  /** Whose main models it brings; null = none, because only the operator knows what it serves. */
+  /** The vendor whose main models it serves; null = none, because only the operator knows what it serves. */
   readonly vendor: Vendor | null
   readonly priceList: PriceList | null
-  /** Whether a model costs there what it costs in a region, which the list does not tell. */
+  /** Whether a model has a regional price there, which the list does not contain. */
   readonly isRegional: (model: string) => boolean
-  /** Whether a model there may write its cache, and bill for that, although a request did not ask. */
+  /** Whether a model there may write its cache, and bill for it, without being asked to. */
   readonly writesCacheUnasked: (model: string) => boolean
-  /** Its models are called whatever the operator called them there, which tells nothing. */
+  /** The operator chooses the names of its models, so a name says nothing about the model. */
   readonly hasFreeNames: boolean
   readonly timeouts: Partial<Timeouts>
 }
 
-/** What the sandbox says of its own models. */
+/** What the sandbox declares about its own models. */
 export type SandboxModel = {
   readonly id: string
   readonly kind: ModelKind
@@ -61,14 +61,14 @@ export type SandboxModel = {
 /** The name of the provider that ships with Tollgate; no configured provider may have it. */
 export const SANDBOX = 'sandbox'
 
-/** What holds where nobody set anything else. */
+/** The defaults. */
 export const TIMEOUTS: Timeouts = {
   connectMs: 5_000,
   firstByteMs: 120_000,
   idleMs: 120_000,
   totalMs: 1_800_000,
 }
-/** A model that thinks may say nothing for long; the official SDKs wait as long. */
+/** A model that thinks may be silent for long; the official SDKs wait this long too. */
 const FIRST_BYTE_MS_THINKING = 600_000
 
 export function buildCatalog(parts: CatalogParts): Catalog {
@@ -103,12 +103,12 @@ type Context = {
   readonly parts: CatalogParts
   readonly providers: ReadonlyMap<string, CatalogProvider>
   readonly entries: ReadonlyMap<string, ModelEntry>
-  /** Looked up once for each; the price library takes its time. */
+  /** Cached, because the price library is slow. */
   readonly knownOf: (reference: Reference) => Known
 }
 
 type Reference = Pick<TargetEntry, 'provider' | 'model'> & {
-  /** The provider is none that is configured, but a price list by that name. */
+  /** `provider` names a price list, not a configured provider. */
   readonly isList?: true
 }
 
@@ -116,7 +116,7 @@ function sandboxEntry({ id }: SandboxModel): ModelEntry {
   return entryFor(id, SANDBOX)
 }
 
-/** Two providers of one vendor: the first brings its models, more than one target is the operator's to write. */
+/** With two providers of one vendor, the first serves its models; several targets are for the operator to configure. */
 function mainEntries(providers: readonly CatalogProvider[]): readonly ModelEntry[] {
   const entries = new Map<string, ModelEntry>()
   for (const { name, vendor } of providers) {
@@ -162,7 +162,7 @@ type TargetQuestion = {
   readonly role: 'target' | 'fallback'
 }
 
-/** The target with all that a request needs to know of it, or a sentence on why it cannot be used. */
+/** The target with everything a request needs to know about it, or a sentence on why it cannot be used. */
 function resolveTarget(context: Context, question: TargetQuestion): Target | string {
   const { entry, kind, target, role } = question
   const name = targetName(target.provider, target.model)
@@ -208,7 +208,7 @@ function certain(ability: boolean | 'unknown' | undefined): boolean | undefined 
   return ability === 'unknown' ? undefined : ability
 }
 
-/** What it costs, or a sentence on why nobody knows. */
+/** The price, or a sentence on why none is known. */
 function resolvePrice(
   context: Context,
   { entry, target, role }: TargetQuestion,
@@ -228,7 +228,7 @@ function resolvePrice(
     : `${without}: set price or price_like for ${entry.id}, or price: free`
 }
 
-/** What the operator says of the model holds for its targets; a fallback may be quite another model. */
+/** The operator's settings of a model hold for its targets; a fallback may be an entirely different model. */
 function prefer<Fact>(
   role: TargetQuestion['role'],
   written: Fact | undefined,
@@ -251,7 +251,7 @@ function priceLike(context: Context, entry: ModelEntry, seen: Set<string>): Pric
   const slash = name.indexOf('/')
   if (slash < 0) return undefined
   const reference = { provider: name.slice(0, slash), model: name.slice(slash + 1) }
-  // It may name a price list, such as openai/gpt-5: no provider is called so, or one that is somewhere else.
+  // It may name a price list, such as openai/gpt-5: no provider has that name, or a provider with other prices has it.
   return context.knownOf(reference).price ?? context.knownOf({ ...reference, isList: true }).price
 }
 
@@ -266,7 +266,7 @@ type Known = {
   readonly alsoKnownAs?: readonly string[]
 }
 
-/** All that anybody but the operator knows of a provider's model. */
+/** What is known about a provider's model apart from the configuration. */
 function lookUp(parts: CatalogParts, providers: Context['providers'], reference: Reference): Known {
   if (reference.provider === SANDBOX) {
     const model = parts.sandbox.find(({ id }) => id === reference.model)
@@ -290,7 +290,7 @@ function lookUp(parts: CatalogParts, providers: Context['providers'], reference:
   }
 }
 
-/** What is known of an entry's own target: by its name, or where that is a free one, by what else it may be called. */
+/** What is known about an entry's own target: by its name, or if the operator chose that name, by its other names. */
 function knownOfOwn(context: Context, entry: ModelEntry, target: TargetEntry): Known {
   const known = context.knownOf(target)
   const provider = context.providers.get(target.provider)
@@ -300,7 +300,7 @@ function knownOfOwn(context: Context, entry: ModelEntry, target: TargetEntry): K
   return { ...known, ...facts, alsoKnownAs }
 }
 
-/** The name of the model that it costs as much as, and the one that clients know. */
+/** The name of the model in price_like, and the public name. */
 function otherNames({ entries }: Context, { id, priceLike: like }: ModelEntry): readonly string[] {
   if (like === undefined) return [id]
   const [first] = entries.get(like)?.targets ?? []
@@ -313,7 +313,7 @@ function kindOf(context: Context, entry: ModelEntry): ModelKind {
   return kinds[0] ?? 'chat'
 }
 
-/** Certain only where it is certain of every target; the operator's word stands above all. */
+/** Certain only if it is certain for every target; the operator's setting overrides. */
 function abilitiesOf(context: Context, entry: ModelEntry): Abilities {
   const known = entry.targets.map((target) => knownOfOwn(context, entry, target).abilities)
   const combine = (ability: Ability): boolean | 'unknown' => {

@@ -1,6 +1,6 @@
-// The main models of the providers that people name most, with what the price library does not know of them: kind,
-// windows, output limits, abilities. Providers' own documentation is the source; a limit that is in doubt is the smaller
-// one, and an ability is listed only where it is certain.
+// The main models of the most common providers, with what the price library does not know about them: kind, context
+// windows, output limits, abilities. The source is the providers' own documentation; where a limit is in doubt the
+// smaller one is listed, and an ability is listed only if it is certain.
 import type { ModelKind } from '../core/endpoints.ts'
 import { UNKNOWN_ABILITIES } from './models.ts'
 import type { Abilities } from './models.ts'
@@ -14,7 +14,7 @@ export type Facts = {
   readonly imageTokens: number
 }
 
-/** Those whose main models come by themselves when no `models` are configured. */
+/** Vendors whose main models are offered when no `models` are configured. */
 export const VENDORS = [
   'openai',
   'anthropic',
@@ -26,7 +26,7 @@ export const VENDORS = [
 ] as const
 export type Vendor = (typeof VENDORS)[number]
 
-/** Above what any main model counts for its largest image: 10,000 patches, up to 1.62 tokens each. */
+/** More than any main model counts for its largest image: 10,000 patches, up to 1.62 tokens each. */
 export const IMAGE_TOKENS_MAX = 16_384
 
 const ALL: Abilities = {
@@ -37,7 +37,7 @@ const ALL: Abilities = {
   reasoning: true,
 }
 const ALL_BUT_REASONING: Abilities = { ...ALL, reasoning: false }
-/** Of models whose place says little about schemas and files. */
+/** For models whose provider documents little about schemas and files. */
 const TOOLS: Abilities = { ...UNKNOWN_ABILITIES, tools: true }
 const TEXT: Abilities = { ...TOOLS, images: false, files: false }
 const NONE: Abilities = {
@@ -48,7 +48,7 @@ const NONE: Abilities = {
   reasoning: false,
 }
 
-/** The newest first. */
+/** Newest first. */
 export const MAIN_MODELS: Readonly<Record<Vendor, Readonly<Record<string, Facts>>>> = {
   openai: {
     'gpt-6-astra': chat(1_050_000, 128_000),
@@ -70,7 +70,7 @@ export const MAIN_MODELS: Readonly<Record<Vendor, Readonly<Record<string, Facts>
     'gpt-4.1-mini': chat(1_047_576, 32_768, ALL_BUT_REASONING),
     'gpt-4.1-nano': chat(1_047_576, 32_768, ALL_BUT_REASONING),
     'gpt-4o': chat(128_000, 16_384, ALL_BUT_REASONING),
-    // It counts 33 times what gpt-4o does for an image, so that both cost the same: 2,833 + 8 tiles of 5,667.
+    // It counts 33 times as many tokens as gpt-4o for an image, so that both cost the same: 2,833 + 8 tiles of 5,667.
     'gpt-4o-mini': { ...chat(128_000, 16_384, ALL_BUT_REASONING), imageTokens: 48_169 },
     o3: chat(200_000, 100_000),
     'o4-mini': chat(200_000, 100_000),
@@ -136,7 +136,7 @@ export const MAIN_MODELS: Readonly<Record<Vendor, Readonly<Record<string, Facts>
   },
 }
 
-/** Known by name wherever they are served; none comes by itself. */
+/** Known by name wherever they are served; none is offered without configuration. */
 export const OTHER_MODELS: Readonly<Record<string, Facts>> = {
   'nova-2-lite': chat(1_000_000, 32_768, { ...TOOLS, images: true, reasoning: true }),
   'nova-premier': chat(1_000_000, 10_000, { ...TOOLS, images: true, reasoning: false }),

@@ -1,4 +1,4 @@
-// The JSON form of a model, for the command line and the admin API alike.
+// The JSON form of a model, for both the command line and the admin API.
 import { formatUsd, type Picodollars } from '../core/money.ts'
 import type { Model } from './models.ts'
 import type { Price, Rates } from './prices.ts'
@@ -17,7 +17,7 @@ export function modelJson(model: Model) {
   }
 }
 
-/** Tiers only where long inputs cost more: then their rates hold for all of a request. */
+/** Tiers only where long inputs cost more; their rates then apply to the whole request. */
 function priceJson({ rates, tiers }: Price) {
   return {
     ...ratesJson(rates),

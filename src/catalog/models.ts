@@ -1,5 +1,5 @@
-// What models exist under which public name, what serves them, what they can do and what they cost. A model that
-// cannot be served or priced stays in the list with the reason, so that nobody wonders where it went.
+// Which models exist under which public names, what serves them, what they can do and what they cost. A model that
+// cannot be served or priced stays in the list with the reason, so that its absence is explained.
 import type { OutputLimits } from '../core/call.ts'
 import type { Ability, ModelKind } from '../core/endpoints.ts'
 import type { Nature } from '../core/request.ts'
@@ -9,7 +9,7 @@ export type Catalog = {
   get(id: string): Model | undefined
   /** Every model, unavailable ones too, in the order of the configuration, the sandbox first. */
   list(): readonly Model[]
-  /** When a price in this catalogue changes by its date and it must be built again; null = not foreseeable. */
+  /** When a dated price changes and the catalogue must be rebuilt; null = no such date is known. */
   readonly changesAt: number | null
 }
 
@@ -21,9 +21,9 @@ export type Model = {
   readonly targets: readonly Target[]
   /** Tried in this order when no target answers. */
   readonly fallbacks: readonly Target[]
-  /** The first target's price, for lists; null when there is none. A request is charged by the target it was served by. */
+  /** The first target's price, for lists; null if there is none. A request is charged by the target that served it. */
   readonly price: Price | null
-  /** The smallest window and output limit among the targets; a fallback may have a smaller one of its own. */
+  /** The smallest window and output limit among the targets; a fallback may have a smaller one. */
   readonly context: number | null
   readonly maxOutput: number | null
   /** The output limit for requests that set none, where the operator wants less than maxOutput. */
@@ -42,18 +42,18 @@ export type Target = {
   readonly price: Price
   readonly context: number
   readonly maxOutput: number
-  /** What a fallback is known not to be able to; of targets, the model's own abilities tell. */
+  /** Abilities that a fallback is known to lack; empty for targets, whose lacks are in the model's own abilities. */
   readonly lacks: readonly Ability[]
-  /** What it can be told depends on it. */
+  /** Decides which request parameters it accepts. */
   readonly nature: Nature
   /** The most tokens it counts for one image. */
   readonly imageTokens: number
-  /** It may write its cache, and bill for that, although the request did not ask. */
+  /** It may write its cache, and bill for it, without being asked to. */
   readonly writesCacheUnasked: boolean
   readonly timeouts: Timeouts
 }
 
-/** As people write it and read it, and as it is told apart from others. */
+/** Identifies a target, in the form that people write and read. */
 export function targetName(provider: string, model: string): string {
   return `${provider}/${model}`
 }
@@ -67,7 +67,7 @@ export type Timeouts = {
   readonly totalMs: number
 }
 
-/** Only what is known to be missing refuses a request; the unknown is allowed. */
+/** A request is refused only for an ability known to be missing; unknown ones are allowed. */
 export type Abilities = Readonly<Record<Ability, boolean | 'unknown'>>
 
 export const UNKNOWN_ABILITIES: Abilities = {
@@ -78,19 +78,19 @@ export const UNKNOWN_ABILITIES: Abilities = {
   reasoning: 'unknown',
 }
 
-/** Asked to, or because many models think unless they are told not to. */
+/** Because the request asks for it, or because many models think unless told not to. */
 export function mayThink({ abilities }: Model, { thinks }: OutputLimits): boolean {
   return thinks || abilities.reasoning === true
 }
 
-/** A model as the operator wrote it down; what is undefined follows from what is known of its targets. */
+/** A model as the operator configured it; undefined members follow from what is known about its targets. */
 export type ModelEntry = {
   readonly id: string
   readonly kind?: ModelKind | undefined
   readonly targets: readonly TargetEntry[]
   readonly fallbacks: readonly TargetEntry[]
   readonly price?: Price | undefined
-  /** The name of a model whose price holds, or provider/model. */
+  /** The name of the model, or provider/model, whose price applies. */
   readonly priceLike?: string | undefined
   readonly context?: number | undefined
   readonly maxOutput?: number | undefined

@@ -1,4 +1,4 @@
-// What the bundled data says of models whose tokens are not all billed alike.
+// The bundled data on models whose tokens are not all billed alike.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,5 +1,5 @@
-// The bundled price data of @pydantic/genai-prices, read into our prices. Nothing is ever fetched: a price changes
-// with a release of the library, or on a date that stands in its data.
+// Converts the bundled price data of @pydantic/genai-prices. Nothing is ever fetched: a price changes with a release of
+// the library, or on a date in its data.
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import type { ConditionalPrice, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
 
@@ -10,11 +10,11 @@ import { isSameModel } from './price-match.ts'
 import { makePrice } from './prices.ts'
 import type { Price, Rates } from './prices.ts'
 
-/** Asks what a model costs at a provider at a moment; undefined = the data does not know it. */
+/** Looks up the price of a model at a provider at a moment; undefined = not in the data. */
 export type PriceLookup = (question: PriceQuestion) => KnownPrice | undefined
 
 type PriceQuestion = {
-  /** The library's name of the price list, or the address of a compatible server. */
+  /** The library's name for the price list, or the address of a compatible server. */
   readonly list: PriceList
   readonly model: string
   readonly now: number
@@ -26,7 +26,7 @@ type KnownPrice = {
   readonly price: Price
   /** The context window, where the data has one. */
   readonly context: number | null
-  /** When the data says that the price will be another one; null = never. */
+  /** When the price changes according to the data; null = never. */
   readonly changesAt: number | null
 }
 
@@ -47,22 +47,22 @@ export const bundledPrices: PriceLookup = ({ list, model, now }) => {
   }
 }
 
-/** Hosts bill what these two make as they do themselves; for what others make, and for open models, each as it likes. */
+/** Hosts charge the makers' own prices for OpenAI's and Anthropic's models, but their own for open and other models. */
 function costsAlikeElsewhere(model: ModelInfo): boolean {
   const isMadeBy = (id: string) => findProvider({ providerId: id })?.models.includes(model) === true
   return ['openai', 'anthropic'].some(isMadeBy) && !model.id.startsWith('gpt-oss')
 }
 
-/** What some models are made for, and bill beside the tokens of texts, with the figure that must tell its price. */
+/** What some models are made for and bill besides text tokens, with the figure that must contain its price. */
 const BILLED_BESIDE = [
-  // Sound costs many times as much as text, and so does a picture.
+  // Audio and images cost many times as much as text.
   { madeFor: /\baudio\b/i, figure: 'input_audio_mtok' },
   { madeFor: /\bimage\b/i, figure: 'output_image_mtok' },
-  // These search the web unasked, for a fee that their usage does not tell.
+  // These search the web unasked, for a fee that their usage does not report.
   { madeFor: /\b(?:sonar|search-preview)\b/i, figure: 'requests_kcount' },
 ]
 
-/** The data tells the price of text alone, of a model that is made for more. */
+/** Whether the data has only the price of text, for a model that is made for more. */
 function isHalfTold(model: string, data: ModelPrice): boolean {
   return BILLED_BESIDE.some(
     ({ madeFor, figure }) => madeFor.test(model) && data[figure] === undefined,
@@ -96,7 +96,7 @@ function toPrice(data: ModelPrice): Price | undefined {
 
 const OUTPUTS = ['output_mtok', 'output_image_mtok', 'output_video_mtok']
 
-/** The rates for a request that reads so many tokens. */
+/** The rates for a request with this many input tokens. */
 function ratesAbove(data: ModelPrice, inputTokens: number): Rates {
   const rate = (name: string): Picodollars | undefined => {
     const value = data[name]
@@ -112,14 +112,14 @@ function ratesAbove(data: ModelPrice, inputTokens: number): Rates {
     cached: rate('cache_read_mtok') ?? input,
     cacheWriteShort: cacheWrite ?? input,
     cacheWriteLong: rate('cache_write_1h_mtok') ?? longerThan(cacheWrite, input),
-    // Who makes pictures makes them unasked, and usage does not tell them from words.
+    // A model that makes images may do so unasked, and its usage does not separate them from text.
     output: OUTPUTS.map((name) => rate(name) ?? 0n).reduce((one, other) =>
       one > other ? one : other,
     ),
   }
 }
 
-/** Some lists leave the hour's cache out; where writes cost extra, Anthropic's rule is twice the input. */
+/** Some lists omit the one-hour cache; where writes cost extra, Anthropic's rule is twice the input. */
 function longerThan(cacheWrite: Picodollars | undefined, input: Picodollars): Picodollars {
   if (cacheWrite === undefined) return input
   return cacheWrite > input * 2n ? cacheWrite : input * 2n

@@ -1,24 +1,24 @@
-// Whether the model that the price data found for a name is the one that is meant. The data also goes by parts of names,
-// and a variant that it does not know, such as a faster or a newer one, would have the price of another.
+// Whether the model that the price data found for a name is really that model. The data also matches parts of names, so
+// a variant that it does not know, such as a faster or newer one, would get the price of another.
 import type { MatchLogic } from '@pydantic/genai-prices'
 
-/** What a name may say after that of the model without meaning another one: dates, versions, windows, stages. */
+/** Suffixes that do not make it another model: dates, versions, windows, stages. */
 const DRESS =
   /^(?:[-@]\d{2,8}|-v\d+(?:\.\d+)?|:\d+k?|[-@](?:latest|default)|-(?:preview|exp|it|instruct|customtools))*$/
 
-/** Whoever tunes a model names it as they like. */
+/** Fine-tuned models have names of the customer's choice. */
 const TUNED = /^ft:|\.ft-/
 
 export function isSameModel(name: string, match: MatchLogic): boolean {
   const meant = name.trim().toLowerCase()
   if (TUNED.test(meant)) return true
   const parts = partsOf(match).filter((part) => meant.includes(part))
-  // Without any it was found by a pattern, which says all that may follow.
+  // Without any, it was found by a pattern, which already covers the whole name.
   if (parts.length === 0) return true
   return parts.some((part) => DRESS.test(meant.slice(meant.indexOf(part) + part.length)))
 }
 
-/** The names and parts of names that a model is found by. */
+/** The names and parts of names that match a model. */
 function partsOf(match: MatchLogic): readonly string[] {
   if ('or' in match) return match.or.flatMap(partsOf)
   if ('and' in match) return match.and.flatMap(partsOf)

@@ -1,4 +1,4 @@
-// What tokens cost to the nano-dollar, what is never turned into money, and that a price survives in the books.
+// What tokens cost to the nano-dollar, what is never turned into money, and that a price survives storage in the books.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

@@ -1,5 +1,5 @@
-// What tokens cost: whole pico-USD per token by the class a provider bills, with dearer rates for long inputs. The
-// one place that turns usage into money, exactly, with one round-up per request.
+// What tokens cost: whole pico-USD per token by billing class, with higher rates for long inputs. The one place that
+// turns usage into money, exactly, with one round-up per request.
 import { createHash } from 'node:crypto'
 
 import { roundUpToNanodollars } from '../core/money.ts'
@@ -7,15 +7,15 @@ import type { Usage } from '../core/events.ts'
 import type { Nanodollars, Picodollars } from '../core/money.ts'
 
 export type Price = {
-  /** Names exactly these figures: the same version is always the same price. */
+  /** Identifies exactly these figures: the same version is always the same price. */
   readonly version: string
   readonly rates: Rates
-  /** Rates for requests with a long input, in rising order of their threshold. */
+  /** Rates for requests with a long input, by ascending threshold. */
   readonly tiers: readonly Tier[]
   readonly fees: Fees
 }
 
-/** Price of one token by what is billed differently. */
+/** The price of one token, by billing class. */
 export type Rates = {
   readonly input: Picodollars
   readonly cached: Picodollars
@@ -24,7 +24,7 @@ export type Rates = {
   readonly output: Picodollars
 }
 
-/** These rates hold for the whole request once it has read more than so many tokens. */
+/** These rates apply to the whole request once it has more input tokens than this. */
 type Tier = { readonly aboveInputTokens: number; readonly rates: Rates }
 
 type Fees = {
@@ -32,13 +32,13 @@ type Fees = {
   readonly request: Picodollars
   /** Per search of a hosted tool; null = no price known, so the tool cannot be offered. */
   readonly webSearch: Picodollars | null
-  /** What a token that was heard costs beyond one that was read; absent = nothing. */
+  /** The extra cost of an audio token over a text token; absent = none. */
   readonly audioToken?: Picodollars
 }
 
 export type Cost = {
   readonly nanodollars: Nanodollars
-  /** How it came about, for `explain` and for a customer's question. */
+  /** How it was computed, for `explain` and for customers who ask. */
   readonly lines: readonly CostLine[]
 }
 
@@ -54,13 +54,13 @@ export const FREE: Price = makePrice({
   fees: { request: 0n, webSearch: null },
 })
 
-/** A price from its figures; the version follows from them, so a figure cannot change behind a version's back. */
+/** Makes a price from its figures. The version is derived from them, so no figure can change under the same version. */
 export function makePrice(figures: Omit<Price, 'version'>): Price {
   const digest = createHash('sha256').update(componentsOf(figures)).digest('hex')
   return { ...figures, version: `price_${digest.slice(0, 16)}` }
 }
 
-/** What a region costs where the lists tell the price of the whole world: a tenth more a token. Fees are the same. */
+/** The price in a region where the lists have only the global one: a tenth more per token. Fees stay the same. */
 export function inRegion({ rates, tiers, fees }: Price): Price {
   const { audioToken } = fees
   return makePrice({
@@ -84,14 +84,14 @@ function tenthMore(rate: Picodollars): Picodollars {
   return (rate * 11n + 9n) / 10n
 }
 
-/** The figures as text, kept with the version in the books: `parsePrice` reads it back. */
+/** The figures as text, stored with the version in the books: `parsePrice` reads it back. */
 export function componentsOf({ rates, tiers, fees }: Omit<Price, 'version'>): string {
   return JSON.stringify({ rates, tiers, fees }, (_name, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,
   )
 }
 
-/** The price behind a version, as the books kept it. */
+/** The price of a version, as stored in the books. */
 export function parsePrice(components: string): Price {
   const figures = JSON.parse(components, (_name, value: unknown) =>
     typeof value === 'string' ? BigInt(value) : value,
@@ -99,7 +99,7 @@ export function parsePrice(components: string): Price {
   return makePrice(figures)
 }
 
-/** What this usage costs at this price. The usage must be possible: whoever received it has checked that. */
+/** What this usage costs at this price. The usage must be plausible: the receiving code has checked that. */
 export function costOf(usage: Usage, price: Price): Cost {
   const rates = ratesFor(price, usage.inputTokens)
   const { cachedTokens, cacheWriteTokens, cacheWriteLongTokens } = usage
@@ -120,7 +120,7 @@ export function costOf(usage: Usage, price: Price): Cost {
   return costOfLines(lines)
 }
 
-/** What is billed beside the tokens: lines of their own, because the usage row has no place for their counts. */
+/** What is billed besides the tokens: in separate lines, because the usage row has no columns for these counts. */
 export function surchargeOf({ webSearches, audioTokens }: Usage, { fees }: Price): Cost {
   if (webSearches === undefined && audioTokens === undefined) return NO_SURCHARGE
   const lines: CostLine[] = [
@@ -132,7 +132,7 @@ export function surchargeOf({ webSearches, audioTokens }: Usage, { fees }: Price
   )
 }
 
-/** As nearly every request has it. */
+/** The case of nearly every request. */
 export const NO_SURCHARGE: Cost = { nanodollars: 0n, lines: [] }
 
 export function costOfLines(lines: readonly CostLine[]): Cost {
@@ -144,7 +144,7 @@ export function costOfLines(lines: readonly CostLine[]): Cost {
   return { nanodollars: roundUpToNanodollars(total), lines }
 }
 
-/** The rates that hold for a request that reads so many tokens. */
+/** The rates for a request with this many input tokens. */
 function ratesFor(price: Price, inputTokens: number): Rates {
   return price.tiers.findLast((tier) => inputTokens > tier.aboveInputTokens)?.rates ?? price.rates
 }

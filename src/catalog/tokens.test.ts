@@ -1,4 +1,4 @@
-// The bounds that a hold rests on: each case says what it counts, and none may be below what a provider can bill.
+// The bounds that a hold rests on: each case states what it counts, and none may be below what a provider can bill.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

@@ -1,5 +1,5 @@
 // How much a request can read and write at most, and what that can cost at most: the hold that the ledger commits
-// before anything goes upstream (docs/using.md, Budgets). Bounds, never guesses: what they rest on is said beside each.
+// before anything goes upstream (docs/using.md, Budgets). Bounds, never guesses: each states what it rests on.
 import type { InputMeasure, OutputLimits } from '../core/call.ts'
 import type { ModelKind } from '../core/endpoints.ts'
 import { OUTPUT_MINIMUM, OUTPUT_MINIMUM_THINKING } from '../core/key-limits.ts'
@@ -8,45 +8,45 @@ import { mayThink } from './models.ts'
 import type { Model, Target } from './models.ts'
 import type { Price, Rates } from './prices.ts'
 
-/** Byte-level tokenizers make at most one token of a byte. */
+/** Byte-level tokenizers make at most one token per byte. */
 const TOKENS_PER_TEXT_BYTE = 1
-/** Providers write JSON anew before they tokenize it; escapes and indentation were seen to triple it. */
+/** Providers rewrite JSON before they tokenize it; escapes and indentation were seen to triple it. */
 const TOKENS_PER_JSON_BYTE = 3
 /** Role, separators and the like around each message or item. */
 const TOKENS_PER_ITEM = 16
-/** Anthropic tells of 245 for a shell, 700 for an editor, 735 for a screen. */
+/** Anthropic documents 245 for a shell, 700 for an editor, 735 for a screen. */
 const TOKENS_PER_VENDOR_TOOL = 1_024
-/** What providers put before a prompt of their own accord, tool instructions included. */
+/** What providers put before a prompt themselves, tool instructions included. */
 const TOKENS_PER_REQUEST = 1_024
 
 type WorstCaseQuestion = {
   readonly model: Model
   readonly input: InputMeasure
   readonly output: OutputLimits
-  /** Whether the request can be sent to a target at all; unless it is given, to all of them. */
+  /** Whether the request can be sent to a target; absent = to all of them. */
   readonly mayReach?: (target: Target) => boolean
-  /** A better input figure for a target, where there is one: exact, or recounted. It can only lower the bound. */
+  /** A better input figure for a target, if there is one: exact, or recounted. It can only lower the bound. */
   readonly inputTokensOf?: (target: Target) => number | undefined
   /** How often the request may search the web at a target. */
   readonly searchesMaxOf?: (target: Target) => number
-  /** How many times its bound a target was found to need. */
+  /** The factor by which a target was found to exceed its bound. */
   readonly raiseOf?: (target: Target) => number
 }
 
-/** What a request can cost at most, in a form that lets the decision lower the output. */
+/** The most that a request can cost, in a form that lets the decision lower the output limit. */
 export type WorstCase = {
   /** Input bound, fees, and whatever else does not depend on the output limit. */
   readonly fixedPicodollars: Picodollars
-  /** Price of one token of the output limit: the dearest target's, times the number of choices. */
+  /** Price of one token of the output limit: at the most expensive target, times the number of choices. */
   readonly outputTokenPicodollars: Picodollars
   readonly outputTokens: number
   /** A limit the client did not set is lowered to max(4,096 tokens, what 1/8 of the remaining budget pays for). */
   readonly outputTokensFrom: 'client' | 'default'
-  /** When capping, no answer is worth having below this: 256, 4,096 for reasoning, above any thinking budget. */
+  /** Capping stops here, as a shorter answer is worthless: 256, 4,096 for reasoning, above any thinking budget. */
   readonly outputTokensMinimum: number
 }
 
-/** What costs nothing fits where nothing is left. */
+/** A request that costs nothing fits even when nothing remains. */
 export const NO_COST: WorstCase = {
   fixedPicodollars: 0n,
   outputTokenPicodollars: 0n,
@@ -55,7 +55,7 @@ export const NO_COST: WorstCase = {
   outputTokensMinimum: 0,
 }
 
-/** For the dearest target the request may reach. */
+/** For the most expensive target that the request may reach. */
 export function worstCase(
   question: WorstCaseQuestion,
 ): WorstCase & { readonly inputTokens: number } {
@@ -63,7 +63,7 @@ export function worstCase(
   let inputTokens = 0
   let fixed = 0n
   let outputRate = 0n
-  // The two maxima may come from different targets: then the sum is above any single one, which is still a bound.
+  // The two maxima may come from different targets: then the sum is above that of any one, which is still a bound.
   for (const targets of [model.targets, model.fallbacks]) {
     for (const target of targets) {
       if (question.mayReach?.(target) === false) continue
@@ -88,7 +88,7 @@ function worstAt(target: Target, question: WorstCaseQuestion) {
   const { input } = question
   const inputTokens = inputTokensAt(target, question)
   const searches = question.searchesMaxOf?.(target) ?? 0
-  // Before each search and after the last, everything is read again, with all that was found.
+  // Before each search and after the last, the model reads everything again, with all results so far.
   const read = searches === 0 ? inputTokens : target.context * (searches + 1)
   const rates = dearestRates(target.price, read)
   const isUnasked = target.writesCacheUnasked && input.cacheWrites === 'none'
@@ -130,10 +130,10 @@ function inputMost(input: InputMeasure, kind: ModelKind, { context }: Window): n
   return context * (kind === 'embedding' ? Math.max(1, input.items) : 1)
 }
 
-/** Tokenizers differ from the one that counted; half as much again was above all that were compared. */
+/** Other tokenizers count differently; half as much again was above all that were compared. */
 const RECOUNT_FACTOR = 1.5
 
-/** A tighter bound, once the texts have been counted by a tokenizer. What is sealed is still bounded by its bytes. */
+/** A tighter bound, once a tokenizer has counted the texts. Sealed content is still bounded by its bytes. */
 export function recountedBound(
   input: InputMeasure,
   textTokens: number,
@@ -143,18 +143,18 @@ export function recountedBound(
   return inputBound({ ...input, textBytes, jsonBytes: 0 }, kind, window)
 }
 
-/** Providers call their own counts an estimate, off by a little. */
+/** Providers call their own counts an estimate, which may be slightly off. */
 const COUNT_FACTOR = 1.05
 
-/** A bound that rests on the provider's own count. */
+/** A bound based on the provider's own count. */
 export function countedBound(tokens: number): number {
   return Math.ceil(tokens * COUNT_FACTOR) + TOKENS_PER_ITEM
 }
 
-/** Prose has more bytes than this a token in every common language, so the estimate is rather too high than too low. */
+/** Prose has more bytes per token than this in every common language, so the estimate errs on the high side. */
 const BYTES_PER_TOKEN = 3
 
-/** What so many bytes of text most likely are, where nobody counted. */
+/** The likely number of tokens in this many bytes of text that were not counted. */
 export function likelyTokens(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN)
 }
@@ -163,8 +163,8 @@ const TOKENS_PER_ITEM_LIKELY = 4
 const TOKENS_PER_IMAGE_LIKELY = 1_600
 
 /**
- * What a request is most likely read as: for telling and for rates, never for holding. `textTokens`: its texts as a
- * tokenizer counted them, where one did.
+ * The likely input tokens of a request: for display and for rate limits, never for holds. `textTokens`: a tokenizer's
+ * count of its texts, if there is one.
  */
 export function likelyInput(input: InputMeasure, textTokens?: number): number {
   const { textBytes, jsonBytes, sealedBytes = 0 } = input
@@ -178,17 +178,17 @@ export function likelyInput(input: InputMeasure, textTokens?: number): number {
   )
 }
 
-/** Thoughts come out of the same limit; where even the longest answer has no room for them, they are not expected. */
+/** Thinking counts against the same limit; a model whose longest answer has no room for it is not expected to think. */
 function outputMinimum(output: OutputLimits, model: Model): number {
   const { thinks, thinkingTokens } = output
-  // Who asks for them wants them all the same.
+  // A request that asks for thinking gets the room regardless.
   const hasRoom = thinks || (model.maxOutput ?? Infinity) > OUTPUT_MINIMUM_THINKING
   const least = mayThink(model, output) && hasRoom ? OUTPUT_MINIMUM_THINKING : OUTPUT_MINIMUM
   if (thinkingTokens === undefined) return least
   return Math.max(least, Math.min(thinkingTokens + 1, Number.MAX_SAFE_INTEGER))
 }
 
-/** A true count may fall short of the bound and of a tier, so every rate on the way counts. */
+/** The true count may be below the bound and below a tier, so every reachable rate is considered. */
 function dearestRates(price: Price, inputTokens: number): Rates {
   if (price.tiers.length === 0) return price.rates
   const reachable = price.tiers
@@ -205,7 +205,7 @@ function dearestRates(price: Price, inputTokens: number): Rates {
   }
 }
 
-/** What input that may be heard costs beyond input that is read. */
+/** The extra rate for input that may be audio. */
 function heardRate({ audio }: InputMeasure, { price }: Target): Picodollars {
   return audio === true ? (price.fees.audioToken ?? 0n) : 0n
 }
@@ -214,7 +214,7 @@ function feesOf({ price: { fees } }: Target, searches: number): Picodollars {
   return fees.request + BigInt(searches) * (fees.webSearch ?? 0n)
 }
 
-/** Cache writes cost more than plain input, but only where somebody asks for them. */
+/** Cache writes cost more than plain input, but only if they happen. */
 function inputRate(rates: Rates, cacheWrites: InputMeasure['cacheWrites']): Picodollars {
   const plain = max(rates.input, rates.cached)
   switch (cacheWrites) {
