@@ -1,5 +1,5 @@
-// Where the admin plane is reached, with a real process: beside the data plane, or at an address of its own; and that it
-// is not loaded before somebody asks for it.
+// The admin plane of a real process is reached beside the data plane or at its own address, and is not loaded before
+// the first request for it.
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -39,7 +39,7 @@ describe('on the port of the data plane', () => {
     assert.equal(response.headers.get('cache-control'), 'no-store')
     const { error } = (await response.json()) as { error: Record<string, unknown> }
     assert.equal(error['code'], 'not_signed_in')
-    // The log finds it under the id that the caller was given.
+    // The log has the request under the id the caller received.
     const line = await gateway.logged(String(error['request_id']))
     assert.equal(line['status'], 401)
   })

@@ -1,5 +1,5 @@
-// Bounds against what providers say: one that counts more than was held is charged in full, reported, and held for more
-// the next time; one that tells early what it has read leaves the rest of its hold to others.
+// Holds against what providers count: a provider that counts more than was held is charged in full, reported, and held
+// for more the next time; one that reports its input early releases the rest of its hold to others.
 import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { test } from 'node:test'
@@ -85,7 +85,7 @@ models: { dense: { targets: [local/m], ${FACTS} } }
   assert.equal((await ask(poor)).headers.get('x-tollgate-cost'), '0.03001')
   await gateway.logged('overrun')
   assert.equal(await worstCase(), before)
-  // Whoever is counted again is held for as much as this one turned out to need.
+  // The next request that is recounted is held for as much as this one turned out to need.
   const refused = (await (await ask(poorToo)).json()) as { readonly error: Body }
   assert.equal(Number(refused.error['required']).toFixed(4), '0.0300')
 })
@@ -106,7 +106,7 @@ models: { plain: { targets: [local/m], ${FACTS} } }
     const answer = await post(gateway, { path: '/v1/chat/completions', secret, body })
     return [String(answer.status), answer.headers.get('x-ratelimit-remaining-tokens')]
   }
-  // 30 KB of words and 1 KB of a schema: 35,000 tokens at most, and about 10,000 by all experience.
+  // 30 KB of words and 1 KB of schema: at most 35,000 tokens, most likely about 10,000.
   const [[first, left], [second]] = [await ask(), await ask()]
   assert.deepEqual([first, left, second], ['200', '10995', '200'])
 })
@@ -125,7 +125,7 @@ models: { long: { targets: [local/m], price: { input: 1, output: 10 }, context: 
     const answer = await post(gateway, { path: '/v1/chat/completions', secret, body, headers })
     return (await answer.json()) as Record<string, unknown>
   }
-  // An eighth of what is left, at least 4,096 tokens, at most what the model can write.
+  // An eighth of the remaining budget, at least 4,096 tokens, at most the model's maximum output.
   for (const [budget, tokens] of [
     ['0.1', 4_096],
     ['1', 12_500],
@@ -156,7 +156,7 @@ providers: { local: { kind: anthropic, base_url: "${provider.url}", api_key: x }
 models: { early: { targets: [local/m], ${FACTS} } }
 `,
   })
-  // One such request may cost 0.053 USD by its bytes.
+  // One such request may cost 0.053 USD judged by its bytes.
   const secret = await gateway.key('app', 'early', '--budget', '0.06', '--when-tight', 'refuse')
   const ask = (): Promise<Response> =>
     post(gateway, {
@@ -180,7 +180,7 @@ models: { early: { targets: [local/m], ${FACTS} } }
   })
 })
 
-/** A provider that says "Yes." in five tokens, and that it has read so many. */
+/** A provider that answers "Yes." in five tokens and reports this many input tokens. */
 function answering({ prompt_tokens }: { readonly prompt_tokens: number }): RequestListener {
   return (_, response) => {
     const message = { role: 'assistant', content: 'Yes.' }

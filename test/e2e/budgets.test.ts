@@ -1,4 +1,4 @@
-// Budgets that hold, seen from outside: three nodes over one PostgreSQL, everything at once, and the books afterwards.
+// Budgets hold, seen from outside: three nodes over one PostgreSQL under concurrent load, and the books afterwards.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import { newKey } from '../support/store.ts'
 
 type Outcome = { readonly status: number; readonly code?: string; readonly retries: number }
 
-/** Calls until it is answered or refused for good; what it is told to retry it retries. */
+/** Calls until it is answered or refused for good, retrying whenever it is asked to. */
 async function call(url: string, secret: string, body: object): Promise<Outcome> {
   for (let retries = 0; ; retries++) {
     const response = await fetch(`${url}/v1/chat/completions`, {
@@ -32,7 +32,7 @@ async function call(url: string, secret: string, body: object): Promise<Outcome>
   }
 }
 
-/** What one call may cost, by the word of the gateway. */
+/** The most that one call may cost, according to the gateway. */
 async function worstCase(url: string, secret: string, body: object): Promise<bigint> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
@@ -157,7 +157,7 @@ describe('three nodes over one PostgreSQL', () => {
 })
 
 test('a coding agent spends nearly all of its 20 USD, and never more', async () => {
-  // An OpenAI-compatible provider that reads 100,000 tokens and writes 500, whatever it is asked.
+  // An OpenAI-compatible provider that reads 100,000 tokens and writes 500, whatever the request.
   await using provider = await startProvider((_, response) => {
     response.setHeader('content-type', 'application/json')
     response.end(

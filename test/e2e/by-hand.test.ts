@@ -1,6 +1,6 @@
-// What people do to budgets beside a running gateway, by the command line: it counts at once, and the record says who
-// did it, why, and what was before. On both databases; each change is timed while the gateway is under load, by
-// `ROUNDS=20 node --test …` 120 of them.
+// Changes to budgets by the command line beside a running gateway: they take effect at once, and the audit log says who
+// made them, why, and the value before. On both databases; each change is timed while the gateway is under load, 120 of
+// them with `ROUNDS=20 node --test …`.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -114,7 +114,7 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
       t.diagnostic(
         `${sorted.length} changes beside ${answers} answers: median ${at(0.5)} ms, 95 % ${at(0.95)} ms, at most ${at(1)} ms`,
       )
-      // Far above what it takes, and far below what SQLite's own waiting or a lock held for long would cost.
+      // Far above what a change takes, and far below what SQLite's busy wait or a long-held lock would cost.
       assert.ok(at(0.5) < 1_000, `the median is ${at(0.5)} ms`)
       assert.deepEqual(await gateway.tollgate('ledger', 'verify', '--quiescent'), {
         ok: true,

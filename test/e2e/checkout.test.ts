@@ -1,4 +1,4 @@
-// A checkout that has been started before: nothing is fetched, installed or built again, also without a network.
+// A checkout that was started before fetches, installs and builds nothing again, even without a network.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

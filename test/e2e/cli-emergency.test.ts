@@ -1,4 +1,4 @@
-// The command line when something is wrong already: a configuration that cannot be used, a database that is not there.
+// The command line in an emergency: an invalid configuration, or a missing database.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -96,7 +96,7 @@ for (const [name, fresh] of [
     const checked = await tollgate('check', '--config', 'empty.yaml')
     assert.equal(checked.code, 0, checked.stderr)
     assert.match(checked.stdout, /there is no database at \S+ yet: the first start creates it/)
-    // So a frame that is corrected before the first start is the frame.
+    // So a frame that is corrected before the first start takes effect.
     config(2500)
     const made = await tollgate('frame', 'set', '--period', 'week', '--config', 'empty.yaml')
     assert.match(made.stderr, /created a new database, \S+/)
@@ -106,7 +106,7 @@ for (const [name, fresh] of [
 }
 
 function tollgate(...argv: string[]): Promise<Ended> {
-  // `check` asks for one with PostgreSQL, as a start would.
+  // With PostgreSQL `check` requires a secret, as a start would.
   const env = { ...bareEnv, TOLLGATE_SECRET: 'a secret for tests, long enough to be taken' }
   return run(process.execPath, [COMMAND, ...argv], { cwd: folder, env })
 }

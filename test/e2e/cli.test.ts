@@ -1,4 +1,4 @@
-// The command line as people meet it: real processes on a real database, with what they print and how they end.
+// The command line as people use it: real processes on a real database, with their output and exit codes.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import {

@@ -1,4 +1,4 @@
-// What the reports say of a request that met a change of its key: it was made once, and did not fail.
+// A request that meets a change of its key appears in the reports once, and not as failed.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -10,7 +10,7 @@ import { openStore, type Store } from '../../src/store/open.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { freshSqlite } from '../support/store.ts'
 
-/** Ended in the reverse order, however far the beginning came. */
+/** Disposed in reverse order, however far the setup came. */
 const opened = new AsyncDisposableStack()
 let gateway: TestGateway
 let books: Store
@@ -42,7 +42,7 @@ test('a request that met a change of its key is counted once', async () => {
   await ask(secret)
   await updateKey(books, 'changing', { limitNanodollars: 11_000_000_000n })
   await ask(secret)
-  // What was refused is written down at the latest when it stops.
+  // Refusals are written at the latest when the gateway stops.
   await gateway.stop()
   assert.deepEqual(await countsOf('changing'), { requests: 2, errors: 0 })
 })

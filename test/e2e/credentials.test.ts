@@ -1,5 +1,5 @@
-// Keys are for programs and people for the interface: neither opens what is the other's, on any route. And personal access
-// tokens: what they may, and what they may not.
+// Keys are for programs, and accounts are for people in the interface: neither opens the other's routes. And what
+// personal access tokens may and may not do.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -48,7 +48,7 @@ describe('credentials', () => {
   const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
   const addressOf = ({ path }: Route) => path.replaceAll(/:\w+/g, 'key_00000000000000000000000000')
 
-  /** A route of the contract that nobody has built yet: it is not there for administrators either. */
+  /** A route of the contract that is not implemented: it is missing for administrators, too. */
   const isMissing = async (route: Route): Promise<boolean> => {
     const { json } = await ann.send(route.method, addressOf(route))
     return String(json.error?.message).startsWith('there is nothing at')
@@ -68,9 +68,9 @@ describe('credentials', () => {
         assert.ok(status === 401 || (await isMissing(route)), `${route.method} ${route.path}`)
       }
     }
-    // Not even with a cookie beside it: whoever sends a credential means that one.
+    // Not even with a cookie beside it: an explicit credential takes precedence.
     assert.equal((await ann.get('/profile', bearer(key))).status, 401)
-    // A password for the proxy in front is none of ours.
+    // Basic credentials belong to a proxy in front and are ignored.
     assert.equal(
       (await ann.get('/profile', { authorization: 'Basic cHJveHk6cHJveHk=' })).status,
       200,
@@ -107,7 +107,7 @@ describe('credentials', () => {
     assert.equal((await script.get('/people', bearer(secret))).status, 403)
     await gateway.tollgate('users', 'role', 'bob@example.com', 'Administrator')
     assert.equal((await script.get('/people', bearer(secret))).status, 200)
-    // No browser adds a token by itself, so it does not matter where a write comes from.
+    // No browser adds a token by itself, so the origin of a write does not matter.
     const body = { email: 'carl@example.com', role: 'Viewer' }
     const headers = { ...bearer(secret), origin: 'https://elsewhere.example' }
     assert.equal((await script.send('POST', '/people', { body, headers })).status, 201)

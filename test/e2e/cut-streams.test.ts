@@ -1,6 +1,6 @@
-// A client that reads all of an answer and cuts the connection before the provider has told what it counted: it is
-// charged what everybody is charged. Every format a client speaks, over every format a provider speaks; the provider
-// counts thoughts that nobody gets to see, so that what was received tells little about what is owed.
+// A client that reads a whole answer and cuts the connection before the provider reports its counts is charged like any
+// other. Every client format over every provider format; the provider counts hidden thoughts, so that the received text
+// says little about the cost.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -33,7 +33,7 @@ describe('a client that cuts the stream before the usage', () => {
   let provider: TestProvider
   let gateway: TestGateway
   let secret: string
-  /** Resolves when the client has all the words, and the gateway knows that it has gone if it wants to. */
+  /** Resolves when the client has all the words and, if it is to leave, the gateway has noticed that. */
   let hasRead: PromiseWithResolvers<void>
 
   before(async () => {
@@ -53,7 +53,7 @@ describe('a client that cuts the stream before the usage', () => {
     await provider[Symbol.asyncDispose]()
   })
 
-  /** Reads until the last word has come, then goes, or reads on to the end. Returns the id of the request. */
+  /** Reads up to the last word, then leaves or reads on to the end. Returns the request id. */
   async function read(format: Format, model: string, goes: boolean): Promise<string> {
     hasRead = Promise.withResolvers<void>()
     const asking = request(`${gateway.url}${PATHS[format]}`, {
@@ -77,13 +77,13 @@ describe('a client that cuts the stream before the usage', () => {
     return String(response.headers['x-request-id'])
   }
 
-  /** The gateway hangs up in its turn as soon as it has noticed. */
+  /** Resolves when the gateway has noticed: it then closes its side. */
   async function hangUp({ socket }: IncomingMessage): Promise<void> {
     socket.end()
     await once(socket, 'close')
   }
 
-  /** The request as its key is shown it, once it is settled. */
+  /** The request as its key sees it, once it is settled. */
   async function settled(
     id: string,
   ): Promise<{ cost: string; status: number; estimated: boolean }> {

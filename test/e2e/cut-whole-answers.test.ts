@@ -1,4 +1,4 @@
-// A client that leaves before a whole answer has come: nothing of it was seen, and the provider was at work all the same.
+// A client that leaves before a whole answer arrives saw nothing of it, but the provider did the work.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

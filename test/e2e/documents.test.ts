@@ -1,5 +1,5 @@
-// Texts that are sent as documents, in front of a provider that reads and counts them with a real tokenizer: whatever
-// bounds their input (bytes, a recount, the provider's own count, the window), it is never below what is charged.
+// Texts sent as documents to a provider that counts them with a real tokenizer: whichever bound applies to the input
+// (bytes, a recount, the provider's own count, the context window), it is never below the charge.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -9,7 +9,7 @@ import type { JsonObject } from '../../src/core/json.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { startProvider, type TestProvider } from '../support/provider.ts'
 
-/** 24,000 bytes and about 9,000 tokens: 0.025 USD by the bytes, 0.015 recounted, 0.1 by the window. */
+/** 24,000 bytes and about 9,000 tokens: 0.025 USD judged by the bytes, 0.015 recounted, 0.1 by the context window. */
 const DOCUMENT = 'The gate is open, at 8. '.repeat(1_000)
 const QUESTION = 'When does the gate open?'
 const TOKENS_READ = countTokens(DOCUMENT) + countTokens(QUESTION)
@@ -50,7 +50,7 @@ const cases: readonly {
   readonly what: string
   readonly path: string
   readonly body: JsonObject
-  /** Whether 0.02 USD are enough, which is more than it costs. */
+  /** Whether a budget of 0.02 USD suffices, which is more than the request costs. */
   readonly passesPoor: boolean
 }[] = [
   { what: 'a text, recounted here', ...messages('silent', text), passesPoor: true },
@@ -133,7 +133,7 @@ function post(path: string, { secret, body, headers }: Post): Promise<Response> 
   })
 }
 
-/** Reads what it is sent, and says "At 8." in three tokens. */
+/** Counts the request and answers "At 8." in three tokens. */
 function answer(
   ...[message, response, sent]: Parameters<Parameters<typeof startProvider>[0]>
 ): unknown {
@@ -158,7 +158,7 @@ function answer(
   return response.end(JSON.stringify({ ...whole, model: 'm', output: [said], usage }))
 }
 
-/** Every text in it, and what is base64 as the text that it is. */
+/** Counts every text in it, with base64 decoded. */
 function tokensIn(value: unknown): number {
   let tokens = 0
   JSON.stringify(value, (name, member: unknown) => {

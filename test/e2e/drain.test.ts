@@ -1,4 +1,4 @@
-// The way out: readiness goes off, running streams finish, then exit 0.
+// Draining: readiness turns off, running streams finish, then the process exits with 0.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -38,7 +38,7 @@ test('what still comes in over an open connection is told to try again elsewhere
     '{"model":"sandbox-chat","max_tokens":9,"messages":[{"role":"user","content":"Hello"}]}'
   const head = `POST /v1/messages HTTP/1.1\r\nhost: a\r\nx-api-key: ${key}\r\ncontent-length: ${body.length}\r\n`
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1')
-  // Its body is asked for when it is being served, so that it is among what runs.
+  // The gateway asks for the body once it serves the request, which then counts as running.
   socket.write(`${head}expect: 100-continue\r\n\r\n`)
   await new Promise((resolve) => socket.once('data', resolve))
   process.kill(gateway.pid, 'SIGTERM')

@@ -1,5 +1,5 @@
-// What a provider that failed leaves behind: in the log why, in one line, and nothing of where in the code it was noticed;
-// in the books what it counted all the same.
+// What a failed provider leaves behind: in the log the reason on one line, without a stack trace; in the books whatever
+// it counted.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -44,7 +44,7 @@ models:
         body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
       })
       assert.equal(answer.status, 502)
-      // The first line of its id: what the attempt came to stands before what the request did.
+      // The first line with this id: the attempt is logged before the request.
       const line = await gateway.logged(answer.headers.get('x-request-id') ?? '')
       assert.equal(line['event'], 'attempt_failed')
       assert.match(String(line['cause']), cause)

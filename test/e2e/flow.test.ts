@@ -1,4 +1,4 @@
-// The data plane as an application meets it: headers, order of checks, answers, streams, bad input, the log.
+// The data plane as an application sees it: headers, order of checks, answers, streams, bad input, the log.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -116,7 +116,7 @@ describe('answers', () => {
 
   test('a test key calls any public name and pays nothing', async () => {
     const secret = await gateway.key('tests', 'sandbox-chat,gpt-5-mini', '--mode', 'test')
-    // No such model is here, so the sandbox's own limits are its.
+    // The catalogue has no such model, so the sandbox's own limits apply.
     const played = await chat({ ...HELLO, model: 'gpt-5-mini' }, secret)
     assert.equal(played.status, 200)
     const { completion_tokens } = played.body['usage'] as Body

@@ -1,5 +1,6 @@
-// Gateways killed under load, on both databases, in front of a provider that keeps its own books: afterwards nothing
-// leaks, nothing is overspent, and every answer anybody got is in Tollgate's. `ROUNDS=500 node --test …` runs more.
+// Gateways are killed under load, on both databases, in front of a provider that keeps its own books: afterwards
+// nothing leaks, nothing is overspent, and the books have every answer a client got. `ROUNDS=500 node --test …` runs
+// more.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -53,7 +54,7 @@ async function killLoop(database: string | undefined, count: number): Promise<vo
   }
   const clients = Array.from({ length: CLIENTS }, (_, index) => client(index))
   for (let round = 0; round < ROUNDS; round++) {
-    // However slow the machine is, something is answered between two kills.
+    // Even on a slow machine, calls are answered between two kills.
     const enough = answered.size + CLIENTS
     await until(() => answered.size >= enough)
     await pause(Math.random() * 200)
@@ -75,7 +76,7 @@ async function killLoop(database: string | undefined, count: number): Promise<vo
 }
 
 type Truth = {
-  /** The requests that were answered whole. */
+  /** The requests that were answered completely. */
   readonly answered: ReadonlySet<string>
   /** How many calls the provider got. */
   readonly dispatched: number
@@ -88,7 +89,7 @@ async function compare(gateway: TestGateway, secret: string, truth: Truth): Prom
     violations: [],
   })
   const spent = parseUsd(String(key['spent']))
-  // Of what was cut off nobody knows what the provider did for it: it costs something, and at most what was held.
+  // What the provider did for a call that was cut off is unknown: it costs something, and at most what was held.
   const cutOff = BigInt(truth.dispatched - truth.answered.size)
   const least = STORY_COST * BigInt(truth.answered.size)
   assert.ok(

@@ -1,5 +1,5 @@
-// bin/tollgate.mjs around a stand-in for the command line, in a package of its own with an empty cache:
-// what any Node from 20 on must do before, around and after the real program.
+// bin/tollgate.mjs with a stand-in for the command line, in its own package with an empty cache: what any Node from 20
+// on must do before, around and after the real program.
 import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -107,7 +107,7 @@ describe('with the runtime', () => {
       assert.equal(ended.code, 7)
     })
 
-  // What a process printed ends only when the last one that holds the pipe is gone, so stop() waits for all of them.
+  // Output ends only when the last process that holds the pipe is gone, so stop() waits for all of them.
   test('kill -9 of the launcher leaves nothing running', async () => {
     await using running = start('node', [launcher, 'serve'], { env })
     await running.printed(/pid \d+/)

@@ -1,5 +1,5 @@
-// /metrics of a real gateway against what really happened, on both databases; who may read it; and what is left of it
-// while the database does not answer.
+// /metrics of a real gateway matches what happened, on both databases; who may read it; and what remains of it while
+// the database does not answer.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -14,7 +14,7 @@ import { freshSqlite } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
 const WORKERS = 2
-/** How long Prometheus waits for an answer unless it is told otherwise. */
+/** Prometheus's default scrape timeout. */
 const SCRAPE_MS_MAX = 10_000
 
 async function expose(gateway: TestGateway, token: string): Promise<Exposed> {
@@ -23,7 +23,7 @@ async function expose(gateway: TestGateway, token: string): Promise<Exposed> {
   return readExposition(text)
 }
 
-/** Scraped until the database was heard in time: on a machine that stands still for a second it is not. */
+/** Scrapes until the database answered in time, which it does not on a machine that stalls for a second. */
 async function exposeBooks(gateway: TestGateway, token: string): Promise<Exposed> {
   return until(async () => {
     const { status, text } = await scrape(gateway.url, token)
@@ -34,7 +34,7 @@ async function exposeBooks(gateway: TestGateway, token: string): Promise<Exposed
   })
 }
 
-/** A request is counted when its answer is out, which its client may see a moment before. */
+/** Waits for the count: a request is counted after its answer is sent, so its client may be a moment ahead. */
 async function exposeAfter(
   gateway: TestGateway,
   token: string,
@@ -64,7 +64,7 @@ for (const [name, fresh, config, processes] of [
       await response.arrayBuffer()
       return response.status
     }
-    // As many at once as it takes to reach every worker.
+    // Enough concurrent calls to reach every worker.
     const calls = await Promise.all(Array.from({ length: 8 }, () => callSandbox(gateway.url, key)))
     assert.deepEqual(new Set(calls), new Set([200]))
     for (const script of ['tokens=20', 'tokens=20 gap=60ms']) {
@@ -116,7 +116,7 @@ for (const [name, fresh, config, processes] of [
     assert.ok(exposed.kinds.has('nodejs_gc_duration_seconds'))
     assert.ok(exposed.sum('process_start_time_seconds') > 0)
 
-    // Whichever of them answers, it tells of all.
+    // Whichever process answers, it reports all of them.
     for (let turn = 0; turn < 2 * processes; turn++) {
       const again = await exposeBooks(gateway, token)
       assert.equal(again.sum('tollgate_requests_total'), 15)
@@ -125,7 +125,7 @@ for (const [name, fresh, config, processes] of [
     await database.drop()
   })
 
-/** Tokens and cost are those of `tollgate usage`, the frame's figures those of `tollgate frame show`. */
+/** Tokens and cost equal those of `tollgate usage`, and the frame's figures those of `tollgate frame show`. */
 async function assertBooks(gateway: TestGateway, exposed: Exposed): Promise<void> {
   const { rows } = (await gateway.tollgate('usage', '--by', 'model')) as {
     rows: readonly Record<string, string | number>[]
@@ -154,7 +154,7 @@ test('what a worker has counted outlives it', async () => {
   const key = await gateway.key('demo', 'sandbox-chat')
   await Promise.all(Array.from({ length: 8 }, () => callSandbox(gateway.url, key)))
   await exposeAfter(gateway, token, 8)
-  // One after the other, because the last one to die would take the address along.
+  // One at a time, because the last worker to die would give up the address.
   for (const child of await childrenOf(gateway.pid)) {
     process.kill(child, 'SIGKILL')
     await gateway.printed(new RegExp(`worker ${child} ended`))
@@ -226,7 +226,7 @@ test('a database that falls silent is told, with all that the process knows by i
   const books = ['frame_spent_usd', 'keys', 'tokens_total', 'cost_usd']
   for (const name of books) assert.ok(!silent.kinds.has(`tollgate_${name}`), name)
   assert.equal((await scrape(gateway.url, stranger)).status, 503, 'it was never seen here')
-  // It would wait for the database for a while.
+  // A graceful stop would wait for the database for a while.
   await gateway.stop('SIGKILL')
   await database.drop()
 })

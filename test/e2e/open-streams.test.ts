@@ -1,4 +1,4 @@
-// What a client sent is let go once its answer has begun: long prompts of slow answers take neither memory nor the room
+// A request body is released once its answer has begun: long prompts with slow answers take neither memory nor the room
 // that other requests need.
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
@@ -11,7 +11,7 @@ import { startProvider } from '../support/provider.ts'
 import type { Format } from '../support/recorded.ts'
 import { FORMATS, formatAt, modelOver, modelsOver, PATHS, recorded } from '../support/recorded.ts'
 
-/** All bodies together may take eight times the limit of 1 MB, and so many of these are more. */
+/** All bodies together may take eight times the limit of 1 MB; this many exceed that. */
 const STREAMS = 12
 const PROMPT = 'Who paid the toll? '.repeat(50_000)
 
@@ -25,7 +25,7 @@ describe('open streams with long prompts', () => {
   let provider: TestProvider
   let gateway: TestGateway
   let secret: string
-  /** Begun by the provider, and not ended. */
+  /** Answers the provider has begun and not ended. */
   const open: (() => void)[] = []
 
   before(async () => {
@@ -77,7 +77,7 @@ describe('open streams with long prompts', () => {
         const openOne = async (): Promise<unknown> =>
           answers.push(await ask(client, modelOver(upstream)))
         try {
-          // What the first one needs once is there for the others.
+          // The first stream pays the one-time costs.
           await openOne()
           const before = await bytesInUse()
           while (answers.length < STREAMS) await openOne()
@@ -90,7 +90,7 @@ describe('open streams with long prompts', () => {
       })
 })
 
-/** Begins a recorded answer; the rest of it comes when the returned function is called. */
+/** Begins a recorded answer; calling the returned function sends the rest. */
 function begin(format: Format, response: ServerResponse): () => void {
   const [words, rest] = recorded(format)
   response.writeHead(200, { 'content-type': 'text/event-stream' })

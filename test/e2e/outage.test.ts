@@ -1,4 +1,4 @@
-// A gateway whose database is lost, does not answer or takes no changes.
+// A gateway whose database is lost, does not answer or accepts no writes.
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -52,7 +52,7 @@ test('a SQLite that another process keeps locked makes the gateway not ready, so
   const key = await gateway.key('demo', 'sandbox-chat')
   const other = new DatabaseSync(join(folder, 'tollgate.db'))
   other.exec('BEGIN IMMEDIATE')
-  // The thread waits for the lock with the first write, and what is asked after that waits for the thread.
+  // The database thread waits for the lock with the first write, and later queries wait for the thread.
   const waiting = streamSandbox(gateway, key, 'tokens=1')
   const ready = await until(async () => {
     const response = await fetch(`${gateway.url}/readyz`)
@@ -112,7 +112,7 @@ test('a PostgreSQL that falls silent keeps nobody waiting: 503 for a key not see
   await database.drop()
 })
 
-/** How long a question to PostgreSQL stays open that nobody answers. */
+/** How long an unanswered PostgreSQL query stays open. */
 const QUERY_MS_MAX = 35_000
 
 function freshFolder(): string {

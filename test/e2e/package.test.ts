@@ -1,5 +1,5 @@
-// The packed package, installed into an empty folder under an empty home by whatever Node the machine has: the gateway
-// starts there, a key is made beside it, and the key works.
+// The packed package, installed into an empty folder under an empty home by the machine's own Node: the gateway starts,
+// a key is created beside it, and the key works.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import type { Ended } from '../support/process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-package-'))
 const app = join(folder, 'app')
-// npm puts the checkout's own programs on the path; a stranger's folder does not have them.
+// npm puts the checkout's own programs on the path; a user's folder does not have them.
 const path = (process.env['PATH'] ?? '')
   .split(delimiter)
   .filter((each) => !each.includes('node_modules'))

@@ -1,4 +1,5 @@
-// What the configuration changes about people: HTTPS in front, mail, where links begin; and the command line's users.
+// What the configuration changes about people: HTTPS in front, mail, the base address of links; and the command line's
+// users.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
@@ -59,7 +60,7 @@ describe('over plain HTTP', () => {
       String((await gateway.logged('sign_in_over_http'))['message']),
       /admin\.public_url/,
     )
-    // By whatever name the machine has in its network.
+    // By any name the machine has on its network.
     const { port } = new URL(gateway.url)
     const lan = new Browser(gateway.url.replace('127.0.0.1', 'localhost'))
     lan.origin = `http://localhost:${port}`
@@ -69,7 +70,7 @@ describe('over plain HTTP', () => {
     )
     const invited = await lan.post('/people', { email: 'bob@example.com', role: 'Viewer' })
     assert.ok(invited.json.link.url.startsWith(`http://localhost:${port}/invitation#`))
-    // Nobody says where they come from by a header that anyone can write.
+    // A header that anyone can write does not set the client's address.
     const headers = { 'x-forwarded-for': '203.0.113.8' }
     const body = { email: 'ann@example.com', password: PASSWORD }
     await ann.send('POST', '/session', { body, headers })
@@ -165,7 +166,7 @@ test('tollgate users does what the screens do, beside a running server', async (
 
 type MailServer = AsyncDisposable & { readonly port: number; readonly letters: readonly string[] }
 
-/** As much of SMTP as it takes to be handed a letter. */
+/** The part of SMTP needed to receive one message. */
 async function startMailServer(): Promise<MailServer> {
   const letters: string[] = []
   const server = createServer((socket) => converse(socket, letters))
@@ -207,7 +208,7 @@ function converse(socket: Socket, letters: string[]): void {
   })
 }
 
-/** Lines that were too long for a letter are put together again. */
+/** Joins lines that quoted-printable has split. */
 function unfold(letter: string): string {
   return letter.replaceAll('=\n', '').replaceAll('=3D', '=')
 }

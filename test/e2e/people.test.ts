@@ -38,7 +38,7 @@ for (const [name, fresh] of [
       return browser
     }
 
-    /** Somebody who was invited and has come. */
+    /** Invites someone, accepts the invitation, and returns their browser. */
     const join = async (email: string, role: string): Promise<Browser> => {
       const invited = await ann.post('/people', { email, name: email.split('@')[0], role })
       assert.equal(invited.status, 201, JSON.stringify(invited.json))
@@ -49,7 +49,7 @@ for (const [name, fresh] of [
       return browser
     }
 
-    /** What a program can do that has a personal access token of somebody. */
+    /** A program that holds someone's personal access token. */
     const tokenHolder = async (browser: Browser) => {
       const expires_at = new Date(Date.now() + 86_400_000).toISOString()
       const token = { name: 'script', expires_at, password: PASSWORD }
@@ -74,7 +74,7 @@ for (const [name, fresh] of [
       }
     }
 
-    /** What was recorded last under an action. */
+    /** The latest audit entry for an action. */
     const recorded = (action: string) =>
       inDatabase((db) =>
         db
@@ -208,7 +208,7 @@ for (const [name, fresh] of [
       assert.equal(setup.json.recovery_codes.length, 10)
       const { uri, recovery_codes } = setup.json
       assert.match(uri, /^otpauth:\/\/totp\/Tollgate:carl/)
-      // Nothing is asked for until a code has been seen.
+      // No code is required until the first one has been confirmed.
       await signIn('carl@example.com')
       const bad = await carl.post('/profile/two-factor/confirm', { code: '000000' })
       assert.deepEqual([bad.status, bad.json.error.field], [400, 'code'])
@@ -230,7 +230,7 @@ for (const [name, fresh] of [
         return { status, person: (await browser.get('/session')).json.person }
       }
       assert.equal((await enter({ code: '000000' })).person, null)
-      // Whoever stood behind Carl while he set it up has seen this one.
+      // This code was visible on the screen during setup, so it must not work again.
       assert.deepEqual(await enter({ code: shown }), { status: 401, person: null })
       const code = appCode(uri, Date.now() + 30_000)
       assert.equal((await enter({ code })).person.email, 'carl@example.com')
@@ -294,7 +294,7 @@ for (const [name, fresh] of [
         assert.equal((await browser.post('/profile/sign-out-everywhere')).status, 401)
       }
       assert.equal((await token()).status, 401)
-      // A cookie with another signature never was worth anything.
+      // A cookie with a forged signature is never accepted.
       const forged = (await signIn('dora@example.com')).stolen()
       const [[cookie, value] = ['', '']] = forged.cookies
       forged.cookies.set(
@@ -317,7 +317,7 @@ for (const [name, fresh] of [
       assert.equal((await browser.delete('/session')).status, 200)
       assert.equal(browser.cookies.size, 0)
       assert.equal((await copy.get('/profile')).status, 401)
-      // Once more is no fault.
+      // Signing out twice is not an error.
       assert.equal((await browser.delete('/session')).status, 200)
     })
 
@@ -461,7 +461,7 @@ for (const [name, fresh] of [
           thief.post('/profile/password', theft),
           thief.post('/profile/tokens', { name: 'kept', expires_at, password: known }),
         ])
-        // A new password ends the link; a link that was used ends the session.
+        // A new password ends the link; a used link ends the session.
         const isReset = reset.status === 200
         assert.notEqual(isReset, changed.status === 200)
         known = isReset ? link.password : theft.password
@@ -502,9 +502,9 @@ for (const [name, fresh] of [
         assert.deepEqual([right.status, right.json.error.code], [429, 'too_many_attempts'])
         assert.ok(Number(right.headers.get('retry-after')) > 0)
       }
-      // Others still get in, from the same place.
+      // Others still get in from the same address.
       const dora = await signIn('dora@example.com')
-      // A session is one on every node, and so is its end.
+      // A session is valid on every node, and ends on every node.
       const there = new Browser(nodes[1] ?? '')
       for (const [cookie, value] of dora.cookies) there.cookies.set(cookie, value)
       assert.equal((await there.get('/profile')).status, 200)

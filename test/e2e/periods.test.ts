@@ -1,5 +1,5 @@
-// Budgets over the turn of days, weeks, months and years, as a client and an administrator see them: a gateway on SQLite,
-// whose clock is the database's, and three over PostgreSQL whose own clocks are wrong.
+// Budgets across the end of days, weeks, months and years, as a client and an administrator see them: a gateway on
+// SQLite, whose clock is the database's, and three over PostgreSQL whose own clocks are wrong.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,11 +14,11 @@ import { startProvider } from '../support/provider.ts'
 import type { WrongClock } from '../support/wrong-clock.ts'
 import { wrongClock } from '../support/wrong-clock.ts'
 
-/** What one call costs: 3 tokens read at 1 USD a million, 100 written at 2. */
+/** The cost of one call: 3 input tokens at 1 USD per million, 100 output tokens at 2. */
 const CALL_USD = '0.000203'
 const TWO_CALLS_USD = '0.000406'
 
-/** What such a call comes to at another provider. */
+/** Such a call's answer from another provider. */
 const LATE_ANSWER = {
   ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm' },
   choices: [
@@ -63,7 +63,7 @@ type Row = {
 
 const day = (timezone: string): string[] => ['--period', 'day', '--timezone', timezone]
 const ROWS: readonly Row[] = [
-  // The night in which Berlin goes to summer time: a day of 23 hours, and the one of 25 hours in autumn.
+  // Berlin changes to summer time: a day of 23 hours; and in autumn a day of 25 hours.
   {
     rule: day('Europe/Berlin'),
     at: '2027-03-27T12:00:00Z',
@@ -90,7 +90,7 @@ const ROWS: readonly Row[] = [
     at: '2027-01-09T12:00:00Z',
     ends: ['2027-01-11T05:00:00Z', '2027-01-18T05:00:00Z'],
   },
-  // Auckland is a day ahead, and changes its clocks the other way round.
+  // Auckland is a day ahead, and changes its clocks in the opposite direction.
   {
     rule: ['--period', 'month', '--timezone', 'Pacific/Auckland'],
     at: '2027-03-15T12:00:00Z',
@@ -107,7 +107,7 @@ describe('the turn of a period', () => {
   let provider: TestProvider
   let gateway: TestGateway
   let clock: WrongClock
-  /** Resolved when the model `late` is to answer. */
+  /** Resolved when the model `late` may answer. */
   let release: PromiseWithResolvers<void>
   before(async () => {
     provider = await startProvider((_, response) => {
@@ -137,7 +137,7 @@ models: { late: { targets: [late/m], price: { input: 1, output: 2 }, context: 10
 
       set(at)
       assert.deepEqual(await call(gateway, secret), { status: 200 })
-      // The last minute of the period belongs to it, its end to the next.
+      // The last minute belongs to the period, its end to the next.
       set(ends[0], -60_000)
       const refused = { status: 402, code: 'key_budget_exceeded' }
       assert.deepEqual(await call(gateway, secret), { ...refused, resetsAt: first })
@@ -152,7 +152,7 @@ models: { late: { targets: [late/m], price: { input: 1, output: 2 }, context: 10
       assert.deepEqual(await call(gateway, secret), { status: 200 })
       assert.deepEqual(await call(gateway, secret), { ...refused, resetsAt: second })
 
-      // A clock that is set back gives nobody the old period again.
+      // Setting the clock back does not bring back the old period.
       set(at)
       assert.deepEqual(await call(gateway, secret), { ...refused, resetsAt: second })
     })

@@ -1,4 +1,5 @@
-// `tollgate probe` as an application's owner runs it: against a gateway that is as specified, and against others.
+// `tollgate probe` as the owner of an application runs it: against a gateway that meets the specification, and against
+// others.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Server } from 'node:http'

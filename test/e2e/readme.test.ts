@@ -1,4 +1,4 @@
-// The examples in README do what it says, run as they stand but for the address and the key.
+// The examples in README do what it says, run unchanged except for the address and the key.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// What becomes of dist/ when the sources change: it is built anew, once, and what earlier builds left is swept up later.
+// dist/ is rebuilt once when the sources change, and leftovers of earlier builds are removed later.
 import assert from 'node:assert/strict'
 import { cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 
 import { run } from '../support/process.ts'
 
-// A checkout with everything that builds, and next to nothing to build.
+// A checkout with the full build and almost nothing to build.
 const root = mkdtempSync(join(tmpdir(), 'tollgate-rebuild-'))
 before(() => {
   for (const path of ['bin', 'scripts', 'package.json', 'package-lock.json'])

@@ -1,5 +1,5 @@
-// Thoughts that a provider gave out sealed come back with the next turn, and that may reach another provider or another
-// account, which cannot open them: it is then asked once more, without them, and the client is told.
+// Sealed thoughts of a provider come back with the next turn, which may reach another provider or account that cannot
+// open them: it is then asked once more without them, and the client is informed.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, beforeEach, test } from 'node:test'
@@ -11,7 +11,7 @@ import { startGateway } from '../support/gateway.ts'
 import { startProvider } from '../support/provider.ts'
 
 const FACTS = 'price: { input: 1, output: 2 }, context: 100000, max_output: 8000'
-/** How providers say that they do not know a thought. */
+/** How providers reject a thought they cannot open. */
 const COMPLAINTS: Record<string, JsonObject> = {
   responses: {
     error: {
@@ -39,7 +39,7 @@ const COMPLAINTS: Record<string, JsonObject> = {
     },
   },
 }
-/** What nobody but its maker can open. */
+/** Opaque to everyone but its provider. */
 const SEALED = 'c2VhbGVk'
 
 const opened = new AsyncDisposableStack()
@@ -90,7 +90,7 @@ beforeEach(() => {
   isStubborn = false
 })
 
-/** A second turn in each format, after a tool was called, with the thought before the call. */
+/** A second turn in each format, after a tool call, with the thought before the call. */
 const TURNS: Record<string, (model: string) => JsonObject> = {
   '/v1/responses': (model) => ({
     model,
@@ -181,7 +181,7 @@ test('what was refused costs nothing, and both attempts are in the books', async
       ['answered', undefined],
     ],
   )
-  // 12 tokens read at 1 USD per million, 7 written at 2.
+  // 12 input tokens at 1 USD per million, 7 output tokens at 2.
   assert.equal(cost, '0.000026')
   assert.equal(answer.headers.get('x-tollgate-cost'), cost)
 })
@@ -207,7 +207,7 @@ test('where the thoughts were not at fault the provider has the last word', asyn
   assert.equal(told.length, 3, 'a request without thoughts is not sent again')
 })
 
-/** As it came from a provider of the model's format, in the hands of a client of another or of the same. */
+/** A seal from a provider of the model's format, as a client of the given format holds it. */
 function sealOf(model: string, client: 'chat' | 'responses' | 'messages'): string {
   const kind = model === 'responses' ? 'encrypted' : 'signature'
   return packSeal({ format: model as 'chat', kind, value: SEALED }, client)

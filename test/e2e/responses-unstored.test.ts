@@ -1,4 +1,4 @@
-// The responses endpoint of a gateway that stores nothing: whoever wants an answer kept is told that it is not.
+// The responses endpoint of a gateway that stores nothing: a client that asks for storage learns that there is none.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import OpenAI from 'openai'

@@ -1,4 +1,4 @@
-// `tollgate serve` as a process: it listens, takes over what the command line changes beside it, and ends well.
+// `tollgate serve` as a process: it listens, picks up what the command line changes beside it, and shuts down cleanly.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -79,7 +79,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       })
       const { usage } = (await answer.json()) as { readonly usage: Record<string, number> }
       const requestId = answer.headers.get('x-request-id') ?? ''
-      // 1 USD per million tokens in, 2 out: what is charged can be counted on one hand.
+      // At 1 USD per million input tokens and 2 per million output tokens, the charge is easy to compute.
       const nanodollars =
         (usage['prompt_tokens'] ?? 0) * 1_000 + (usage['completion_tokens'] ?? 0) * 2_000
       const cost = String(Number((nanodollars / 1e9).toFixed(9)))
@@ -166,7 +166,7 @@ describe('several workers on PostgreSQL', () => {
   test('share one address, replace one that dies, and end together', async () => {
     await using server = serve(env, '--port', '0', '--workers', '2')
     const url = await addressOf(server)
-    // Both must hold the address: any free port would be another one after the last holder died.
+    // Both must hold the address: with any free port, a new one would be chosen after the last holder died.
     await server.printed(/"listening"[^]*"listening"/)
     const [first = 0] = await childrenOf(server.pid)
     process.kill(first, 'SIGKILL')
@@ -194,7 +194,7 @@ describe('several workers on PostgreSQL', () => {
     }
     await replaceOne('database: postgres://nobody@127.0.0.1:1/none\n', /("listening"[^]*){3}/)
     await replaceOne('database: [nonsense\n', /("listening"[^]*){4}/)
-    // As many at once as it takes to reach both.
+    // Enough concurrent calls to reach both.
     const answers = await Promise.all([1, 2, 3, 4].map(() => modelsFor(url, secret)))
     for (const answer of answers) assert.deepEqual(answer, [200, ['sandbox-chat']])
     await server.stop()

@@ -1,5 +1,5 @@
-// Signals: one that arrives more than once while the gateway answers, as it does from a terminal and through npm and the
-// launcher, one that arrives while it starts, and one that kills a worker.
+// Signals: one that arrives more than once while the gateway serves, as from a terminal or through npm and the
+// launcher; one that arrives during start; and one that kills a worker.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -39,7 +39,7 @@ test('a signal that arrives three times lets a running answer finish', async () 
 })
 
 test('a signal during the start ends it in words, once the start has come to its end', async () => {
-  // A database that says nothing until the signal is out, and then hangs up.
+  // A database that stays silent until the signal is sent, and then hangs up.
   const database = createServer().listen(0, '127.0.0.1')
   await once(database, 'listening')
   const { port } = database.address() as AddressInfo

@@ -1,4 +1,4 @@
-// Single sign-on against a real provider: who may come, who may not, and what must never count as proof.
+// Single sign-on against a real provider: who gets in, who does not, and what must never count as proof.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -17,11 +17,11 @@ admin:
   oidc: { issuer: "${issuer}", client_id: ${CLIENT.id}, client_secret: "${CLIENT.secret}", name: Acme${more} }
 `
 
-/** Goes to the provider and comes back, as a browser would; where it ends. */
+/** Goes to the provider and back like a browser; returns where it ends. */
 async function signOn(browser: Browser, change = (back: URL) => back): Promise<string> {
   const started = await browser.post('/sso/start')
   assert.equal(started.status, 200, JSON.stringify(started.json))
-  // The browser comes back from another site, and has to bring this one along.
+  // The browser returns from another site and must bring this cookie.
   assert.match(
     started.headers.getSetCookie()[0] ?? '',
     /^tollgate\.state=.*HttpOnly; SameSite=Lax$/,
@@ -72,7 +72,7 @@ function invitedPeople(fresh: FreshDatabase): void {
       ids.push(person.id)
     }
     assert.equal(ids[0], ids[1])
-    // Even when the address at the provider changes: the identity is the subject, not the address.
+    // Even if the address changes at the provider: the identity is the subject, not the address.
     provider.person = { ...somebody, email: 'ann.new@example.com' }
     const renamed = new Browser(gateway.url)
     assert.equal(await signOn(renamed), '/')
@@ -133,7 +133,7 @@ function invitedPeople(fresh: FreshDatabase): void {
     await refused('email_not_verified')
     await gateway.tollgate('users', 'email', email, email)
     assert.equal(await signOn(new Browser(gateway.url)), '/')
-    // Who is whom from now on is on record.
+    // The new link between account and identity is on record.
     const ann = new Browser(gateway.url)
     provider.person = somebody
     assert.equal(await signOn(ann), '/')
@@ -172,7 +172,7 @@ function invitedPeople(fresh: FreshDatabase): void {
   test('a return that this browser did not set out for is refused', async () => {
     provider.person = somebody
     const victim = new Browser(gateway.url)
-    // Somebody else's code, to sign the victim in as somebody else.
+    // Login CSRF: a thief's code, to sign the victim in as the thief.
     const thief = new Browser(gateway.url)
     const started = await thief.post('/sso/start')
     const atProvider = await fetch(started.json.location, { redirect: 'manual' })
@@ -192,7 +192,7 @@ function invitedPeople(fresh: FreshDatabase): void {
       return url
     }
     assert.equal(await signOn(new Browser(gateway.url), cancelled), '/sign-in?error=failed')
-    // Whatever word the provider, or whoever plays it, has for what went wrong: pages know a few.
+    // Whatever error code the provider, or an impostor, sends: the pages know only a few.
     for (const word of ['constructor', '__proto__', 'toString', '%0d%0aset-cookie: a=b']) {
       const named = (url: URL) => {
         url.searchParams.set('error', word)
@@ -218,7 +218,7 @@ function invitedPeople(fresh: FreshDatabase): void {
     assert.equal(await signOn(ann), '/')
     const { json } = await ann.get('/audit?outcome=refused&action=person.sign_in')
     const told = json.entries.map(({ count }: { readonly count: number }) => count)
-    // Equal ones of a minute share an entry.
+    // Equal refusals within a minute share an entry.
     assert.ok(
       told.reduce((sum: number, count: number) => sum + count, 0) >= 10,
       JSON.stringify(json),
@@ -233,7 +233,7 @@ test('with a role, people come without an invitation and get that role', async (
   await using gateway = await startGateway({
     config: config(provider, ', role: Viewer, trust_email: true'),
   })
-  // Whatever else the provider says about them: rights are given here.
+  // Whatever roles the provider claims: roles are granted here.
   const claims = { roleId: 'administrator', role_id: 'administrator', role: 'administrator' }
   provider.person = { sub: 'n1', email: 'new@example.com', name: 'New', ...claims }
   const browser = new Browser(gateway.url)
@@ -250,9 +250,9 @@ test('nobody fills the database by setting out again and again', async () => {
   await using gateway = await startGateway({ config: config(provider) })
   let begun = 0
   while ((await new Browser(gateway.url).post('/sso/start')).status === 200) begun++
-  // A new window may have begun meanwhile.
+  // A new rate-limit window may have begun meanwhile.
   assert.ok(begun >= TRIES_MAX['sign-on'] && begun <= 2 * TRIES_MAX['sign-on'], String(begun))
-  // It is no reason to keep anybody out who signs in with a password.
+  // People who sign in with a password are not locked out by it.
   const wrong = { email: 'ann@example.com', password: 'not the password' }
   assert.equal((await new Browser(gateway.url).post('/session', wrong)).status, 401)
 })
@@ -279,7 +279,7 @@ test('a provider that is away keeps nobody from signing in with a password', asy
     password: 'no such one',
   })
   assert.equal(wrong.status, 401)
-  // It is found as soon as it is back.
+  // It works again as soon as the provider is back.
   await using back = await startOidcProvider(port)
   assert.equal(back.issuer, provider.issuer)
   assert.equal((await browser.post('/sso/start')).status, 200)

@@ -1,4 +1,4 @@
-// The test runner itself, on small folders of test files: what counts, what is printed last, and the exit code.
+// The test runner itself, on small folders of test files: what it counts, what it prints last, and its exit code.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { describe, test } from 'node:test'
 import { run } from '../support/process.ts'
 
 const suite = resolve('scripts/suite.ts')
-// The runner's own preparations find what they look for at once, and files know nothing of the run they are part of.
+// The runner finds its services already set up, and the test files do not know that they run inside another test.
 const { NODE_TEST_CONTEXT: _, ...outer } = process.env
 const env = {
   ...outer,
@@ -94,7 +94,7 @@ test('a pattern chooses files by their path', async () => {
 })
 
 test('an interrupted run ends its files and fails', async () => {
-  // The file interrupts the runner, its parent, and would then run for ever.
+  // The file interrupts its parent, the runner, and would then run forever.
   const interrupt = "process.kill(process.ppid, 'SIGINT')"
   const hang = `${interrupt}; ${interrupt}; setInterval(() => {}, 1000)`
   using folder = folderWith({ a: `test('hangs', () => new Promise(() => { ${hang} }))` })

@@ -1,4 +1,4 @@
-// What providers are really sent, whatever the client wrote: never more than is held for, and nothing that they refuse.
+// What providers receive, whatever the client wrote: never more than is held for, and nothing they would refuse.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -148,7 +148,7 @@ test('a place that refuses the unknown is sent what it knows, whoever asks', asy
 
 type Asked = Told & { readonly answer: Response }
 
-/** Asks, and gives what the provider was told for it. */
+/** Sends a request and returns what the provider received for it. */
 async function ask(
   path: string,
   body: string | object,
@@ -160,7 +160,7 @@ async function ask(
   return { ...asked, answer }
 }
 
-/** Asks for what is refused before anybody is told of it, and gives the words of the refusal. */
+/** Sends a request that must be refused before it reaches a provider, and returns the refusal's text. */
 async function refused(path: string, body: string | object): Promise<string> {
   const answer = await post(path, body)
   const text = await answer.text()
@@ -180,7 +180,7 @@ function post(
   })
 }
 
-/** The key of a service account. */
+/** A service account key. */
 function account(url: string): string {
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,

@@ -1,4 +1,4 @@
-// What the gateway asks of V8 holds in a process that serves: V8 itself is asked, not the code that asked it.
+// The V8 settings of the gateway hold in a serving process: read from V8 itself, not from the code that sets them.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ const witness = new URL('../support/v8-witness.ts', import.meta.url).href
 test('the garbage of a serving process is collected as we ask', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-v8-'))
   const env = { PATH: process.env['PATH'], NODE_OPTIONS: `--import ${witness}` }
-  // Into a file, because V8 gives up on a pipe that is full.
+  // Into a file, because V8 gives up on a full pipe.
   const toFile = ['-c', 'exec "$@" >printed', '-']
   await using gateway = start('sh', [...toFile, ...serve], { cwd: folder, env })
   const [, youngMb] = await gateway.printed(/^thread sqlite: (.*) MB young$/m)

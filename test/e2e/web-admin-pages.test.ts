@@ -1,6 +1,6 @@
-// The pages beside the keys, in a real browser on a real gateway: frame, usage, models, requests, record, people, roles,
-// account, alerts, playground and the admin API. Each shows what is true, lets nobody change what they may not, and takes
-// no name for markup.
+// The pages other than keys, in a real browser on a real gateway: frame, usage, models, requests, audit log, people,
+// roles, account, alerts, playground and the admin API. Each shows true data, lets nobody make changes they may not,
+// and never renders a name as markup.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -21,7 +21,7 @@ import type { WebDesk } from '../support/web.ts'
 
 const nasty = '<img src=x onerror="document.title=\'taken\'">'
 
-/** The address of each page, its heading, and something on it that only the gateway can know. */
+/** The address of each page, its heading, and some text that only the gateway can know. */
 const pages = [
   { path: '/settings/api-access/frame', title: 'Budget frame', knows: nasty },
   { path: '/settings/usage', title: 'Usage', knows: nasty },
@@ -321,7 +321,7 @@ describe('the pages beside the keys', () => {
     await page.setViewportSize({ width: 320, height: 900 })
     for (const { path, knows } of pages) {
       await open(path)
-      // Its own words are German now; what it knows of the gateway is as it was.
+      // The page is in German now; data from the gateway is unchanged.
       if (!/^[A-Z][a-z ]/.test(knows)) await page.getByText(knows).first().waitFor()
       assert.deepEqual(await misfits(page), [], path)
       await picture(page, `${nameOf(path)}-german-320`)
@@ -330,7 +330,7 @@ describe('the pages beside the keys', () => {
 
   test('no name was taken for markup, and the browser had nothing to complain of', async () => {
     assert.notEqual(await page.title(), 'taken')
-    // The change that met another one is answered with 412, which a browser always writes down.
+    // The conflicting change is answered with 412, which browsers always log.
     assert.deepEqual(
       desk.complaints.filter((text) => !text.includes('status of 412')),
       [],

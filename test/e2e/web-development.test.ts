@@ -1,4 +1,4 @@
-// The interface as those see it who work on it, served by Vite beside a running gateway: signing in works there, too.
+// The interface as its developers see it, served by Vite beside a running gateway: signing in works there, too.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

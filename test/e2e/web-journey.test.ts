@@ -1,5 +1,5 @@
-// What a new user does, in the order they do it: from the printed link to the first call, through an exhausted budget and
-// a new secret to a key that is revoked. Every step is made in the pages; every call is made as a program would.
+// A new user's journey: from the printed link to the first call, through an exhausted budget and a new secret to a
+// revoked key. Every step uses the pages; every call is made as a program would.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page, Request } from 'playwright-core'
@@ -99,7 +99,7 @@ describe('from the first start to a revoked key', () => {
 
   test('and so does its part of the usage, whatever the minute', async () => {
     const watcher = await page.context().newPage()
-    // With the next minute everything is asked for anyway: it has only just begun.
+    // Every new minute refetches everything, so start just after one began.
     const minuteMs = 60_000
     await watcher.clock.install({ time: Math.ceil(Date.now() / minuteMs) * minuteMs + 1_000 })
     await watcher.goto(page.url().replace(/\?.*|$/, '?tab=usage'))
@@ -221,7 +221,7 @@ describe('from the first start to a revoked key', () => {
   })
 
   test('signing out ends it, and meanwhile the page asks for nothing', async () => {
-    // The page of a key renews itself every few seconds: an hour goes by before the gateway answers.
+    // A key's page refetches every few seconds: let an hour pass before the gateway answers.
     await page.clock.install()
     await page.reload()
     await page.getByRole('tab', { name: 'Activity' }).waitFor()
@@ -255,7 +255,7 @@ async function refusal(answer: Response): Promise<{ status: number; code: string
   return { status: answer.status, code: error.code }
 }
 
-/** A machine may lack curl, so its words are read instead. */
+/** Parses the curl command, because the machine may lack curl. */
 function runBlock(block: string): Promise<Response> {
   const [, key = ''] = /^export TOLLGATE_API_KEY=(\S+)$/m.exec(block) ?? []
   const [, address = ''] = /^curl (\S+)/m.exec(block) ?? []

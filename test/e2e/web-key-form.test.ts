@@ -1,4 +1,4 @@
-// What the form of a key can say beside what the journey needs: when somebody is told of its budget and of its end.
+// The parts of the key form that the journey does not use: alerts about the budget and reminders of the expiry.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'

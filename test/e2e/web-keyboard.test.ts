@@ -1,5 +1,4 @@
-// The interface by keyboard alone: a key is created, its secret copied, and the key revoked, and the focus is always
-// somewhere sensible.
+// The interface by keyboard alone: create a key, copy its secret, revoke it, with the focus always in a sensible place.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -110,7 +109,7 @@ describe('by keyboard alone', () => {
       .waitFor()
   })
 
-  /** The name of what has the focus, as assistive technology would say it, roughly. */
+  /** The name of the focused element, roughly as assistive technology would say it. */
   function focused(): Promise<string> {
     return page.evaluate(`(() => {
       const element = document.activeElement

@@ -1,4 +1,4 @@
-// What somebody typed and what is shown only once stays on the screen, whatever the page asks the gateway meanwhile.
+// Typed text and one-time secrets stay on the screen, whatever the page refetches meanwhile.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
@@ -167,7 +167,7 @@ describe('nothing is lost', () => {
     await page.unroute('**/profile/tokens')
   })
 
-  /** The gateway does what it is asked; its answer goes astray. */
+  /** The gateway carries out the request, but its answer is lost. */
   async function lose(route: Route): Promise<void> {
     await route.fetch()
     await route.abort()
@@ -181,7 +181,7 @@ describe('nothing is lost', () => {
     await secret().waitFor()
   }
 
-  /** From another window, long after the answers on the page have become old. */
+  /** Returns from another window, long after the page's data became stale. */
   async function comeBack(): Promise<void> {
     await page.clock.fastForward(60_000)
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)

@@ -1,4 +1,4 @@
-// The overview of keys as a place to work from: it finds, its rows have menus, and the frame is changed where it stands.
+// The key overview as a workplace: it searches, its rows have menus, and the frame is edited in place.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -20,7 +20,7 @@ describe('the overview of keys', () => {
       })
       if (name === 'in use') await callModel(desk.url, String(secret), 'Hello')
     }
-    // The last use of keys is written every few seconds, and the page asks again by itself.
+    // The gateway writes last uses every few seconds, and the page refetches by itself.
     await desk.open('/settings/api-access?used=last_30_days')
     await page.getByRole('link', { name: 'in use' }).waitFor()
   })

@@ -1,5 +1,5 @@
-// Every page of API access, in both themes and languages and from narrow to wide: nothing serious for axe, nothing wider
-// than the screen, no name that is taken for markup, and no complaint of the browser.
+// Every page of API access, in both themes and languages and from narrow to wide: no serious axe finding, nothing wider
+// than the screen, no name rendered as markup, and no browser error.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -70,7 +70,7 @@ describe('the pages of API access', () => {
       await page.getByRole('button', { name: /^Actions for/ }).click()
       const item = page.getByRole('menuitem', { name: action, exact: true })
       await item.waitFor()
-      // Where the focus begins is an element that Mantine puts beside the items of a menu.
+      // Ignore Mantine's initial-focus element beside the items of a menu.
       const inMenu = (await seriousFindings(page)).filter((each) => !/-children: /.test(each))
       assert.deepEqual(inMenu, [], `the menu, before ${action}`)
       await item.click()
@@ -155,7 +155,7 @@ describe('the pages of API access', () => {
   })
 
   test('all of it without a complaint of the browser', () => {
-    // The change that met another one is answered with 412, which a browser always writes down.
+    // The conflicting change is answered with 412, which browsers always log.
     assert.deepEqual(
       desk.complaints.filter((text) => !text.includes('status of 412')),
       [],

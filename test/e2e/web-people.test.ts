@@ -1,5 +1,5 @@
-// People and one's own account in the pages: addresses change, people are kept out, tokens end, and each of it counts at
-// once for whoever it is about.
+// People and the own account in the pages: addresses change, people are blocked, tokens end, and each change takes
+// effect for the person at once.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -9,7 +9,7 @@ import type { WebDesk } from '../support/web.ts'
 describe('people and accounts', () => {
   let desk: WebDesk
   let page: Page
-  /** Bob, in a browser of his own. */
+  /** Bob, in his own browser. */
   let bob: Page
 
   before(async () => {

@@ -1,5 +1,5 @@
-// A gateway of the own network, reached by its name over plain HTTP: the browser has no clipboard for such a page, and a
-// secret that is shown once must be copied all the same.
+// A gateway on the local network, reached by name over plain HTTP: browsers offer no clipboard there, and a one-time
+// secret must still be copied.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'

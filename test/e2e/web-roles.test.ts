@@ -1,5 +1,5 @@
-// Every role against every page, in a real browser: the built-in roles, and one of one's own for each single permission.
-// What a role may see is offered and opens; what it may not is not offered, and its address says what is missing.
+// Every role against every page, in a real browser: the built-in roles, and a custom one for each single permission.
+// Pages a role may see are offered and open; others are not offered, and their addresses name the missing permission.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -10,7 +10,7 @@ import { tokenOf } from '../support/browser.ts'
 import { openWebDesk } from '../support/web.ts'
 import type { WebDesk } from '../support/web.ts'
 
-/** Each page with all that it takes to see it. */
+/** Each page with the permissions it requires. */
 const pages: Readonly<Record<string, readonly Permission[]>> = {
   '/settings/api-access': ['configuration:read'],
   '/settings/api-access/new': ['configuration:read', 'configuration:manage'],
@@ -64,7 +64,7 @@ describe('every role against every page', () => {
       await page.context().close()
     })
 
-  /** Invited, arrived by the link, and signed in. */
+  /** Invites someone, uses the link, and signs in. */
   async function comeAs({ email, role }: { email: string; role: string }): Promise<Page> {
     const { link } = await desk.ask('POST', '/people', { email, name: 'Somebody', role })
     const context = await desk.browser.newContext({ locale: 'en-US' })

@@ -1,4 +1,4 @@
-// The first page, in a real browser from a running gateway: it says what is true, and it needs nothing that the gateway's
+// The first page, in a real browser from a running gateway: it shows true data, and needs nothing that the gateway's
 // Content-Security-Policy forbids.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -16,7 +16,7 @@ describe('the first page', () => {
     page = await stage.browser.newPage()
     complaints = watchComplaints(page)
     page.on('requestfailed', (request) => {
-      // Whoever leaves a page ends the questions it was asking.
+      // Leaving a page aborts its open requests.
       const reason = request.failure()?.errorText ?? ''
       if (reason !== 'net::ERR_ABORTED') complaints.push(`${request.url()}: ${reason}`)
     })
@@ -74,7 +74,7 @@ describe('the first page', () => {
   })
 
   test('loads without a complaint of the browser', () => {
-    // The refused link is answered with 404, which a browser always writes down.
+    // The refused link is answered with 404, which browsers always log.
     assert.deepEqual(
       complaints.filter((text) => !text.includes('status of 404')),
       [],
