@@ -1,4 +1,4 @@
-// `tollgate check`: everything that is wrong or noteworthy about the configuration, without starting anything.
+// `tollgate check`: reports everything wrong or noteworthy about the configuration, without starting anything.
 import type { Command } from 'commander'
 
 import { modelJson } from '../catalog/model-json.ts'
@@ -32,12 +32,12 @@ export function addCheck(program: Command): void {
 }
 
 type Report = {
-  /** Null: there is none. */
+  /** Null: no configuration file. */
   readonly file: string | null
   readonly problems: readonly Problem[]
   readonly config: Config | null
   readonly models: readonly Model[]
-  /** What is not as written, and no error. */
+  /** Differences from the configuration that are not errors. */
   readonly notes: readonly string[]
 }
 
@@ -66,7 +66,7 @@ async function check(options: CommonOptions): Promise<Report> {
   }
 }
 
-/** Looks at the stored frame, but makes no database where there is none. */
+/** Reads the stored frame, but creates no database if there is none. */
 async function checkDatabase(config: Config): Promise<Pick<Report, 'problems' | 'notes'>> {
   try {
     const stored = await lookAtStore(config, readFrame)
@@ -86,7 +86,7 @@ async function checkDatabase(config: Config): Promise<Pick<Report, 'problems' | 
   }
 }
 
-/** The file only seeds the frame, so a difference is nothing wrong; but whoever changed the file may think it counts. */
+/** The file only seeds the frame, so a difference is no error; but someone who edited the file may expect an effect. */
 function frameNotes({ frame, frameWritten }: Config, stored: Frame): readonly string[] {
   const pairs = [
     ['budget', formatUsd(frame.limitNanodollars), formatUsd(stored.limitNanodollars)],

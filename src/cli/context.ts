@@ -1,4 +1,4 @@
-// What a command works with: the configuration and the database behind it.
+// What a command works with: the configuration and its database.
 import { userInfo } from 'node:os'
 
 import type { Command } from 'commander'
@@ -20,7 +20,7 @@ export type CommonOptions = {
   readonly config?: string
 }
 
-/** Adds what every command takes. */
+/** Adds the options of every command. */
 export function common(command: Command): Command {
   return command
     .option('--json', 'print only JSON on standard output')
@@ -35,7 +35,7 @@ export function readConfig(options: CommonOptions): Config {
   return loadConfig(sourceOf({ config: options.config }))
 }
 
-/** For commands on the database alone: whatever else is wrong in the file is said, and they go on. */
+/** For commands that need only the database: other problems in the file are warnings. */
 export function readPlace(options: CommonOptions): Place {
   const { place, ignored } = loadPlace(sourceOf({ config: options.config }))
   for (const line of ignored?.message.split('\n') ?? []) printWarning(line)
@@ -43,7 +43,7 @@ export function readPlace(options: CommonOptions): Place {
   return place
 }
 
-/** For commands that only look: they make no database because the address is wrong, and leave its schema alone. */
+/** For commands that only read: a wrong address must not create a database, and the schema is left alone. */
 export function lookAtStore<Result>(
   place: Place,
   work: (store: Store) => Promise<Result>,
@@ -56,7 +56,7 @@ type StoreUse = {
   readonly workerModules?: readonly URL[]
 }
 
-/** Opens the database of the configuration, beside a running server or not, and closes it whatever happens. */
+/** Opens the configured database, whether a server is running or not, and closes it whatever happens. */
 export function withStore<Result>(
   place: Place,
   work: (store: Store) => Promise<Result>,
@@ -70,7 +70,7 @@ export function withStore<Result>(
   })
 }
 
-/** A new one is told: the address may be a mistake. */
+/** Reports a new database, because the address may be a mistake. */
 async function openOrMake(place: Place): Promise<Store> {
   try {
     return await openedFor('change', place)
@@ -106,7 +106,7 @@ function author(): Author {
   return { actor: `command line, ${account()}`, source: 'cli', address: null, requestId: null }
 }
 
-/** A container may run under a number that no account has. */
+/** A container may run under a user id without an account. */
 function account(): string {
   try {
     return userInfo().username

@@ -1,5 +1,5 @@
-// Options that a command cannot do without. Commander would name the first one missing alone, and before a mistyped
-// option that may be the very one; here all are named, after everything else about the options is right.
+// Required options. Commander would name only the first missing one, and before a mistyped option that may be that very
+// one; here all are named, once everything else about the options is right.
 import type { Command, Option } from 'commander'
 
 import { UsageError } from './failure.ts'

@@ -1,4 +1,4 @@
-// `tollgate models discover`: asks a provider what it offers, and tells what of that can be used as it is.
+// `tollgate models discover`: asks a provider what it offers, and shows what each model still needs to be used.
 import { factsOf } from '../catalog/facts.ts'
 import { bundledPrices } from '../catalog/price-data.ts'
 import type { Catalog } from '../catalog/models.ts'
@@ -16,9 +16,9 @@ import { printJson, printText, table } from './output.ts'
 
 type Offer = {
   readonly id: string
-  /** The public names it is offered under already. */
+  /** The public names under which it is already offered. */
   readonly models: readonly string[]
-  /** What a configuration would have to add: price, context, max_output; nothing when all is known. */
+  /** What the configuration would have to add: price, context, max_output; empty if all is known. */
   readonly missing: readonly string[]
 }
 
@@ -44,7 +44,7 @@ function settingsOf(config: Config, name: string): Named<ProviderSettings> {
 async function ask(settings: Named<ProviderSettings>): Promise<readonly string[]> {
   const http = new HttpClient(process.env)
   try {
-    // Whoever asks is told what fails.
+    // No log: the command reports failures itself.
     const log = { error: () => {} }
     const provider = makeProvider(settings, { http, clock: systemClock, log })
     const list = provider.listModels?.(new AbortController().signal)
@@ -80,7 +80,7 @@ function offerOf(id: string, settings: Named<ProviderSettings>, catalog: Catalog
   }
 }
 
-/** What is offered under a public name has all that it needs, or `models` says what is missing. */
+/** A model with a public name needs nothing more here: `models` shows what it may lack. */
 function toConfigure({ models, missing }: Offer): string {
   return models.length > 0 ? '-' : missing.join(', ') || 'nothing'
 }

@@ -1,4 +1,4 @@
-// `tollgate explain`: why one request cost what it cost, computed again from what the books keep.
+// `tollgate explain`: why one request cost what it cost, recomputed from the books.
 import type { Command } from 'commander'
 
 import { costOfLines, type CostLine } from '../catalog/prices.ts'

@@ -1,4 +1,4 @@
-// What a command that failed tells the person who ran it.
+// What a failed command prints for the person who ran it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

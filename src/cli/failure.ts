@@ -1,4 +1,4 @@
-// What becomes of an error on the command line: one line on stderr that says what to do, and an exit code.
+// Turns an error into one line on stderr that says what to do, and an exit code.
 import { CommanderError, InvalidArgumentError } from 'commander'
 
 import { AdminError } from '../admin/error.ts'
@@ -8,12 +8,12 @@ import { StoreError } from '../store/errors.ts'
 import { isOutage } from '../store/outage.ts'
 import { printError } from './output.ts'
 
-/** The options do not make sense together, or one of them has no sense. */
+/** The options do not make sense, alone or together. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** It was asked for rightly and did not work. */
+/** The command was used correctly, but failed. */
 export class FailureError extends Error {
   override readonly name = 'FailureError'
 }
@@ -36,19 +36,19 @@ export function report(error: unknown): void {
 
 export function problemsOf(error: unknown): readonly string[] {
   if (isForPeople(error)) return error.message.split('\n')
-  // A full disk, a lock that is never given up, a server that went away: whoever runs the database can mend it.
+  // A full disk, a lock that is never released, a server that went away: whoever runs the database can fix it.
   if (isOutage(error)) return [`the database failed: ${error.message}`]
-  // A fault of ours: whoever reports it needs all of it.
+  // A bug in Tollgate: the report needs all of it.
   return [`this should not have happened, please report it:\n${describe(error)}`]
 }
 
-/** The reader of an option's value, complaining in the words of the option. */
+/** Wraps the reader of an option's value so that Commander reports its errors. */
 export function argument<Value>(read: (text: string) => Value): (text: string) => Value {
   return (text) => {
     try {
       return read(text)
     } catch (error) {
-      // Commander has quoted the text already.
+      // Commander has already quoted the text.
       throw new InvalidArgumentError(messageOf(error).replace(`"${text}" is`, 'It is'))
     }
   }

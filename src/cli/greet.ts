@@ -1,5 +1,5 @@
-// What a person at a terminal wants to know once the gateway serves: where, how to become its first administrator, and how
-// to make the first call.
+// What a person at a terminal needs to know once the gateway serves: its address, how to become the first
+// administrator, and how to make the first call.
 import { adminUrlOf } from '../config/admin-url.ts'
 import type { Config } from '../config/load.ts'
 import type { ConfigSource } from '../config/written.ts'
@@ -37,13 +37,13 @@ There is no key yet. Create one in the interface, or paste this in another termi
   }
 }
 
-/** Commands in another terminal find the database that is served here by the same file and variables. */
+/** Commands in another terminal need the same file and variables to find the same database. */
 function whereToPaste({ env }: ConfigSource): string {
   const variables = ['TOLLGATE_CONFIG', 'TOLLGATE_DATABASE'].filter((name) => env[name])
   return ['in this folder', ...variables.map((name) => `with the same ${name}`)].join(', ')
 }
 
-/** Where the first administrator sets the password; undefined once there is anybody. */
+/** Where the first administrator sets a password; undefined once there are people. */
 async function makeSetupUrl(store: Store, base: string): Promise<string | undefined> {
   if (await hasPeople(store.db)) return undefined
   const { linkUrl, makeSetupLink } = await import('../admin/people/links.ts')

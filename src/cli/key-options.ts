@@ -1,4 +1,4 @@
-// What `keys create` and `keys update` can say about a key, and what the store calls it.
+// The options of `keys create` and `keys update`, and the store's names for them.
 import { Option, type Command } from 'commander'
 
 import { ENDPOINTS, type Endpoint } from '../core/endpoints.ts'
@@ -26,7 +26,7 @@ export type SettingsOptions = {
   readonly whenTight?: KeySettings['whenTight']
 }
 
-/** All but name, models and budget, which `create` demands and `update` does not; what is changed has no defaults. */
+/** All but name, models and budget, which only `create` requires. A changed key has no defaults. */
 export function settingsOptions(command: Command, key: 'new' | 'changed'): Command {
   const unless = (value: string): string => (key === 'new' ? ` (default: ${value})` : '')
   const permissions = `the endpoints it may call${unless('all')}: ${ENDPOINTS.join(', ')}`
@@ -63,7 +63,7 @@ export function weekStartOption(): Option {
   return new Option('--week-start <day>', 'the first day of a week').choices(WEEK_STARTS)
 }
 
-/** The store judges the values; here they only get their names. */
+/** Only renames; the store checks the values. */
 export function settingsOf(options: SettingsOptions): Some<KeySettings> {
   return {
     name: options.name,

@@ -1,4 +1,4 @@
-// What people read of a key on a terminal is what holds for it.
+// The text about a key on a terminal states what applies to it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

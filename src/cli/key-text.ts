@@ -1,4 +1,4 @@
-// Keys and the frame as people read them on a terminal.
+// Keys and the frame as text for a terminal.
 import { formatUsd } from '../core/money.ts'
 import type { AccountView } from '../store/accounts.ts'
 import type { Frame } from '../store/frame.ts'

@@ -1,4 +1,4 @@
-// `tollgate keys …`: external API keys, on the database itself. A running server takes every change over within 1 s.
+// `tollgate keys …`: external API keys, directly in the database. A running server picks up every change within 1 s.
 import { Option, type Command } from 'commander'
 
 import type { Config } from '../config/load.ts'
@@ -114,7 +114,7 @@ function addList(keys: Command): void {
     })
 }
 
-/** The commands that need nothing but the key. */
+/** The commands that need only a key. */
 function addSimple(keys: Command): void {
   const simple = [
     ['show', 'Show one key with its allowlist.', lookAtStore, findKey],
@@ -178,7 +178,7 @@ async function update(name: string, options: UpdateOptions): Promise<void> {
     )
   }
   const added = [...(models ?? []), ...(addModels ?? [])]
-  // Only new names are looked up there: whoever takes something away in a hurry needs the database alone.
+  // The configuration is read only to check added names: an urgent removal must need nothing but the database.
   const config = added.length > 0 ? readConfig(options) : undefined
   await withStore(config ?? readPlace(options), async (store) => {
     const key = await updateKey(store, name, { ...change, reason })
@@ -245,19 +245,19 @@ async function rotate(
   })
 }
 
-/** What a rotation will end; whether there is such a key at all is the rotation's to say. */
+/** The secret that a rotation will end. An unknown key is left to the rotation to report. */
 async function findOlderSecret(store: Store, name: string): Promise<OldSecret | undefined> {
   const key = await findKey(store, name).catch(() => undefined)
   return key && findOldSecret(store, key.id)
 }
 
-/** The catalogue is loaded only by the commands that name models. */
+/** Loads the catalogue only for commands that name models. */
 async function noteUnknownModels(
   config: Config,
   { mode }: Key,
   names: readonly string[],
 ): Promise<void> {
-  // A test key's models are played by the sandbox, whether they exist or not.
+  // The sandbox plays a test key's models, whether they exist or not.
   if (mode === 'test') return
   const { unknownModels } = await import('./models.ts')
   for (const note of unknownModels(config, names)) printNote(note)

@@ -1,4 +1,4 @@
-// What people read about the state of the books: open holds are no imbalance.
+// The text about the state of the books: open holds are not an imbalance.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -1,4 +1,4 @@
-// `tollgate ledger …`: whether the books balance, and what people may correct in them.
+// `tollgate ledger …`: checks that the books balance, and corrects them by hand.
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
 import { formatUsd, parseBudget, parseUsd } from '../core/money.ts'
@@ -121,7 +121,7 @@ function reasonOption(): Option {
   return new Option('--reason <text>', 'why, for the record')
 }
 
-/** Does it, and shows how the account stands then. A key that is named like the frame is meant by its id. */
+/** Makes the change, and prints the account. A key whose name is that of the frame must be given by its id. */
 async function byHand(
   account: string,
   options: CommonOptions,

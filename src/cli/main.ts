@@ -1,5 +1,5 @@
-// The command line: which commands there are, and what becomes of what they throw. Each command's module is loaded
-// only when it is called, so that none waits for what another one needs.
+// The command line: its commands, and the handling of their errors. Each command's module is loaded only when it is
+// called, so that none waits for what another one needs.
 import { Command, CommanderError } from 'commander'
 
 import { version } from '../config/version.ts'
@@ -55,19 +55,19 @@ const GROUPS: Readonly<Record<string, Group>> = {
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A gateway goes on without its log. Of every other command, whoever reads only the first lines has seen enough.
+  // A gateway goes on without its log. For any other command, a reader that closes the pipe (`| head`) has seen enough.
   if (process.argv[2] === 'serve') return
   if (error.code === 'EPIPE') process.exit(0)
   printError(`standard output cannot be written (${error.code}), so some of it is lost`)
   process.exit(1)
 })
-// What nobody hears is no reason to leave the rest undone.
+// A message that nobody can read is no reason to stop.
 process.stderr.on('error', () => {})
 await run(process.argv.slice(2))
 
 async function run(given: readonly string[]): Promise<void> {
   const program = newProgram()
-  // Commander's own `help` looks one command deep.
+  // Commander's own `help` goes only one command deep.
   const argv = given[0] === 'help' && given.length > 2 ? [...given.slice(1), '--help'] : given
   const called = argv[0] === 'help' ? argv[1] : argv[0]
   for (const [name, { summary, load }] of Object.entries(GROUPS)) {
@@ -77,7 +77,7 @@ async function run(given: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
-    // The command line's own complaints are printed already, and --help is none.
+    // Commander has already printed its own errors, and --help is not one.
     if (!(error instanceof CommanderError)) report(error)
     process.exitCode = exitCodeOf(error)
   }
@@ -93,7 +93,7 @@ function newProgram(): Command {
     .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
     .configureOutput({
       writeOut: printText,
-      // Commander puts a suggestion on a line of its own; a person wants one line.
+      // Commander puts a suggestion on a separate line; one line is easier to read.
       outputError: (text, write) =>
         write(
           `tollgate: ${text

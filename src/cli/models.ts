@@ -1,4 +1,4 @@
-// `tollgate models`: what the configuration offers, at what price, and what is unavailable and why.
+// `tollgate models`: the configured models with their prices, and which are unavailable and why.
 import type { Command } from 'commander'
 
 import { catalogOf } from '../config/catalog-of.ts'
@@ -30,7 +30,7 @@ export function addModels(program: Command): void {
     .argument('<PROVIDER>', 'its name in the configuration')
     .action(async (name: string, _options: CommonOptions, command: Command) => {
       const { discover } = await import('./discover.ts')
-      // `models` takes the same options, so they may stand before or after `discover`.
+      // `models` has the same options, so they may come before or after `discover`.
       await discover(name, command.optsWithGlobals<CommonOptions>())
     })
 }
@@ -39,7 +39,7 @@ export function catalogFor(config: Config): Catalog {
   return catalogOf(config, { sandbox: SANDBOX_MODELS, now: systemClock.now() })
 }
 
-/** An allowlist may name what does not exist yet; whoever mistyped a name should hear of it. */
+/** An allowlist may name models that do not exist yet, but a mistyped name deserves a note. */
 export function unknownModels(config: Config, names: readonly string[]): readonly string[] {
   const catalog = catalogFor(config)
   return names.flatMap((name) => {
@@ -112,7 +112,7 @@ function dearerWhenLong({ id, price }: Model): readonly string[] {
   })
 }
 
-/** The targets, and who follows when they fail. */
+/** The targets, and the fallbacks if they fail. */
 function servedBy({ targets, fallbacks }: Model): string {
   const names = (of: Model['targets']): string =>
     of.map(({ provider, model }) => targetName(provider, model)).join(', ')

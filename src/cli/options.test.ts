@@ -1,4 +1,4 @@
-// What the options of the command line take, and what they refuse.
+// What the options of the command line accept, and what they refuse.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

@@ -1,10 +1,10 @@
-// Reading the values of options: each reader throws a sentence on what to write instead. `none` stays a word here,
-// because the option parser takes null for an option without a value.
+// Readers of option values: each throws a sentence on what to write instead. `none` stays a word here, because the
+// option parser treats null as an option without a value.
 import { BUDGET_MAX, formatUsd, parseBudget } from '../core/money.ts'
 import type { Nanodollars } from '../core/money.ts'
 import { parseDuration } from '../core/units.ts'
 
-/** `a,b,c`, with or without spaces; given once more, it goes on. */
+/** `a,b,c`, with or without spaces; a repeated option adds to the list. */
 export function readList(text: string, before: readonly string[] = []): readonly string[] {
   const names = text.split(',').map((each) => each.trim())
   return [...before, ...names.filter((each) => each !== '')]
@@ -16,7 +16,7 @@ export function fromNone<Value>(value: OrNone<Value> | undefined): Value | null 
   return value === 'none' ? null : value
 }
 
-/** What a budget may be, in the words of an option. */
+/** The range of a budget, for the help texts of options. */
 export const BUDGET_RANGE = `from 0 to ${formatUsd(BUDGET_MAX)}`
 
 /** An amount of USD, or none. */
@@ -34,7 +34,7 @@ export function readCount(text: string): OrNone<number> {
   return count
 }
 
-/** A date, or a date and time with its offset; or none. */
+/** A date, a date and time with an offset, or none. */
 export function readMoment(text: string): OrNone<number> {
   if (text === 'none') return text
   const shape = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/
@@ -53,16 +53,16 @@ export function readDuration(text: string): number {
   return ms
 }
 
-/** A date, or a while ago as seen from now. */
+/** A date, or a duration before now. */
 export function readPast(text: string): (now: number) => number {
   const ago = parseDuration(text)
-  // Not before 1970: nothing was used then, and no date is written so far back.
+  // Not before 1970: there was no usage then, and such dates could not be written.
   if (ago !== undefined) return (now) => Math.max(0, now - ago)
   try {
     const moment = readMoment(text)
     if (moment !== 'none') return () => moment
   } catch {
-    // The refusal below names both ways of writing it.
+    // The error below names both forms.
   }
   throw new RangeError('Use a date such as 2027-01-31, or how long ago, such as 24h or 7d.')
 }

@@ -1,4 +1,4 @@
-// What people read on a terminal stands in line, and cannot steer the terminal.
+// Text on a terminal is aligned, and cannot control the terminal.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 

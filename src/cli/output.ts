@@ -1,5 +1,5 @@
-// How the command line speaks: JSON or text on stdout, everything else on stderr. Tables and blocks for people, and how
-// they read money and times.
+// Output of the command line: JSON or text on stdout, everything else on stderr. Formats tables, blocks, money and
+// times for people.
 import { styleText } from 'node:util'
 
 import { formatUsd } from '../core/money.ts'
@@ -14,17 +14,17 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
 }
 
-/** Something the caller should know although the command did what it was asked. */
+/** Something the caller should know although the command succeeded. */
 export function printNote(text: string): void {
   process.stderr.write(`tollgate: note: ${text}\n`)
 }
 
-/** Something is wrong that does not keep the command from its work. */
+/** A problem that does not stop the command. */
 export function printWarning(text: string): void {
   process.stderr.write(`tollgate: warning: ${text}\n`)
 }
 
-/** Help for whoever sits at the terminal; programs read stdout. */
+/** Help for the person at the terminal; programs read stdout. */
 export function printHint(text: string): void {
   process.stderr.write(`${text}\n`)
 }
@@ -90,7 +90,7 @@ export function relativeTime(at: number, now: number): string {
 
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
 
-/** Clients choose the names they call models by, and a terminal obeys what it is shown. */
+/** Clients choose the model names they send, and a terminal obeys control characters in its output. */
 function harmless(text: string): string {
   return text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '�')
 }
@@ -100,7 +100,7 @@ function pad(text: string, width: number, align?: 'right'): string {
   return align === 'right' ? space + text : text + space
 }
 
-/** In columns of a terminal: what is seen as one character takes one, or two in East Asian scripts and emoji. */
+/** In terminal columns: a visible character takes one, or two if it is East Asian or an emoji. */
 function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length
   return [...GRAPHEMES.segment(text)].reduce(

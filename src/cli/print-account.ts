@@ -1,4 +1,4 @@
-// A key or the frame on standard output: as JSON for programs, else as people read them.
+// Prints a key or the frame on standard output: as JSON for programs, else as text for people.
 import type { Frame } from '../store/frame.ts'
 import { frameJson, keyJson } from '../store/key-json.ts'
 import type { Key } from '../store/keys.ts'

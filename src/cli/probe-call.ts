@@ -1,4 +1,4 @@
-// One call of a probe and what was seen of the answer. Fails only when there is no gateway at all.
+// One call of a probe, and what was seen of the answer. Throws only if no gateway has answered so far.
 import { GatewayError } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isObject, stringOf } from '../core/json.ts'
@@ -8,21 +8,21 @@ import { FailureError } from './failure.ts'
 export type ProbeRequest = {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** The header that carries the key, or that a caller without one leaves out. */
+  /** The header that carries the key; undefined = send no key. */
   readonly header: 'authorization' | 'x-api-key' | undefined
-  /** Another key than the caller's own. */
+  /** Sent instead of the caller's own key. */
   readonly key?: string
   readonly body?: JsonObject
 }
 
 export type Seen = {
-  /** Undefined when the connection broke. */
+  /** Undefined if the connection broke. */
   readonly status: number | undefined
   readonly contentType: string | undefined
   readonly text: string
-  /** Null when the body is no JSON. */
+  /** Null if the body is not JSON. */
   readonly json: Json
-  /** Of the error object, if there is one. */
+  /** From the error object, if there is one. */
   readonly code: string | undefined
   readonly message: string | undefined
   readonly requestId: string | undefined

@@ -1,5 +1,5 @@
-// What a gateway must do, as a table: each line a request, what is promised of the answer (README.md under Endpoints,
-// docs/using.md under Which header, docs/errors.md), and how that is told. No calls are made here.
+// What a gateway must do, as a table: each line has a request, the promised answer (README.md under Endpoints,
+// docs/using.md under Which header, docs/errors.md), and a check of it. No calls are made here.
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isObject, stringOf } from '../core/json.ts'
 import type { ProbeRequest, Seen } from './probe-call.ts'
@@ -45,7 +45,7 @@ function entriesOf(list: Json): readonly JsonObject[] {
   return isObject(list) && isArray(list['data']) ? list['data'].filter(isObject) : []
 }
 
-/** By the entry's own word, or by its name where it has none. */
+/** By the entry's `kind`, or by its name if it has none. */
 function isEmbeddingModel({ kind, id }: JsonObject): boolean {
   return typeof kind === 'string' ? kind === 'embedding' : /embed/i.test(stringOf(id) ?? '')
 }
@@ -71,12 +71,12 @@ type Post = Endpoint & {
   readonly kind: keyof Models
   body(model: string): JsonObject
   readonly whole: { readonly expected: string; holds(json: JsonObject): boolean }
-  /** How a stream ends that is complete; undefined = the endpoint has none. */
+  /** How a complete stream ends; undefined = the endpoint does not stream. */
   readonly lastEvent?: RegExp
 }
 
 const HELLO = [{ role: 'user', content: 'Say hello.' }]
-/** The least that every provider takes. */
+/** The smallest limit that every provider accepts. */
 const OUTPUT_TOKENS = 16
 
 const POSTS: readonly Post[] = [
@@ -192,7 +192,7 @@ function answers(post: Post, models: Models): readonly (Check | Skipped)[] {
   ]
 }
 
-/** The family's header with a known key opens, and nothing else. */
+/** Only a known key in the family's own header is accepted. */
 function wrongKeys(endpoint: Endpoint | Post, models: Models): readonly Check[] {
   const { method, path, header } = endpoint
   const body = 'body' in endpoint ? endpoint.body(models[endpoint.kind] ?? 'any') : undefined
@@ -208,14 +208,14 @@ function wrongKeys(endpoint: Endpoint | Post, models: Models): readonly Check[] 
   return [
     refused('no key', { ...right, header: undefined }),
     refused('an unknown key', { ...right, key: 'tg_live_unknown' }),
-    // Where the operator lets clients of the messages family send Bearer, that is as it should be.
+    // The operator may allow Bearer for the messages family, so acceptance is right too.
     other === 'x-api-key'
       ? swapped
       : { ...swapped, holds: (seen) => swapped.holds(seen) || seen.status === 200 },
   ]
 }
 
-/** What is refused, by status and error object. */
+/** Each is refused, with the right status and error object. */
 function wrongRequests(post: Post, models: Models): readonly (Check | Skipped)[] {
   const { path, kind } = post
   const refused = (how: string, body: JsonObject, [status, code]: [number, string]): Check => ({

@@ -1,5 +1,5 @@
-// `tollgate probe`: the tables of endpoints, headers and errors (probe-checks.ts) against a running gateway, one line each.
-// What an application's owner repeats before switching; it needs nothing but the application's key.
+// `tollgate probe`: runs the checks of endpoints, headers and errors (probe-checks.ts) against a running gateway and
+// prints one line each. For the owner of an application before switching; it needs only the application's key.
 import { Option, type Command } from 'commander'
 
 import { demand } from './demand.ts'
@@ -58,7 +58,7 @@ async function probe(gateway: Gateway): Promise<readonly Result[]> {
   }
 }
 
-/** Nothing that the key may do can be told with a key that may nothing. */
+/** A key that is refused everywhere can test nothing. */
 function turnedAway({ code }: Seen): FailureError {
   const answer = code === undefined ? '401' : `401 ${code}`
   return new FailureError(
@@ -69,7 +69,7 @@ function turnedAway({ code }: Seen): FailureError {
 function resultOf({ name, expected, holds }: Check, seen: Seen): Result {
   const shown = { check: name, expected, seen: wordsFor(seen) }
   if (holds(seen)) return { ...shown, outcome: 'passed' }
-  // The operator's choice about this key, and no fault of the gateway.
+  // The operator's choice for this key, not a fault of the gateway.
   const isForbidden = seen.status === 403 && seen.code === 'endpoint_not_allowed'
   return { ...shown, outcome: isForbidden ? 'skipped' : 'failed' }
 }
@@ -112,7 +112,7 @@ function readKey(): string {
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol === 'http:' || url?.protocol === 'https:') {
-    // Many clients are given the address with /v1, and so are we.
+    // Accepts the address with /v1 too, as many clients want it.
     return new URL(`${url.origin}${url.pathname.replace(/\/*$/, '/').replace(/\/v1\/$/, '/')}`)
   }
   throw new UsageError('--url must be an address such as http://127.0.0.1:4000')

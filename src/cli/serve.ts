@@ -1,5 +1,5 @@
-// `tollgate serve`: the gateway as a process. Ends with 0 after a signal once running answers are finished; another
-// signal, a while later, ends it at once.
+// `tollgate serve`: the gateway as a process. After a signal it exits with 0 once running answers are finished; a later
+// second signal ends it at once.
 import { setFlagsFromString } from 'node:v8'
 
 import type { Command } from 'commander'
@@ -53,7 +53,7 @@ Examples:
 async function serve(options: ServeOptions): Promise<void> {
   const source = sourceOf(options)
   const config = isWorker ? await supervisedConfig() : loadConfig(source)
-  // One that is missing or too short is refused here, once, and not by every worker in turn.
+  // A missing or short secret is refused here, once, and not by every worker in turn.
   secretOf(config)
   const everything = jsonLog(systemClock)
   const log = process.stdout.isTTY ? terminalLog(everything) : everything
@@ -76,7 +76,7 @@ async function serve(options: ServeOptions): Promise<void> {
       figuresOfAll: isWorker ? figuresOfWorkers : undefined,
     }),
   )
-  // A start that is under way is finished first: then there is one thing to close, and nothing half made.
+  // A start under way is finished first: then there is a whole gateway to close, not half of one.
   const end = endOnSignal(async () => (await starting).close())
   const gateway = await starting.catch((error: unknown) => exitWith(listenFailure(error)))
   if (!isWorker) return announce(gateway.url)
@@ -85,18 +85,18 @@ async function serve(options: ServeOptions): Promise<void> {
 }
 
 const V8_FLAGS = [
-  // Garbage is looked for when the heap has doubled. V8 waits until it has grown several times as large, as suits a
+  // Collect garbage when the heap has doubled. By default V8 lets it grow to several times its size, which suits a
   // program that runs for a minute; one that serves for weeks would stay that large.
   '--heap-growing-percent=100',
-  // V8 puts into the old heap at once what it takes to live long; here that is what was alive when it looked, a request
-  // in flight. From there the headers and bodies of finished requests were kept too, 3 to 10 KB of each.
+  // V8 allocates objects it expects to live long directly in the old heap; here it mistook requests in flight for such.
+  // From there they kept the headers and bodies of finished requests alive too, 3 to 10 KB of each.
   '--no-allocation-site-pretenuring',
 ]
 
-/** One Ctrl-C, or one kill of a process group, arrives several times: npm and the launcher pass it on as well. */
+/** One Ctrl-C, or one kill of a process group, arrives several times: npm and the launcher pass it on too. */
 const SAME_SIGNAL_MS = 2_000
 
-/** Returns what ends the process without a signal, with the same care. */
+/** Returns a function that ends the process just as gracefully without a signal. */
 function endOnSignal(close: () => Promise<void>): (code: number) => void {
   let closing: Promise<never> | undefined
   const end = (code: number): void => {
@@ -105,7 +105,7 @@ function endOnSignal(close: () => Promise<void>): (code: number) => void {
   let askedMs: number | undefined
   const onSignal = (): void => {
     askedMs ??= systemClock.monotonicMs()
-    // Whoever asks again does not want to wait for running answers.
+    // A second signal means: do not wait for running answers.
     if (systemClock.monotonicMs() - askedMs > SAME_SIGNAL_MS) process.exit(1)
     end(0)
   }
@@ -113,7 +113,7 @@ function endOnSignal(close: () => Promise<void>): (code: number) => void {
   return end
 }
 
-/** Whatever is open already must not keep a process alive that serves nobody. */
+/** Exits explicitly: open handles must not keep alive a process that does not serve. */
 function exitWith(error: unknown): never {
   report(error)
   process.exit(exitCodeOf(error))

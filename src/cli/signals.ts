@@ -1,8 +1,8 @@
 // The signals that ask a gateway to end.
 
 /**
- * Calls `end` for each of them. SIGHUP is one where a terminal was closed; elsewhere it asks for the configuration to be
- * read again, which happens by itself.
+ * Calls `end` for each of them. SIGHUP counts only at a terminal, where it means that the terminal was closed;
+ * elsewhere it asks for the configuration to be reloaded, which happens by itself.
  */
 export function onEndSignal(end: () => void): void {
   process.on('SIGTERM', end)

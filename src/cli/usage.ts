@@ -1,4 +1,4 @@
-// `tollgate usage`: what was used and what it cost, by key, model, provider, endpoint and day.
+// `tollgate usage`: usage and its cost, by key, model, provider, endpoint and day.
 import { Option, type Command } from 'commander'
 
 import { csvText } from '../core/csv.ts'
@@ -62,7 +62,7 @@ async function usage(options: UsageOptions): Promise<void> {
     const rowsJson = rows.map((row) => rowJson(row, names))
     if (options.json) printJson({ rows: rowsJson, total: sumsJson(total) })
     else if (options.csv) {
-      // A report without rows has its columns, too.
+      // A report without rows still has its columns.
       const columns = Object.keys(rowJson(total, names))
       const cells = rowsJson.map((row) => Object.values(row))
       printText(csvText(columns, cells))

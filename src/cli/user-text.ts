@@ -1,4 +1,4 @@
-// How people read about people on the command line.
+// People and their links as text for a terminal.
 import type { PersonAnswer, SentLink } from '../admin/contract/people.ts'
 import { block, bold, moment, relativeTime, table } from './output.ts'
 

@@ -1,5 +1,5 @@
-// `tollgate users …`: the people who administer this gateway, by the rules of the screens and beside a running server.
-// Whoever may run it is the operator of the machine and holds every right.
+// `tollgate users …`: manages the people who administer this gateway, by the same rules as the web interface, whether a
+// server is running or not. Whoever can run it is the operator of the machine and holds every right.
 import { text as readAll } from 'node:stream/consumers'
 
 import { Option, type Command } from 'commander'
@@ -138,7 +138,7 @@ function addResetPassword(users: Command): void {
     })
 }
 
-/** The commands that give a person something else. */
+/** The commands that change one field of a person. */
 function addChanges(users: Command): void {
   const changes = [
     ['role', 'Give a person another role.', '<ROLE>', 'name or id of a role'],
@@ -163,7 +163,7 @@ function addChanges(users: Command): void {
   }
 }
 
-/** The commands that need nothing but the person. */
+/** The commands that need only a person. */
 function addSimple(users: Command): void {
   const simple = [
     ['block', 'Lock a person out at once, until unblocked.', blockPerson],
@@ -218,7 +218,7 @@ async function printLink(store: Store, linked: Linked): Promise<void> {
   })
   if (options.json) printJson({ ...person, link })
   else printText(linkText(person, link, store.clock.now()))
-  // What a server was told on its own command line is not known here.
+  // The options of a running server's own command line are not known here.
   if (publicUrl === undefined) {
     printNote(
       `the link begins with ${base}, where the configuration has the server listen: set admin.public_url if people reach it elsewhere`,

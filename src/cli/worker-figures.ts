@@ -1,12 +1,12 @@
-// In the first process: what its workers have counted. Whoever has ended is not forgotten, and whoever does not answer
-// stands with what it told last: a sum that falls would look like a new beginning to whoever watches it.
+// In the supervisor: the figures of its workers. Those of ended workers are kept, and a worker that does not answer
+// counts with its last figures: a sum that falls would look like a restart to a monitor.
 import type { Worker } from 'node:cluster'
 
 import type { Figure } from '../telemetry/metrics.ts'
 
 type Figures = readonly Figure[]
 
-/** A worker that is busy for longer is not waited for. */
+/** Workers that are busy for longer are not waited for. */
 const ANSWER_MS_MAX = 1_000
 
 export class WorkerFigures {
@@ -15,7 +15,7 @@ export class WorkerFigures {
   readonly #rounds = new Map<number, Round>()
   #roundCount = 0
 
-  /** Asks each worker by the number of a round, which comes back with its answer to `take`. */
+  /** Asks each worker for its figures. The round's number comes back with each answer, in `take`. */
   async gather(
     workers: readonly Worker[],
     ask: (worker: Worker, round: number) => void,
@@ -52,7 +52,7 @@ export class WorkerFigures {
 
 type Round = { readonly awaited: Set<number>; readonly over: () => void }
 
-/** How something stands ends with its process; what has happened stays. */
+/** Gauges end with their process; counts stay. */
 async function withEnded(before: Figures, last: Figures): Promise<Figures> {
   const { addUp } = await import('../telemetry/exposition.ts')
   return addUp([before, last.filter(({ type }) => type !== 'gauge')])

@@ -1,6 +1,6 @@
-// Several serving processes that share one address: the first shows that serving works, the others follow. One that
-// dies is replaced, with the configuration that the others have; a signal is passed on, and the process ends when all
-// have ended.
+// Several serving processes that share one address: the first shows that serving works, the others follow. A worker
+// that dies is replaced by one with the same configuration as the others. Signals are passed on, and the supervisor
+// ends when all workers have ended.
 import cluster from 'node:cluster'
 import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { printError } from './output.ts'
 import { onEndSignal } from './signals.ts'
 import { WorkerFigures } from './worker-figures.ts'
 
-/** A worker that cannot live is not to be started in a loop. */
+/** A worker that dies at once must not be restarted in a tight loop. */
 const REPLACE_AFTER_MS = 1_000
 
 export const isWorker = cluster.isWorker
@@ -27,27 +27,27 @@ type Supervision = {
 
 type Figures = readonly Figure[]
 
-/** What a worker says. */
+/** Messages from a worker. */
 type WorkerMessage =
   | { readonly type: 'starting' }
   | { readonly type: 'serving'; readonly url: string }
   | { readonly type: 'figures asked'; readonly question: number }
   | { readonly type: 'figures'; readonly round: number; readonly figures: Figures }
 
-/** What it is told: its configuration first of all. */
+/** Messages to a worker: the first is its configuration. */
 type SupervisorMessage =
   | { readonly type: 'configuration'; readonly config: Config }
   | { readonly type: 'figures wanted'; readonly round: number }
   | { readonly type: 'all figures'; readonly question: number; readonly all: readonly Figures[] }
 
-/** From here on the process does nothing else, and ends with its workers. */
+/** From here on the process only supervises, and ends with its workers. */
 export function superviseWorkers({ config, source, onServing }: Supervision): void {
   let hasServed = false
   let isEnding = false
   let latest = config
   const serving = new Set<Worker>()
   const figures = new WorkerFigures()
-  // The workers read it too, and say in the log what is wrong with it.
+  // The workers watch the file too, and log what is wrong with it.
   watchConfig({ source, config, onChange: (changed) => (latest = changed), onError: () => {} })
 
   cluster.setupPrimary({ serialization: 'advanced' })
@@ -78,13 +78,13 @@ export function superviseWorkers({ config, source, onServing }: Supervision): vo
   })
   onEndSignal(() => {
     isEnding = true
-    // The second time, workers end at once, as a single process does.
+    // On the second signal, workers end at once, as a single process does.
     for (const worker of workers()) worker.process.kill('SIGTERM')
   })
   cluster.fork()
 }
 
-/** In a worker: what it is to serve. A file that has become wrong, or names another database, must not divide them. */
+/** In a worker: its configuration. Not from the file, which may be broken or name another database by now. */
 export async function supervisedConfig(): Promise<Config> {
   const answered = once(process, 'message')
   tellSupervisor({ type: 'starting' })
@@ -93,7 +93,7 @@ export async function supervisedConfig(): Promise<Config> {
   return message.config
 }
 
-/** In a worker that serves: tells what it has counted whenever the first process asks. */
+/** In a serving worker: sends its figures whenever the supervisor asks. */
 export function tellFigures(own: () => Promise<Figures>): void {
   process.on('message', (message: SupervisorMessage) => {
     if (message.type !== 'figures wanted') return
@@ -103,7 +103,7 @@ export function tellFigures(own: () => Promise<Figures>): void {
 
 let questions = 0
 
-/** In a worker: what all of them have counted. */
+/** In a worker: the figures of all workers. */
 export function figuresOfWorkers(): Promise<readonly Figures[]> {
   const { promise, resolve } = Promise.withResolvers<readonly Figures[]>()
   const question = ++questions
@@ -121,12 +121,12 @@ export function tellSupervisor(message: WorkerMessage): void {
   process.send?.(message)
 }
 
-/** One that is ending hears nothing any more, and need not. */
+/** Ignores errors: a worker that is ending cannot receive messages, and need not. */
 function tell(worker: Worker, message: SupervisorMessage): void {
   worker.send(message, () => {})
 }
 
-/** A worker that a signal killed has no code. */
+/** A worker killed by a signal has no exit code. */
 function endWhenAlone(code: number | null): void {
   if (code !== 0) process.exitCode = code ?? 1
   if (workers().length === 0) process.exit()
