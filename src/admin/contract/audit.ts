@@ -82,7 +82,7 @@ export const auditRoutes = {
     method: 'GET',
     path: '/keys/:id/activity',
     access: 'audit:read',
-    summary: 'Changes of one key, newest first',
+    summary: 'Changes to one key, newest first',
     params: keyParams,
     query: z.object(page),
     answer: auditPage,

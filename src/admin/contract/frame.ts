@@ -74,7 +74,7 @@ export const frameRoutes = {
     method: 'POST',
     path: '/frame/reset-spend',
     access: 'configuration:manage',
-    summary: 'Start the period of the frame anew, now',
+    summary: 'Start the period of the frame over, now',
     body: z.strictObject({ reason }),
     answer: frame,
     idempotent: true,

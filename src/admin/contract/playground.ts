@@ -21,7 +21,7 @@ export const playgroundRoutes = {
     method: 'POST',
     path: '/playground',
     access: 'configuration:manage',
-    summary: 'Call a chat model with the limits of a key; it spends from it',
+    summary: 'Call a chat model with the limits of a key, at its expense',
     body: playgroundCall,
     answer: callResult,
   }),

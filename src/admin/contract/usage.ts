@@ -16,7 +16,7 @@ const groups = z
   )
   .meta({
     description:
-      'One or several of key, model, provider, endpoint, day, hour. By provider or endpoint at most 400,000 requests are added up, and those that were refused are not among them.',
+      'One or several of key, model, provider, endpoint, day, hour. A report by provider or endpoint covers at most 400,000 requests, without refused ones.',
     examples: ['day,model'],
   })
 
@@ -34,7 +34,7 @@ const usageQuery = z.object({
   compare: z
     .enum(['previous'])
     .optional()
-    .meta({ description: 'Also add up the time of the same length before' }),
+    .meta({ description: 'Also report the preceding time of the same length' }),
   /** If there are more rows, the most expensive ones are kept. */
   limit: count(1, 10_000).default(1_000),
 })
