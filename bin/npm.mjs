@@ -1,21 +1,21 @@
 // Runs npm for the set-up, quietly, and says in one line what a machine lacks.
-// Plain JavaScript for any Node >= 20, without dependencies: it runs before everything else is there.
+// Plain JavaScript for any Node >= 20, without dependencies: it runs before anything else is installed.
 import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
-/** Something this machine lacks, said in one line to the person who typed the command. */
+/** Something this machine lacks, in one line for the person who typed the command. */
 export class SetupError extends Error {}
 
-/** Standard output belongs to the command itself, so set-up speaks on standard error. */
+/** Standard output belongs to the command itself, so set-up prints on standard error. */
 export function say(line) {
   process.stderr.write(`tollgate: ${line}\n`)
 }
 
 /**
- * Runs npm quietly: what it prints is shown only when it fails. It runs under this Node, because npm compares its version
- * with `engines` and leaves out native packages that seem not to fit.
+ * Runs npm quietly: its output is shown only if it fails. It runs under this Node, because npm compares Node's version
+ * with `engines` and leaves out native packages that do not seem to fit.
  */
 export async function runNpm(args, { folder, purpose, onStart = () => {} }) {
   const flags = [
@@ -48,7 +48,7 @@ export async function runNpm(args, { folder, purpose, onStart = () => {} }) {
   if (failure !== undefined) throw new SetupError(`could not ${purpose} with npm:\n${failure}`)
 }
 
-/** npm looks for the machine's settings (registry, proxy, certificates) beside the Node that runs it: its own knows the place. */
+/** npm reads the machine's settings (registry, proxy, certificates) beside the Node that runs it, so ask npm's own. */
 function globalConfig() {
   const shell = process.platform === 'win32'
   const { stdout } = spawnSync('npm', ['config', 'get', 'globalconfig'], {

@@ -1,5 +1,5 @@
-// Finds the Node that runs Tollgate, and fetches it once where the machine's own is too old.
-// Plain JavaScript for any Node >= 20, without dependencies: it runs before everything else is there.
+// Finds the Node that runs Tollgate, and fetches one, once, if the machine's own is too old.
+// Plain JavaScript for any Node >= 20, without dependencies: it runs before anything else is installed.
 import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import module from 'node:module'
@@ -15,7 +15,7 @@ const nodeMin = '24.12.0'
 const sqliteMin = '3.51.3'
 
 const fetchedVersion = '26.10.0'
-// npm packages that carry the binary and run no install script. The digests are those of the registry on the day
+// npm packages that contain the binary and run no install script. The digests are those of the registry on the day
 // this table was written, so that a package replaced later is refused.
 const packages = {
   'linux-x64': [
@@ -40,7 +40,7 @@ const packages = {
   ],
 }
 
-/** Runs `work` here if this Node will do; else runs `file`, which leads here again, under one that will. */
+/** Runs `work` if this Node is good enough; else runs `file`, which calls this again, under one that is. */
 export async function underRuntime(file, work) {
   try {
     endWithParent()
@@ -102,7 +102,7 @@ async function findRuntime() {
   return path.join(target, binary)
 }
 
-/** A checkout keeps it inside; an installed package in the user's cache, or beside itself where there is no home. */
+/** A checkout keeps it inside; an installed package in the user's cache, or beside itself if there is no home. */
 function cacheFolders() {
   const own = path.join(root, '.cache')
   const users = userCacheFolder()
@@ -120,7 +120,7 @@ function userCacheFolder() {
   )
 }
 
-/** Installs beside the target and renames at the end, so that neither a broken download nor a second start meets half of it. */
+/** Installs beside the target and renames at the end: a broken download or a second start never leaves half of it. */
 async function fetchPackage({ name, digest, binary, target }) {
   removeLeftovers(path.dirname(target))
   const staging = fs.mkdtempSync(path.join(path.dirname(target), 'fetching-'))
@@ -142,10 +142,10 @@ async function fetchPackage({ name, digest, binary, target }) {
       throw new SetupError(
         `the fetched Node ${fetchedVersion} does not start here (${trial.error?.message ?? trial.stderr.trim()}): please install Node ${nodeMin} or newer.`,
       )
-    fs.chmodSync(staging, 0o755) // made for its owner alone, and a service may run as another user
+    fs.chmodSync(staging, 0o755) // mkdtemp makes it private, and a service may run as another user
     fs.renameSync(staging, target)
   } catch (error) {
-    // Whoever started at the same moment may have been first.
+    // Another start at the same moment may have been first.
     if (!fs.existsSync(path.join(target, binary))) throw error
   } finally {
     fs.rmSync(staging, { recursive: true, force: true })
@@ -163,11 +163,11 @@ function removeLeftovers(cache) {
 }
 
 async function runUnder(runtime, file) {
-  // The channel carries no message: its end tells the child that this process is gone.
+  // The channel carries no messages: when it closes, the child knows that this process is gone.
   const child = spawn(runtime, [...process.execArgv, file, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
-  // A terminal, or a kill of the group, reaches the child as well; it takes several signals at once for one.
+  // A signal from a terminal, or to the group, also reaches the child directly; it treats several at once as one.
   const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP']
   for (const signal of forwarded) process.on(signal, () => child.kill(signal))
   const [code, signal] = await new Promise((resolve, reject) => {
@@ -181,22 +181,22 @@ async function runUnder(runtime, file) {
   }
 }
 
-/** Code is parsed only when it has changed, which saves a fifth of a start. */
+/** Code is compiled only when it has changed, which saves a fifth of a start. */
 function keepCompiledCode() {
   const folder = path.join(cacheFolders()[0], 'compiled')
   module.enableCompileCache(folder)
   process.env.NODE_COMPILE_CACHE ??= folder // worker threads look here
-  // Node writes it at exit, which a gateway that is killed never reaches.
+  // Node writes the cache at exit, which a killed gateway never reaches.
   setTimeout(() => module.flushCompileCache(), 3000).unref()
 }
 
-/** Whoever kills what started this must not leave a gateway behind that nobody sees. */
+/** If the parent process is killed, no unnoticed gateway must stay behind. */
 function endWithParent() {
   if (process.channel) {
     process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
     process.channel.unref()
   } else if (process.env.npm_lifecycle_event) {
-    // npm passes a signal to the shell between the two, and most shells die of it without passing it on.
+    // npm signals the shell between itself and this process, and most shells die without passing the signal on.
     const parent = process.ppid
     const watch = setInterval(() => {
       if (process.ppid === parent) return

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command `tollgate`, for any Node >= 20: finds the runtime, in a checkout also the dependencies and what is built
-// from its sources, then becomes the command line. Prints on stderr only.
+// The command `tollgate`, for any Node >= 20: finds the runtime, in a checkout also installs the dependencies and
+// builds the sources, then becomes the command line. Prints on stderr only.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { SetupError } from './npm.mjs'
