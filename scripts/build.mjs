@@ -1,9 +1,9 @@
-// `node scripts/build.mjs FOLDER`: makes what runs from src/, one flat folder of JavaScript with all dependencies inside.
-// A process that loads a few large files starts sooner, and is smaller, than one that looks for a thousand small ones.
+// `node scripts/build.mjs FOLDER`: builds src/ into one flat folder of JavaScript that includes all dependencies. A
+// process that loads a few large files starts sooner, and is smaller, than one that looks for a thousand small ones.
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
-/** The command line, and what threads load by its address (src/core/module-beside.ts). */
+/** The command line, and the modules that threads load by URL (src/core/module-beside.ts). */
 const entries = [
   'src/cli/main.ts',
   'src/store/sqlite-worker.ts',
@@ -30,7 +30,7 @@ export async function buildInto(folder, plugins = []) {
         input: entries,
         output: {
           entryFileNames: '[name].js',
-          // Whatever changes gets another name: a gateway that runs may still load what it has not needed so far.
+          // Changed chunks get new names: a running gateway may still load old ones that it has not needed so far.
           chunkFileNames: '[name]-[hash].js',
         },
       },

@@ -1,5 +1,5 @@
-// What a checkout needs besides the runtime: dependencies from the lockfile, and from its sources dist/ and web/dist.
-// Does nothing, in a few milliseconds, when all are there and match what they were made from.
+// What a checkout needs besides the runtime: dependencies from the lockfile, and dist/ and web/dist built from the
+// sources. If all of them are up to date, it does nothing, in a few milliseconds.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
@@ -11,7 +11,7 @@ import { isWritable, runNpm, say, SetupError } from '../bin/npm.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const cache = path.join(root, '.cache')
 
-/** Installs what the lockfile of a folder names, unless it is installed. */
+/** Installs the dependencies in a folder's lockfile, unless they are installed. */
 export async function ensureDependencies(folder = root) {
   if (isInstalled(folder)) return
   const name = path.relative(root, folder) || 'dependencies'
@@ -22,22 +22,22 @@ export async function ensureDependencies(folder = root) {
         `node_modules in ${folder} is missing or older than the lockfile, and TOLLGATE_OFFLINE=1 forbids installing it: run npm ci there.`,
       )
     say(`installing ${name} from the lockfile`)
-    // npm goes on when this process is killed, so the lock is npm's.
+    // npm goes on if this process is killed, so npm holds the lock.
     await runNpm(['ci'], { folder, purpose: `install ${name}`, onStart: hold })
     if (folder === root) linkCommand()
   })
 }
 
-/** Here `npx tollgate` looks first; without it, npx installs a link to this folder on every call. */
+/** `npx tollgate` looks here first; without this link, npx installs one to this folder on every call. */
 function linkCommand() {
   if (process.platform === 'win32') return
   fs.symlinkSync('../../bin/tollgate.mjs', path.join(root, 'node_modules', '.bin', 'tollgate'))
 }
 
-/** npm writes what it installed into a lockfile of its own, at the very end: an interrupted install has none. */
+/** npm writes its own lockfile of what it installed at the very end: an interrupted install has none. */
 function isInstalled(folder) {
   const modules = path.join(folder, 'node_modules')
-  // A linked node_modules is kept by whoever linked it.
+  // A linked node_modules is maintained where it is linked from.
   if (fs.lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return true
   const installedFile = path.join(modules, '.package-lock.json')
   if (!fs.existsSync(installedFile)) return false
@@ -45,7 +45,7 @@ function isInstalled(folder) {
   const wanted = readPackages(path.join(folder, 'package-lock.json'))
   return Object.entries(wanted).every(([name, { version, optional }]) => {
     if (name === '') return true
-    // npm leaves out optional packages that are for other platforms.
+    // npm leaves out optional packages for other platforms.
     return installed[name] ? installed[name].version === version : optional
   })
 }
@@ -90,14 +90,14 @@ export async function ensureBuilt() {
   })
 }
 
-/** By a process of its own: one that serves for weeks should not keep what a compiler needed. */
+/** In a separate process: one that serves for weeks should not keep the compiler's memory. */
 export function buildGateway(target) {
   const builder = path.join(root, 'scripts', 'build.mjs')
   const { status, stderr } = spawnSync(process.execPath, [builder, target], { encoding: 'utf8' })
   if (status !== 0) throw new SetupError(`could not build the gateway:\n${stderr}`)
 }
 
-/** What earlier builds left is kept for a day, for gateways that run and have not loaded all of it. */
+/** Files of earlier builds are kept for a day, for running gateways that have not loaded all of them. */
 function removeOlder(folder) {
   const dayAgo = Date.now() - 86_400_000
   for (const name of fs.readdirSync(folder)) {
@@ -106,7 +106,7 @@ function removeOlder(folder) {
   }
 }
 
-/** Does `work` unless `product` is there and was made from these very sources. */
+/** Runs `work` unless `product` exists and was made from these very sources. */
 async function make(name, { product, sources }, work) {
   const stamp = path.join(cache, `${name}.sha256`)
   const digest = digestOf(sources)
@@ -138,7 +138,7 @@ function filesBelow(folder) {
   })
 }
 
-/** Holds a lock file while `work` runs, so that two first starts do not write into the same folder; `work` may name another holder. */
+/** Holds a lock file during `work`, so that two first starts do not write to one folder; `work` may set its holder. */
 async function alone(name, work) {
   if (!isWritable(cache))
     throw new SetupError(`${root} cannot be written, and it lacks what this command needs.`)
@@ -162,7 +162,7 @@ function takeLock(lock) {
   return false
 }
 
-/** A holder that was killed leaves its file behind; its number may be another process by now, hence the age. */
+/** A killed holder leaves its file behind, and its pid may belong to another process by now, hence the age limit. */
 function isHeld(lock) {
   const oldest = Date.now() - 900_000
   try {

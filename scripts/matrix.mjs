@@ -1,4 +1,4 @@
-// `npm run matrix`: the tests of test/matrix, printed as a table of what each client library can do with each format.
+// `npm run matrix`: runs the tests of test/matrix and prints what each client library can do with each format.
 import { fileURLToPath } from 'node:url'
 import { underRuntime } from '../bin/runtime.mjs'
 import { ensureDependencies } from './checkout.mjs'

@@ -1,5 +1,5 @@
-// Runs test/matrix and prints one line for each client library and upstream format, one column for each scene: ✓ or ✗
-// for the plain and for the streamed call, and · where the library or the scene has no such call.
+// Runs test/matrix and prints a table: one line per client library and upstream format, one column per scene, with ✓ or
+// ✗ for the plain and for the streamed call, and · where the library or the scene has no such call.
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -9,7 +9,7 @@ import { SCENES } from '../test/matrix/scenes.ts'
 const CELL = /^(?<speaker>.+) → (?<upstream>\w+): (?<scene>.+), (?<mode>plain|streamed)$/
 const MODES = ['plain', 'streamed']
 
-// Test files and the programs they start share what was compiled before.
+// Test files and the programs they start share one compile cache.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('.cache/compiled')
 const started = performance.now()
 const passes = new Map<string, boolean>()

@@ -1,5 +1,5 @@
-// `npm run pack`: puts what goes into the package into a folder of its own, builds dist/ there, and lets npm pack it.
-// Not a `prepack` script: `.npmrc` lets npm run none.
+// `npm run pack`: copies the contents of the package into a separate folder, builds dist/ there, and runs npm pack.
+// Not a `prepack` script, because `.npmrc` forbids npm to run scripts.
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -25,7 +25,7 @@ function fill(folder) {
   const manifest = JSON.parse(fs.readFileSync('package.json', 'utf8'))
   const names = ['README.md', 'LICENSE', ...manifest.files].filter((name) => name !== 'dist')
   for (const name of names) fs.cpSync(name, path.join(folder, name), { recursive: true })
-  // No dependencies either: dist/ holds them.
+  // No dependencies either: dist/ includes them.
   for (const part of ['scripts', 'dependencies', 'devDependencies', 'overrides'])
     delete manifest[part]
   fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest, null, 2))

@@ -1,5 +1,5 @@
-// Runs test files with node:test, one process each and one more at once than there are cores, and collects what
-// happened. Prints one line when a file is done; the report at the end is suite.ts's.
+// Runs test files with node:test, one process each, one more at a time than there are cores, and collects the outcome.
+// Prints one line when a file is done; suite.ts prints the report at the end.
 import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
 import { run } from 'node:test'
@@ -23,7 +23,7 @@ type FileRun = {
   readonly skips: Skip[]
 }
 
-// Longer than any honest file needs on a slow machine: a file that hangs fails, and does not hold the night's run.
+// Longer than any sound file needs on a slow machine: a file that hangs fails, and does not block a nightly run.
 const fileTimeoutMs = 600_000
 
 export async function runFiles(files: readonly string[], signal: AbortSignal): Promise<Outcome> {
@@ -36,20 +36,20 @@ export async function runFiles(files: readonly string[], signal: AbortSignal): P
   }
   const stream = run({
     files: [...files],
-    // A file often waits, for a process that starts, a disk or a clock: meanwhile another one works.
+    // A file often waits for a process, a disk or a clock: meanwhile another one can run.
     concurrency: availableParallelism() + 1,
     timeout: fileTimeoutMs,
     signal,
   })
   for await (const { type, data } of stream) {
     if (type === 'test:stdout' || type === 'test:stderr') runOf(data.file).output += data.message
-    // A file's own end arrives as one more test, named by its path.
+    // The end of a file arrives as one more test, named by its path.
     else if (type === 'test:complete' && files.includes(data.name)) endFile(runOf(data.name), data)
     else if (type === 'test:complete') endTest(runOf(data.entryFile ?? data.file), data)
   }
   return {
     passed: [...runs.values()].reduce((sum, each) => sum + each.passed, 0),
-    // What a file printed arrives after its end, so it is added here.
+    // A file's output arrives after its end, so it is added here.
     failures: [...runs].flatMap(([file, each]) => withOutput(file, each)),
     skips: [...runs.values()].flatMap((each) => each.skips),
   }
@@ -73,11 +73,11 @@ function endFile(fileRun: FileRun, data: EventData.TestComplete): void {
   const seconds = (data.details.duration_ms / 1000).toFixed(1)
   const verdict = failures.length === 0 ? 'ok  ' : 'FAIL'
   console.log(`${verdict} ${name}: ${passed} passed, ${failures.length} failed, ${seconds} s`)
-  // At once and in short: the end of a long run's output is not always kept.
+  // Printed at once, in short: the end of a long run's output is not always kept.
   for (const failure of failures) console.log(`     ${failure.name}\n       ${firstLine(failure)}`)
 }
 
-/** False for whoever failed only because a test inside it failed, which was counted already. */
+/** False for a suite or file that failed only because of a test inside it, which was already counted. */
 function isOwnFailure({ details }: EventData.TestComplete): boolean {
   const type = details.error && 'failureType' in details.error && details.error.failureType
   return !details.passed && type !== 'subtestsFailed'

@@ -1,4 +1,4 @@
-// Runs the compiler, the linter and the formatter's check beside each other; each counts as one test of the suite.
+// Runs the compiler, the linter and the formatter's check in parallel; each counts as one test of the suite.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
-// The two test commands, called by check.mjs and test.mjs once runtime and dependencies are there:
+// The two test commands, called by check.mjs and test.mjs once runtime and dependencies are ready:
 // `suite.ts quick` is types, lint, format and unit tests; `suite.ts all [PATTERN…]` is everything, or the files that match.
-// The last line is always "N passed, N failed"; the exit code is 1 when something failed or nothing ran.
+// The last line is always "N passed, N failed"; the exit code is 1 if something failed or nothing ran.
 import { globSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { runFiles } from './run-files.ts'
@@ -13,19 +13,19 @@ const unitFiles = [
   'scripts/**/*.test.ts',
   'test/tidy.test.ts',
 ]
-// Those in folders take longest.
+// Files in folders take longest.
 const otherFiles = ['test/*/**/*.test.ts', 'test/*.test.ts']
 
 const [mode, ...patterns] = process.argv.slice(2)
-// Test files and the programs they start share what was compiled before.
+// Test files and the programs they start share one compile cache.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('.cache/compiled')
 const interrupted = new AbortController()
-// One Ctrl-C arrives several times, and all of them mean this.
+// One Ctrl-C arrives several times; aborting twice does no harm.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
 
 const outcomes = mode === 'quick' ? await quick() : await all()
 process.exitCode = report(outcomes)
-// What was started for the tests ends with this process, and it alone could keep it waiting.
+// Only what was started for the tests could keep this process alive, and it ends with it.
 process.exit()
 
 async function quick(): Promise<Outcome[]> {
@@ -36,7 +36,7 @@ async function all(): Promise<Outcome[]> {
   const { findChromium } = await import('../test/support/chromium.ts')
   const wanted = (file: string): boolean =>
     patterns.some((pattern) => relative('', file).includes(pattern))
-  // The long ones first, so that the cores end together.
+  // The long ones first, so that all cores finish together.
   const files = find([...otherFiles, ...unitFiles])
   const [tools] = await Promise.all([
     patterns.length === 0 ? runTools(interrupted.signal) : undefined,
@@ -55,7 +55,7 @@ async function givePostgres(): Promise<void> {
   if (url) process.env['TOLLGATE_TEST_POSTGRES'] = url
 }
 
-/** Where a machine can have no PostgreSQL or no Chromium, each test that needs it fails with this line. */
+/** Only prints: without PostgreSQL or Chromium, each test that needs it fails with the same message. */
 function complain(error: unknown): undefined {
   console.log(error instanceof Error ? error.message : error)
 }
