@@ -1,5 +1,5 @@
-// Who may do what: every route of the contract against every role, and every field of a write against whoever may not
-// write. Run by test/admin.test.ts on both databases.
+// Permissions: every route of the contract against every role, and every field of a write against callers without write
+// permission. Run by test/admin.test.ts on both databases.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -15,7 +15,7 @@ import { adminHandlers } from '../../src/admin/handlers.ts'
 import { openAdminDesk, type AdminDesk } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
-/** What the built-in roles below Administrator may call, written down beside the table that decides it. */
+/** The routes that the built-in roles below Administrator may call, restated beside the table that decides it. */
 const VIEWER = [
   ...['about', 'listKeys', 'exportKeys', 'readKey', 'readLimits', 'readFrame', 'listModels'],
   ...['readUsage', 'exportUsage', 'readKeyUsage', 'listRequests', 'readRequest', 'listKeyRequests'],
@@ -44,14 +44,14 @@ export function adminAccessContract(fresh: FreshDatabase): void {
   const attempt = (route: Route, permissions: readonly Permission[] | null) => {
     const path = route.path.replace(':id', id)
     const hasBody = route.body !== undefined
-    // The body is wrong on purpose: whoever passes the guard is told so, and nothing is done.
+    // The body is invalid on purpose: a caller who passes the guard gets a 400, and nothing is done.
     return desk.call(route.method, path, {
       permissions,
       ...(hasBody ? { body: { wrong: 1 } } : {}),
     })
   }
   const state = async (): Promise<unknown> => [
-    // A test call is a use, and uses are written down a few seconds later.
+    // A test call counts as a use, and uses are written a few seconds later.
     { ...(await desk.call('GET', `/keys/${id}`)).body, last_used_at: undefined },
     (await desk.call('GET', '/frame')).body,
     (await desk.call('GET', '/keys?per_page=1')).body['total'],
@@ -150,7 +150,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
         if (routes.some(([, route]) => route.path === path && route.method === method)) continue
         test(`${method} ${path} is nothing`, async () => {
           const { status } = await desk.call(method, path.replace(':id', id))
-          // Where an id may stand, what stands there is no id.
+          // A path that takes an id may answer 400 here, because the segment is not an id.
           assert.ok(status === 404 || (path === '/keys/bulk' && status === 400), String(status))
         })
       }
@@ -242,5 +242,5 @@ export function adminAccessContract(fresh: FreshDatabase): void {
   })
 }
 
-/** The names alone are asked for here. */
+/** Only the handler names are needed here. */
 const NO_PARTS = {} as Parameters<typeof adminHandlers>[0]

@@ -1,4 +1,4 @@
-// What the admin API promises about alerts: given once, signed, tried again, on record. Run by test/admin.test.ts.
+// The admin API's contract for alerts: sent once, signed, retried, on record. Run by test/admin.test.ts.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
@@ -15,10 +15,10 @@ import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
-/** As those of Slack and Teams: whoever knows it can write there. */
+/** Like the paths of Slack and Teams: anyone who knows it can post there. */
 const PATH = '/hook/T0123456/known-to-few'
 
-/** A hook that answers slowly is given up after so long. */
+/** The time after which a slow webhook is given up. */
 const ATTEMPT_MS_MAX = 15_000
 
 function nextMonth(): string {
@@ -32,7 +32,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
   let desk: AdminDesk
   let watches: readonly AlertWatch[] = []
   let url = ''
-  /** What the receiver of webhooks answers next. */
+  /** The status of the webhook receiver's next answer. */
   let status = 200
   const received: Received[] = []
   const receiver = createServer((message, response) => {
@@ -47,7 +47,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
   before(async () => {
     desk = await openAdminDesk(fresh)
     const { store, log, alerts: sender } = desk.parts
-    // Two nodes of one database.
+    // Two nodes over one database.
     watches = [new AlertWatch({ store, log, sender }), new AlertWatch({ store, log, sender })]
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
     url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${PATH}`
@@ -65,7 +65,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
   const lookAll = async (): Promise<void> => {
     await Promise.all(watches.map((watch) => watch.look()))
   }
-  /** Lets both nodes see it. */
+  /** Spends, and lets both nodes notice it. */
   const spendAndLook = async (keyId: string): Promise<void> => {
     await spend(keyId)
     const balances = await desk.parts.flow.ledger.balances(keyId)
@@ -73,7 +73,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     for (const watch of watches) watch.notice(keyId, balances)
     await lookAll()
   }
-  /** After one call, of a key of newKey. */
+  /** The alert text after one call with a key of newKey. */
   const spentText = (name: string): string =>
     `The key "${name}" has spent 0.000012 of 0.0011 USD. The budget resets on ${nextMonth()}.`
   const deliveries = async (): Promise<Json[]> =>
@@ -81,7 +81,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
   const alertsOf = async (keyId: string): Promise<Json[]> =>
     (await desk.call('GET', `/keys/${keyId}/alerts`)).body['alerts'] as unknown as Json[]
   const newKey = async (name: string): Promise<string> => {
-    // A test call costs 0.000012 USD, and its worst case must fit as well.
+    // A test call costs 0.000012 USD, and its worst case must fit in the budget.
     const body = { name, models: ['sandbox-chat'], budget: '0.0011' }
     return (await desk.call('POST', '/keys', { body })).body['id'] ?? ''
   }
@@ -165,7 +165,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await lookAll()
       assert.equal(received.length, count + 1)
       assert.equal((JSON.parse(received.at(-1)?.body ?? '') as Json)['threshold'], 3)
-      // The page of the key says "last alert" of the first.
+      // The key's page shows the first of these as its latest alert.
       const given = (await alertsOf(id)).map((alert) => alert['threshold'])
       assert.deepEqual(given, [3, 2, 1])
     })
@@ -189,7 +189,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     })
 
     test('a part of the accounts at a time, all of them are looked over again and again', async () => {
-      // With nobody beside who looks as well.
+      // On its own database, so that no other patrol looks as well.
       await using alone = await openAdminDesk(fresh)
       const account = (id: string, spent: bigint) => ({
         ...{ id, limit_nanodollars: 1_000n, spent_nanodollars: spent, period_ends_at: null },
@@ -258,7 +258,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.deepEqual(await limits(), ['0.0011'])
       await spendAndLook(id)
       assert.deepEqual(await limits(), ['0.005', '0.0011'])
-      // It is still reached, and was told.
+      // The threshold is still reached and was already reported.
       await setBudget(id, '0.0051')
       await spendAndLook(id)
       assert.deepEqual(await limits(), ['0.005', '0.0011'])
@@ -298,7 +298,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     })
 
     describe('calls that are refused for the budget', () => {
-      /** Both nodes refuse it: what it could cost is not left. */
+      /** Makes both nodes refuse the key: the remaining budget is below the worst case. */
       const refuse = async (keyId: string, times = 2): Promise<void> => {
         const { allowVersion } = await findKey(desk.parts.store, keyId)
         for (const watch of watches)
@@ -435,7 +435,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       const DAY_MS = 86_400_000
       const expires = Date.now() + 20 * DAY_MS
 
-      /** Lets both nodes look, so many days from now. */
+      /** Lets both nodes look, this many days from now. */
       const lookAfter = async (days: number): Promise<void> => {
         const { store, log, alerts: sender } = desk.parts
         const later = { ...store, clock: { ...store.clock, now: () => Date.now() + days * DAY_MS } }
@@ -697,7 +697,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
 
     test('a hook that cannot be reached says what happened to it', async () => {
       const { body } = await desk.call('POST', '/alerts/destinations', {
-        // Nobody listens at port 1.
+        // Nothing listens on port 1.
         body: { kind: 'webhook', url: 'http://127.0.0.1:1/hook' },
       })
       const { body: tried } = await desk.call('POST', `/alerts/destinations/${body['id']}/test`)

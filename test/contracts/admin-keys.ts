@@ -1,4 +1,4 @@
-// What the admin API promises about keys, whichever database is below: run by test/admin.test.ts.
+// The admin API's contract for keys, on any database: run by test/admin.test.ts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -6,7 +6,7 @@ import { isWellFormedSecret } from '../../src/core/secret.ts'
 import { openAdminDesk, type AdminDesk, type Answer } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
-/** Each has broken an interface somewhere. */
+/** Each of these has broken some interface. */
 const NASTY = [
   '<script>alert(1)</script>',
   '"><img src=x onerror=alert(1)>',
@@ -117,7 +117,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       test(`a name is only text: ${JSON.stringify(text).slice(0, 40)}`, async () => {
         const { status, body } = await create(text, { owner: text, tags: [text] })
         assert.equal(status, 201)
-        // What cannot be seen is not kept.
+        // Invisible characters are dropped.
         const shown = text.normalize('NFC').replaceAll('\u200d', '')
         assert.equal(body['name'], shown)
         const found = await desk.call('GET', `/keys?search=${encodeURIComponent(shown)}`)
@@ -236,7 +236,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       const { body: key } = await desk.call('GET', `/keys/${id}`)
       assert.equal(key['spent'], call['cost'])
       const { body: row } = await desk.call('GET', `/requests/${call['request_id']}`)
-      // By name as well, for readers of another language.
+      // Also as names, so that interfaces can translate them.
       assert.partialDeepStrictEqual(row, {
         reasons: ['cost_provider_count'],
         attempts: [{ reasons: ['target_only'] }],

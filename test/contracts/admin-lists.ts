@@ -1,4 +1,4 @@
-// What the admin API promises about its lists and its record, whichever database is below: run by test/admin.test.ts.
+// The admin API's contract for lists and the audit log, on any database: run by test/admin.test.ts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -12,7 +12,7 @@ import { openAdminDesk, type AdminDesk, type Json } from '../support/admin.ts'
 import type { FreshDatabase } from '../support/store.ts'
 
 const DAY_MS = 86_400_000
-/** Some that a database does not know both cases of, and some that mean something to a pattern. */
+/** Letters whose case a database may not fold, and characters with a meaning in patterns. */
 const ODD_LETTERS = { owner: 'Özgür İnan, Νίκος ({[?*.\\^$|+-]})', tags: ['Äpfel & "Birnen"'] }
 
 export function adminListsContract(fresh: FreshDatabase): void {
@@ -186,7 +186,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       }
       const today = await asked(now - DAY_MS, now)
       assert.partialDeepStrictEqual(today['previous'], { rows: [], total: { requests: 0 } })
-      // From the next hour on everything is the time before, by key and no longer by day.
+      // Seen from the next hour, all usage lies in the previous span, grouped by key and not by day.
       const { rows, total } = Object(await asked(now + 3_600_000, now + DAY_MS)).previous
       assert.deepEqual(total, today['total'])
       assert.ok(rows.every(({ key, day }: Json) => typeof key === 'string' && day === null))
@@ -322,7 +322,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
         again.reduce((sum, { count }) => sum + count, 0),
         30,
       )
-      // A minute may end in between.
+      // A minute may end meanwhile.
       assert.ok((await size()) <= before + 2)
       const keys = Array.from({ length: 200 }, () => newId('key', systemClock))
       for (const id of keys) await desk.call('POST', `/keys/${id}/pause`, { permissions })

@@ -1,5 +1,5 @@
-// What the overview of keys and the reports may read, whichever database is below: run by test/admin.test.ts. Held by the
-// plans of their queries, because times are another machine's tomorrow: a plan that reads everything is slow on all.
+// How much the key overview and the reports may read, on any database: run by test/admin.test.ts. Checked on query
+// plans, because timings depend on the machine: a plan that reads everything is slow on all of them.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -33,7 +33,7 @@ const DAY_MS = 24 * HOUR_MS
 const MANY = FEW_MAX + 200
 const PAGES = 7
 const STATUSES = ['current', 'active', 'paused', 'expired', 'revoked'] as const
-/** Those that an index gives, so that a page is read and no more. */
+/** Sort orders that have an index, so that only one page is read. */
 const INDEXED: readonly KeySort[] = [
   ...(['name', 'models', 'last_used_at', 'expires_at', 'owner', 'created_at'] as const),
 ]
@@ -211,12 +211,12 @@ export function adminScaleContract(fresh: FreshDatabase): void {
   })
 }
 
-/** What a row shows of that by which it is sorted; null = nothing, and then it comes last in either order. */
+/** The value a row is sorted by; null sorts last in either order. */
 const FIGURES: Readonly<
   Record<(typeof KEY_SORTS)[number], (row: KeyRow) => string | number | bigint | null>
 > = {
   name: ({ name }) => name,
-  // Somebody changes the secret of a key: that is no matter of its budget.
+  // A rotation does not affect the budget, so it sorts as active.
   state: ({ state }) => KEY_STATES.indexOf(state === 'rotating' ? 'active' : state),
   percent: (row) => percentOf(row),
   spent: ({ spent }) => parseUsd(spent),
@@ -250,7 +250,7 @@ function assertInOrder(
   }
 }
 
-/** As different from each other as the filters ask for. */
+/** Keys varied enough for every filter to matter. */
 async function insertMany({ db, clock }: Store): Promise<void> {
   const now = clock.now()
   const made = Array.from({ length: MANY }, (_, index) => {
@@ -301,7 +301,7 @@ async function insertMany({ db, clock }: Store): Promise<void> {
   await db.insertInto('key_models').values(models).execute()
 }
 
-/** None, nothing at all, or one of which 80 percent is no whole number. */
+/** No limit, a limit of zero, or one whose 80 percent is not a whole number. */
 function limitOf(index: number): bigint | null {
   if (index % 7 === 0) return null
   return index % 25 === 0 ? 0n : 1_000n + BigInt(index % 9)
@@ -314,7 +314,7 @@ function assertReadsRollupsByTime(plan: string): void {
   }
 }
 
-/** How the database would read what `work` asks it for, a text for each question. */
+/** The plans of the queries that `work` makes, one text per query. */
 async function plansOf(
   store: Store,
   work: (recorded: Store) => Promise<unknown>,
@@ -351,7 +351,7 @@ async function planOf(
     return rows.map(({ detail }) => detail).join('\n')
   }
   return db.transaction().execute(async (tx) => {
-    // Of a small table PostgreSQL would rather read and sort all.
+    // PostgreSQL would rather read and sort all of a small table.
     for (const way of ['seqscan', 'bitmapscan', 'sort'])
       await tx.executeQuery(CompiledQuery.raw(`SET LOCAL enable_${way} = off`))
     const explain = CompiledQuery.raw(`EXPLAIN (COSTS OFF) ${text}`, [...parameters])
@@ -360,7 +360,7 @@ async function planOf(
   })
 }
 
-/** With what PostgreSQL says below a step about its index. */
+/** Joins each step with PostgreSQL's details about its index. */
 function oneLinePerStep(lines: readonly string[]): string {
   return lines.join('\n').replaceAll(/\n +(Index Cond|Filter|Sort Key|Group Key|Recheck)/g, ' $1')
 }

@@ -1,4 +1,4 @@
-// What the store promises about keys and secrets, whichever database is below: run by test/store.test.ts.
+// The store's contract for keys and secrets, on any database: run by test/store.test.ts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { inspect } from 'node:util'
@@ -376,7 +376,7 @@ export function keysContract(fresh: FreshDatabase): void {
         const shown = (await shownSecrets(store, [key.id])).get(key.id)
         return [shown?.old?.lastUsedAt, shown?.lastUsedAt]
       }
-      // Alone it needs no note of its own.
+      // A key with a single secret records no use per secret.
       assert.equal((await open(first))?.isRotating, false)
       const alone = await use()
       const { secret: second } = await rotateKey(store, key.id, { overlapMs: HOUR_MS })
@@ -384,7 +384,7 @@ export function keysContract(fresh: FreshDatabase): void {
       assert.deepEqual(await uses(), [alone, null])
       const [early, late] = [await use(second), await use(first)]
       assert.deepEqual(await uses(), [late, early])
-      // What the first one did last is not put down to the second.
+      // The first secret's last use is not attributed to the second.
       await rotateKey(store, key.id, { overlapMs: HOUR_MS })
       assert.deepEqual(await uses(), [early, null])
       clock.at += HOUR_MS

@@ -1,4 +1,4 @@
-// Short words for what the cases of the ledger's contract do: a set of books with three nodes, asks and settlements.
+// Helpers for the cases of the ledger's contract: a set of books with three nodes, asks and settlements.
 import assert from 'node:assert/strict'
 
 import { systemClock } from '../../src/core/clock.ts'
@@ -12,7 +12,7 @@ import { SAMPLE_FRAME } from '../../src/store/sample-frame.ts'
 import { createKey } from '../../src/store/key-changes.ts'
 import type { Store } from '../../src/store/open.ts'
 
-/** One token costs one nano-dollar: amounts and token counts read alike. */
+/** One token costs one nanodollar, so that amounts equal token counts. */
 const PICO = 1000n
 export const USD = 1_000_000_000n
 
@@ -20,7 +20,7 @@ export type Database = { readonly store: Store; drop(): Promise<void> }
 
 export type It = (what: string, run: (desk: Desk) => Promise<void>) => void
 
-/** Three nodes over one set of books, and short words for what the cases do with them. */
+/** Three nodes over one set of books, with helpers for the cases. */
 export class Desk {
   readonly store: Store
   readonly ready: Promise<void>
@@ -62,7 +62,7 @@ export class Desk {
       .executeTakeFirstOrThrow()
   }
 
-  /** As if the calendar had moved on: the next batch finds the period over. */
+  /** Simulates the end of the period: the next batch finds it over. */
   async endPeriod(id: string): Promise<void> {
     const { period_starts_at } = await this.account(id)
     await this.store.db
@@ -82,7 +82,7 @@ export class Desk {
   }
 }
 
-/** An ask for so many tokens of output, and nothing else that costs. */
+/** An ask for this many output tokens, and nothing else that costs. */
 export function ask(keyId: string, outputTokens: number, more: Partial<Ask> = {}): Ask {
   return {
     requestId: newId('req', systemClock),

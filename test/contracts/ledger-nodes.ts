@@ -1,5 +1,5 @@
-// The part of the ledger's contract about nodes that die, stop, or lose the database. On books of its own, because
-// impatient nodes take everyone for dead who does not beat as fast as they do.
+// The ledger's contract for nodes that die, stop or lose the database. It has its own books, because impatient nodes
+// declare any node dead that beats more slowly than they do.
 import assert from 'node:assert/strict'
 import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ import { FRAME_ID } from '../../src/store/tables.ts'
 import { until } from '../support/until.ts'
 import { ask, Desk, granted, settlement, spend, type Database } from './ledger-desk.ts'
 
-/** Never beats, and takes nobody for dead. */
+/** Never beats, and declares no node dead. */
 const DEAF = { ...SAMPLE_PACE, beatMs: 3_600_000, deadAfterMs: 3_600_000 }
 const REPLAYER = fileURLToPath(new URL('./ledger-replayer.ts', import.meta.url))
 const IMPATIENT = { ...SAMPLE_PACE, beatMs: 20, deadAfterMs: 200, sweepMs: 50 }
@@ -112,7 +112,7 @@ export function ledgerNodesContract(
       const key = await desk.key(10_000n)
       const node = await openLedger({ store: desk.store, ...IMPATIENT, deadAfterMs: 3_600_000 })
       const { holdId } = granted(await node.reserve(ask(key, 1000)))
-      // As if the answer had been lost on its way: the same node, the next number, nobody's memory.
+      // As if the answer had been lost: the same node, but a hold id that no node remembers.
       await desk.store.db
         .updateTable('holds')
         .set({ id: holdId + 1, reserved_at: 1 })
@@ -246,7 +246,7 @@ export function ledgerNodesContract(
       const alarms: string[] = []
       const alarm = (message: string) => void alarms.push(message)
       for (const place of ['.', 'spool']) {
-        // A folder cannot be made inside a file.
+        // A folder cannot be created inside a file.
         const spoolFolder = join(fileURLToPath(import.meta.url), place)
         await (await openLedger({ store: desk.store, ...DEAF, spoolFolder, alarm })).close()
         assert.match(alarms.pop() ?? '', /could not be kept .* ENOTDIR: .*ledger-nodes\.ts/)
@@ -255,7 +255,7 @@ export function ledgerNodesContract(
 
     it('a settlement that neither database nor spool takes reaches the books later', async (desk) => {
       const key = await desk.key(10_000n)
-      // A folder cannot be made inside a file.
+      // A folder cannot be created inside a file.
       const spoolFolder = fileURLToPath(import.meta.url)
       const node = await openLedger({ store: desk.store, ...DEAF, spoolFolder })
       const asks = [ask(key, 1000), ask(key, 1000)]
@@ -265,8 +265,8 @@ export function ledgerNodesContract(
       for (const [index, hold] of holds.entries()) {
         const asked = asks[index] ?? ask(key, 1)
         settled.push(node.settle(settlement(asked, hold, { costNanodollars: 400n })))
-        // More turns than a batch waits for company: the second comes while the first is on its way, so that no try
-        // of it is under way when its time is up.
+        // More turns than a batch waits for others to join: the second settlement comes while the first is on its way,
+        // so no attempt of its own is under way when its time is up.
         for (let turns = 0; turns < 10; turns++) await turn()
       }
       const answers = await Promise.allSettled(settled)
@@ -288,7 +288,7 @@ type Corruption = {
   readonly accountId: string
 }
 
-/** Falsifies an account by one, until a node has said so. */
+/** Falsifies an account by one, until a node raises the alarm. */
 async function found(desk: Desk, { what, column, accountId }: Corruption): Promise<void> {
   const alarms: string[] = []
   const alarm = (message: string): void => void alarms.push(message)

@@ -1,5 +1,5 @@
-// Another process beside the test's: when it is told to, it becomes a node of the database of the first argument, which
-// replays the spool of the second.
+// A second process: on request it becomes a node of the database in the first argument and replays the spool in the
+// second.
 import { once } from 'node:events'
 
 import { systemClock } from '../../src/core/clock.ts'

@@ -1,5 +1,5 @@
-// The part of the ledger's contract that people see: changes by hand, reports, explanations, retention, and a
-// verification that finds what is wrong.
+// The ledger's contract for what people see: manual changes, reports, explanations, retention, and a verification that
+// finds errors.
 import assert from 'node:assert/strict'
 
 import { sql, type RawBuilder } from 'kysely'
@@ -251,7 +251,7 @@ export function reports(it: It): void {
     const requestId = firstIdAt('req', systemClock.now() - 400 * DAY_MS)
     for (let round = 0; round < 20; round++) {
       const { holdId } = await spend(desk.ledger, ask(key, 100, { requestId }))
-      // Whichever comes first; the other one finds the row changed, or none.
+      // In either order: the second finds the row changed or gone.
       const adjusting = adjustHold(desk.store, { ...someone, holdId, costNanodollars: 30n })
       await Promise.allSettled([adjusting, purgeUsage(desk.store, systemClock.now() - 90 * DAY_MS)])
       assert.deepEqual(await verifyLedger(desk.store), [])
@@ -329,7 +329,7 @@ export function reports(it: It): void {
   }
 }
 
-/** How to falsify the rollups of a condition, and what is found then. */
+/** How to falsify the rollups that match a condition, and what verification then reports. */
 type Plant = readonly [
   what: string,
   plant: (which: RawBuilder<unknown>) => RawBuilder<unknown>,

@@ -1,5 +1,5 @@
-// What every ledger must do, whatever database is under it. `open` gives a fresh one; each case ends with the books
-// verified, because an answer can be right while they are wrong.
+// The contract of every ledger, on any database. `open` returns a fresh one; each case ends by verifying the books,
+// because an answer can be right while the books are wrong.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 
@@ -35,7 +35,7 @@ export function ledgerContract(name: string, open: () => Promise<Database>): voi
       await (await opened).drop()
     })
 
-    /** Each case has the books verified behind it. */
+    /** Verifies the books after each case. */
     const it: It = (what, run) => {
       test(what, async () => {
         const here = await desk
@@ -229,7 +229,7 @@ function limits(it: It): void {
       const answer = refusal(await desk.ledger.reserve(ask(key, 1)))
       statuses.push(answer.reason === 'key_status' && answer.status)
     }
-    // Pausing changes what a request was checked against, too; the plainer reason is given.
+    // Pausing also makes the request stale; the plainer reason is reported.
     assert.deepEqual(statuses, ['paused', 'revoked', 'expired', 'stale', 'unknown'])
   })
 
@@ -321,7 +321,7 @@ function periods(it: It): void {
   })
 }
 
-/** Asks until the answer is final, as a client does that is told to come back. */
+/** Asks until the answer is final, like a client that is asked to retry. */
 async function persist(ledger: Ledger, asked: Ask): Promise<Reserved | Refused> {
   for (;;) {
     const answer = await ledger.reserve(asked)
@@ -394,7 +394,7 @@ function several(it: It): void {
       assert.ok(answer.waitedMs > 0)
       await desk.ledger.void(answer.holdId, 'test')
     })
-    // Both have been told to wait once a later item of theirs has passed through the same writer.
+    // Both are waiting once a later item of each has passed through the same writer.
     await desk.ledger.dryRun(ask(key, 1))
     await desk.ledger.dryRun(ask(key, 1))
     await desk.ledger.void(first.holdId, 'test')
@@ -407,7 +407,7 @@ function several(it: It): void {
     let open = granted(await desk.ledger.reserve(ask(key, 1000)))
     for (let round = 0; round < 5; round++) {
       const waiting = desk.ledger.reserve(ask(key, 1000))
-      // It has been told to wait once a later item has passed through the same writer.
+      // It is waiting once a later item has passed through the same writer.
       await desk.ledger.dryRun(ask(key, 1))
       const newcomer = new AbortController()
       const [, waited, came] = await Promise.all([
@@ -488,7 +488,7 @@ function trouble(it: It): void {
     const answer = desk.ledger.reserve(ask(key, 1000, { signal: controller.signal }))
     controller.abort()
     assert.equal(refusal(await answer).reason, 'abandoned')
-    // The void is behind the hold in the same queue, and this ask behind the void.
+    // The void is queued behind the hold, and this ask behind the void.
     granted(await desk.ledger.reserve(ask(key, 1000)))
   })
 

@@ -1,5 +1,5 @@
-// What holds for people and roles on any database, whoever asks: rights, the last manager, links that work once, and
-// tries that are counted together.
+// The contract for people and roles on any database: permissions, the last manager, one-time links, and shared limits
+// on attempts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -33,7 +33,7 @@ import { type FreshDatabase } from '../support/store.ts'
 
 const PASSWORD = 'correct horse battery'
 
-/** Goes on whenever it is looked at, so that records have an order. */
+/** Advances with every reading, so that records have an order. */
 function tickingClock(): Clock & { at: number } {
   return {
     at: Date.UTC(2026, 9, 15, 12),
@@ -263,7 +263,7 @@ export function peopleContract(fresh: FreshDatabase): void {
     const email = 'quick@example.com'
     const [old, changed] = [await hashPassword(PASSWORD), await hashPassword('another password')]
     const { id: personId } = await add(email, 'viewer')
-    // Each time a little later, so that some of the changes fall between the check and the session.
+    // A little later each time, so that some changes fall between the check and the session.
     for (let reads = 0; reads < 30; reads++) {
       await setPassword(store, store.db, { personId, hash: old })
       const coming = signIn.signIn(visit, { email, password: PASSWORD })
@@ -375,7 +375,7 @@ export function peopleContract(fresh: FreshDatabase): void {
     const { id } = (await lastRecord()) ?? {}
     await refuses('too_many_attempts', limitTries(store, tries))
     assert.equal((await lastRecord())?.id, id, 'only the first of them is recorded')
-    // Somebody elsewhere is not kept out, nor is another account kept out here.
+    // The limit applies neither to other addresses nor to other accounts.
     await limitTries(store, signInTries('ann@example.com', '203.0.113.9'))
     await limitTries(store, signInTries('bob@example.com', '203.0.113.8'))
     clock.at += 15 * 60 * 1_000

@@ -1,5 +1,5 @@
-// What every adapter must do, against recorded answers of its provider: find the address, sign in without showing the
-// secret, give back whole and streamed answers that its format's codec reads alike, and end when nobody waits.
+// The contract of every adapter, against recorded answers of its provider: find the address, sign in without showing
+// the secret, return whole and streamed answers that its format's codec reads alike, and stop when the client is gone.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -36,29 +36,29 @@ export type Seen = {
 export type Spoken = {
   readonly model: string
   readonly format: UpstreamFormat
-  /** Where a whole and a streamed answer are asked for. */
+  /** The paths of a whole and a streamed answer. */
   readonly whole: { readonly path: string; readonly answer: string }
   readonly streamed?: { readonly path: string; readonly answer: string | Uint8Array }
-  /** What the codec makes of both, in short. */
+  /** What the codec reads from both, in short. */
   readonly means: readonly string[]
-  /** What must stand in the body that is sent; the model, where the address does not name it. */
+  /** Checks the body that is sent; includes the model if the address does not name it. */
   readonly sends: (body: JsonObject) => void
 }
 
 export type ProviderCase = {
   readonly name: string
-  /** The section of a configuration, with the address of the recording. */
+  /** The provider's section of the configuration, pointing at the recording. */
   settings(url: string): JsonObject
-  /** Two secrets, to see requests move from one to the other; null where there is only one way in. */
+  /** Two secrets, to see requests move from one to the other; null if the provider takes only one credential. */
   readonly twoKeys: ((url: string) => JsonObject) | null
-  /** How a request signs in. */
+  /** Checks the credentials of a request. */
   signsIn(headers: IncomingHttpHeaders): void
   readonly speaks: readonly Spoken[]
   readonly counts?: { readonly path: string; readonly answer: JsonObject; readonly tokens: number }
   readonly lists?: { readonly path: string; readonly answer: JsonObject; readonly names: string[] }
-  /** Answers of other places that the adapter asks by itself: for tokens. */
+  /** Answers at other addresses that the adapter calls by itself, such as for tokens. */
   readonly beside?: Readonly<Record<string, JsonObject>>
-  /** An error as the provider spells it, and the words in it. */
+  /** An error body in the provider's format, and the message in it. */
   readonly error: { readonly body: JsonObject; readonly message: string }
 }
 
@@ -83,7 +83,7 @@ export function providerContract(given: ProviderCase): void {
           const one = { path, headers, body: Buffer.concat(chunks).toString() }
           if (beside === undefined) seen.push(one)
           const answer = beside === undefined ? answers(one) : { body: JSON.stringify(beside) }
-          if (answer === undefined) return // It hangs.
+          if (answer === undefined) return // The provider hangs.
           response.writeHead(answer.status ?? 200, answer.headers).end(answer.body)
         })
       })
@@ -137,7 +137,7 @@ export function providerContract(given: ProviderCase): void {
         const answer = await send(provider, spoken, { stream: true })
         const bytes = Buffer.from(await bytesOf(answer))
         assert.equal(seen[0]?.path, streamed.path)
-        // However the bytes are cut, they mean the same.
+        // The bytes mean the same wherever they are split.
         for (let at = 0; at <= bytes.length; at++) {
           const decode = codec.decodeEvents()
           const reader = new SseReader()
@@ -256,7 +256,7 @@ async function textOf(answer: UpstreamAnswer): Promise<string> {
   return Buffer.from(await bytesOf(answer)).toString()
 }
 
-/** The content of an answer, with texts joined: pieces may be cut differently. */
+/** The content of an answer, with texts joined: the pieces may be split differently. */
 function spell(events: readonly CanonicalEvent[]): string[] {
   const lines: string[] = []
   let usage: readonly string[] = []
@@ -284,7 +284,7 @@ function spell(events: readonly CanonicalEvent[]): string[] {
         lines.push(`end ${event.reason}`)
         break
       case 'usage': {
-        // Told several times, the last one counts.
+        // The last report counts.
         const { inputTokens, cachedTokens, outputTokens } = event.usage
         usage = [`usage ${inputTokens} ${cachedTokens} ${outputTokens}`]
         break
@@ -304,6 +304,6 @@ function spell(events: readonly CanonicalEvent[]): string[] {
         break
     }
   }
-  // When counts are told differs between formats, and means nothing.
+  // Formats report usage at different times, which means nothing.
   return [...lines, ...usage]
 }

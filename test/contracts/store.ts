@@ -1,4 +1,4 @@
-// What the store promises apart from keys, whichever database is below: run by test/store.test.ts.
+// The store's contract apart from keys, on any database: run by test/store.test.ts.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
@@ -319,7 +319,7 @@ export function storeContract(fresh: FreshDatabase): void {
 
     test('a new rule moves the end of a running period and forgives nothing', async () => {
       const { key } = await createKey(store, newKey('new rule'))
-      // Running by the database's clock, which on PostgreSQL is not the test's.
+      // Never-ending, so it is running by the database's clock, which on PostgreSQL is not the test's.
       const running = { spent_nanodollars: 700n, period_seq: 1, period_ends_at: null }
       await setAccount(store, key.id, running)
       const daily = await updateKey(store, key.id, { period: 'day' })
@@ -424,7 +424,7 @@ async function setMeta(store: Store, name: string, value: string): Promise<void>
   await store.db.updateTable('meta').set({ value }).where('name', '=', name).execute()
 }
 
-/** Plays the ledger, which alone writes these columns. */
+/** Stands in for the ledger, which alone writes these columns. */
 async function setAccount(
   store: Store,
   id: string,

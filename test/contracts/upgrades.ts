@@ -1,4 +1,4 @@
-// What becomes of a database that an earlier release left, whichever database is below: run by test/store.test.ts.
+// Upgrading a database of an earlier release, on any database: run by test/store.test.ts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -60,7 +60,7 @@ export function upgradesContract(fresh: FreshDatabase): void {
     })
 }
 
-/** Makes the database that a release with so many migrations leaves. */
+/** Creates the database as a release up to this migration leaves it. */
 async function leave(url: string, newest: number): Promise<void> {
   const { db, kind } = await openBare(url)
   const known = MIGRATIONS.slice(0, newest + 1)
@@ -71,7 +71,7 @@ async function leave(url: string, newest: number): Promise<void> {
   await db.destroy()
 }
 
-/** As the releases wrote them, in the columns that they knew: those that came later filled themselves. */
+/** Rows as the releases wrote them, with the columns of their time: later columns filled themselves. */
 const LEFT: Readonly<Record<number, readonly string[]>> = {
   1: [
     `INSERT INTO accounts (id, limit_nanodollars, spent_nanodollars, period, timezone, week_start,
@@ -89,7 +89,7 @@ const LEFT: Readonly<Record<number, readonly string[]>> = {
       ('day', 0, '${KEY_ID}', 'one', 2, 0, 0, 0, 0, 0, 0, 0, 0, 3),
       ('day', 0, 'key_of_another', 'one', 3, 0, 0, 0, 0, 0, 0, 0, 0, 4)`,
   ],
-  // From here on the ledger keeps the sums of all keys.
+  // From here on the ledger keeps sums for all keys.
   7: [
     `INSERT INTO rollups VALUES ('day', 0, 'frame', 'one', 5, 0, 0, 0, 0, 0, 0, 0, 0, 7)
       ON CONFLICT DO NOTHING`,
