@@ -1,5 +1,5 @@
-// The coding agents as programs: how each is told where the gateway is, which model to use, and to stay off every other
-// network. All they read and write is in a folder of their own.
+// The coding agents as programs: how each is given the gateway's address and a model, and is kept off every other
+// network. Each reads and writes only inside its own folder.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,7 @@ import { ensureDependencies } from '../../scripts/checkout.mjs'
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const modules = join(folder, 'node_modules')
 
-/** Installs the agents from their lockfile, unless they are installed. */
+/** Installs the agents from their lockfile, unless they are already installed. */
 export function ensureAgents(): Promise<void> {
   return ensureDependencies(folder)
 }
@@ -20,7 +20,7 @@ export type Task = {
   readonly model: string
   /** The agent's home, empty at first. */
   readonly home: string
-  /** The file that it is to read with a tool of its own. */
+  /** The file to read with one of the agent's own tools. */
   readonly file: string
 }
 
@@ -30,7 +30,7 @@ export type Command = {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Nothing but the gateway answers: a proxy that nobody runs stands before everything else. */
+/** Only the gateway is reachable: all other traffic goes to a proxy that does not exist. */
 const OFFLINE = {
   HTTP_PROXY: 'http://127.0.0.1:9',
   HTTPS_PROXY: 'http://127.0.0.1:9',
@@ -47,7 +47,7 @@ export function claudeCode({ url, key, model, file }: Task): Command {
   const asked = `[[sandbox ${steering('Read', { file_path: file })}]] ${QUESTION}`
   return {
     command: process.execPath,
-    // The program that its install script would put in place is started by this one too.
+    // This wrapper also starts the program that the skipped install script would have put in place.
     args: [
       join(modules, '@anthropic-ai', 'claude-code', 'cli-wrapper.cjs'),
       ...['-p', asked, '--model', model, '--output-format', 'json'],
@@ -82,17 +82,17 @@ export function codex({ url, key, model, home, file }: Task): Command {
     command: process.execPath,
     args: [
       join(modules, '@openai', 'codex', 'bin', 'codex.js'),
-      // Its own sandbox needs rights that containers do not have.
+      // Its own sandbox needs privileges that containers lack.
       ...['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', asked],
     ],
     env: { ...OFFLINE, TOLLGATE_API_KEY: key },
   }
 }
 
-/** By the way it speaks: it comes with the AI SDK's providers for all three formats. */
+/** `provider` decides the format: opencode ships the AI SDK's providers for all three. */
 export function opencode(provider: string): (task: Task) => Command {
   return ({ url, key, model, home, file }) => {
-    // It rewrites quotes in the question, so the steering goes into a header.
+    // It rewrites quotes in the prompt, so the steering goes into a header.
     const headers = { 'x-tollgate-sandbox': steering('read', { filePath: file }) }
     const tollgate = {
       npm: provider,
@@ -116,10 +116,10 @@ export function opencode(provider: string): (task: Task) => Command {
   }
 }
 
-/** The program itself, for Linux alone: what npm has of it for other machines is started by an install script. */
+/** The program itself, on Linux only: on other systems an install script has to put it in place. */
 export function opencodeProgram(): string | undefined {
   const installed = readdirSync(modules).filter((name) => name.startsWith('opencode-'))
-  // npm installs the one for musl only where that is the machine's library.
+  // npm installs the musl build only on a musl system.
   const name = installed.find((each) => each.endsWith('-musl')) ?? installed[0]
   return name && join(modules, name, 'bin', 'opencode')
 }

@@ -1,5 +1,5 @@
-// Claude Code, Codex and opencode through the gateway, on models of other families: each reads a file with a tool of its
-// own and tells what is in it, which it can only know when call and result went both ways.
+// Claude Code, Codex and opencode through the gateway, on models of other families: each reads a file with its own tool
+// and reports the content, which it can know only if call and result both got through.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ const CASES: readonly {
   },
 ]
 
-/** Far more than any of them needs: an agent that waits for a network must not hold the run. */
+/** Far more than any agent needs: one that waits for a network must not block the run. */
 const MINUTES_MAX = 4
 
 describe('coding agents', () => {
@@ -78,7 +78,7 @@ describe('coding agents', () => {
           .log()
           .slice(lines)
           .filter(({ event }) => event === 'request')
-        // Nothing it sent was refused, not even something it then did without.
+        // None of its requests was refused, not even one it could do without.
         assert.deepEqual([...new Set(requests.map(({ status }) => status))], [200])
         const answered = requests.filter(({ target }) => target === `sandbox/${model}`)
         assert.ok(answered.length >= 2, JSON.stringify(requests))
