@@ -230,6 +230,41 @@ test('thoughts, text and calls mean the same whole and in pieces', () => {
   )
 })
 
+test('words with their sources mean the same whole and in pieces', () => {
+  const page = { title: 'Tolls', location: { web: { url: 'https://example.com', domain: 'x' } } }
+  const inDocument = { location: { documentPage: { documentIndex: 0, start: 1, end: 2 } } }
+  const streamed = read(
+    ['messageStart', {}],
+    ['contentBlockDelta', { delta: { text: 'It ' } }],
+    ['contentBlockDelta', { delta: { text: 'rains.' } }],
+    ['contentBlockDelta', { delta: { citation: page } }],
+    ['contentBlockDelta', { delta: { citation: inDocument } }],
+    ['contentBlockStop', {}],
+    ['messageStop', { stopReason: 'end_turn' }],
+    ['metadata', { usage }],
+  )
+  const content = [{ text: 'It ' }, { text: 'rains.' }]
+  const whole = converseCodec.decodeResponse({
+    output: {
+      message: { content: [{ citationsContent: { content, citations: [page, inDocument] } }] },
+    },
+    stopReason: 'end_turn',
+    usage,
+  })
+  assert.deepEqual(whole, streamed)
+  const citation = { url: 'https://example.com', title: 'Tolls', start: 0, end: 9 }
+  assert.deepEqual(
+    streamed.filter(({ type }) => type.startsWith('text')),
+    [
+      { type: 'text-start', choice: 0, block: 0 },
+      { type: 'text-delta', choice: 0, block: 0, text: 'It ' },
+      { type: 'text-delta', choice: 0, block: 0, text: 'rains.' },
+      { type: 'text-citation', choice: 0, block: 0, citation },
+      { type: 'text-end', choice: 0, block: 0 },
+    ],
+  )
+})
+
 test('an answer without its last frame is cut, and an exception is an error', () => {
   const cut = read(['messageStart', {}], ['messageStop', { stopReason: 'end_turn' }])
   assert.ok(!cut.some(({ type }) => type === 'response-end'))

@@ -29,7 +29,7 @@ export function decodeResponse(body: JsonObject): readonly CanonicalEvent[] {
 }
 
 function wholeBlock(answer: AnswerDecoder, block: JsonObject): readonly CanonicalEvent[] {
-  const { text, toolUse, reasoningContent } = block
+  const { text, toolUse, reasoningContent, citationsContent } = block
   const deltas: JsonObject[] = []
   if (typeof text === 'string') deltas.push({ text })
   if (isObject(toolUse)) {
@@ -41,6 +41,10 @@ function wholeBlock(answer: AnswerDecoder, block: JsonObject): readonly Canonica
     for (const piece of [{ text: thought }, { signature }, { redactedContent }]) {
       deltas.push({ reasoningContent: piece })
     }
+  }
+  if (isObject(citationsContent)) {
+    for (const words of listOf(citationsContent['content'])) deltas.push(objectOf(words))
+    for (const citation of listOf(citationsContent['citations'])) deltas.push({ citation })
   }
   return [
     ...(isObject(toolUse) ? answer.add('contentBlockStart', { start: { toolUse } }) : []),
@@ -64,6 +68,9 @@ class AnswerDecoder {
   #block = -1
   #open: 'text' | 'thinking' | 'tool-call' | undefined
   #seal: Seal | undefined
+  /** What the open text cites, and how long it is so far. */
+  #citations: { readonly url: string; readonly title: string }[] = []
+  #characters = 0
   /** Why the answer cannot be used. Kept until the usage arrives, which comes after the stop reason. */
   #unusable: string | undefined
 
@@ -112,7 +119,7 @@ class AnswerDecoder {
     })
   }
 
-  #delta({ text, toolUse, reasoningContent }: JsonObject): void {
+  #delta({ text, toolUse, reasoningContent, citation }: JsonObject): void {
     if (typeof text === 'string' && text !== '') this.#prose('text', text)
     if (isObject(toolUse)) {
       const input = stringOf(toolUse['input']) ?? ''
@@ -120,6 +127,13 @@ class AnswerDecoder {
         this.#events.push({ type: 'tool-call-delta', ...this.#place(), text: input })
     }
     if (isObject(reasoningContent)) this.#think(reasoningContent)
+    if (isObject(citation)) this.#cite(citation)
+  }
+
+  /** Only web pages can be cited in every format; positions in documents cannot. */
+  #cite({ title, location }: JsonObject): void {
+    const url = stringOf(objectOf(objectOf(location)['web'])['url'])
+    if (url !== undefined) this.#citations.push({ url, title: stringOf(title) ?? '' })
   }
 
   #think({ text, signature, redactedContent }: JsonObject): void {
@@ -139,11 +153,18 @@ class AnswerDecoder {
       this.#open = kind
       this.#events.push({ type: `${kind}-start`, ...this.#nextPlace() })
     }
+    this.#characters += text.length
     if (text !== '') this.#events.push({ type: `${kind}-delta`, ...this.#place(), text })
   }
 
   #close(): void {
     if (this.#open === undefined) return
+    if (this.#open === 'text') {
+      for (const cited of this.#citations) {
+        const citation = { ...cited, start: 0, end: this.#characters }
+        this.#events.push({ type: 'text-citation', ...this.#place(), citation })
+      }
+    }
     const seal = this.#open === 'thinking' ? this.#seal : undefined
     this.#events.push({
       type: `${this.#open}-end`,
@@ -152,6 +173,8 @@ class AnswerDecoder {
     })
     this.#open = undefined
     this.#seal = undefined
+    this.#citations = []
+    this.#characters = 0
   }
 
   #stop(reason: string): void {
