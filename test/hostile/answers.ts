@@ -1,5 +1,5 @@
-// What a well-behaved provider of the chat format would have sent, whole and streamed, as raw HTTP: the hostile ones
-// send parts of it, or too much of it.
+// What a well-behaved provider of the chat format sends, whole and streamed, as raw HTTP: the hostile ones send parts
+// of it, or too much.
 
 export const USAGE = { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 }
 
@@ -20,7 +20,7 @@ export const SENTENCE = 'The gate opens at noon – ünless it does not. 🚪'
 
 const PIECES = ['The gate ', 'opens at noon ', '– ünless ', 'it does not. 🚪']
 
-/** The events of a stream: its beginning, a piece of text each, its end, its counts, its marker. */
+/** The events of a stream: the start, one per piece of text, the finish, the usage, the end marker. */
 export const EVENTS = {
   start: chunk({ role: 'assistant', content: '' }),
   pieces: PIECES.map(textEvent),
@@ -58,7 +58,7 @@ function chunk(delta: object, reason: string | null = null): string {
 export const STREAM_HEAD =
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
 
-/** One piece of a body whose length nobody knows beforehand. */
+/** One chunk of a body whose length is unknown beforehand. */
 export function chunked(text: string | Uint8Array): Buffer {
   const bytes = Buffer.from(text)
   return Buffer.concat([

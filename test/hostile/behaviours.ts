@@ -1,4 +1,4 @@
-// The ways in which a provider fails, by name. Each does to a request what its name says.
+// The ways in which a provider fails, by name. Each treats a request as its name says.
 import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 
@@ -6,13 +6,13 @@ import { CHUNKED_END, chunked, EVENTS, message, STREAM, STREAM_HEAD } from './an
 import { callEvent, textEvent, USAGE, usageEvent, whole } from './answers.ts'
 import type { Behaviour } from './upstream.ts'
 
-/** A secret that a provider's complaints contain, to see that nobody else gets to read it. */
+/** A secret inside a provider's error messages, to check that nobody else sees it. */
 export const LEAKED_KEY = 'sk-proj-abcdefghijklmnopqrstuvwxyz0123456789'
 
-/** Ten million bytes for whoever unpacks it, a few thousand on the way. */
+/** Ten million bytes when unpacked, a few thousand on the wire. */
 const BOMB = gzipSync(Buffer.alloc(10_000_000))
 
-/** An honest answer, whole or streamed as it was asked for. */
+/** An honest answer, whole or streamed as requested. */
 const answer: Behaviour = (socket, { body }) => {
   if (body['stream'] === true) socket.write(streamOf(STREAM))
   else socket.write(message(whole()))
@@ -51,14 +51,14 @@ export const BEHAVIOURS = {
 
   resets: (socket) => void socket.resetAndDestroy(),
   closes: (socket) => void socket.end(),
-  // Longer than a stream may be silent before it says that it is still there, also where clocks are late.
+  // Longer than the gateway lets a stream be silent before it sends a keep-alive, even with late timers.
   'resets-after-silence': async (socket) => {
     await pause(20_000)
     socket.resetAndDestroy()
   },
   'resets-midway': async (socket) => {
     begin(socket, EVENTS.start, EVENTS.pieces[0])
-    // The pieces must have left before the reset, which would take them along.
+    // The pieces must be sent before the reset, which would discard them.
     await pause(100)
     socket.resetAndDestroy()
   },
@@ -94,13 +94,13 @@ export const BEHAVIOURS = {
     begin(socket, EVENTS.start)
     return repeat(socket, textEvent('a'.repeat(1_000_000)))
   },
-  // The first call is open all the time, and most formats cannot tell of two at once.
+  // The first call stays open, and most formats cannot interleave two, so the second piles up.
   'endless-second-call': (socket) => {
     begin(socket, EVENTS.start, callEvent(0, '{'))
     return repeat(socket, callEvent(1, 'a'.repeat(1_000_000)))
   },
   'extra-response': (socket, request) => {
-    // In one piece: what comes before the next request must not become its answer.
+    // In one write: an extra response that arrives before the next request must not become its answer.
     socket.cork()
     void answer(socket, request)
     socket.write(message('{"id":"chatcmpl-of-somebody-else","choices":[]}'))
@@ -146,7 +146,7 @@ export const BEHAVIOURS = {
 
 export type BehaviourName = keyof typeof BEHAVIOURS
 
-/** The recorded stream, cut after as many bytes as the user says. */
+/** The recorded stream, cut after as many bytes as the user's message says. */
 export const truncate: Behaviour = (socket, { body }) => {
   const [user] = body['messages'] as readonly { readonly content: string }[]
   const part = Buffer.from(STREAM).subarray(0, Number(user?.content))
@@ -159,7 +159,7 @@ function begin(socket: Parameters<Behaviour>[0], ...events: readonly (string | u
   for (const event of events) socket.write(chunked(event ?? ''))
 }
 
-/** Says one thing again and again until nobody listens any more. */
+/** Repeats one event until the connection closes. */
 async function repeat(socket: Parameters<Behaviour>[0], event: string): Promise<void> {
   const piece = chunked(event)
   while (!socket.destroyed) {
@@ -167,14 +167,14 @@ async function repeat(socket: Parameters<Behaviour>[0], event: string): Promise<
   }
 }
 
-/** A stream that ends as HTTP wants it, whatever it contains. */
+/** A stream that HTTP considers complete, whatever it contains. */
 function streamOf(text: string, type = 'text/event-stream'): Buffer {
   const head = STREAM_HEAD.replace('text/event-stream', type)
   const body = text === '' ? Buffer.alloc(0) : chunked(text)
   return Buffer.concat([Buffer.from(head), body, Buffer.from(CHUNKED_END)])
 }
 
-/** An honest answer but for its counts. */
+/** An honest answer except for its usage. */
 function counting(usage: object | null | undefined, events?: string): Behaviour {
   const streamed = events ?? usageEvent(usage ?? null)
   return (socket, { body }) => {

@@ -1,4 +1,4 @@
-// Clients that behave badly with a key that is good: the clients of other keys notice nothing.
+// Clients that misbehave with a valid key do not affect the clients of other keys.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -23,7 +23,7 @@ test('one that never ends its large bodies keeps nobody else from sending theirs
   const other = await gateway.key('other', 'sandbox-chat')
   const clients = Array.from({ length: 12 }, () => sendAllButTheEnd(greedy))
   opened.defer(() => clients.forEach((client) => client.destroy()))
-  // Those whose bodies find no more room are told so: then the rest is full.
+  // A client whose body finds no room gets an answer; by then the key's share is full.
   await Promise.any(clients.map((client) => once(client, 'data')))
   const answer = await ask(other)
   assert.equal(answer.status, 200, await answer.text())

@@ -1,4 +1,4 @@
-// A server whose queue of connections is full and never emptied: whoever connects waits until it gives up.
+// A server whose connection queue is full and never drained: clients wait until they give up.
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
@@ -7,14 +7,14 @@ import { start } from '../support/process.ts'
 
 export type DeafServer = AsyncDisposable & { readonly url: string }
 
-/** Listens, says where, and never again takes a turn of its event loop. */
+/** Listens, prints its port, and then blocks its event loop forever. */
 const DEAF = `
   const server = require('node:net').createServer()
   server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
     require('node:fs').writeSync(1, 'port ' + server.address().port + '\\n')
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   })`
-/** More than the queue takes; the last of them wait already. */
+/** More than the queue takes, so the last of them are already waiting. */
 const CALLERS = 4
 
 export async function startDeafServer(): Promise<DeafServer> {
@@ -24,7 +24,7 @@ export async function startDeafServer(): Promise<DeafServer> {
   for (let caller = 0; caller < CALLERS; caller++) {
     const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
     callers.push(socket)
-    // The first ones are let into the queue, one after the other; nobody knows how many.
+    // The kernel accepts the first ones into the queue, one after the other; how many is unspecified.
     if (caller < 2) await once(socket, 'connect')
   }
   return {

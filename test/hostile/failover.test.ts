@@ -1,5 +1,5 @@
-// Two or three targets of which one fails: requests move on, conversations stay where they are, nobody pays for output
-// twice, and a provider in trouble is left alone.
+// Two or three targets, one of which fails: requests move on, conversations stay where they are, nobody pays twice for
+// output, and a failing provider is left alone.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 
@@ -12,7 +12,7 @@ import { startStage } from './stage.ts'
 import type { Behaviour, HostileUpstream } from './upstream.ts'
 import { startUpstream } from './upstream.ts'
 
-/** Everything that can go wrong before the first content of a stream, and whether the provider may bill it. */
+/** Everything that can go wrong before the first content of a stream, and whether the provider may bill for it. */
 const BEFORE_CONTENT = {
   'refuses-connections': 'free',
   hangs: 'billed',
@@ -41,11 +41,11 @@ const FAILING = Object.keys(BEFORE_CONTENT) as readonly Failing[]
 const REQUESTS = Number(process.env['REQUESTS'] ?? 2_000)
 const AT_A_TIME = 32
 
-/** Ended in the reverse order, however far the beginning came. */
+/** Disposed in reverse order, however far the setup came. */
 const opened = new AsyncDisposableStack()
 let upstream: HostileUpstream
 let stage: Stage
-/** What the three equal targets do, to be changed by tests. */
+/** The behaviour of the three equal targets, which tests change. */
 const equal: Record<string, Behaviour> = {
   'equal-a': BEHAVIOURS.answers,
   'equal-b': BEHAVIOURS.answers,
@@ -116,7 +116,7 @@ for (const failing of FAILING)
       attempts.map(({ target }) => target.split('/')[1]),
       [failing, 'answers'],
     )
-    // What may be billed is a line of its own, beside the input and the output of the answer.
+    // What may be billed is its own line, beside the input and the output of the answer.
     const counts = lines.map(({ what, count }) => `${what} ${count}`)
     assert.deepEqual(counts.slice(0, 2), ['input 12', 'output 7'])
     assert.equal(counts.length, BEFORE_CONTENT[failing] === 'billed' ? 3 : 2)
@@ -133,7 +133,7 @@ test('with one of two targets failing before its first content, requests succeed
       while (left-- > 0) {
         const failing = FAILING[left % FAILING.length]
         const startedMs = performance.now()
-        // Every request is a conversation of its own, so that both targets are somebody's first choice.
+        // Every request is its own conversation, so that each target is the first choice of some.
         const asked = { stream: true, content: `request ${left}` }
         const answer = await stage.ask(`with-${failing}`, asked)
         if (answer.isComplete && answer.content === SENTENCE) {
@@ -231,7 +231,7 @@ test('another try is advised as long as one target might answer it', async () =>
 
 test('a target that fails five times in a row rests, and is probed', async () => {
   let asked = 0
-  // On a slow machine a rest may be over before the next request comes, which is a probe then.
+  // On a slow machine the rest may be over before the next request, which then is a probe.
   const refused = await until(async () => {
     const answer = await stage.ask('alone-says-500')
     if (answer.status === 503) return answer
@@ -258,13 +258,13 @@ test('a long silence is broken by keep-alives, and another target can still take
   assert.ok(served.isComplete)
   assert.equal(served.content, SENTENCE)
   assert.equal((await stage.explain(served)).row.modelServed, 'answers')
-  // The head was out before anybody had answered, so it names nobody.
+  // The head was sent before any target answered, so it names none.
   assert.equal(served.headers.get('x-tollgate-target'), null)
   assert.deepEqual([failed.status, failed.errorCode], [200, 'provider_failed'])
 })
 
 test('what may be paid twice must fit into the budget, or nobody is asked twice', async () => {
-  // Holds 1,000 tokens of output and some hundred of input, but not those of a second attempt.
+  // Covers 1,000 output tokens and a few hundred input tokens, but not those of a second attempt.
   const worstCase = await worstCaseOf('tight')
   const poor = await stage.gateway.key('poor', 'tight', '--budget', worstCase)
   const asked = upstream.asked('answers-tight')
@@ -276,7 +276,7 @@ test('what may be paid twice must fit into the budget, or nobody is asked twice'
   assert.equal(upstream.asked('answers-tight'), asked + 1)
 })
 
-/** A target that fails beside one that answers, equal in weight. */
+/** A failing target beside one that answers, of equal weight. */
 function pair(failing: string): string {
   return `targets: [${targetOf(failing)}, hostile/answers]`
 }
@@ -285,7 +285,9 @@ function fallback(failing: string, mark = ''): string {
   return `targets: [${targetOf(failing, mark)}], fallbacks: [hostile/answers${mark}]`
 }
 
-/** Patience ends soon only with who never answers, so that who answers late on a slow machine is not taken for that. */
+/**
+ * Only targets that never answer have short timeouts, so that a late answer on a slow machine does not count as none.
+ */
 function targetOf(failing: string, mark = ''): string {
   const place = `${placeOf(failing)}${mark}`
   const isSilent = failing.startsWith('hangs')
@@ -296,7 +298,7 @@ function placeOf(failing: string): string {
   return failing === 'refuses-connections' ? `refusing/${failing}` : `hostile/${failing}`
 }
 
-/** The same behaviour under another name, for targets that no other test has made rest. */
+/** The behaviour behind a target's name; a suffix gives a test its own target, which no other test has made rest. */
 function baseOf(name: string): keyof typeof BEHAVIOURS {
   return name.replace(/-(alone|away|tight)$/, '') as keyof typeof BEHAVIOURS
 }

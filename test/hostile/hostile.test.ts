@@ -1,5 +1,5 @@
-// What a client gets, and what the books show, when a provider fails in every way a provider can: a real gateway process
-// between a client and a provider that misbehaves as its model's name says. Every test ends with balanced books.
+// What a client gets, and what the books show, for every way a provider can fail: a real gateway process between a
+// client and a provider that misbehaves as its model's name says. Every test ends with balanced books.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -17,13 +17,13 @@ import { startStage } from './stage.ts'
 import type { HostileUpstream } from './upstream.ts'
 import { startUpstream } from './upstream.ts'
 
-/** What the books show: the provider's count, an estimate of ours, or nothing, because it turned the request away. */
+/** What the books show: the provider's count, our estimate, or nothing because the provider rejected the request. */
 type Charged = 'counted' | 'estimated' | 'nothing'
 
 type Case = {
   readonly does: BehaviourName
   readonly stream?: boolean
-  /** 200 and an error = it came in the stream, after the first content. */
+  /** 200 with a code: the error came in the stream, after the first content. */
   readonly status: number
   readonly code?: string
   readonly charged: Charged
@@ -126,7 +126,7 @@ const CASES: readonly Case[] = [
     charged: 'estimated',
   },
   { does: 'redirects', status: 502, code: 'provider_failed', charged: 'nothing' },
-  // What a provider says about the request is the client's to read, with the provider's own code.
+  // What a provider reports about the request reaches the client, with the provider's own code.
   { does: 'says-400', status: 400, code: 'some_code', charged: 'nothing' },
   { does: 'says-401', status: 502, code: 'provider_failed', charged: 'nothing' },
   { does: 'says-404', status: 502, code: 'provider_failed', charged: 'nothing' },
@@ -137,7 +137,7 @@ const CASES: readonly Case[] = [
   { does: 'says-504', status: 504, code: 'provider_timeout', charged: 'estimated' },
 ]
 
-/** Short only where a provider is to be waited for in vain: everywhere else a slow machine has the usual time, or more. */
+/** Short only for providers that never answer: everywhere else a slow machine has the usual time, or more. */
 const TIMEOUTS: Readonly<Record<string, string>> = {
   hangs: 'first_byte: 300ms',
   'hangs-after-head': 'idle: 300ms',
@@ -145,24 +145,24 @@ const TIMEOUTS: Readonly<Record<string, string>> = {
   stalls: 'idle: 500ms',
   drips: 'idle: 30s, total: 1500ms',
   'never-connects': 'connect: 300ms',
-  // A machine whose name server is far away or gone learns only after a while that a name leads nowhere.
+  // With a distant or missing name server, a failed lookup takes a while.
   'has-no-address': 'connect: 1m',
 }
 
-/** What the recorded request costs by the provider's count: 12 tokens at 1 USD and 7 at 2 USD a million. */
+/** The cost of the recorded request by the provider's count: 12 tokens at 1 USD and 7 at 2 USD per million. */
 const COUNTED_USD = '0.000026'
 
-/** How the books put it. */
+/** The explanation in the books. */
 const WHY: Readonly<Record<Charged, RegExp>> = {
   counted: /^the provider’s count at this price$/,
   estimated: /^the provider reported no usable count, so what was received was counted/,
   nothing: /^no provider took it, so it cost nothing$/,
 }
 
-/** One target each, so that no row of failures makes one rest. */
+/** Several targets, so that a series of failures does not make one rest. */
 const CUTTERS = Array.from({ length: 8 }, (_, index) => `truncates-${index}`)
 
-/** Ended in the reverse order, however far the beginning came. */
+/** Disposed in reverse order, however far the setup came. */
 const opened = new AsyncDisposableStack()
 let upstream: HostileUpstream
 let stage: Stage
@@ -198,11 +198,11 @@ for (const { does, stream = false, status, code, charged } of CASES)
     assert.doesNotMatch(answer.text, new RegExp(LEAKED_KEY))
     assert.equal(await chargeOf(answer), charged)
     assert.match((await stage.explain(answer)).why, WHY[charged])
-    // Whoever has paid for a failure should not pay again because an SDK tries again by itself.
+    // A client that paid for a failure must not pay again because its SDK retries by itself.
     if (status >= 500 && charged === 'estimated') {
       assert.equal(answer.headers.get('x-should-retry'), 'false')
     }
-    // Nor does another try mend an account with a provider.
+    // Nor can a retry fix an account at the provider.
     if (does === 'says-401' || does === 'says-404') {
       assert.equal(answer.headers.get('x-should-retry'), 'false')
     }
@@ -267,7 +267,7 @@ test('a response nobody asked for reaches nobody', async () => {
 test('cut after any byte, a stream is either complete or ends in an error', async () => {
   const bytes = Buffer.byteLength(STREAM)
   const contentAt = Buffer.byteLength(EVENTS.start + EVENTS.pieces[0])
-  // The counts follow everything else, so they are as good an end as the marker after them.
+  // The usage follows everything else, so it marks the end as well as the marker after it.
   const completeAt = bytes - Buffer.byteLength(EVENTS.done)
   const cuts = Array.from({ length: bytes + 1 }, (_, at) => at)
   const cut = async (model: string, at: number): Promise<void> => {
@@ -303,7 +303,7 @@ for (const does of ['hangs', 'stalls'] as const)
     client.abort()
     await assert.rejects(answer)
     await upstream.requests.at(-1)?.closed
-    // Half a second for the usage of a stream that has begun; the rest is for machines that are slow.
+    // Half a second for the usage of a stream that has begun; the rest allows for slow machines.
     assert.ok(performance.now() - leftAt < 30_000)
     const [line] = await stage.logsOf(model, 1)
     assert.equal(line?.['status'], 499)

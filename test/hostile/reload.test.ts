@@ -1,5 +1,5 @@
-// A configuration that changes under load, secrets, targets and all: no request is lost, and new ones are sent with what
-// is new.
+// The configuration changes under load, including secrets and targets: no request is lost, and new ones use the new
+// configuration.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { BEHAVIOURS } from './behaviours.ts'
 import type { HostileUpstream } from './upstream.ts'
 import { startUpstream } from './upstream.ts'
 
-/** Each configuration has its own secret, and sends the model to a target of its own. */
+/** Each configuration has its own secret and its own target for the model. */
 const VERSIONS = ['first', 'second', 'third'] as const
 
 test('changing the configuration under load drops no request', async () => {
@@ -48,7 +48,7 @@ test('changing the configuration under load drops no request', async () => {
     write(version)
     await until(() => told('configuration_reloaded') > index)
     await served(upstream, 100)
-    // Those that were under way keep what they began with; they are long gone by now.
+    // Running requests keep the configuration they began with; those are long gone by now.
     const { headers, body } = upstream.requests.at(-1) ?? assert.fail()
     assert.deepEqual([headers.get('authorization'), body['model']], [`Bearer ${version}`, version])
   }
@@ -59,7 +59,7 @@ test('changing the configuration under load drops no request', async () => {
   await Promise.all(clients)
   assert.deepEqual([...new Set(statuses)], [200])
   assert.equal(statuses.length, upstream.requests.length - 1)
-  // It was sent by the first configuration, and the model is no longer there.
+  // The first configuration sent it; the model no longer exists.
   release()
   assert.equal(await early, 200)
   assert.equal(await ask(gateway.url, key, 'held-up'), 403)

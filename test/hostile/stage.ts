@@ -1,4 +1,4 @@
-// A real gateway process between a client and a hostile provider, with a look into its books.
+// A real gateway process between a client and a hostile provider, with access to its books.
 
 import { systemClock } from '../../src/core/clock.ts'
 import type { Explanation } from '../../src/ledger/explain.ts'
@@ -16,9 +16,9 @@ export type Stage = AsyncDisposable & {
   ask(model: string, asked?: Asked): Promise<Answer>
   /** The log line of an answered request. */
   logOf(answer: Answer): Promise<LogLine>
-  /** The log lines of the requests for a model, once there are so many. */
+  /** The log lines of requests for a model, once there are this many. */
   logsOf(model: string, count: number): Promise<readonly LogLine[]>
-  /** What the books say about an answered request. */
+  /** The explanation of an answered request from the books. */
   explain(answer: Answer): Promise<Explanation>
   verify(): Promise<readonly Violation[]>
 }
@@ -35,14 +35,14 @@ export type Answer = {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The text of the model, as far as it came. */
+  /** The model's text, as far as it came. */
   readonly content: string
-  /** Whether the family's own marker says that nothing is missing. */
+  /** Whether the format's end marker arrived. */
   readonly isComplete: boolean
   readonly errorCode: string | undefined
 }
 
-/** `models`: what one key may call. */
+/** `models`: the allowlist of the stage's key. */
 export async function startStage(config: string, models: readonly string[]): Promise<Stage> {
   const database = await freshSqlite()
   const gateway = await startGateway({ config, database: database.url })

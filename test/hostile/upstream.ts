@@ -1,12 +1,12 @@
-// A provider that misbehaves in every way a provider can, byte by byte, over plain sockets. The model that is asked for
-// names what it does.
+// A provider that misbehaves in every way a provider can, byte by byte, over plain sockets. The requested model names
+// the behaviour.
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:net'
 
 import type { JsonObject } from '../../src/core/json.ts'
 
-/** What is done to one request. The socket is still open afterwards unless it closes it. */
+/** What happens to one request. The socket stays open afterwards unless the behaviour closes it. */
 export type Behaviour = (socket: Socket, request: HostileRequest) => void | Promise<void>
 
 export type HostileRequest = {
@@ -20,7 +20,7 @@ export type HostileRequest = {
 export type HostileUpstream = AsyncDisposable & {
   /** http://127.0.0.1:PORT/v1 */
   readonly url: string
-  /** Every request it was sent, in order. */
+  /** Every request it received, in order. */
   readonly requests: readonly HostileRequest[]
   /** How many of them were for this model. */
   asked(model: string): number
@@ -38,7 +38,7 @@ export async function startUpstream(
       sockets.delete(socket)
       resolve()
     })
-    // A peer that gives up resets the connection: that is what many of these tests are about.
+    // A peer that gives up resets the connection, which many of these tests provoke.
     socket.on('error', () => resolve())
     readRequests(socket, (request) => {
       const known = { ...request, closed }
@@ -62,7 +62,7 @@ export async function startUpstream(
   }
 }
 
-/** The requests on one connection, as far as a client of ours can write them: a length, and JSON. */
+/** Parses the requests on one connection, as the gateway writes them: a length, and JSON. */
 function readRequests(
   socket: Socket,
   take: (request: Omit<HostileRequest, 'closed'>) => void,
