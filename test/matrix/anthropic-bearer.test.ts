@@ -1,4 +1,4 @@
-// The official Anthropic library as it comes, sending Bearer, where the operator allows that.
+// The official Anthropic library with its default Bearer header, where the operator allows it.
 import Anthropic from '@anthropic-ai/sdk'
 
 import { play } from './play.ts'

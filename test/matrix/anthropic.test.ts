@@ -1,5 +1,5 @@
 // The official Anthropic library against every upstream format: version 1 with the key in the header that this family
-// reads, and version 0, which sends it there by itself.
+// reads, and version 0, which uses that header by default.
 import Anthropic from '@anthropic-ai/sdk'
 import Anthropic0 from 'anthropic-sdk-0'
 

@@ -1,5 +1,5 @@
-// The endpoints beside the three conversations, through the libraries that know them: stored responses, embeddings,
-// models, token counts.
+// The endpoints other than the three conversation formats, through the libraries that support them: stored responses,
+// embeddings, models, token counts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -79,7 +79,7 @@ describe('responses that are kept', () => {
 
         await openai.responses.delete(first.id)
         await assert.rejects(openai.responses.retrieve(first.id), OpenAI.NotFoundError)
-        // What was built on it stays.
+        // Later responses built on it remain.
         const third = await create({ model, input: 'Say three', previous_response_id: second.id })
         assert.equal(third.output_text, 'three')
         await assert.rejects(

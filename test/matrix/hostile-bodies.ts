@@ -1,18 +1,18 @@
 // Bodies that no client should send, by endpoint: what is wrong, the fields that make it so, and the field that the
-// refusal must name. The rest of each body is in order.
+// refusal must name. The rest of each body is valid.
 import type { Json, JsonObject } from '../../src/core/json.ts'
 import type { Post } from './raw.ts'
 
 export type Hostile = {
   readonly what: string
   readonly fields: JsonObject
-  /** How the refusal's `param` begins. */
+  /** The beginning of the refusal's `param`. */
   readonly param: string
-  /** Refused by the gateway itself; everything else is the provider's to judge where it speaks the client's format. */
+  /** Refused by the gateway itself; a provider of the client's format judges everything else. */
   readonly always?: true
 }
 
-/** What every body of the endpoint has besides, unless the hostile fields replace it. */
+/** The valid fields of each endpoint's body, unless the hostile ones replace them. */
 export const ORDERLY: Record<Post, JsonObject> = {
   chat: { messages: [{ role: 'user', content: 'x' }] },
   responses: { input: 'x' },
@@ -310,7 +310,7 @@ export const HOSTILE: Record<Post, readonly Hostile[]> = {
   embeddings: [...COMMON.filter(({ fields }) => !('stream' in fields)), ...EMBEDDINGS],
 }
 
-/** Not even JSON, or not the JSON of one request. */
+/** Not JSON at all, or not the JSON of one request. */
 export const NO_REQUEST: Readonly<Record<string, string | Buffer>> = {
   nothing: '',
   'a list': '[]',
@@ -334,7 +334,7 @@ function always(what: string, fields: JsonObject): Hostile {
   return { ...wrong(what, fields), always: true }
 }
 
-/** What is no count, for a field that wants one. */
+/** Invalid values for a field that takes a count. */
 function limits(name: string, min: 0 | 1): readonly Hostile[] {
   return [
     ...(min === 1 ? [always(`${name} is 0`, { [name]: 0 })] : []),

@@ -1,5 +1,5 @@
-// Bad input, for every endpoint and every upstream format: a 4xx in the family's envelope that names the field, never a
-// 5xx, and no upstream call where the gateway has to understand the request.
+// Bad input, for every endpoint and upstream format: a 4xx in the family's envelope that names the field, never a 5xx,
+// and no upstream call where the gateway has to understand the request.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 

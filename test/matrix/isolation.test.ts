@@ -1,5 +1,6 @@
-// What one key stored or named cannot be reached by another, on any upstream: not read, not deleted, not built upon, not
-// even told from what never existed; and nothing that lies in the provider account all keys share can be named at all.
+// Another key cannot reach what one key stored or named, on any upstream: it can neither read nor delete nor build on
+// it, nor distinguish it from what never existed. And no request can name anything in the provider account that all
+// keys share.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -122,7 +123,7 @@ function anonymous({ status, body }: RawAnswer, ids: Stored): unknown {
   return { status, body: JSON.parse(text) as unknown }
 }
 
-/** What lies in a provider account, by the field that would name it. */
+/** Objects in a provider account, by the field that would name them. */
 const PNG = { media_type: 'image/png', type: 'base64', data: 'AAAA' }
 const user = (content: unknown): JsonObject => ({ messages: [{ role: 'user', content }] }) as never
 const input = (content: unknown): JsonObject => ({ input: [{ role: 'user', content }] }) as never

@@ -1,5 +1,5 @@
-// Characters that break careless software (NUL, halves of characters, control characters, very long words), wherever a
-// request may carry a text, on both databases: answered or refused, never a fault of ours; and bodies made at random.
+// Characters that break careless software (NUL, lone surrogates, control characters, very long words), wherever a
+// request may carry text, on both databases: answered or refused, never an internal error; and random bodies.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -27,7 +27,7 @@ const ODD = {
   'a word of 100,000 letters': 'x'.repeat(100_000),
 }
 
-/** Every place for a text of one's own. */
+/** Every place that takes free text. */
 const PLACES: Record<Post, (text: string) => JsonObject> = {
   chat: (text) => ({
     messages: [
@@ -133,7 +133,7 @@ function notOurFault({ status, body }: RawAnswer): void {
   assert.doesNotMatch(String(body['stream']), /internal_error|ledger_unavailable/)
 }
 
-/** A disk that is busy for seconds is a reason to ask again; a body that the books cannot take stays refused. */
+/** A busy disk is a reason to retry; a body that the books cannot store stays refused. */
 async function patiently(ask: () => Promise<RawAnswer>): Promise<RawAnswer> {
   for (let tries = 1; ; tries++) {
     const answer = await ask()
@@ -141,7 +141,7 @@ async function patiently(ask: () => Promise<RawAnswer>): Promise<RawAnswer> {
   }
 }
 
-/** Words that mean something to one of the formats, and so lead random values to places that are read. */
+/** Words with a meaning in some format, which lead random values to places that are read. */
 const WORDS = [
   ...['messages', 'input', 'content', 'role', 'user', 'assistant', 'tool', 'system', 'type'],
   ...['text', 'input_text', 'output_text', 'image', 'image_url', 'source', 'base64', 'data'],
@@ -164,7 +164,7 @@ const { value: anything } = fc.letrec<{ value: Json }>((tie) => ({
   ),
 }))
 
-/** A body in order with one or two fields of it replaced, at the top or deeper. */
+/** A valid body with one to three fields replaced, at the top or deeper. */
 const twists = fc
   .array(fc.tuple(fc.constantFrom(...WORDS), anything, fc.boolean()), {
     minLength: 1,

@@ -1,4 +1,4 @@
-// Plays every scene with some speakers, on every upstream format, plain and streamed: one test a cell, named so that
+// Plays every scene with some speakers, on every upstream format, plain and streamed: one test per cell, named so that
 // scripts/matrix.ts can print them as a table.
 import { after, before, describe, test } from 'node:test'
 
@@ -16,7 +16,7 @@ const MODELS = ['sandbox-chat', 'sandbox-reasoner']
 
 export type Play = {
   readonly speakers: readonly Speaker[]
-  /** Those who play only a few scenes, to see that they work at all. */
+  /** Speakers that play only a few scenes, as a smoke test. */
   readonly smoke?: readonly Speaker[]
   /** The text of a tollgate.yaml. */
   readonly config?: string
@@ -75,7 +75,7 @@ export function play({ speakers, smoke = [], config }: Play): void {
   for (const speaker of smoke) playAll(speaker, SMOKE)
 }
 
-/** What is sent, with another word in every thought. */
+/** The request body, with a word changed in every thought. */
 function altered(body: string): string {
   return body.replaceAll('The last message has', 'The last massage has')
 }

@@ -1,4 +1,4 @@
-// Calls without a library, for what no library would send.
+// Calls without a library, for requests that no library would send.
 import type { TestGateway } from '../support/gateway.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers are looked into, not typed
@@ -6,7 +6,7 @@ export type Body = Record<string, any>
 
 export type RawAnswer = {
   readonly status: number
-  /** Of a stream, its text alone under `stream`. */
+  /** For a stream, its text under `stream`. */
   readonly body: Body
   readonly requestId: string
 }
@@ -22,7 +22,7 @@ export const POSTS = {
 export type Post = keyof typeof POSTS
 
 export type Raw = {
-  /** A body that is no text is sent as JSON. */
+  /** A body that is not a string is sent as JSON. */
   post(endpoint: Post, body: unknown): Promise<RawAnswer>
   call(method: string, path: string): Promise<RawAnswer>
 }

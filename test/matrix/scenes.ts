@@ -1,5 +1,5 @@
 // The scenes every client plays with every model: one conversation each, and what a user of the library must then see.
-// What a library cannot do, its speaker says.
+// Speakers declare what their library cannot do.
 import assert from 'node:assert/strict'
 
 import type { Format } from '../../src/core/endpoints.ts'
@@ -24,9 +24,9 @@ export type Stage = {
   readonly speaker: Speaker
   readonly upstream: Upstream
   readonly mode: Mode
-  /** The key that may do everything, and those that may not. */
+  /** A connection with the key that may do everything, or with one that may not. */
   voiceOf(key: KeyName): Voice
-  /** The same, with the thoughts in what is sent altered on their way. */
+  /** The same, with the thoughts altered in transit. */
   readonly tampering: Voice
   /** The headers of the last answer. */
   headers(): Headers
@@ -37,7 +37,7 @@ export type KeyName = 'good' | 'poor' | 'narrow' | 'limited' | 'wrong'
 export type Scene = {
   readonly name: string
   readonly modes?: readonly Mode[]
-  /** What the library must be able to do for it. */
+  /** The skill the library needs for it. */
   readonly needs?: Skill
   play(stage: Stage): Promise<void>
 }
@@ -88,7 +88,7 @@ export const SCENES: readonly Scene[] = [
       assert.equal(answer.model, chat(stage))
       assert.deepEqual(answer.calls, [])
       assert.equal(answer.thoughts, '')
-      // Every word was heard, the system's too.
+      // Every word was counted, the system prompt's too.
       if (!missesUsage(stage))
         assert.equal(answer.usage.input, tokensOf('Be brief.') + tokensOf('Say Grüße 👋 and more'))
       assert.match(stage.headers().get('x-request-id') ?? '', /^req_/)
@@ -104,7 +104,7 @@ export const SCENES: readonly Scene[] = [
       })
       assert.equal(usage.input, missesUsage(stage) ? 0 : tokensOf('Say hello'))
       assert.ok(Number(usage.output) > 2)
-      // "hello" has two tokens; the rest of the answer are thoughts, where the library tells.
+      // "hello" has two tokens; the rest of the output is thoughts, if the library reports them.
       if (usage.reasoning !== undefined) assert.equal(usage.output, usage.reasoning + 2)
     },
   },
@@ -252,7 +252,7 @@ export const SCENES: readonly Scene[] = [
       assert.match(answer.text, /“sunny”.*“noon”/)
       assert.doesNotMatch(stage.headers().get('x-tollgate-dropped') ?? '', DROPPED_THOUGHTS)
       if (stage.speaker.lacks?.['thoughts back'] !== undefined) return
-      // They were there, and reached the model: altered ones are refused.
+      // The thoughts reached the model: altered ones are refused.
       const failure = await failed(stage.tampering, stage.mode, next)
       assert.equal(failure.status, 400, failure.message)
       assert.match(failure.message, /invalid signature/)
@@ -283,24 +283,24 @@ export const SCENES: readonly Scene[] = [
   },
 ]
 
-/** A provider of another format tells the input at the end of a stream, too late for some. */
+/** A provider of another format reports the input at the end of a stream, too late for some libraries. */
 function missesUsage({ speaker, upstream, mode }: Stage): boolean {
   const isLate = mode === 'streamed' && upstream !== speaker.format
   return isLate && speaker.lacks?.['late usage'] !== undefined
 }
 
-/** As the sandbox counts. */
+/** Counts like the sandbox. */
 function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4)
 }
 
-/** What the sandbox thinks about any message. */
+/** The sandbox's thought about any message. */
 const THOUGHT = /^The last message has \d+ words\./
 
-/** The names under which thoughts that are given back are dropped. */
+/** The names under which returned thoughts are reported as dropped. */
 const DROPPED_THOUGHTS = /messages\.reasoning_details|input\.reasoning|messages\.content\.thinking/
 
-/** How the gateway refuses before the first byte: what is asked, by whom, and what the client must be told. */
+/** Refusals of the gateway before the first byte: the request, the key, and what the client must learn. */
 function refusals(): readonly Scene[] {
   const cases: readonly {
     readonly name: string
@@ -372,7 +372,7 @@ async function failed(voice: Voice, mode: Mode, question: Question): Promise<Fai
   return voice.failureOf(outcome.thrown)
 }
 
-/** The limit is one call a minute: if one is let through, the next is not. */
+/** The limit is one call per minute: if one passes, the next does not. */
 async function failedAtLast(voice: Voice, mode: Mode, question: Question): Promise<Failure> {
   return voice.ask(question, mode).then(
     () => failed(voice, mode, question),

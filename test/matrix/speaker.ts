@@ -1,20 +1,20 @@
-// What every client library can do with a model, in words of its own: the scenes of the matrix are written once against
-// this, and each library's adapter turns it into the library's own calls. An adapter repairs nothing it is given.
+// What every client library can do with a model, in neutral terms: the scenes of the matrix are written once against
+// this, and each library's adapter turns it into the library's own calls. An adapter repairs nothing it receives.
 import type { Json, JsonObject } from '../../src/core/json.ts'
 
 export type Speaker = {
-  /** As the table prints it. */
+  /** The name in the table. */
   readonly name: string
   readonly format: 'chat' | 'responses' | 'messages'
-  /** What the library itself cannot ask for or does not show, with its reason. */
+  /** What the library cannot request or does not show, with the reason. */
   readonly lacks?: Partial<Record<Skill, string>>
   connect(line: Line): Voice
 }
 
-/** Things that not every library does. */
+/** Features that not every library has. */
 export type Skill = 'stop' | 'single' | 'thoughts' | 'thoughts back' | 'late usage'
 
-/** Where and as whom to call; every call goes through this fetch. */
+/** The gateway's address and the key; every call goes through this fetch. */
 export type Line = {
   readonly url: string
   readonly key: string
@@ -23,7 +23,7 @@ export type Line = {
 
 export type Voice = {
   ask(question: Question, mode: Mode): Promise<Answer>
-  /** What the library tells its user about an error it threw. */
+  /** What the library reports about an error it threw. */
   failureOf(thrown: unknown): Failure
 }
 
@@ -43,13 +43,13 @@ export type Question = {
   readonly tools?: readonly Tool[]
   /** The tool that must be called. */
   readonly forced?: string
-  /** At most one tool call an answer. */
+  /** At most one tool call per answer. */
   readonly single?: true
   readonly schema?: JsonObject
   readonly outputTokensMax?: number
   readonly stop?: string
   readonly thinks?: true
-  /** Goes on after an answer with tool calls; the text is not said again. */
+  /** Continues after an answer with tool calls; the text is not repeated. */
   readonly after?: { readonly answer: Answer; readonly results: readonly Result[] }
 }
 
@@ -64,20 +64,20 @@ export type Result = { readonly call: Call; readonly text: string }
 export type Call = { readonly id: string; readonly name: string; readonly input: Json }
 
 export type Answer = {
-  /** The model that answered, by the name the reply gives it; '' where the library does not tell. */
+  /** The model that answered, as named in the reply; '' if the library does not report it. */
   readonly model: string
   readonly text: string
   readonly thoughts: string
   readonly calls: readonly Call[]
   readonly ending: 'stop' | 'length' | 'tools' | 'other'
   readonly usage: Usage
-  /** The structured answer, where the library parses it. */
+  /** The structured answer, if the library parses it. */
   readonly parsed?: unknown
-  /** The conversation up to here in the library's own words, to be given back. */
+  /** The conversation so far in the library's own types, to send back. */
   readonly history: readonly unknown[]
 }
 
-/** Undefined where the library does not tell. */
+/** Undefined if the library does not report it. */
 export type Usage = {
   readonly input: number | undefined
   readonly output: number | undefined

@@ -1,4 +1,4 @@
-// The loops that the official libraries run by themselves: ask, call the tools, ask again, until there is an answer.
+// The official libraries' own tool loops: ask, call the tools, ask again, until there is an answer.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 

@@ -59,7 +59,7 @@ async function ask(model: LanguageModel, question: Question, mode: Mode): Promis
   let failure: unknown
   const result = streamText({ ...options, onError: ({ error }) => void (failure = error) })
   await result.consumeStream()
-  // The library tells onError alone: whoever waits for the end is given what there is, or a summary.
+  // Only onError gets the error: awaiting the result yields what there is, or a summary.
   if (failure !== undefined) throw failure
   return answerOf(question, messages, result)
 }
@@ -119,7 +119,7 @@ function messagesOf({ text, image, imageUrl, pdf, after }: Question): ModelMessa
   return [{ role: 'user', content }]
 }
 
-/** Of a whole answer the fields are there, of a stream they are promised. */
+/** A whole answer has the fields; a stream has promises of them. */
 type Result = Awaited<ReturnType<typeof generateText>> | ReturnType<typeof streamText>
 
 async function answerOf(
@@ -165,7 +165,7 @@ function failureOf(thrown: unknown): Failure {
   }
 }
 
-/** The gateway's code, where the library passes the error object on. */
+/** The gateway's code, if the library passes the error object on. */
 function codeIn(value: unknown): string | undefined {
   if (!isObject(value)) return undefined
   const { code } = isObject(value['error']) ? value['error'] : value

@@ -1,5 +1,5 @@
-// The official Anthropic library on messages: by hand, and with its helper `.stream()`. Its versions differ in the
-// header they send the key in, so each comes with the way docs/using.md gives it.
+// The official Anthropic library on messages: by hand, and with its helper `.stream()`. Its versions send the key in
+// different headers, so each is configured as docs/using.md says.
 import type Anthropic from '@anthropic-ai/sdk'
 
 import type { Json } from '../../../src/core/json.ts'
@@ -90,7 +90,7 @@ function turnsOf({ text, image, imageUrl, pdf, after }: Question): Turn[] {
   return [{ role: 'user', content: content.length === 1 ? text : content }]
 }
 
-/** As users write it who do not know the helper. */
+/** As users write it without the helper. */
 async function collect(
   stream: AsyncIterable<Anthropic.RawMessageStreamEvent>,
 ): Promise<Anthropic.Message> {

@@ -29,7 +29,7 @@ export const LANGCHAIN_SPEAKERS: readonly Speaker[] = [
   speaker('langchain anthropic', 'messages', anthropic),
 ]
 
-/** A model that is ready for one question. */
+/** A model configured for one question. */
 type Model = {
   invoke(messages: BaseMessage[]): Promise<AIMessage>
   stream(messages: BaseMessage[]): Promise<AsyncIterable<AIMessageChunk>>
@@ -70,7 +70,7 @@ function openai(useResponsesApi: boolean) {
       ...(outputTokensMax && { maxTokens: outputTokensMax }),
       ...(thinks &&
         useResponsesApi && {
-          // The class asks for thoughts by itself only of models whose names it knows.
+          // By itself the class requests thoughts only from models whose names it knows.
           modelKwargs: { reasoning: { effort: 'medium', summary: 'auto' } },
           zdrEnabled: true,
         }),
@@ -119,7 +119,7 @@ function messagesOf({ system, text, image, imageUrl, pdf, after }: Question): Ba
     )
     return [...(after.answer.history as BaseMessage[]), ...results]
   }
-  // The library's own words for attachments, which each class puts into its format's.
+  // The library's own attachment blocks, which each class converts to its format.
   const contentBlocks: ContentBlock.Standard[] = [{ type: 'text', text }]
   if (image) contentBlocks.push({ type: 'image', mimeType: 'image/png', data: image })
   if (imageUrl) contentBlocks.push({ type: 'image', url: imageUrl })
@@ -141,7 +141,7 @@ async function collect(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessage
 }
 
 function answerOf(asked: readonly BaseMessage[], message: AIMessageChunk | AIMessage): Answer {
-  // Of an Anthropic stream the class puts the ending among the other things.
+  // For an Anthropic stream the class puts the stop reason among the additional fields.
   const told = { ...message.additional_kwargs, ...message.response_metadata }
   const usage = message.usage_metadata as UsageMetadata | undefined
   const calls = (message.tool_calls ?? []).map(({ id = '', name, args }) => ({
@@ -175,7 +175,7 @@ function thoughtsOf({ contentBlocks, additional_kwargs }: AIMessage | AIMessageC
 function endingOf(told: Record<string, unknown>, calls: boolean): Answer['ending'] {
   const word = told['finish_reason'] ?? told['stop_reason']
   if (typeof word === 'string') return ENDINGS[word] ?? 'other'
-  // Of responses the class tells the status and why it is incomplete.
+  // For responses the class reports the status and why it is incomplete.
   const { reason } = (told['incomplete_details'] ?? {}) as { reason?: string }
   if (reason === 'max_output_tokens') return 'length'
   if (told['status'] !== 'completed') return 'other'

@@ -9,7 +9,7 @@ type Completion = OpenAI.Chat.ChatCompletion
 type Body = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'stream'>
 type Message = OpenAI.Chat.ChatCompletionMessageParam
 
-/** Fields beside the official ones, in which providers of this format show and are given back thoughts. */
+/** Unofficial fields in which providers of this format send thoughts and take them back. */
 type Thoughtful = { reasoning_content?: string; reasoning_details?: unknown[] }
 type Said = Omit<Completion['choices'][number]['message'], 'refusal'> & Thoughtful
 
@@ -17,7 +17,7 @@ export function openaiChat(name: string, Client: Client, style: 'by hand' | 'hel
   return {
     name,
     format: 'chat',
-    // The helper assigns fields it does not know instead of joining their pieces.
+    // The helper overwrites unknown fields instead of joining their pieces.
     ...(style === 'helpers' && {
       lacks: {
         thoughts: 'the helper keeps only the last piece of a field it does not know',
@@ -46,7 +46,7 @@ async function askByHand(client: OpenAI, question: Question, mode: Mode): Promis
 async function askWithHelpers(client: OpenAI, question: Question, mode: Mode): Promise<Answer> {
   const body = bodyOf(question)
   if (mode === 'plain') {
-    // It is for structured answers: it throws when one is cut short, whatever was asked for.
+    // `.parse()` is for structured answers: it throws when any answer is cut short.
     if (question.schema === undefined) return askByHand(client, question, mode)
     const parsed = await client.chat.completions.parse(body)
     return { ...answerOf(body, parsed), parsed: parsed.choices[0]?.message.parsed }
@@ -107,7 +107,7 @@ type Collected = {
   choices: { message: Said; finish_reason: string | null }[]
 }
 
-/** As users write it who do not know the helper. */
+/** As users write it without the helper. */
 async function collect(stream: AsyncIterable<OpenAI.Chat.ChatCompletionChunk>): Promise<Collected> {
   const said = { role: 'assistant' as const, content: '', reasoning_content: '' }
   const details: unknown[] = []

@@ -55,7 +55,7 @@ function bodyOf(question: Question): Body {
   return {
     model,
     input: itemsOf(question),
-    // As clients do that keep the conversation themselves.
+    // Like clients that keep the conversation themselves.
     store: false,
     ...(system && { instructions: system }),
     ...(tools && {

@@ -1,4 +1,4 @@
-// What the official libraries of both families tell about a failure: they throw the same kind of error.
+// What the official libraries of both families report about a failure: they throw the same kind of error.
 import type { Failure } from '../speaker.ts'
 
 type ApiError = {
@@ -12,7 +12,7 @@ export function sdkFailure(thrown: unknown): Failure {
   const { status, code, requestID, error } = thrown as ApiError
   return {
     status,
-    // Anthropic's keeps the whole body, and has no word for a code.
+    // Anthropic's keeps the whole body and has no field for a code.
     code: code ?? error?.error?.code ?? error?.code,
     message: thrown instanceof Error ? thrown.message : String(thrown),
     requestId: requestID ?? undefined,
