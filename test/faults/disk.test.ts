@@ -1,5 +1,5 @@
-// A gateway on SQLite whose disk is slow, or full for a while: streams flow on, whoever cannot be let through is told
-// 503, nothing is lost, and it mends itself once there is room.
+// A gateway on SQLite whose disk is slow, or full for a while: streams continue, requests that cannot be admitted get a
+// 503, nothing is lost, and the gateway recovers once there is room.
 import assert from 'node:assert/strict'
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -66,7 +66,7 @@ describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
     await askTogether({ url: gateway.url, secret: story }, { requests, clients: 40 })
     const syncs = disk.syncs()
     t.diagnostic(`${requests} requests, ${syncs} syncs`)
-    // One for each hold and one for each settlement would be twice as many as requests.
+    // One sync per hold and one per settlement would be twice the number of requests.
     assert.ok(syncs > 0 && syncs < requests, `${syncs} syncs`)
     await addsUp(gateway, provider)
   })
@@ -91,7 +91,7 @@ describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
   })
 })
 
-/** A gateway whose database and spool are on such a disk. */
+/** A gateway with its database and spool on such a disk. */
 function onDisk(options: { readonly slowMs: number; readonly config: string }): {
   readonly disk: FaultyDisk
   readonly gateway: Promise<TestGateway>

@@ -1,5 +1,5 @@
-// A node that is stopped (SIGSTOP) inside a batch has locks that the others need: they wait until PostgreSQL has ended
-// its session, and no longer. Woken up, it goes on, and the books balance. Prints how long the others waited.
+// A node stopped inside a batch (SIGSTOP) holds locks that the others need: they wait until PostgreSQL ends its
+// session, and no longer. When it resumes, it continues, and the books balance. Prints how long the others waited.
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -50,12 +50,12 @@ test('a node stopped inside a batch delays the others by about a third of a seco
     )
     node.send('freeze')
     await until(() => existsSync(marker))
-    // They get on while it is stopped, or give up after five seconds; and it is taken for dead.
+    // The others proceed while it is stopped, or give up after five seconds; and it is declared dead.
     await Promise.all(others.map((ledger, index) => spend(ledger, ask(keys[index] ?? '', 1))))
     await until(() => alarms.some((message) => message.includes('has stopped')))
     const settledBefore = await settledOf(store, frozenKey)
     node.kill('SIGCONT')
-    // What it had under way, and what it asks for and settles afterwards.
+    // It settles what it had under way, and new asks after that.
     await until(async () => (await settledOf(store, frozenKey)) > settledBefore + 1)
     isOver = true
     const longestMs = Math.max(...(await Promise.all(clients)))
@@ -79,7 +79,7 @@ async function settledOf({ db }: Store, keyId: string): Promise<number> {
   return (await rows.select('id').execute()).length
 }
 
-/** Asks and settles until it is over; the longest that one pair took, in milliseconds. */
+/** Asks and settles until it is over; returns the longest time of one pair, in milliseconds. */
 async function longestWait(ledger: Ledger, keyId: string, isOver: () => boolean): Promise<number> {
   let longestMs = 0
   while (!isOver()) {

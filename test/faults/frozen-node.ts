@@ -1,5 +1,5 @@
-// A node of frozen-node.test.ts: asks and settles until it is told to freeze, and then stops itself inside a batch, when
-// its locks are taken and its commit is not yet sent. Woken up, it goes on until its parent lets go of it.
+// A node of frozen-node.test.ts: asks and settles until it gets the message to freeze, then stops itself inside a
+// batch, with its locks taken and its commit not yet sent. When it resumes, it continues until its parent disconnects.
 import { writeFileSync } from 'node:fs'
 
 import pg from 'pg'

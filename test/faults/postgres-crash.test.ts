@@ -1,5 +1,5 @@
-// `kill -9` of PostgreSQL itself under load, and its return: three gateways go on by themselves, whoever is refused is
-// told 503, and every call that the provider got is in the books once. `ROUNDS=50 node --test …` runs more.
+// `kill -9` of PostgreSQL itself under load, and its return: three gateways recover by themselves, refused requests get
+// a 503, and the books have every call the provider got exactly once. `ROUNDS=50 node --test …` runs more.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import type { StoryAnswer } from '../support/story.ts'
 import { addsUp, askStory, startStoryProvider, untilServed } from '../support/story.ts'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 2)
-/** Longer than a settlement waits before it goes to the spool, on the way to what a new request waits. */
+/** Longer than a settlement waits before it goes to the spool, but shorter than a new request waits. */
 const OUTAGE_MS = 3_000
 
 test(`${ROUNDS} crashes of PostgreSQL under load lose nothing and count nothing twice`, async () => {
@@ -19,7 +19,7 @@ test(`${ROUNDS} crashes of PostgreSQL under load lose nothing and count nothing 
   const postgres = await startMortalPostgres()
   const config = `ledger: { beat: 0.2s, dead_after: 1s }${provider.config}`
   const start = (): Promise<TestGateway> => startGateway({ config, database: postgres.url })
-  // One after the other: the first one makes the tables.
+  // One after the other: the first creates the tables.
   await using first = await start()
   await using second = await start()
   await using third = await start()
@@ -51,7 +51,7 @@ test(`${ROUNDS} crashes of PostgreSQL under load lose nothing and count nothing 
     await clients
   }
 
-  // A key that no node remembers is not taken for a wrong one.
+  // A key that no node has cached is not treated as invalid.
   for (const refused of refusals.slice(0, 3)) {
     assert.deepEqual([refused?.status, refused?.code], [503, 'ledger_unavailable'])
   }
@@ -62,7 +62,7 @@ test(`${ROUNDS} crashes of PostgreSQL under load lose nothing and count nothing 
     )
   }
   await addsUp(first, provider)
-  // Nobody was taken for dead while nobody could be seen.
+  // No node was declared dead while none could be seen.
   assert.deepEqual(await first.tollgate('ledger', 'orphans'), { orphans: [] })
 })
 

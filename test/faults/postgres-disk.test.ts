@@ -1,5 +1,5 @@
-// Two gateways on a PostgreSQL whose disk is slow, or full for a while: whoever cannot be let through is told 503, what
-// was let through is charged once, and all goes on by itself as soon as the server does.
+// Two gateways on a PostgreSQL whose disk is slow, or full for a while: requests that cannot be admitted get a 503,
+// admitted ones are charged once, and the gateways recover as soon as the server does.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,13 +54,13 @@ describe('PostgreSQL with a disk at fault', { skip: noFaultyDisk ?? false }, () 
     await askTogether({ url: gateway.url, secret }, { requests, clients: 40 })
     const syncs = disk.syncs()
     t.diagnostic(`${requests} requests, ${syncs} syncs`)
-    // One for each hold and one for each settlement would be twice as many as requests.
+    // One sync per hold and one per settlement would be twice the number of requests.
     assert.ok(syncs > 0 && syncs < requests, `${syncs} syncs`)
     await addsUp(gateway, provider)
   })
 })
 
-/** Under load a fault begins, is noticed as it should be, and ends. */
+/** Starts a fault under load, checks that requests are refused, and ends it. */
 async function refusesWhile(
   postgres: MortalPostgres,
   fault: { readonly begin: () => void; readonly end: () => void },
@@ -95,11 +95,11 @@ async function refusesWhile(
     assert.ok(answer?.isWhole === true || isRefused, JSON.stringify(answer))
   }
   await addsUp(first, provider)
-  // Nobody was taken for dead while nobody could beat.
+  // No node was declared dead while none could beat.
   assert.deepEqual(await first.tollgate('ledger', 'orphans'), { orphans: [] })
 }
 
-/** A server that finds its disk at fault where the path of a file has this part. */
+/** A server whose disk is faulty for files with this part in their path. */
 async function onDisk(
   part: string,
   slowMs: number,

@@ -1,5 +1,5 @@
-// A node that is slow inside every batch, slower than PostgreSQL lets anyone hold the others up at first: it loses a
-// session for it, and is then given the time it needs, instead of losing every batch.
+// A node stalls inside every batch, longer than PostgreSQL at first lets a session block the others: it loses one
+// session for that, and then gets the time it needs instead of losing every batch.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

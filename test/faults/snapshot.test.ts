@@ -1,5 +1,5 @@
-// Somebody holds a snapshot of the database open, as an export or a backup does: requests go on, the books stay right,
-// and afterwards the space it cost is used again. `SECONDS=60 node --test …` holds it for a minute and prints rates.
+// A snapshot of the database stays open, as during an export or a backup: requests continue, the books stay right, and
+// afterwards the space is reused. `SECONDS=60 node --test …` holds it for a minute and prints rates.
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -15,7 +15,7 @@ import { freshSqlite } from '../support/store.ts'
 const SECONDS = Number(process.env['SECONDS'] ?? 0)
 const REQUESTS_MIN = 300
 const CLIENTS = 16
-/** SQLite begins its log anew after a thousand pages of 4 KB; one batch may add a few more. */
+/** SQLite restarts its log after a thousand pages of 4 KB; one batch may add a few more. */
 const LOG_BYTES = 1_000 * 4096
 const BATCH_BYTES = 200 * 4096
 
@@ -71,7 +71,7 @@ const SOUND = { ok: true, violations: [] }
 
 type Served = { readonly requests: number; readonly seconds: number }
 
-/** Answers to many clients at once, for the time and the number that are wanted; every one of them must be there. */
+/** Serves many clients at once until both the time and the number are reached; every request must be answered. */
 async function serve(gateway: TestGateway, secret: string, min = REQUESTS_MIN): Promise<Served> {
   const startedMs = performance.now()
   const seconds = (): number => (performance.now() - startedMs) / 1000
