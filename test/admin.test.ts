@@ -1,4 +1,4 @@
-// The admin API on both databases. How people sign in is tested elsewhere: here every caller has the rights it says.
+// The admin API on both databases. Signing in is tested elsewhere: here every caller has the permissions it claims.
 import { describe } from 'node:test'
 
 import { adminAccessContract } from './contracts/admin-access.ts'

@@ -1,5 +1,5 @@
-// Every adapter against providers that were not written here, from every client format: answers, calls, embeddings, and
-// providers in chaos. A real gateway process stands between; its books balance at the end.
+// Every adapter against third-party mock providers, from every client format: answers, tool calls, embeddings, and
+// chaos. A real gateway process is in between; its books balance at the end.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import { startGateway } from './support/gateway.ts'
 
 const SENTENCE = 'The gate opens at noon – ünless it rains.'
 
-/** One model of each kind of provider, and of each format that it speaks. */
+/** One model per kind of provider and per format it speaks. */
 const MODELS = {
   'by-openai-chat': 'chat/gpt-5-mini',
   'by-openai-responses': 'responses/gpt-5-mini',
@@ -33,7 +33,7 @@ const TOOL = {
   schema: { type: 'object', properties: { side: { type: 'string' } } },
 }
 
-/** How each family asks, with a tool, and what it makes of an answer. */
+/** How each family makes a request with a tool, and reads the answer. */
 const CLIENTS = {
   chat: {
     path: '/v1/chat/completions',
@@ -61,7 +61,7 @@ const CLIENTS = {
 type Client = keyof typeof CLIENTS
 
 describe('providers as aimock knows them', () => {
-  /** Ended in the reverse order, however far the beginning came. */
+  /** Disposed in reverse order, however far the setup came. */
   const opened = new AsyncDisposableStack()
   let chaotic: Mock
   let gateway: TestGateway
@@ -210,7 +210,7 @@ function configOf({ url, chaosUrl, tokens }: Places): string {
   return JSON.stringify(config)
 }
 
-/** All the text of an answer, in whatever format. */
+/** The text of an answer, in any format. */
 function textIn(answer: string, stream: boolean): string {
   return pieces(answer, stream)
     .map((piece) => {
@@ -227,7 +227,7 @@ function textIn(answer: string, stream: boolean): string {
     .join('')
 }
 
-/** The input of the one call in an answer, in whatever format. */
+/** The input of the single tool call in an answer, in any format. */
 function inputIn(answer: string, stream: boolean): unknown {
   const text = pieces(answer, stream)
     .map((piece) => {

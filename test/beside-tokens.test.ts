@@ -1,5 +1,5 @@
-// What providers bill beside tokens: searches of the web, and input that is heard. Held before it can happen, charged in
-// lines of its own, and taken out where it has no price.
+// What providers bill besides tokens: web searches and audio input. Held beforehand, charged on separate lines, and
+// removed from requests where it has no price.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -23,7 +23,7 @@ let upstream: HostileUpstream
 let gateway: TestGateway
 let key: string
 
-/** A recorded answer, with what the provider counted beside its tokens. */
+/** A recorded answer, with what the provider counted besides tokens. */
 const answering =
   (name: string, change: (answer: JsonObject) => JsonObject): Behaviour =>
   (socket) => {
@@ -97,7 +97,7 @@ const HELLO = [{ role: 'user', content: 'When does the gate open?' }]
 
 test('a messages request searches as often as the hold covers, and each search is a line', async () => {
   const asked = { model: 'claude', max_tokens: 100, messages: HELLO, tools: [SEARCH] }
-  // 6 × 10,000 tokens of input at 1 USD a million, 5 searches at a cent, 100 tokens of output at 5 USD a million.
+  // 6 × 10,000 input tokens at 1 USD per million, 5 searches at a cent, 100 output tokens at 5 USD per million.
   assert.equal(await worstCase('/v1/messages', asked), '0.1105')
   const { dropped, requestId } = await ask('/v1/messages', asked)
   assert.equal(dropped, null)
@@ -204,7 +204,7 @@ test('input that is heard costs what the price list says of it', async () => {
   const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
   const messages = [{ role: 'user', content: [sound] }]
   const asked = { model: 'ear', max_completion_tokens: 100, messages }
-  // The whole window at 32 USD a million, and 100 tokens of output at 10.
+  // The whole context window at 32 USD per million, and 100 output tokens at 10.
   assert.equal(await worstCase('/v1/chat/completions', asked), '0.321')
   const { requestId } = await ask('/v1/chat/completions', asked)
   assert.deepEqual(await feesOf(requestId), ['audioToken 5 × 29.5'])
@@ -243,7 +243,7 @@ async function worstCase(path: string, body: object): Promise<string> {
   return (JSON.parse(text) as { worst_case: string }).worst_case
 }
 
-/** The lines beside those of tokens; the cost must be what all of them add up to. */
+/** The lines other than tokens; all lines must add up to the cost. */
 async function feesOf(requestId: string): Promise<readonly string[]> {
   const { agrees, lines } = (await gateway.tollgate('explain', requestId)) as {
     agrees: boolean

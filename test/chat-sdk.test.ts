@@ -1,5 +1,5 @@
 // The official OpenAI clients read what the chat completions and embeddings encoders write: served by a bare server, so
-// that nothing but the bytes is tried.
+// that only the bytes are tested.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'

@@ -1,4 +1,4 @@
-// What every wire format must hold: its golden cases and recorded streams, and the promises that all formats share.
+// The contract of every wire format: its golden cases and recorded streams, and the promises all formats share.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 
@@ -23,7 +23,7 @@ import { fixedAnswer, readCases, readStreams } from './fixtures/cases.ts'
 
 const FORMATS = ['chat', 'embeddings', 'messages', 'responses'] as const satisfies readonly Format[]
 
-/** What the answers of each streaming format can hold, so that a round trip must keep it. */
+/** What the answers of each streaming format can carry, and a round trip must therefore keep. */
 const ANSWERS: Partial<
   Record<Format, { readonly kinds: readonly BlockKind[]; readonly choices: number }>
 > = {
@@ -63,7 +63,7 @@ for (const format of FORMATS) {
         const forwarder = codec.forwardEvents({ ...fixedAnswer(body), model })
         const decode = codec.decodeEvents()
         for (const event of events) {
-          // The id of a response is always ours, and so is the mark of its end.
+          // Tollgate always writes the id of a response itself, and the end marker.
           const isOurs = format === 'responses' && /"response":{|^\[DONE\]$/.test(event.data)
           if (!isOurs) assert.equal(forwarder.forward(event, decode(event)), event.raw)
         }
@@ -202,7 +202,7 @@ describe('from any client to any provider', () => {
   }
 })
 
-/** What must survive any translation: every word that was said, and every call by its name, in their order. */
+/** What must survive any translation: every text and every call by name, in order. */
 function gistOf(request: Conversation): { readonly words: string[]; readonly calls: string[] } {
   const parts = request.messages.flatMap((message): readonly AnyPart[] => message.parts)
   return {
@@ -343,7 +343,7 @@ function decodeBytes(codec: Codec, pieces: readonly Uint8Array[]): readonly Cano
   return pieces.flatMap((piece) => reader.read(piece)).flatMap((event) => decode(event))
 }
 
-/** Holds the rules of core/events.ts: order, numbering, one block at a time, nothing after the end. */
+/** Checks the rules of core/events.ts: order, numbering, one block at a time, nothing after the end. */
 function assertWellFormed(events: readonly CanonicalEvent[]): void {
   const started = events.filter((event) => event.type !== 'ping')
   assert.equal(started[0]?.type, 'response-start', 'begins with response-start')

@@ -1,5 +1,5 @@
-// The bound of a request's input against real tokenizers, where most of it is framing: thousands of messages, or parts of
-// one, of a single character each. Whoever reads them writes a role or a line break around each.
+// The bound of a request's input against real tokenizers, where most of it is framing: thousands of messages, or parts
+// of one, of a single character each. Chat templates add a role or a line break around each.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -16,7 +16,7 @@ import { textsOf } from '../src/wire/texts.ts'
 
 const TIMES = 5_000
 const WINDOW = { context: 10_000_000, imageTokens: 0 }
-/** One token, two, and three in most vocabularies. */
+/** One, two and three tokens in most vocabularies. */
 const CHARACTERS = ['x', 'ǂ', '𓀀']
 
 type Told = { readonly role: 'user' | 'assistant'; readonly content: string }
@@ -73,7 +73,7 @@ for (const format of ['chat', 'responses', 'messages'] as const) {
   })
 }
 
-/** By the bytes alone, and with the texts counted as admission counts them. */
+/** The bound by bytes alone, and the bound with the texts counted as admission counts them. */
 function boundsOf(format: keyof typeof bodies, body: JsonObject) {
   const { readCall } = codecOf(format)
   const asked = { model: 'm', ...body }

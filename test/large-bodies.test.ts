@@ -1,5 +1,5 @@
-// The largest bodies that are taken cost no more than their length, whatever they are made of: a request is read and
-// translated in one go, and nobody else is served meanwhile. What took the square of it would take minutes here.
+// The largest accepted bodies take time proportional to their length, whatever they contain: a request is read and
+// translated in one go, and nobody else is served meanwhile. Quadratic code would take minutes here.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -10,7 +10,7 @@ import { exactBody, readJsonBody } from '../src/wire/json.ts'
 import { packSeal } from '../src/wire/seal.ts'
 
 const UPSTREAM = ['chat', 'responses', 'messages', 'gemini', 'converse'] as const
-/** A second or so; the rest is for machines that are slow. */
+/** About a second; the rest allows for slow machines. */
 const MS_MAX = 20_000
 
 const user: JsonObject = { role: 'user', content: 'x' }
@@ -20,7 +20,7 @@ const asked: Record<ChatFormat, JsonObject> = {
   messages: { messages: [user], max_tokens: 10 },
 }
 
-/** A text of JSON inside the JSON: nothing that is counted in the body shows how deep it is. */
+/** JSON text inside the JSON: nothing that is counted in the body shows how deep it is. */
 const DEEP = `{"a":${'['.repeat(4_000_000)}${']'.repeat(4_000_000)}}`
 
 const chatCall = (index: number, text = '{}'): JsonObject => ({
@@ -209,7 +209,7 @@ function textPart(): JsonObject {
   return { type: 'text', text: 'x' }
 }
 
-/** As a client that makes one up would. */
+/** A seal as a client could forge it. */
 function deepSeal(): string {
   const mark = packSeal({ format: 'chat', kind: 'encrypted', value: '' }, 'responses').split('.')
   return [...mark.slice(0, 2), Buffer.from(DEEP).toString('base64url')].join('.')

@@ -1,4 +1,4 @@
-// What SQLite's thread remembers of the books counts only while it is what the file says.
+// The SQLite thread uses its cached books only while they match the file.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

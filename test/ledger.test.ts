@@ -14,7 +14,7 @@ import { ledgerContract } from './contracts/ledger.ts'
 import { freshDatabase } from './support/postgres.ts'
 
 const options = { clock: systemClock, workerModules: [LEDGER_WORKER_MODULE] }
-/** Gives up after twenty seconds instead of five: a disk that all tests share may stand still for longer than that. */
+/** Gives up after twenty seconds instead of five: the disk that all tests share may stall for longer than that. */
 const patient = {
   ...options,
   clock: { ...systemClock, monotonicMs: () => systemClock.monotonicMs() / 4 },
@@ -46,13 +46,13 @@ async function openPostgres(how: StoreOptions): Promise<Lockable> {
   return { url, store: await openStore(url, how), lock: () => lockAccounts(url), drop }
 }
 
-/** Someone else has what every batch needs; the returned function lets go. */
+/** Holds a lock that every batch needs; the returned function releases it. */
 async function lockAccounts(url: string): Promise<() => Promise<void>> {
   const store = await openStore(url, options)
   const { promise: isOver, resolve: letGo } = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
   const holding = store.db.transaction().execute(async (tx) => {
-    // Tollgate itself lets nobody hold on for so long.
+    // Tollgate's own timeout would end the transaction.
     if (store.kind === 'postgres')
       await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(tx)
     await sql`UPDATE accounts SET status = status`.execute(tx)

@@ -1,4 +1,4 @@
-// The rules of people and roles on both databases.
+// The contract for people and roles on both databases.
 import { describe } from 'node:test'
 
 import { peopleContract } from './contracts/people.ts'

@@ -1,5 +1,5 @@
-// Every price in the bundled data: what usages cost by it is what the library itself calculates, and no usage that a
-// request can come to costs more than what was held for it.
+// Every price in the bundled data: the gateway charges what the library itself calculates, and no usage a request can
+// reach costs more than was held for it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -20,14 +20,14 @@ import { sandboxTarget } from '../src/providers/sandbox/models.ts'
 import { Random } from './simulate/random.ts'
 
 const USAGES_EACH = 10
-/** Before and after dates that stand in the data, and at its cheaper and dearer hours. */
+/** Before and after dates in the data, and in its cheaper and dearer hours. */
 const MOMENTS = ['2026-03-12T23:59Z', '2026-08-21T02:00Z', '2026-11-17T03:59Z', '2027-01-01T17:00Z']
 const SEED = 20_261_117
 
 type Priced = {
   readonly name: string
   readonly price: Price
-  /** What the library asks for a usage, in nano-USD. */
+  /** The library's price of a usage, in nanodollars. */
   readonly asks: (usage: Usage) => number
   readonly data: ModelPrice
 }
@@ -37,13 +37,13 @@ const priced = await everyPrice()
 test(`${priced.length} prices are charged as the library calculates them`, () => {
   const random = new Random(SEED)
   for (const { name, price, asks, data } of priced) {
-    // Ours is the dearer one on purpose: nobody tells drawn tokens from written ones.
+    // The gateway charges more on purpose: usage does not separate image or video tokens from text.
     if (data['output_image_mtok'] !== undefined || data['output_video_mtok'] !== undefined) continue
     for (let count = 0; count < USAGES_EACH; count++) {
       const usage = randomUsage(random, price, data['cache_write_1h_mtok'] !== undefined)
       const ours = Number(totalOf(usage, price))
       const theirs = asks(usage)
-      // Rounded up once, and before that each price to a whole pico-USD; a float has 15 digits.
+      // Each price is rounded up to a whole pico-USD, and the total once more; a float has 15 digits.
       const roundedUp = 2 + (usage.inputTokens + usage.outputTokens) / 1_000
       const isAlike =
         ours >= theirs * (1 - 1e-12) - 1e-3 && ours <= theirs * (1 + 1e-12) + roundedUp
@@ -98,7 +98,7 @@ function totalOf(usage: Usage, price: Price): bigint {
   return costOf(usage, price).nanodollars + surchargeOf(usage, price).nanodollars
 }
 
-/** Nothing, a little, a lot, and around where longer inputs become dearer. */
+/** Zero, little, much, and values around the tiers where longer inputs cost more. */
 function randomInput(random: Random, { tiers }: Price): number {
   const edges = tiers.flatMap(({ aboveInputTokens: edge }) => [edge - 1, edge, edge + 1])
   return random.pick([0, 1, random.between(2, 9_999), random.between(0, 900_000), ...edges]) ?? 0
@@ -121,7 +121,7 @@ function randomUsage(random: Random, price: Price, hasLong: boolean): Usage {
   }
 }
 
-/** The hold of a request, and what it may come to at most. */
+/** The hold of a request, and the largest usage it may reach. */
 function randomHold(random: Random, price: Price): { held: bigint; usage: Usage } {
   const context = random.pick([8_192, 200_000, 1_050_000]) ?? 0
   const cacheWrites = random.pick(['none', 'short', 'long'] as const) ?? 'none'

@@ -1,4 +1,4 @@
-// What a provider counts for free, as the gateway uses it: to answer count_tokens, and to let through what its bytes alone
+// The gateway uses a provider's free token count: to answer count_tokens, and to admit requests that their bytes alone
 // would not.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -100,7 +100,7 @@ test('a request that does not fit by its bytes is counted by the provider', asyn
 })
 
 test('what lies at an address is bounded by the window, whatever the provider counts', async () => {
-  // The whole window of 100,000 tokens costs 0.1 USD, and of every image 16,384 are held.
+  // The whole window of 100,000 tokens costs 0.1 USD, and 16,384 tokens are held per image.
   const key = await gateway.key('addresses', 'counts', '--budget', '0.01')
   const source = { type: 'url', url: 'https://example.com/a' }
   const found = { type: 'web_fetch_result', url: source.url, content: { type: 'document', source } }
@@ -126,7 +126,7 @@ test('a text that is sent as a document is counted like any other', async () => 
   const { text } = await ask(key, COUNT_PATH, { model: 'counts-not', messages })
   const { input_tokens: tokens } = JSON.parse(text) as { input_tokens: number }
   assert.ok(tokens > 10_000, text)
-  // As many tokens as that cost more than 0.01 USD.
+  // That many tokens cost more than 0.01 USD.
   const { status } = await ask(key, '/v1/messages', {
     model: 'counts-not',
     max_tokens: 1,
@@ -148,7 +148,7 @@ async function ask(key: string, path: string, body: object) {
   return { status: response.status, text: await response.text() }
 }
 
-/** Words that no tokenizer makes one token of. */
+/** Words that no tokenizer turns into single tokens. */
 function hello(times: number): readonly object[] {
   return [{ role: 'user', content: 'xq-zv-kj. '.repeat(times) }]
 }

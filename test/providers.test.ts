@@ -1,4 +1,4 @@
-// Every adapter against recorded answers of its provider, and what is particular to each.
+// Every adapter against recorded answers of its provider, and the particularities of each.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -480,7 +480,7 @@ function converseFrames(): Buffer {
   )
 }
 
-/** The events of the messages format, each in a frame of its own. */
+/** The events of the messages format, each in its own frame. */
 function claudeFrames(): Buffer {
   const events = new SseReader().read(Buffer.from(messagesStream.answer))
   return Buffer.concat(

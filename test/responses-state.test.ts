@@ -1,5 +1,5 @@
-// What a responses client leaves with Tollgate, on a real store: conversations are rebuilt for their key and for no
-// other, and nothing of them can be read in the database.
+// Stored responses on a real store: conversations are rebuilt only for their own key, and the database reveals nothing
+// of them.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -189,7 +189,7 @@ describe('an item by its id', () => {
       says('small'),
     ])
     assert.equal(lookUps, 3, 'a signpost for each item, and the answer behind them')
-    // Gigabytes, if it were first put together and then measured.
+    // Gigabytes, if it were assembled before it is measured.
     await assert.rejects(
       refer(...Array(90_000).fill('msg_large')),
       (error) => error instanceof GatewayError && error.code === 'request_too_large',

@@ -1,4 +1,4 @@
-// What only PostgreSQL can do wrong: servers that are away or say no, connections that break, notices that get lost.
+// Faults of PostgreSQL alone: servers that are down or refuse, connections that break, notifications that get lost.
 import assert from 'node:assert/strict'
 import { after, before, describe, mock, test } from 'node:test'
 
@@ -98,7 +98,7 @@ describe('opening', () => {
       const isRefused = refusal('unreachable', new RegExp(`${encoding}.*ENCODING 'UTF8'`))
       await assert.rejects(openStore(fresh.url, options), isRefused)
     }
-    // Keeps what it is given, byte by byte.
+    // SQL_ASCII keeps every byte as it is.
     await using fresh = await disposable(`${made} 'SQL_ASCII'`)
     await (await openStore(fresh.url, options)).close()
   })
@@ -111,7 +111,7 @@ describe('opening', () => {
   test('the user may not create tables', async () => {
     await using fresh = await disposable()
     await using guest = await newGuest(fresh.url)
-    // Servers before 15 let everyone.
+    // Servers before 15 let everyone create tables.
     const owner = new Client(fresh.url)
     await owner.connect()
     await owner.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC')
@@ -178,7 +178,7 @@ test('a migration takes as long as it takes', async () => {
   await using fresh = await disposable()
   const other = new Client(fresh.url)
   await other.connect()
-  // Every migration takes this lock first, and is as silent behind it as over millions of rows.
+  // Every migration takes this lock first, and waits for it as silently as it works through millions of rows.
   await other.query('BEGIN')
   await other.query(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`)
   mock.timers.enable({ apis: ['setTimeout'] })
@@ -194,7 +194,7 @@ test('a migration takes as long as it takes', async () => {
   }
 })
 
-/** Returns when so many wait for the lock of migrations. */
+/** Returns when this many connections wait for the migration lock. */
 async function waiting(client: Client, count: number): Promise<void> {
   const waiters = `
     SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
@@ -247,7 +247,7 @@ async function disposable(made = '') {
   return { url, [Symbol.asyncDispose]: drop }
 }
 
-/** A user who may sign in, and no more. */
+/** A role that may only log in. */
 async function newGuest(url: string, limits = '') {
   const name = `guest_${new URL(url).pathname.slice(-8)}`
   await sql.raw(`CREATE ROLE ${name} LOGIN PASSWORD 'guest' ${limits}`).execute(store.db)

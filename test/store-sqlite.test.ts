@@ -1,4 +1,4 @@
-// What only SQLite can do wrong: files that cannot be opened, locks of other processes, handlers in its thread.
+// Faults of SQLite alone: files that cannot be opened, locks of other processes, handlers in its thread.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ describe('opening a file', () => {
     [`sqlite:${folder}/short.db`, 'not_a_database', /short\.db is not a usable SQLite database/],
     [`sqlite:${folder}/a-folder`, 'unreachable', /a-folder cannot be opened/],
     [`sqlite:${folder}/text.db/x.db`, 'unreachable', /x\.db cannot be opened/],
-    // Where nobody can make a folder, and a recursive mkdir of Node tries for ever.
+    // Nobody can create a folder here, and Node's recursive mkdir would retry forever.
     ['sqlite:/proc/none/x.db', 'unreachable', /x\.db cannot be opened/],
   ] as const) {
     test(`${url.replace(folder, '')}: ${code}`, async () => {
@@ -152,7 +152,7 @@ describe('the thread', () => {
     const stuck = store.db.transaction().execute(async (tx) => {
       await tx.updateTable('accounts').set({ rpm: 7 }).execute()
       inside.resolve()
-      // Not asked of tx: it waits for this transaction to end.
+      // Deliberately not through tx: it waits for this transaction to end.
       await readFrame(store)
       await tx.updateTable('accounts').set({ rpm: 8 }).execute()
     })
@@ -213,7 +213,7 @@ async function open(file: string): Promise<SqliteStore> {
   return store as SqliteStore
 }
 
-/** What another process says that opens this database; it has no power over files that are not its to write. */
+/** What another process prints when it opens this database; it runs without root's power to write any file. */
 async function openElsewhere(url: string): Promise<string | undefined> {
   const script = new URL('./support/open-store.ts', import.meta.url).pathname
   const command = [process.execPath, script, url]

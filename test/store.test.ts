@@ -1,4 +1,4 @@
-// The store's contracts on both databases, and what only one of them can do wrong.
+// The store's contracts on both databases.
 import { describe } from 'node:test'
 
 import { keysContract } from './contracts/keys.ts'

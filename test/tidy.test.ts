@@ -1,5 +1,5 @@
-// The conventions of this repository, held by tests: who may import whom, who owns which outside thing, what a file looks
-// like, and that documents say what the code says. What a lint rule can hold is in .oxlintrc.json instead.
+// The conventions of this repository, enforced by tests: who may import whom, who owns which external dependency, the
+// shape of a file, and that documents match the code. What a lint rule can enforce is in .oxlintrc.json instead.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const floors = (
   'access exchange admin edge config supply gateway cli'
 ).split(' ')
 
-/** An outside thing, how its use looks in the text, and the files that may use it. */
+/** An external dependency, the pattern of its use, and the files that may use it. */
 const owners = [
   { thing: 'kysely', use: /from 'kysely/, owner: /^src\/(store|ledger)\// },
   { thing: 'pg', use: /from 'pg'/, owner: /^src\/(store|ledger)\// },
@@ -36,7 +36,7 @@ const owners = [
   { thing: 'the environment', use: /process\.env/, owner: /^src\/(config|cli\/)/ },
 ]
 
-/** These decide and translate, and leave every effect to others. */
+/** These decide and translate; they have no side effects. */
 const pure = /^src\/(core|wire|catalog|routing)\//
 const effect =
   /from '(node:(fs|net|http|https|http2|tls|dgram|child_process|worker_threads|sqlite|process)|kysely|undici|pg)/
@@ -51,10 +51,10 @@ const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' })
 const files = globSync('src/**/*.ts')
   .toSorted()
   .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
-// Tests and the samples they share are no part of the product.
+// Tests and their shared samples are not part of the product.
 const sources = files.filter(({ path }) => !/(\.test|\/sample-[\w-]+)\.ts$/.test(path))
 
-/** By their address, and by no import. */
+/** Loaded by path, not by import. */
 const loaded = sources.flatMap(({ path, text }) =>
   [...text.matchAll(/moduleBeside\(import\.meta\.url, '([\w-]+)'\)/g)].map(([, name = '']) =>
     join(dirname(path), `${name}.ts`),

@@ -1,5 +1,5 @@
-// docs/translation.md says what the code does: every table of it is written from the code's own tables here, and every
-// place in the code that drops or refuses something must be named there.
+// docs/translation.md matches the code: its tables must equal those written here from the code's own, and it must name
+// every place in the code that drops or refuses something.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
@@ -70,7 +70,7 @@ describe('docs/translation.md', () => {
     const hidden = sources()
       .filter(({ text }) => /dropped\.(?:add|push)\(\s*[^'`\s]/.test(text))
       .map(({ path }) => path)
-    // The table of losses, and the list of fields that the messages format takes out.
+    // The table of losses, and the list of fields that the messages format removes.
     assert.deepEqual(hidden, ['src/wire/losses.ts', 'src/wire/messages/removals.ts'])
   })
 
@@ -105,7 +105,7 @@ describe('docs/translation.md', () => {
 
   test('names every place in the code that refuses something', () => {
     const documented = tableUnder('Refused where they stand').map(([name]) => name)
-    // What each refusal that stands at no fixed field is about.
+    // What each refusal without a fixed field is about.
     const places: Record<string, readonly string[]> = {
       'src/wire/account-files.ts': ['`file_id`', '`gs://…`'],
       'src/wire/cache-lifetime.ts': ['`ttl`'],

@@ -1,5 +1,5 @@
-// Whom the gateway connects to: servers whose certificate holds, through the proxy that the environment names, and to no
-// address that hands out credentials, whatever name it hides behind.
+// Whom the gateway connects to: servers with a valid certificate, through the proxy that the environment names, and
+// never an address that hands out credentials, whatever name it hides behind.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -56,7 +56,7 @@ test('a proxy that the environment names is used, but for the hosts it leaves ou
   await get(client(t, env), 'http://provider.invalid/v1')
   assert.deepEqual(asked, ['http://provider.invalid/v1'])
 
-  // What is encrypted goes through a tunnel; this proxy allows none, and nothing has left.
+  // HTTPS goes through a tunnel; this proxy refuses it, so nothing was sent.
   await assert.rejects(get(client(t, env), 'https://provider.invalid/v1'), isUnbilled)
   assert.equal(asked[1], 'provider.invalid:443')
 })
@@ -100,7 +100,7 @@ test('a metadata address is not connected to, by a proxy either', async (t) => {
 
 test('a plain connection is let go before the servers that people run themselves close it', async (t) => {
   const server = createServer((_, response) => void response.end('{}'))
-  // It would wait for longer than the client and this test do, and says nothing of it.
+  // The server never closes idle connections and announces no limit, so the client must.
   server.keepAliveTimeout = 0
   const connected = once(server, 'connection') as Promise<[Socket]>
   await get(client(t), `http://127.0.0.1:${await listening(t, server)}/`)

@@ -1,4 +1,4 @@
-// What goes out with every file of the web interface, and that nothing outside its folder does.
+// The headers of every file of the web interface, and that nothing outside its folder is served.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -115,7 +115,7 @@ test('who leaves with the last byte has the whole file; who leaves before has no
     }
     return outcomes.at(-1)
   }
-  // Whether the server notices its own end or the client's first is a race: of so many some go either way.
+  // Whether the server first notices its own end or the client's is a race: of a hundred, some go either way.
   for (let time = 0; time < 100; time++) assert.equal(await readUntil(size), 'sent')
   writeFileSync(join(root, 'assets', 'long.js'), 'a'.repeat(100 * size))
   assert.equal(await readUntil(size), 'gone')

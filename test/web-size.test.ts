@@ -1,5 +1,5 @@
-// How much script a first visit fetches, whatever page it begins with: counted in the build itself, packed with gzip,
-// which every proxy and browser knows.
+// The script a first visit fetches, whichever page it starts with: measured in the build itself, compressed with gzip,
+// which every proxy and browser supports.
 import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
 import { before, describe, test } from 'node:test'
@@ -65,12 +65,12 @@ describe('the first load', () => {
     return found
   }
 
-  /** What every page begins with. */
+  /** The scripts every page loads first. */
   function start(): Set<string> {
     return withImports([chunkOf(/\/web\/index\.html$/).fileName])
   }
 
-  /** The dialogs, tabs and drawers that are loaded when they are wanted: all but other pages and catalogues. */
+  /** The dialogs, tabs and drawers that are loaded on demand: not other pages or catalogues. */
   function laterOnes(file: string): string[] {
     return start().has(file) ? [] : (chunks.get(file)?.dynamicImports ?? [])
   }
