@@ -1,4 +1,4 @@
-// Figures of several rounds, as one: the middle one, and how far the others lie from it.
+// Combines the figures of several rounds: the median and the spread.
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other)

@@ -1,5 +1,5 @@
-// The whole benchmark: every contender at every workload, in about twelve minutes. Prints one table; the same as JSON and
-// as a plot is in bench/results afterwards.
+// The full benchmark: every contender at every workload, in about twelve minutes. Prints one table, and writes it as
+// JSON and as a plot to bench/results.
 import { installWithApt } from '../test/support/apt.ts'
 import { PORTKEY, TOLLGATE_SQLITE, startField, tollgateOnSqlite } from './contenders/all.ts'
 import type { Contender } from './contenders/contender.ts'
@@ -71,7 +71,7 @@ export async function full(): Promise<number> {
   return 1
 }
 
-/** Growing memory is measured on the way: it takes more requests than any warm-up. */
+/** Also measures memory growth, which takes more requests than any warm-up. */
 async function warmAll(
   contenders: readonly Contender[],
   folder: string,
@@ -84,16 +84,16 @@ async function warmAll(
     if (name === BARE_PROXY || name === TOLLGATE_SQLITE) {
       memory.set(name, await memoryOf(contender, folder))
     } else {
-      // V8 goes on compiling what is called once a request for well over a hundred thousand of them.
+      // V8 keeps compiling code that runs once per request for well over a hundred thousand requests.
       const work = { folder, requests: share(150_000), secondsMax: share(24) }
-      // Whoever cannot serve this fails again in the rounds, and is shown there.
+      // A contender that cannot serve this fails again in the rounds, which report it.
       await warmUp(contender, SMALL_32, work).catch(() => {})
     }
   }
   return memory
 }
 
-/** On programs that are started anew, so that no memory of earlier rounds is used again. */
+/** On freshly started programs, so that memory of earlier rounds is not reused. */
 async function measureStreams(
   folder: string,
   upstreams: Upstreams,

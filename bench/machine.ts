@@ -1,4 +1,4 @@
-// What a run ran on, as far as it explains the figures; nothing that names the machine.
+// The machine of a run, as far as it explains the figures; nothing identifies it.
 import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { arch, cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ export type Machine = {
   readonly memoryGb: number
   readonly system: string
   readonly node: string
-  /** How long the disk takes to make one small write durable: every ledger on it waits for that. */
+  /** The time the disk takes to make one small write durable: every ledger on it waits for that. */
   readonly commitUs: number
   readonly load: string
   readonly upstream: string

@@ -1,5 +1,5 @@
-// `npm run bench`: all of it. `npm run bench -- --quick`: the main ratio alone. `npm run bench -- --publish`: the last whole
-// run into docs/performance.md. `npm run bench:scale`: a full database beside an empty one.
+// `npm run bench`: the full benchmark. `npm run bench -- --quick`: the main ratio alone. `npm run bench -- --publish`:
+// writes the last full run into docs/performance.md. `npm run bench:scale`: a full database beside an empty one.
 
 const commands: Readonly<Record<string, () => Promise<number>>> = {
   '': async () => (await import('./full.ts')).full(),
@@ -14,5 +14,5 @@ if (command === undefined || (options.length > 0 && word !== '--scale')) {
   console.error('usage: npm run bench [-- --quick | --publish]')
   process.exitCode = 2
 } else process.exitCode = await command()
-// What was started ends with this process, and it alone could keep it waiting.
+// Started programs end with this process; only they could keep it alive.
 process.exit()

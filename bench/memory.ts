@@ -1,4 +1,4 @@
-// Memory as a process grows: when it has started, after many requests, after twice as many.
+// The memory of a process as it grows: at start, after many requests, after twice as many.
 import type { Contender } from './contenders/contender.ts'
 import { share } from './effort.ts'
 import { residentBytes } from './processes.ts'
@@ -13,7 +13,7 @@ export type Memory = {
   readonly afterTwiceBytes: number
 }
 
-/** Of a contender that has served nothing yet; it is well warmed up afterwards. */
+/** Expects a contender that has served nothing yet, and leaves it well warmed up. */
 export async function memoryOf(contender: Contender, folder: string): Promise<Memory> {
   const idleBytes = residentBytes(contender.pid)
   const load = { folder, requests: MEMORY_REQUESTS, secondsMax: Infinity }

@@ -1,4 +1,4 @@
-// What an open stream costs a program in memory: thousands of them, each saying something every ten seconds.
+// The memory an open stream costs: thousands of them, each with an event every ten seconds.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import { requestsOf, SLOW_STREAM, STREAM } from './workloads.ts'
 export const OPEN_STREAMS = share(5_000)
 
 const HOLD = fileURLToPath(new URL('./load/hold.ts', import.meta.url))
-/** A rest for the collector, before and after. */
+/** A pause for the garbage collector, before and after. */
 const REST_MS = 3_000
 
 export async function bytesPerStream(contender: Contender, folder: string): Promise<number> {

@@ -1,5 +1,5 @@
-// One node at the ledger's own interface: as many reservations, each settled at once, as the books take from it. Told
-// its database, keys, loops and seconds in the environment; prints what it did as one line of JSON.
+// One node that calls the ledger directly: as many reservations, each settled at once, as the books accept. Its
+// database, keys, loops and seconds come from the environment; prints the result as one line of JSON.
 import { systemClock } from '../src/core/clock.ts'
 import { NO_USAGE } from '../src/core/events.ts'
 import { newId } from '../src/core/ids.ts'
@@ -21,7 +21,7 @@ export type PairsResult = {
   readonly pairs: number
   readonly seconds: number
   readonly cpuUs: number
-  /** The longest that any one pair took. */
+  /** The longest time of any pair. */
   readonly slowestMs: number
 }
 

@@ -1,5 +1,5 @@
-// The programs of a benchmark: each pinned to a core, its output in a file, its processor time and memory read from the
-// kernel. Whatever was started ends with the benchmark.
+// The programs of a benchmark: each pinned to a core, its output in a file, its CPU time and memory read from the
+// kernel. Everything that was started ends with the benchmark.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The gateway has a core of its own; load, upstream and databases share the other one. */
+/** The gateway has its own core; load, upstream and databases share the other one. */
 export const GATEWAY_CORE = 0
 export const LOAD_CORE = 1
 
@@ -16,7 +16,7 @@ export type Program = {
   readonly command: readonly string[]
   readonly core: number
   readonly env?: Readonly<Record<string, string>>
-  /** Where what it prints goes. */
+  /** The file for its output. */
   readonly logFile: string
   /** Matches once it is ready; its first group is the address. */
   readonly ready: RegExp
@@ -36,7 +36,7 @@ process.once('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-/** This process and whatever it starts without a core of its own leave the gateway's core alone. */
+/** Keeps this process, and everything it starts without pinning, off the gateway's core. */
 export function pinThisProcess(): void {
   if (availableParallelism() <= LOAD_CORE) {
     throw new Error('two cores are needed: one for the gateway, one for load and upstream')
@@ -85,7 +85,7 @@ async function readiness({ name, ready, logFile }: Program, child: ChildProcess)
   throw new Error(`${name} did not start:\n${readFileSync(logFile, 'utf8').slice(-2_000)}`)
 }
 
-/** Nanoseconds that all threads of a process have spent on a processor. */
+/** CPU time of all threads of a process, in nanoseconds. */
 export function cpuNs(pid: number): number {
   let sum = 0
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -95,7 +95,7 @@ export function cpuNs(pid: number): number {
   return sum
 }
 
-/** Bytes of memory that a process has in use. */
+/** Resident memory of a process, in bytes. */
 export function residentBytes(pid: number): number {
   const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kilobytes) * 1024

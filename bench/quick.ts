@@ -1,5 +1,5 @@
-// The guard: Tollgate against the bare proxy on small requests at 32 connections, in less than a minute, with nothing
-// installed. Fails when Tollgate falls below MINIMUM of the bare proxy's requests per second.
+// The guard: Tollgate against the bare proxy on small requests at 32 connections, in less than a minute, without
+// anything to install. Fails if Tollgate falls below MINIMUM of the bare proxy's requests per second.
 import { loadavg } from 'node:os'
 import type { Contender } from './contenders/contender.ts'
 import { BARE_PROXY, UPSTREAM, UPSTREAM_MINIMUM } from './contenders/contender.ts'
@@ -74,7 +74,7 @@ function report({ direct, bare, tollgate }: Results): number {
       `warning: the upstream makes only ${(direct.perSecond / floor).toFixed(1)} bare proxies, and ${UPSTREAM_MINIMUM} are wanted: it takes part in what was measured. With nginx installed it would not.`,
     )
   }
-  // Neighbours in time are compared, so that a machine that slows down meets both alike.
+  // Compare adjacent rounds, so that a machine that slows down affects both alike.
   const ratio = median(
     tollgate.map(({ perSecond }, round) => perSecond / (bare[round]?.perSecond ?? NaN)),
   )

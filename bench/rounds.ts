@@ -1,4 +1,4 @@
-// Contenders measured in turn, several times each: what the machine does meanwhile meets all of them alike.
+// Measures contenders in turn, several times each, so that whatever else the machine does affects all alike.
 import { connect } from 'node:net'
 import type { Contender } from './contenders/contender.ts'
 import { share } from './effort.ts'
@@ -19,11 +19,11 @@ export function isMeasured(rounds: Rounds | undefined): rounds is readonly Measu
 export type Course = {
   readonly rounds: number
   readonly seconds: number
-  /** Before the first round, so that its code is compiled and its connections are open. */
+  /** Warm-up before the first round, so that code is compiled and connections are open. */
   readonly warmSeconds: number
 }
 
-/** By contender; one without this workload is left out, one that fails at it is not asked again. */
+/** By contender; one that lacks this workload is left out, one that fails at it is not tried again. */
 export async function measure(
   contenders: readonly Contender[],
   workload: Workload,
@@ -58,7 +58,10 @@ export async function measure(
   )
 }
 
-/** By work done and not by the clock alone: V8 compiles what has run often, and Tollgate is more code than a proxy. */
+/**
+ * By the number of requests and not only by time: V8 compiles what has run often, and Tollgate is more code than a
+ * proxy.
+ */
 export async function warmUp(
   contender: Contender,
   workload: Workload,
@@ -89,7 +92,7 @@ function loadOf(
   return { url: way.url, pid, requests, connections, seconds: way.seconds, untilFirstEvent }
 }
 
-/** What a contender says that does not do what it is asked. */
+/** The answer of a contender that does not do what it should. */
 async function answerText({ url, requests }: Load, refusedShare: number): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const { hostname, port } = new URL(url)

@@ -1,4 +1,4 @@
-// `npm run bench`: brings the runtime and the checkout's dependencies, then runs the benchmark that was asked for.
+// `npm run bench`: sets up the runtime and the checkout's dependencies, then runs the requested benchmark.
 import { fileURLToPath } from 'node:url'
 import { underRuntime } from '../bin/runtime.mjs'
 import { ensureDependencies } from '../scripts/checkout.mjs'

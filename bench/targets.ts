@@ -1,10 +1,10 @@
-// What the project promises of its speed, as ratios within one run, and whether a run kept it.
+// The project's promises about its speed, as ratios within one run, and whether a run kept them.
 import { PORTKEY, TOLLGATE_SQLITE } from './contenders/all.ts'
 import { BARE_PROXY } from './contenders/contender.ts'
 import type { Figure, Row } from './report/rows.ts'
 import { figureOf } from './report/rows.ts'
 
-/** Above it the disk decides the latency of one connection, and not the gateway. */
+/** Above this, the disk and not the gateway decides the latency of one connection. */
 const COMMIT_US_MAX = 150
 
 export type Target = {

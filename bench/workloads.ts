@@ -1,4 +1,4 @@
-// What is asked of every contender, and as which bytes.
+// The requests sent to every contender, as bytes.
 import { MODELS } from './contenders/tollgate.ts'
 import { httpText } from './load/request.ts'
 
@@ -7,7 +7,7 @@ export type Headers = Readonly<Record<string, string>>
 export type Way = {
   readonly url: string
   readonly headers: readonly Headers[]
-  /** Before every model's name. */
+  /** Prefix of every model name. */
   readonly modelPrefix?: string
 }
 
@@ -17,7 +17,7 @@ export type Workload = {
   /** The format the client speaks; the upstream always speaks chat completions (or embeddings). */
   readonly client: 'chat' | 'messages' | 'embeddings'
   readonly isStream: boolean
-  /** Every answer is this refusal instead. */
+  /** Every answer must be this refusal. */
   readonly refusal?: 'bad key' | 'empty budget'
   readonly promptBytes?: number
   /** Measures when the first event arrives. */

@@ -1,4 +1,5 @@
-// Everything that a whole run compares, started. What cannot start is left out and named, and the run goes on.
+// Starts everything that a full run compares. Contenders that cannot start are left out and named, and the run
+// continues.
 import { join } from 'node:path'
 import { startPostgres } from './postgres.ts'
 import { bareProxyContender, tollgateContender, upstreamContender } from './contender.ts'
@@ -17,7 +18,7 @@ export const PORTKEY = 'Portkey'
 
 export type Field = {
   readonly contenders: readonly Contender[]
-  /** What was left out, and why. */
+  /** The contenders that were left out, and why. */
   readonly missing: readonly string[]
 }
 
@@ -50,8 +51,8 @@ export async function startField(folder: string, upstreams: Upstreams): Promise<
     { name: PORTKEY, start: () => startPortkey(folder, upstreams) },
     ...findInstalled(folder, upstreams),
   ]
-  // The first start of a checkout builds everything, and keeps what was compiled for all later ones. If it fails, so
-  // do those, and they are named.
+  // The first start of a checkout builds everything and caches the compiled code for later starts. If it fails, so do
+  // those, and they are named.
   await startTollgate({ name: 'first', folder, upstreams }).then(
     (first) => first.stop(),
     () => {},
@@ -71,7 +72,7 @@ export async function tollgateOnSqlite(folder: string, upstreams: Upstreams): Pr
   return tollgateContender(TOLLGATE_SQLITE, await startTollgate(options))
 }
 
-/** Without books, no budget is ever empty. */
+/** Without books, no budget is ever spent. */
 function withoutBudgets(contender: Contender): Contender {
   return {
     ...contender,

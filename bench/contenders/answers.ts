@@ -1,5 +1,5 @@
-// What the upstream answers, always the same: a short chat answer, the same as a stream of a hundred events, and an
-// embedding of the usual size.
+// The constant answers of the upstream: a short chat answer, the same as a stream of a hundred events, and an embedding
+// of the usual size.
 
 const COMMON = { id: 'chatcmpl-bench', created: 1_760_000_000, model: 'constant' }
 const USAGE = { prompt_tokens: 60, completion_tokens: 100, total_tokens: 160 }
@@ -22,7 +22,7 @@ export const CHAT_ANSWER = JSON.stringify({
   usage: USAGE,
 })
 
-/** As they stand in the stream, framing included. */
+/** As sent in the stream, framing included. */
 export const CHAT_EVENTS: readonly string[] = [
   event({ choices: [choice({ role: 'assistant', content: '' })] }),
   ...Array.from({ length: EVENTS - 1 }, (_, index) =>
@@ -54,7 +54,7 @@ function textOf(words: number): string {
   return Array.from({ length: words }, (_, index) => WORDS[index % WORDS.length]).join(' ')
 }
 
-/** Digits as providers send them: seven or eight each. */
+/** Numbers with as many digits as providers send: seven or eight. */
 function vectorOf(length: number): number[] {
   return Array.from({ length }, (_, index) => Number(Math.sin(index + 1).toFixed(8)))
 }

@@ -1,5 +1,5 @@
-// The floor: what a gateway on node:http and undici costs when it does nothing but parse both bodies. No key, no limit,
-// no books, no log; streams are passed on as they come.
+// The floor: the cost of a gateway on node:http and undici that only parses both bodies. No key, no limit, no books, no
+// log; streams pass through unchanged.
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// What the benchmark must know of a program to put load on it.
+// What the benchmark needs to know about a program to put load on it.
 import { newSecret } from '../../src/core/secret.ts'
 import type { Headers, Way, Workload } from '../workloads.ts'
 import type { Upstreams } from './servers.ts'
@@ -7,22 +7,22 @@ import type { Running } from '../processes.ts'
 
 export type Contender = {
   readonly name: string
-  /** The process whose processor time and memory count. */
+  /** The process whose CPU time and memory are measured. */
   readonly pid: number
   readonly startMs: number
-  /** Where a workload goes, and the headers to send in turn; undefined when this contender has no such thing. */
+  /** The address of a workload and the headers to rotate through; undefined if the contender does not support it. */
   wayOf(workload: Workload): Way | undefined
 }
 
 export const BARE_PROXY = 'bare proxy'
 export const UPSTREAM = 'upstream'
 
-/** In bare proxies: below it, the upstream would be measured and not the gateways. */
+/** As a multiple of the bare proxy's rate. A slower upstream would be the bottleneck instead of the gateways. */
 export const UPSTREAM_MINIMUM = 4
 
 const NO_KEY: readonly Headers[] = [{ authorization: 'Bearer none' }]
 
-/** What every contender is measured against: without it in between. */
+/** The baseline of every contender: no gateway in between. */
 export function upstreamContender({ whole, streams }: Upstreams): Contender {
   return {
     name: UPSTREAM,
@@ -35,7 +35,7 @@ export function upstreamContender({ whole, streams }: Upstreams): Contender {
   }
 }
 
-/** Passes on what it gets: neither translates nor refuses. */
+/** Passes requests through: neither translates nor refuses. */
 export function bareProxyContender({ url, pid, startMs }: Running): Contender {
   return {
     name: BARE_PROXY,
@@ -47,7 +47,7 @@ export function bareProxyContender({ url, pid, startMs }: Running): Contender {
 }
 
 export function tollgateContender(name: string, tollgate: Tollgate): Contender {
-  // Well formed, as a revoked one is: it has to be looked up before it can be refused.
+  // Well-formed, like a revoked key: it must be looked up before it is refused.
   const unknown = newSecret('live')
   const secretsFor = ({ refusal }: Workload): readonly string[] => {
     if (refusal === undefined) return tollgate.secrets

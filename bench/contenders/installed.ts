@@ -1,5 +1,5 @@
-// Gateways that no npm package brings: they take part where they are found installed, as their users start them, with
-// one process each.
+// Gateways without an npm package: they take part if they are installed, started as their users start them, with one
+// process each.
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -13,16 +13,16 @@ import { MODELS } from './tollgate.ts'
 type Peer = {
   readonly name: string
   readonly command: string
-  /** Writes its settings; returns the words after the command. */
+  /** Writes its configuration; returns the arguments of the command. */
   prepare(folder: string, port: number, upstreams: Upstreams): readonly string[]
   readonly ready: RegExp
-  /** What a client shows it. */
+  /** The client's credential. */
   readonly secret: string
-  /** Before the model's name, where it wants the provider's there. */
+  /** Prefix of the model's name, if the gateway requires the provider there. */
   readonly modelPrefix: string
 }
 
-// LiteLLM does not start without one.
+// LiteLLM does not start without a master key.
 const MASTER_KEY = `sk-${randomBytes(32).toString('hex')}`
 
 const PEERS: readonly Peer[] = [
@@ -52,7 +52,7 @@ const PEERS: readonly Peer[] = [
   },
 ]
 
-/** Those that are installed, each as a start that may still fail. */
+/** The installed ones, each with a start that may still fail. */
 export function findInstalled(
   folder: string,
   upstreams: Upstreams,
@@ -98,7 +98,7 @@ model_list:${[
 `
 }
 
-/** It knows one address per provider, so that all its answers come from the upstream that can stream. */
+/** Bifrost has one address per provider, so all its answers come from the upstream that can stream. */
 function bifrostConfig({ streams }: Upstreams): object {
   return {
     providers: {

@@ -1,5 +1,5 @@
-// The upstream of whole answers where nginx is installed: several times as fast as anything on Node, so that it is never
-// what is measured. It looks at the path alone; streams come from upstream.ts.
+// The upstream of whole answers if nginx is installed: several times as fast as anything on Node, so that it is never
+// the bottleneck. It looks only at the path; streams come from upstream.ts.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { LOAD_CORE, start } from '../processes.ts'
 import type { Running } from '../processes.ts'
 import { CHAT_ANSWER, EMBEDDING_ANSWER } from './answers.ts'
 
-// Debian keeps it where only root looks.
+// Debian installs it in a folder that only root has on the path.
 const COMMANDS = ['nginx', '/usr/sbin/nginx']
 
 export function findNginx(): string | undefined {
@@ -26,7 +26,7 @@ export async function startNginx(folder: string, command: string): Promise<Runni
     command: [command, '-p', prefix, '-c', configFile, '-e', 'stderr'],
     core: LOAD_CORE,
     logFile: join(prefix, 'log'),
-    // It listens before it says which system it is on.
+    // nginx listens before it logs the operating system.
     ready: /OS: /,
   })
   return { ...running, url: `http://127.0.0.1:${port}` }
@@ -60,7 +60,7 @@ http {
 `
 }
 
-/** A word of nginx's configuration holds less than 4,096 bytes: a longer text goes in as several variables. */
+/** A token in nginx's configuration holds less than 4,096 bytes: a longer text is split into several variables. */
 function answer(text: string): string {
   const parts = text.match(/.{1,4000}/gs) ?? []
   const variables = parts.map((part, index) => `set $part${index} '${part}';`)

@@ -1,4 +1,4 @@
-// A ledger that does nothing: grants everything and keeps no books, so that the ledger's own price can be seen. Only the
+// A ledger that does nothing: grants everything and keeps no books, to show the cost of the real one. Only the
 // benchmark can put it in place (without-ledger.ts); the product has no such switch.
 import type { Balances } from '../../src/ledger/ledger.ts'
 import type { NodeLedger } from '../../src/ledger/open.ts'
@@ -18,7 +18,7 @@ const BALANCES: Balances = {
   concurrency: { limit: null, inFlight: 0 },
 }
 
-/** In place of ledger/open.ts's function of that name. */
+/** Replaces the function of the same name in ledger/open.ts. */
 export async function openLedger(): Promise<NodeLedger> {
   let holds = 0
   return {

@@ -1,5 +1,5 @@
-// Portkey, the gateway on Node that most people know, from npm and as its users start it. It has no keys, budgets or
-// books of its own here: who may ask, and for how much, it does not check.
+// Portkey, the best-known gateway on Node, from npm and as its users start it. Here it has no keys, budgets or books:
+// it does not check who may call or how much they may spend.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureDependencies } from '../../scripts/checkout.mjs'

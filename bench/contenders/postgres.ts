@@ -1,5 +1,5 @@
-// A PostgreSQL of the benchmark's own, on the checkout's disk, with the settings that commits and crashes are real with.
-// Shares a core with load and upstream, as a database elsewhere would not be on the gateway's.
+// The benchmark's own PostgreSQL, on the checkout's disk, with settings that make commits durable across crashes. It
+// shares a core with load and upstream, because a real database would not share the gateway's.
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync } from 'node:fs'
@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { makePostgres } from '../../test/support/postgres-server.ts'
 
 let server: ChildProcess | undefined
-// Its immediate shutdown, which takes its other processes along.
+// PostgreSQL's immediate shutdown, which also ends its other processes.
 process.once('exit', () => server?.kill('SIGQUIT'))
 
-/** Returns its address. */
+/** Returns the connection URL. */
 export async function startPostgres(folder: string): Promise<string> {
   const own = join(folder, 'postgres')
   mkdirSync(own, { recursive: true })
-  // Under root the server runs as another user, who must find the way here.
+  // Under root the server runs as another user, who must be able to enter this folder.
   chmodSync(folder, 0o755)
   const { url, start } = await makePostgres(own, {
     full_page_writes: 'on',
@@ -26,7 +26,7 @@ export async function startPostgres(folder: string): Promise<string> {
   return url
 }
 
-/** Before the run's folder is removed: it writes until it has ended. */
+/** Call before the run's folder is removed: the server writes until it has exited. */
 export async function stopPostgres(): Promise<void> {
   if (server === undefined || server.exitCode !== null) return
   const ended = once(server, 'exit')

@@ -1,4 +1,4 @@
-// The upstreams and the bare proxy, started.
+// Starts the upstreams and the bare proxy.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { GATEWAY_CORE, LOAD_CORE, start } from '../processes.ts'
@@ -6,7 +6,7 @@ import type { Running } from '../processes.ts'
 import { findNginx, startNginx } from './nginx.ts'
 
 export type Upstreams = {
-  /** For answers in one piece: nginx where it is installed. */
+  /** For whole answers: nginx if it is installed. */
   readonly whole: Running
   /** For streams, which nginx cannot write event by event. */
   readonly streams: Running

@@ -1,5 +1,5 @@
-// Tollgate as a contender, as its users start it, with everything on: keys with an allowlist, a budget and a rate limit,
-// the frame, the ledger on disk, the usage record, the log.
+// Tollgate as a contender, started as its users start it, with everything on: keys with an allowlist, a budget and a
+// rate limit, the frame, the ledger on disk, the usage record, the log.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,9 +14,9 @@ import type { Running } from '../processes.ts'
 import type { Upstreams } from './servers.ts'
 
 export type Tollgate = Running & {
-  /** Secrets of keys that may do everything the benchmark asks for. */
+  /** Secrets of keys that may make every request of the benchmark. */
   readonly secrets: readonly string[]
-  /** The secret of a key whose budget is used up. */
+  /** The secret of a key whose budget is spent. */
   readonly poorSecret: string
 }
 
@@ -25,7 +25,7 @@ export type TollgateOptions = {
   readonly folder: string
   readonly upstreams: Upstreams
   readonly database?: string
-  /** Another than the one that its users start. */
+  /** A program other than the usual one. */
   readonly program?: string
 }
 

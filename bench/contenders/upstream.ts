@@ -1,10 +1,10 @@
 // The provider behind every contender: constant answers over bare sockets, so cheap that it is never the bottleneck.
-// What it answers follows from the path, from `"stream":true` and from a model whose name ends in `slow`.
+// The answer depends on the path, on `"stream":true` and on a model name that ends in `slow`.
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { CHAT_ANSWER, CHAT_EVENTS, EMBEDDING_ANSWER, SLOW_EVENT } from './answers.ts'
 
-/** How often a slow stream says something: rarely, as a model that thinks does. */
+/** The interval between events of a slow stream: long, like a model that thinks. */
 const SLOW_EVERY_MS = 10_000
 
 const server = createServer({ noDelay: true }, (socket) => {
@@ -22,7 +22,7 @@ server.listen(0, '127.0.0.1', 1024, () => {
   console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 })
 
-/** The bytes of the first request in the buffer; 0 while it is not complete. */
+/** The length of the first request in the buffer; 0 while it is incomplete. */
 function requestLength(bytes: Buffer): number {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd < 0) return 0
@@ -55,7 +55,7 @@ function piece(event: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`)
 }
 
-/** One event a turn of the event loop, each in a packet of its own, as models write them. */
+/** One event per turn of the event loop, each in its own packet, as models write them. */
 function stream(socket: Socket): void {
   socket.write(STREAM_HEAD)
   let next = 0
@@ -69,7 +69,7 @@ function stream(socket: Socket): void {
   send()
 }
 
-/** Goes on until the other side leaves. */
+/** Continues until the client leaves. */
 function streamSlowly(socket: Socket): void {
   socket.write(STREAM_HEAD)
   const event = piece(SLOW_EVENT)

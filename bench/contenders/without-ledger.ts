@@ -1,11 +1,11 @@
-// Tollgate built as it always is, but for the ledger: whoever asks for it gets the one that does nothing.
+// Tollgate built as usual, except that imports of the ledger get the one that does nothing.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildInto } from '../../scripts/build.mjs'
 
 const NULL_LEDGER = fileURLToPath(new URL('./null-ledger.ts', import.meta.url))
 
-/** Returns the file for node. */
+/** Returns the file to run with node. */
 export async function buildWithoutLedger(folder: string): Promise<string> {
   let isReplaced = false
   await buildInto(folder, [

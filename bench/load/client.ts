@@ -1,6 +1,6 @@
 // A load generator over bare sockets: `client.ts URL CONNECTIONS SECONDS` sends the requests of the file in
-// BENCH_REQUESTS in turn, each connection its next one when the last answer is complete, and prints what came of it as
-// JSON. Knows as much of HTTP/1.1 as the contenders write.
+// BENCH_REQUESTS in turn, each connection its next one when the last answer is complete, and prints the results as
+// JSON. Supports as much of HTTP/1.1 as the contenders write.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
@@ -50,7 +50,7 @@ function send(): Promise<void> {
   return promise
 }
 
-/** Sends a request; what it returns takes the answer's bytes and says when it is complete. */
+/** Sends a request; the returned function takes the answer's bytes and returns true when it is complete. */
 function ask(socket: Socket): (chunk: Buffer) => boolean {
   const sentMs = performance.now()
   let head = ''
@@ -77,7 +77,7 @@ function ask(socket: Socket): (chunk: Buffer) => boolean {
       isFirstEventSeen = true
       firstEventsUs.push((performance.now() - sentMs) * 1000)
     }
-    // Without a length the body comes in chunks, and the last one is empty.
+    // Without a length the body is chunked, and the last chunk is empty.
     const isComplete = length === Infinity ? tail === '\r\n0\r\n\r\n' : bodyBytes >= length
     if (isComplete) latenciesUs.push((performance.now() - sentMs) * 1000)
     return isComplete

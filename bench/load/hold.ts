@@ -1,9 +1,9 @@
 // Opens streams and keeps them open: `hold.ts URL STREAMS` sends the request of the file in BENCH_REQUESTS once on each
-// of so many connections, prints "held" when the first event of each is there, and stays until it is ended.
+// of that many connections, prints "held" when each has its first event, and stays until it is killed.
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
-/** Being opened at the same time: fewer than a listener's queue. */
+/** Opened concurrently: fewer than a listener's backlog. */
 const AT_ONCE = 100
 
 const [url = '', streams = '1'] = process.argv.slice(2)

@@ -1,5 +1,5 @@
-// Load on a contender, and what came of it: by wrk where it is installed, else by a client on Node (client.ts), which
-// also sees what wrk does not: when the first event of a stream arrives.
+// Puts load on a contender and measures it: with wrk if it is installed, else with a client on Node (client.ts), which
+// also measures what wrk cannot: when the first event of a stream arrives.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -10,13 +10,13 @@ import { cpuNs, LOAD_CORE } from '../processes.ts'
 
 export type Load = {
   readonly url: string
-  /** The process whose processor time counts. */
+  /** The process whose CPU time is measured. */
   readonly pid: number
-  /** As they go over the wire; sent in turn. */
+  /** As sent over the wire, in rotation. */
   readonly requests: readonly string[]
   readonly connections: number
   readonly seconds: number
-  /** Measures the time to the first event too. */
+  /** Also measures the time to the first event. */
   readonly untilFirstEvent?: boolean
 }
 
@@ -25,17 +25,17 @@ export type Measured = {
   readonly perSecond: number
   readonly p50Us: number
   readonly p99Us: number
-  /** Half of the first events came within this; only when asked for. */
+  /** The median time to the first event; only if requested. */
   readonly firstEventUs?: number
-  /** Processor time of the contender per request, all threads together. */
+  /** CPU time of the contender per request, all threads together. */
   readonly cpuUs: number
-  /** How much of one core the contender used: far below 1, something else was the bottleneck. */
+  /** The share of one core the contender used: far below 1, something else was the bottleneck. */
   readonly coreShare: number
   /** The share of answers with a status of 400 or more. */
   readonly refusedShare: number
 }
 
-/** What both clients print, as the last line. */
+/** The last line that both clients print. */
 export type Counted = {
   readonly requests: number
   readonly durationUs: number

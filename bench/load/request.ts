@@ -1,4 +1,4 @@
-// Requests as they go over the wire, the same for every contender.
+// Requests as sent over the wire, the same for every contender.
 
 export type HttpRequest = {
   readonly path: string

@@ -1,4 +1,4 @@
--- Sends the requests of the file in BENCH_REQUESTS in turn, as they stand there, and prints what came of it as JSON.
+-- Sends the requests of the file in BENCH_REQUESTS in turn, unchanged, and prints the results as JSON.
 local requests = {}
 local turn = 0
 

@@ -1,4 +1,4 @@
-// All rows of a whole run, in the order of the table, and by name those that promises are about.
+// All rows of a full run, in the order of the table, and by name those that promises are about.
 import type { Contender } from '../contenders/contender.ts'
 import { UPSTREAM } from '../contenders/contender.ts'
 import type { Memory } from '../memory.ts'
@@ -12,7 +12,7 @@ import type { Results, Row } from './rows.ts'
 export type Findings = {
   readonly results: Results
   readonly memory: ReadonlyMap<string, Memory>
-  /** Bytes each. */
+  /** Bytes per stream. */
   readonly streams: ReadonlyMap<string, number | { readonly failed: string }>
   readonly contenders: readonly Contender[]
 }

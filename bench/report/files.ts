@@ -22,13 +22,13 @@ export function writeResults({ json, table, plot }: ResultFiles): void {
   writeFileSync(join(RESULTS, 'plot.svg'), plot)
 }
 
-/** Of a run with a full database, which is a command of its own. */
+/** The results of a run with a full database, which is a separate command. */
 export function writeScale(table: string): void {
   mkdirSync(RESULTS, { recursive: true })
   writeFileSync(SCALE_FILE, table)
 }
 
-/** Puts the last runs into docs/performance.md, each between its two marks. */
+/** Writes the last runs into docs/performance.md, each between its two markers. */
 export function publishResults(): number {
   const hasTable = existsSync(TABLE_FILE)
   const hasScale = existsSync(SCALE_FILE)

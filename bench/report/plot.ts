@@ -1,4 +1,4 @@
-// The rates as a plot: for every workload a bar per gateway, as long as its share of the bare proxy's rate.
+// The rates as a plot: for every workload one bar per gateway, as long as its share of the bare proxy's rate.
 import { BARE_PROXY, UPSTREAM } from '../contenders/contender.ts'
 import type { Row } from './rows.ts'
 import { figureOf } from './rows.ts'
@@ -9,7 +9,7 @@ const GROUP_GAP = 14
 const LEFT = 250
 const WIDTH = 900
 const TOP = 60
-/** Refusals are many times as fast as a proxy: such a bar is cut, with an arrow. */
+/** Refusals are many times as fast as a proxy: such a bar is cut off with an arrow. */
 const RATIO_MAX = 2
 const UNIT = (WIDTH - LEFT - 80) / RATIO_MAX
 
@@ -65,7 +65,7 @@ type Place = {
 
 function text({ x, y, size = 12, end = false }: Place, words: string): string {
   const anchor = end ? ' text-anchor="end"' : ''
-  // The line of the bare proxy runs behind words, not through them.
+  // Keeps the bare proxy's line from crossing the text.
   const halo = 'paint-order="stroke" stroke="#ffffff" stroke-width="3"'
   return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" font-size="${size}"${anchor} ${halo}>${words}</text>`
 }

@@ -11,16 +11,16 @@ import { SMALL_32, STREAM } from '../workloads.ts'
 export type Figure = {
   readonly value: number
   readonly spread?: number
-  /** Of the bare proxy's figure. */
+  /** Relative to the bare proxy's figure. */
   readonly ratio?: number
-  /** Its core had time left: something else was the bottleneck, and the ratio flatters it. */
+  /** Its core had idle time: something else was the bottleneck, and the ratio flatters it. */
   readonly isHeldUp?: boolean
 }
 
 export type Row = {
   readonly label: string
   readonly unit: string
-  /** Whether more is better, so that the ratio is a speed. */
+  /** True if more is better, so that the ratio is a speed. */
   readonly isRate: boolean
   readonly figures: Readonly<Record<string, Figure | { readonly failed: string }>>
 }
@@ -33,7 +33,7 @@ export function figureOf(row: Row | undefined, contender: string): Figure | unde
   return figure === undefined || 'failed' in figure ? undefined : figure
 }
 
-/** Below this share of its core, with many connections open, a contender was waiting for somebody else. */
+/** Below this share of its core, with many connections open, a contender was waiting for something else. */
 const FULL_CORE = 0.9
 
 export function rateRow(workload: Workload, results: Results): Row {
@@ -48,7 +48,7 @@ export function rateRow(workload: Workload, results: Results): Row {
     return {
       value: median(rates),
       spread: spread(rates),
-      // Neighbours in time are compared, so that a machine that slows down meets both alike.
+      // Compare adjacent rounds, so that a machine that slows down affects both alike.
       ratio: median(rates.map((rate, round) => rate / (floor[round] ?? NaN))),
       isHeldUp: waited && contender !== UPSTREAM && workload.connections > 1,
     }
@@ -57,14 +57,14 @@ export function rateRow(workload: Workload, results: Results): Row {
   return { label: workload.name, unit, isRate: true, figures }
 }
 
-/** What the bare proxy does instead where it cannot take part. */
+/** The workload of the bare proxy to compare with, if it cannot run this one. */
 function floorOf(workload: Workload): Workload {
   const takesPart = workload.client !== 'messages' && workload.refusal === undefined
   if (takesPart) return workload
   return workload.isStream ? STREAM : SMALL_32
 }
 
-/** How much later than without a gateway, by the middle of each round. */
+/** The latency added by a gateway, by the median of each round. */
 export function addedRow(
   label: string,
   own: ReadonlyMap<string, Rounds> | undefined,

@@ -1,4 +1,4 @@
-// The rows as a table in Markdown that is also readable as it stands, with what failed explained below it.
+// The rows as a Markdown table that is readable as plain text, with failures explained below it.
 import { BARE_PROXY } from '../contenders/contender.ts'
 import type { Figure, Row } from './rows.ts'
 
@@ -40,7 +40,7 @@ function numberText(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: digits })
 }
 
-/** The first line is the head; the first column is text, the others are figures. */
+/** The first line is the header; the first column is text, the others are figures. */
 export function alignedTable(lines: readonly (readonly string[])[]): string {
   const columns = lines[0]?.length ?? 0
   const widths = Array.from({ length: columns }, (_, column) =>

@@ -1,4 +1,4 @@
-// How long the screens of the administration interface wait for their data.
+// How long the screens of the admin interface wait for their data.
 import { KEY_CONCERNS, KEY_SORTS } from '../../src/admin/contract/keys.ts'
 import { API_PREFIX } from '../../src/admin/contract/route.ts'
 import { newId } from '../../src/core/ids.ts'
@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000
 /** One line of the table: the slowest of its requests. */
 export type Screen = { readonly label: string; readonly paths: readonly string[] }
 
-/** The screens of somebody who looks after so many keys, this one among them. */
+/** The screens of someone who manages this many keys, `keyId` among them. */
 export function screensOf({ keys, keyId }: { keys: number; keyId: string }): {
   readonly overview: readonly Screen[]
   readonly reports: readonly Screen[]
@@ -66,7 +66,7 @@ function daysAgo(days: number): string {
   return encode(new Date(Date.now() - days * DAY_MS).toISOString())
 }
 
-/** A token of somebody who may see everything. */
+/** A token of a person who may see everything. */
 export async function makeToken(store: Store): Promise<string> {
   const id = newId('person', store.clock)
   const now = store.clock.now()
@@ -78,7 +78,7 @@ export async function makeToken(store: Store): Promise<string> {
   return (await insertAccessToken(store, store.db, token)).secret
 }
 
-/** Of the slowest request: how long it took the first time, and usually. */
+/** The slowest request: its first time, and its usual time. */
 export type ScreenTime = { readonly path: string; readonly firstMs: number; readonly ms: number }
 
 export async function screenTime(

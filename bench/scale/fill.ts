@@ -1,5 +1,5 @@
-// Fills a database as months of traffic would: keys with secrets, a usage row for every request, and the sums that the
-// ledger keeps beside them. By a few hundred statements, whatever the number of rows.
+// Fills a database as months of traffic would: keys with secrets, a usage row per request, and the sums that the ledger
+// keeps beside them. Takes a few hundred statements, whatever the number of rows.
 import { sql } from 'kysely'
 import pg from 'pg'
 import { firstIdAt } from '../../src/core/ids.ts'
@@ -11,10 +11,10 @@ import type { Size } from './size.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const HOURS = 30 * 24
-/** Keys in use in one hour; the next hour it is other ones. */
+/** Keys in use per hour; the next hour uses others. */
 const KEYS_AN_HOUR = 1_000
 
-/** Holds are numbered by node; no node of a benchmark gets this number. */
+/** Hold ids contain the node's number; no node of a benchmark gets this one. */
 const FIRST_ROW = 500_000 * 2 ** 33
 
 export async function fill(store: Store, size: Size): Promise<Filled> {
@@ -26,14 +26,14 @@ export async function fill(store: Store, size: Size): Promise<Filled> {
   for (let hour = 0; hour < HOURS; hour++) {
     await fillHour(store, { hour, startsAt, keyPrefix, rows: rowsAnHour, keys: size.keys })
     const nextAt = startsAt + (hour + 1) * HOUR_MS
-    // As a server would have: each day's sums lie beside its hours'.
+    // As on a real server, each day's sums are stored right after its hours'.
     if (nextAt % DAY_MS === 0 || hour === HOURS - 1) await sumUpDay(store, nextAt - 1)
   }
   await sumUpKeys(store)
   return filled
 }
 
-/** What a server that ran for months has done by itself; takes longer than the store lets a query take. */
+/** What a server that ran for months would have done by itself; takes longer than the store allows a query. */
 export async function settle(database: string): Promise<void> {
   if (!database.startsWith('postgres')) return
   const client = new pg.Client({ connectionString: database })
@@ -60,7 +60,7 @@ async function fillHour(store: Store, { hour, startsAt, keyPrefix, rows, keys }:
     store.kind === 'sqlite'
       ? sql`printf('%016d', ${number})`
       : sql`lpad((${number})::text, 16, '0')`
-  // Every fourth round of the keys asks for something else; every key has a price of its own, and some answers are errors.
+  // Every fourth round of the keys uses the other model; every key has its own cost, and some answers are errors.
   const model = sql`CASE WHEN ${n} / ${sql.lit(active)} % 4 = 3 THEN ${sql.lit(MODELS.embedding)} ELSE ${sql.lit(MODELS.chat)} END`
   const cost = sql`20000 + ${keyIndex} * 31 % 50000`
   const status = sql`CASE WHEN ${n} % 50 = 0 THEN 502 ELSE 200 END`
@@ -90,7 +90,7 @@ async function fillHour(store: Store, { hour, startsAt, keyPrefix, rows, keys }:
   await sumUpFrame(store, 'hour', at)
 }
 
-/** The sums of all keys. */
+/** The sums over all keys. */
 async function sumUpFrame(store: Store, span: 'hour' | 'day', startsAt: number): Promise<void> {
   await sql`
     INSERT INTO rollups

@@ -1,5 +1,5 @@
-// The keys of a full database, as different from each other as those of a large organisation: every order, filter and
-// search of the overview has something to find, and something to pass over.
+// The keys of a full database, as varied as those of a large organisation: every order, filter and search of the
+// overview has something to find and something to skip.
 import { ENDPOINTS } from '../../src/core/endpoints.ts'
 import { hashSecret, maskSecret, newSecret } from '../../src/core/secret.ts'
 import { searchedColumns } from '../../src/store/fold.ts'
@@ -8,16 +8,16 @@ import { MODELS } from '../contenders/tollgate.ts'
 
 const DAY_MS = 86_400_000
 const KEYS_A_STATEMENT = 500
-/** A thousand dollars: what the filled rows and a benchmark cost is far below. */
+/** A thousand dollars, far above the cost of the filled rows and a benchmark. */
 const LIMIT_NANODOLLARS = 1_000_000_000_000n
-/** A thousandth of a cent is far below what the filled rows cost. */
+/** A thousandth of a cent, far below the cost of the filled rows. */
 const SMALL_LIMIT_NANODOLLARS = 10_000n
 const OWNERS = 1_000
 const TEAMS = 40
 const MODELS_MAX = 8
 
 export type Filled = {
-  /** Of the keys that may be called, in the order of their making, as `secrets`. */
+  /** The ids of the usable keys, in order of creation, like `secrets`. */
   readonly keyIds: readonly string[]
   readonly secrets: readonly string[]
 }
@@ -25,7 +25,7 @@ export type Filled = {
 export type KeysToFill = {
   readonly keyPrefix: string
   readonly keys: number
-  /** When they were made, and when traffic may begin. */
+  /** The time of creation, and the time at which traffic may begin. */
   readonly startsAt: number
   readonly endsAt: number
 }
@@ -65,7 +65,7 @@ export async function fillKeys(
   }
 }
 
-/** Ids are made of a moment and a number, so that one statement can say many of them. */
+/** Ids consist of a time and a number, so that one statement can generate many. */
 export function numbered(prefix: string, index: number): string {
   return prefix + String(index).padStart(16, '0')
 }
@@ -118,7 +118,7 @@ function filledKey(
 const PURPOSES = ['shop', 'search', 'support desk', 'nightly reports', 'translation', 'agents']
 const ENVIRONMENTS = ['production', 'staging', 'development', null]
 
-/** From four on: all that the benchmark calls. */
+/** Always the models that the benchmark calls, plus a varying number of others. */
 function modelsOf(index: number): readonly string[] {
   const others = Array.from({ length: index % MODELS_MAX }, (_, other) => `filled-model-${other}`)
   return [...Object.values(MODELS), ...others]

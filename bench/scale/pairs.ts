@@ -1,4 +1,4 @@
-// Reserve-and-settle pairs per second at the ledger's own interface: no HTTP, no upstream, only the books.
+// Reserve-and-settle pairs per second with direct calls to the ledger: no HTTP, no upstream, only the books.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +17,7 @@ export type Books = {
   readonly folder: string
 }
 
-/** All nodes together, side by side on one core, on the same keys. */
+/** The sum over all nodes, which share one core and the same keys. */
 export async function pairsPerSecond(books: Books, nodes: number): Promise<number> {
   const { database, keyIds, folder } = books
   const task: PairsTask = { database, keyIds, loops: LOOPS, seconds: SECONDS }

@@ -1,5 +1,5 @@
-// `npm run bench:scale`: what a full database costs. Beside an empty one, in the same rounds, on both kinds of database:
-// requests per second on ten keys and spread over all, the screens of the administration interface, the bare ledger.
+// `npm run bench:scale`: the cost of a full database. Compared with an empty one, in the same rounds, on both kinds of
+// database: requests per second on ten keys and on all keys, the screens of the admin interface, the bare ledger.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -32,7 +32,7 @@ import { pairsPerSecond } from './pairs.ts'
 import type { Size } from './size.ts'
 import { size } from './size.ts'
 
-/** One column of the table: what each line says, and the figure that a promise may be about. */
+/** One column of the table: the text of each line, and the figure that a promise may be about. */
 type Column = ReadonlyMap<string, Cell>
 type Cell = { readonly text: string; readonly figure: number }
 
@@ -41,7 +41,7 @@ type Place = {
   readonly upstreams: Upstreams
   readonly emptyDatabase: string
   readonly fullDatabase: string
-  /** Of the bare ledger; SQLite has one. */
+  /** Node counts for the bare ledger; SQLite has one node. */
   readonly nodes: readonly number[]
 }
 
@@ -77,7 +77,7 @@ export async function scale(): Promise<number> {
     targetsTable([...judge('SQLite', sqlite), ...judge('PostgreSQL', onPostgres)]),
   ].join('\n\n')
   console.log(table)
-  // A trial is for the eyes alone.
+  // A reduced run is only printed.
   if (effort === 1) writeScale(`${table}\n`)
   return 0
 }
@@ -140,7 +140,7 @@ const EMPTY = 'requests/s on 10 keys, nothing else there'
 const FULL = 'requests/s on 10 keys, database full'
 const SPREAD = 'requests/s spread over all keys'
 
-/** All three in the same rounds, so that the machine's moods meet them alike. */
+/** All three in the same rounds, so that variations of the machine affect them alike. */
 async function measureTraffic(
   { folder, upstreams, emptyDatabase, fullDatabase }: Place,
   given: { readonly filled: Filled; readonly token: string; readonly column: Map<string, Cell> },

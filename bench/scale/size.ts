@@ -1,4 +1,4 @@
-// How full a database is made: as a busy year leaves it, or less to try the benchmark out.
+// The size of the full database: as after a busy year, or less to try out the benchmark.
 import { parseArgs } from 'node:util'
 
 export type Size = { readonly keys: number; readonly rows: number }
