@@ -26,7 +26,7 @@ async function provider(token: string): Promise<UpstreamAnswer> {
 
 async function* nothing(): AsyncIterable<Uint8Array> {}
 
-test('however many wait, one token is fetched, and again shortly before it ends', async () => {
+test('one token is fetched for all waiting requests, and another shortly before it expires', async () => {
   const kept = tokens()
   const many = await Promise.all(Array.from({ length: 10 }, () => kept.current()))
   assert.deepEqual([...new Set(many)], ['token-1'])
@@ -36,7 +36,7 @@ test('however many wait, one token is fetched, and again shortly before it ends'
   assert.equal(await kept.current(), 'token-2')
 })
 
-test('a token that was withdrawn is fetched anew, once for all who used it', async () => {
+test('a revoked token is replaced once for all requests that used it', async () => {
   const kept = tokens()
   await kept.send(provider)
   clock.at = 60_000
@@ -52,7 +52,7 @@ test('a token that was withdrawn is fetched anew, once for all who used it', asy
   assert.equal(fetched, 2)
 })
 
-test('whoever turns away even a fresh one is not asked again and again', async () => {
+test('a provider that refuses even a fresh token is not retried over and over', async () => {
   const kept = tokens()
   withdrawn = ['token-1', 'token-2']
   assert.equal((await kept.send(provider)).status, 401)
@@ -63,7 +63,7 @@ test('whoever turns away even a fresh one is not asked again and again', async (
   assert.equal(fetched, 2)
 })
 
-test('a sign-in that fails costs nothing, and the next request tries again', async () => {
+test('a failed sign-in costs nothing, and the next request tries again', async () => {
   let isDown = true
   const kept = new AccessTokens(async () => {
     if (isDown) throw new Error('down')

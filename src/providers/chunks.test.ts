@@ -25,7 +25,7 @@ async function readAll(chunks: Chunks): Promise<string> {
   return text
 }
 
-test('what came before the reader is read in order, and so is what comes after', async () => {
+test('chunks are read in order, whether they arrive before or after the reader', async () => {
   const { chunks } = chunksOf()
   chunks.push(bytes('one '))
   chunks.push(bytes('two '))
@@ -37,7 +37,7 @@ test('what came before the reader is read in order, and so is what comes after',
   assert.equal(await text, 'one two three four')
 })
 
-test('a sender learns how much waits, and when there is room again', async () => {
+test('the sender learns how many bytes are unread, and when there is room again', async () => {
   const { chunks, calls } = chunksOf()
   assert.equal(chunks.push(bytes('12345')), 5)
   assert.equal(chunks.push(bytes('678')), 8)
@@ -47,7 +47,7 @@ test('a sender learns how much waits, and when there is room again', async () =>
   assert.equal(chunks.push(bytes('9')), 1)
 })
 
-test('a failure comes after what was received', async () => {
+test('a failure is thrown after the received chunks are read', async () => {
   const { chunks } = chunksOf()
   chunks.push(bytes('part'))
   chunks.fail(new Error('broken'))
@@ -55,7 +55,7 @@ test('a failure comes after what was received', async () => {
   await assert.rejects(chunks.next(), /broken/)
 })
 
-test('a reader that waits gets all that comes at once', async () => {
+test('a waiting reader gets everything that arrives at once', async () => {
   const { chunks } = chunksOf()
   const reading = chunks.next()
   chunks.push(bytes('one '))
@@ -65,14 +65,14 @@ test('a reader that waits gets all that comes at once', async () => {
   assert.equal((await chunks.next()).done, true)
 })
 
-test('a failure reaches a reader that waits', async () => {
+test('a failure reaches a waiting reader', async () => {
   const { chunks } = chunksOf()
   const reading = chunks.next()
   chunks.fail(new Error('broken'))
   await assert.rejects(reading, /broken/)
 })
 
-test('a reader that leaves tells the sender, and reads no more', async () => {
+test('a reader that leaves notifies the sender, and reads no more', async () => {
   const { chunks, calls } = chunksOf()
   chunks.push(bytes('one'))
   for await (const _ of chunks) break

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { takenBetas, untakenBetas } from './claude-betas.ts'
 
-test('every beta of the header is sent on or named', () => {
+test('every beta in the header is either passed on or reported', () => {
   for (const [header, taken, named] of [
     ['', [], []],
     [' , ', [], []],

@@ -7,7 +7,7 @@ import { inOlderWords } from './compatible.ts'
 const older = (body: object): unknown =>
   JSON.parse(Buffer.from(inOlderWords(Buffer.from(JSON.stringify(body)))).toString())
 
-test('the limit goes by the name that all of them keep to', () => {
+test('the output limit is sent under the name that all servers obey', () => {
   for (const [given, told] of [
     [{ max_completion_tokens: 9 }, { max_tokens: 9 }],
     [{ max_tokens: 7, max_completion_tokens: 9 }, { max_tokens: 9 }],
@@ -20,19 +20,19 @@ test('the limit goes by the name that all of them keep to', () => {
   }
 })
 
-test('a limit whose name is spelled with escapes is one, too', () => {
+test('a limit whose name is spelled with escapes is renamed too', () => {
   const body = Buffer.from('{"model":"m","max_completion_token\\u0073":9}')
   const told = Buffer.from(inOlderWords(body)).toString()
   assert.equal(told, '{"model":"m","max_tokens":9}')
 })
 
-test('instructions stand in the role that all of them know', () => {
+test('instructions get the role that all servers know', () => {
   assert.deepEqual(older({ messages: [{ role: 'developer', content: 'Be brief.' }] }), {
     messages: [{ role: 'system', content: 'Be brief.' }],
   })
 })
 
-test('everything else goes as it is', () => {
+test('everything else is sent unchanged', () => {
   const plain = Buffer.from('{ "model": "m", "messages": [{"role":"user","content":"x"}] }')
   assert.equal(inOlderWords(plain), plain)
   // A number that would not survive being parsed and written again.

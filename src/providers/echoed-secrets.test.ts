@@ -42,7 +42,7 @@ for (const chunkBytes of [1, 7, 19, 20, 21])
     assert.equal(told, 'ä [redacted][redacted] ö [redacted]')
   })
 
-test('without a key, or with a word for one, an error comes back as it is', async () => {
+test('an error is unchanged if the request had no key, or only a short word for one', async () => {
   const text = '{"error":{"message":"none of the models: none"}}'
   assert.equal(await cleaned(text, {}), text)
   assert.equal(await cleaned(text, { authorization: 'Bearer none' }), text)

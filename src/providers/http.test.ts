@@ -50,7 +50,7 @@ test('an answer has its status, its headers and its body, whatever the status', 
   assert.equal(await textOf(answer.body), '{"model":"x"}')
 })
 
-test('an error never brings back the key that was sent', async (context) => {
+test('an error never echoes the key of the request', async (context) => {
   const { http, call } = await calling(context, (request, response) => {
     response.writeHead(400).end(`wrong: ${request.headers.authorization}`)
   })
@@ -81,7 +81,7 @@ test('a large request may be refused before it is read', async (context) => {
   assert.equal(await textOf(answer.body), 'too much')
 })
 
-test('a large request that nobody waits for is given up', async (context) => {
+test('a large request is abandoned when its caller gives up', async (context) => {
   const arrived = Promise.withResolvers<IncomingMessage>()
   const closed = Promise.withResolvers<void>()
   const { http, call } = await calling(context, (request) => {
@@ -98,7 +98,7 @@ test('a large request that nobody waits for is given up', async (context) => {
   assert.equal(request.complete, false)
 })
 
-test('a body far larger than what may wait arrives whole', async (context) => {
+test('a body far larger than the buffer arrives whole', async (context) => {
   const piece = 'x'.repeat(100_000)
   const { http, call } = await calling(context, (_, response) => {
     for (let index = 0; index < 30; index++) response.write(piece)
@@ -123,7 +123,7 @@ test('giving up ends the call, before the head and inside the body', async (cont
   await assert.rejects(text, /enough of this, too/)
 })
 
-test('what takes too long has timed out', async (context) => {
+test('a call that exceeds its total time fails with a timeout', async (context) => {
   const { http, call } = await calling(context, (_, response) => {
     response.write('data: 1\n\n')
   })
@@ -142,7 +142,7 @@ test('a connection that breaks inside an answer is a failure, not an end', async
   await assert.rejects(textOf(body), withCode('provider_failed'))
 })
 
-test('nobody there is told apart: nothing was billed', async (context) => {
+test('a provider that cannot be reached has billed nothing', async (context) => {
   const { http, call } = await calling(context, () => {})
   const url = new URL('http://127.0.0.1:1/v1/chat')
   await assert.rejects(http.send({ ...call, url }, NEVER), (thrown: unknown) => {
@@ -160,7 +160,7 @@ test('a compressed answer keeps its status and has no body to read', async (cont
   await assert.rejects(textOf(body), /compressed/)
 })
 
-test('an answer that says that it is not compressed is none', async (context) => {
+test('an answer that declares no compression is read as plain', async (context) => {
   for (const encoding of ['', 'none', 'Identity']) {
     const { http, call } = await calling(context, (_, response) => {
       response.writeHead(200, { 'content-encoding': encoding }).end('plain')

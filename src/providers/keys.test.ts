@@ -9,7 +9,7 @@ import type { UpstreamAnswer } from './provider.ts'
 
 const REST_MS = 10_000
 
-test('a refused key is an error line when that begins, and again after it was good', async () => {
+test('a refused key is logged once, and again if it worked in between', async () => {
   const lines: unknown[] = []
   const clock = { at: 0, now: () => 0, monotonicMs: () => clock.at }
   const log = { error: (event: string, fields?: LogFields) => void lines.push([event, fields]) }
@@ -35,7 +35,7 @@ test('a refused key is an error line when that begins, and again after it was go
   assert.deepEqual(lines.slice(1), [['provider_key_refused', { ...line, status: 403 }]])
 })
 
-test('keys take turns, and the one or none there is has every turn', async () => {
+test('keys take turns, and a single key or no key is used every time', async () => {
   for (const [apiKeys, turns] of [
     [
       ['a', 'b', 'c'],
@@ -51,7 +51,7 @@ test('keys take turns, and the one or none there is has every turn', async () =>
   }
 })
 
-test('a key that is turned away rests for as long as the provider asks, within reason', async () => {
+test('a key that is turned away rests for as long as the provider asks, up to a limit', async () => {
   for (const [retryAfter, ms] of [
     [undefined, REST_MS],
     ['7', 7_000],
@@ -67,7 +67,7 @@ test('a key that is turned away rests for as long as the provider asks, within r
   }
 })
 
-test('while all keys rest, the one whose turn it is is tried alone', async () => {
+test('while all keys rest, only the one whose turn it is is tried', async () => {
   const { ask } = desk(['a', 'b'])
   const allAway = { a: { status: 429 }, b: { status: 403 } }
   assert.deepEqual(await ask(allAway), { status: 403, used: ['a', 'b'] })
@@ -75,7 +75,7 @@ test('while all keys rest, the one whose turn it is is tried alone', async () =>
   assert.deepEqual(await ask(allAway), { status: 429, used: ['a'] })
 })
 
-test('an answer that another key takes the place of is not left open', async () => {
+test('an answer that is retried with another key is closed', async () => {
   const { ask, open } = desk(['a', 'b'])
   await ask({ a: { status: 401 } })
   assert.deepEqual(open, ['b'], 'whoever asked reads that one')

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { placeOf } from './openai-places.ts'
 
-test('what is known of a place follows from its preset, else from its host', () => {
+test('a place is recognized by its preset, else by its host', () => {
   const cases: readonly [Parameters<typeof placeOf>[0], string | undefined][] = [
     [{}, 'openai'],
     [{ preset: 'groq' }, 'groq'],

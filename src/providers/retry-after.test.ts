@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { retryAfterOf } from './retry-after.ts'
 
-test('however a provider says it, it is a number of seconds', () => {
+test('every spelling of a retry delay becomes seconds', () => {
   const date = 'Sun, 15 Nov 2026 12:00:00 GMT'
   const cases: readonly [Record<string, string>, number | undefined][] = [
     [{}, undefined],

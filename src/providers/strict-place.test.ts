@@ -10,7 +10,7 @@ const sent = (body: JsonObject, format: 'chat' | 'embeddings' = 'chat'): unknown
 
 const HELLO = [{ role: 'user', content: 'x' }]
 
-test('fields that it does not take are left out and named', () => {
+test('fields that the place does not accept are left out and reported', () => {
   const known = { model: 'm', messages: HELLO, stream: true, max_tokens: 9, metadata: { a: 'b' } }
   const body = {
     ...known,
@@ -27,7 +27,7 @@ test('fields that it does not take are left out and named', () => {
   assert.deepEqual(unknownIn(body, 'chat'), ['user', 'logprobs', 'verbosity', 'top_k'])
 })
 
-test('what it has a word of its own for is told in that', () => {
+test('fields that the place knows under another name are renamed', () => {
   assert.deepEqual(sent({ messages: HELLO, seed: 7, max_completion_tokens: 9 }), {
     messages: HELLO,
     random_seed: 7,
@@ -40,7 +40,7 @@ test('what it has a word of its own for is told in that', () => {
   assert.deepEqual(unknownIn({ messages: HELLO, seed: 7 }, 'chat'), [])
 })
 
-test('messages say nothing but what it reads', () => {
+test('messages keep only the members that the place accepts', () => {
   const calls = [{ id: 'Abcde6789', type: 'function', function: { name: 'f', arguments: '{}' } }]
   const messages = [
     { role: 'user', content: 'x', name: 'ann' },
@@ -67,7 +67,7 @@ test('messages say nothing but what it reads', () => {
   assert.deepEqual(unknownIn({ messages }, 'chat'), ['messages.name', 'messages.reasoning_details'])
 })
 
-test('a refusal is said beside whatever else was said', () => {
+test("a refusal is appended to the message's content", () => {
   const content = [{ type: 'text', text: 'Well.' }]
   const messages = [
     { role: 'assistant', content: '', refusal: 'No.' },
@@ -83,7 +83,7 @@ test('a refusal is said beside whatever else was said', () => {
   })
 })
 
-test('calls that other models made have ids that it takes, and so have their results', () => {
+test('call ids of other models are replaced, in calls and in their results', () => {
   const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })
   const body = sent({
     messages: [
@@ -99,7 +99,7 @@ test('calls that other models made have ids that it takes, and so have their res
   assert.equal(ids?.[1], 'Abcde6789')
 })
 
-test('instructions that come after an answer or a result are told by the user', () => {
+test("instructions after an answer or a tool result move into the user's turn", () => {
   const result = { role: 'tool', content: 'ok', tool_call_id: 'Abcde6789' }
   const instruct = (content: string) => ({ role: 'system', content })
   const messages = [instruct('a'), ...HELLO, instruct('b'), result, instruct('c')]
@@ -114,18 +114,18 @@ test('instructions that come after an answer or a result are told by the user', 
   })
 })
 
-test('what it takes keeps its bytes', () => {
+test('an acceptable request keeps its bytes', () => {
   const body = '{ "messages": [ {"role":"user","content":"x"} ], "temperature": 1.0 }'
   assert.equal(Buffer.from(withoutUnknown(Buffer.from(body), 'chat')).toString(), body)
 })
 
-test('names that objects have by nature are names like others', () => {
+test('names of built-in object members are treated like any others', () => {
   const body = { messages: [{ role: 'constructor', content: 'x' }], toString: 'y' }
   assert.deepEqual(sent(body), { messages: body.messages })
   assert.deepEqual(unknownIn(body, 'chat'), ['toString'])
 })
 
-test('embeddings have words of their own', () => {
+test('embeddings have their own accepted fields and names', () => {
   const body = { model: 'm', input: 'x', encoding_format: 'base64', dimensions: 8, user: 'ann' }
   assert.deepEqual(sent(body, 'embeddings'), {
     model: 'm',

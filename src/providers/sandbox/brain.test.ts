@@ -95,16 +95,16 @@ describe('what it says', () => {
     ['a statement', asking('I like trains.'), 'You wrote: “I like trains.”'],
     ['a dictation', asking('Please say "hello there".'), /^hello there$/],
     ['a dictation by other words', asking('Reply with exactly: pong'), /^pong$/],
-    ['context in tags aside', asking('<env>Linux</env>\nWho am I?'), 'You asked: “Who am I?”'],
+    ['context in tags is ignored', asking('<env>Linux</env>\nWho am I?'), 'You asked: “Who am I?”'],
     ['nothing but tags', asking('<env>Linux</env>'), '“<env>Linux</env>”'],
-    ['no message at all', conversation([]), /^I am the sandbox model/],
+    ['no message', conversation([]), /^I am the sandbox model/],
     [
       'an image',
       conversation([user('Look', { type: 'image', source: png })]),
       'an image (image/png, 3 bytes)',
     ],
     [
-      'an image by address',
+      'an image by URL',
       conversation([
         user('Look', {
           type: 'image',
@@ -136,7 +136,7 @@ describe('what it says', () => {
       conversation([user('Listen', { type: 'audio', encoding: 'wav', data: 'AAAA' })]),
       'a sound (wav, 3 bytes)',
     ],
-    ['a long text only in part', asking('long '.repeat(1000)), /long …”/],
+    ['a long text is cut', asking('long '.repeat(1000)), /long …”/],
   ] as const) {
     test(what, () => {
       const { text, reason } = hear(request)
@@ -156,14 +156,14 @@ describe('what it says', () => {
 
 describe('length', () => {
   for (const [what, request, tokens, reason] of [
-    ['tokens asked for', asking('[[sandbox tokens=200]]'), 200, 'stop'],
+    ['the requested tokens', asking('[[sandbox tokens=200]]'), 200, 'stop'],
     ['no tokens', asking('[[sandbox tokens=0]]'), 0, 'stop'],
     ['tokens of many bytes', asking('éé😀é [[sandbox tokens=7]]'), 7, 'stop'],
     ['as many as the limit', asking('[[sandbox tokens=50]]', { outputTokensMax: 50 }), 50, 'stop'],
     ['more than the limit', asking('[[sandbox tokens=51]]', { outputTokensMax: 50 }), 50, 'limit'],
     ['a limit of nothing', asking('Hello', { outputTokensMax: 0 }), 0, 'limit'],
     [
-      'more than the model can',
+      'more than the model can write',
       asking('[[sandbox tokens=9999]]', { outputTokensMax: 9999 }),
       4096,
       'limit',
@@ -193,7 +193,7 @@ describe('length', () => {
     )
   })
 
-  test('other names than its own have no window here', () => {
+  test('models with other names have no context window here', () => {
     const heard = hear(asking('x'.repeat(131_072 * 4 + 1), { model: 'gpt-5-mini' }))
     assert.equal(heard.reason, 'stop')
   })
@@ -207,7 +207,7 @@ describe('length', () => {
     assert.equal(heard.usage?.outputTokens, 2)
   })
 
-  test('a stop sequence behind the limit is never met', () => {
+  test('a stop sequence beyond the limit has no effect', () => {
     const heard = hear(
       asking('Say one two three', { sampling: { stop: ['three'] }, outputTokensMax: 1 }),
     )
@@ -225,7 +225,7 @@ describe('length', () => {
     assert.deepEqual(order, [0, 1, 2, 0, 1, 2])
   })
 
-  test('an answer that breaks off has exactly its tokens and no end', () => {
+  test('an answer that breaks off has exactly the given tokens and no end', () => {
     for (const word of ['cut', 'stall']) {
       const heard = hear(asking(`Hello there, how are you? [[sandbox ${word}=10]]`))
       assert.equal(tokensOf(heard.text), 10)
@@ -239,7 +239,7 @@ describe('length', () => {
     assert.equal(hear(asking('Hi [[sandbox usage=none]]')).usage, undefined)
   })
 
-  test('probabilities come with each piece, as many as asked for', () => {
+  test('each piece carries as many log probabilities as requested', () => {
     const request = asking('Say hello there', { sampling: { logprobs: 2 } })
     const told = answer(request, {}, 'chat').flatMap((event) =>
       event.type === 'text-delta' ? (event.logprobs ?? []) : [],
@@ -293,7 +293,7 @@ describe('tools', () => {
     })
   }
 
-  test('arguments come from the message, or are told', () => {
+  test('arguments come from the message or from the steering', () => {
     const input = (text: string) => hear(asking(text, { tools: [WEATHER] })).calls[0]?.input
     assert.equal(input('Use get_weather for Paris'), '{"city":"Paris"}')
     assert.equal(
@@ -307,7 +307,7 @@ describe('tools', () => {
     assert.deepEqual([call?.custom, call?.input], [true, 'ls -l'])
   })
 
-  test('results are told, and the loop ends', () => {
+  test('the answer reports tool results, and the loop ends', () => {
     const asked = user('Use get_weather for Paris [[sandbox tool=get_weather]]')
     const call = hear(conversation([asked], { tools })).calls[0] ?? assert.fail()
     const messages: Message[] = [
@@ -325,7 +325,7 @@ describe('tools', () => {
     assert.deepEqual(names(next), ['clock'])
   })
 
-  test('a loop that must call tools comes to each, as agents that end with one expect', () => {
+  test('forced calls reach every tool in turn, so that an agent gets to its final one', () => {
     const messages: Message[] = [user('What is the weather in Paris?')]
     const called = tools.map(() => {
       const heard = hear(conversation(messages, { tools, toolChoice: { type: 'required' } }))
@@ -339,7 +339,7 @@ describe('tools', () => {
     assert.deepEqual(called, ['get_weather', 'clock', 'shell'])
   })
 
-  test('a failed tool is told as failed', () => {
+  test('a failed tool is reported as failed', () => {
     const heard = hear(
       conversation([
         user('Use clock'),
@@ -353,7 +353,7 @@ describe('tools', () => {
     assert.ok(heard.text.includes('The tool clock failed: “no battery”'))
   })
 
-  test('a call that the limit cuts is cut', () => {
+  test('the token limit cuts a tool call', () => {
     const heard = hear(
       asking('[[sandbox tool=get_weather args={"city":"somewhere"}]]', {
         tools,
@@ -406,20 +406,20 @@ describe('the reasoner', () => {
     assert.equal(heard.usage.outputTokens, tokensOf(heard.thinking) + tokensOf(heard.text))
   })
 
-  test('effort says how much', () => {
+  test('the effort decides how much it thinks', () => {
     assert.equal(thought({ reasoning: { effort: 'none' } }), '')
     const low = thought({ reasoning: { effort: 'low' } })
     assert.ok(thought({ reasoning: { effort: 'high' } }).length > low.length)
     assert.equal(tokensOf(thought({ reasoning: { effort: 'high', tokensMax: 3 } })), 3)
   })
 
-  test('hidden thoughts are counted, sealed and not told', () => {
+  test('hidden thoughts are counted and sealed, but not shown', () => {
     const request = asking('Hello', { model, reasoning: { display: 'omitted' } })
     assert.equal(hear(request).thinking, '')
     assert.ok((hear(request).usage?.reasoningTokens ?? 0) > 0)
   })
 
-  test('tokens asked for include the thoughts', () => {
+  test('the requested tokens include the thoughts', () => {
     for (const tokens of [0, 1, 9, 100]) {
       const heard = hear(asking(`Hi [[sandbox tokens=${tokens}]]`, { model }))
       assert.equal(tokensOf(heard.thinking) + tokensOf(heard.text), tokens)
@@ -452,7 +452,7 @@ describe('the reasoner', () => {
       ),
     )
 
-  test('its own thoughts may come back, shown or hidden', () => {
+  test('it accepts its own thoughts back, shown or hidden', () => {
     const value = seal?.value ?? ''
     assert.equal(giveBack({ text, value }).reason, 'stop')
     assert.equal(giveBack({ text: '', value }).reason, 'stop')
@@ -474,6 +474,6 @@ describe('the reasoner', () => {
   })
 })
 
-test('more answers than any provider gives are refused', () => {
+test('more choices than any provider allows are refused', () => {
   assert.throws(() => hear(asking('Hello', { choices: 129 })), /n must be at most 128/)
 })

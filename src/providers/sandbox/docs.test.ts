@@ -12,12 +12,12 @@ const rows = text
   .filter((line) => line.startsWith('| `'))
   .map((line) => line.split('|').map((cell) => cell.trim()))
 
-test('every steering word is there, and no other', () => {
+test('the document lists every steering word, and no other', () => {
   const words = rows.flatMap(([, first = '']) => /^`(\w+)=/.exec(first)?.[1] ?? [])
   assert.deepEqual([...new Set(words)].toSorted(), [...SCRIPT_WORDS].toSorted())
 })
 
-test('every model is there with its format and its price', () => {
+test('the document lists every model with its format and its price', () => {
   const listed = rows.filter(([, first = '']) => first.startsWith('`sandbox-'))
   const usdPerMillion = (picodollars: bigint) => Number(picodollars) / 1_000_000
   assert.deepEqual(

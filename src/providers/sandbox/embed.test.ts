@@ -11,7 +11,7 @@ const near = (one: string, other: string, dimensions = DIMENSIONS): number => {
   return first.reduce((sum, value, index) => sum + value * (second[index] ?? 0), 0)
 }
 
-test('every input gives a unit vector of the size that was asked for, always the same', () => {
+test('every input gives a unit vector of the requested size, always the same', () => {
   const input = fc.oneof(fc.string({ unit: 'grapheme' }), fc.array(fc.nat()))
   fc.assert(
     fc.property(input, fc.integer({ min: 1, max: 64 }), (value, dimensions) => {

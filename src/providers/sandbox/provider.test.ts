@@ -235,7 +235,7 @@ for (const format of FORMATS) {
         assert.deepEqual([usageOf(events), isComplete(events)], [undefined, true])
       })
 
-      test('failures in the words of the format', async () => {
+      test('failures in the error shape of the format', async () => {
         for (const [status, type] of [
           [400, 'invalid_request_error'],
           [401, format === 'messages' ? 'authentication_error' : 'invalid_request_error'],
@@ -269,7 +269,7 @@ for (const format of FORMATS) {
         assert.equal(broken.status, 400)
       })
 
-      test('an answer that is cut is not complete', async () => {
+      test('a cut answer is incomplete', async () => {
         const cut = hear(conversation([user('Hello')]), { ...ways, steering: 'cut=5' })
         if (stream) {
           const events = await cut
@@ -308,7 +308,7 @@ for (const format of FORMATS) {
         )
       })
 
-      test('silence ends when a timeout does', async () => {
+      test('silence ends with a timeout', async () => {
         for (const [steering, timeout] of [
           ['first=600s', { firstByteMs: 1 }],
           ['gap=600s', stream ? { idleMs: 1 } : { firstByteMs: 1 }],
@@ -390,7 +390,7 @@ describe('embeddings', () => {
     })
   }
 
-  test('each input has the whole window, and none has more', async () => {
+  test('each input may fill the whole window, and none may exceed it', async () => {
     const inputs = [Array(131_072).fill(1), 'x'.repeat(131_072 * 4)]
     assert.equal(
       usageOf(await hear(request({ inputs, dimensions: 2 }), ways))?.inputTokens,
@@ -404,7 +404,7 @@ describe('embeddings', () => {
     }
   })
 
-  test('more dimensions than there are, a failure, no usage', async () => {
+  test('too many dimensions, a failure, no usage', async () => {
     assert.equal((await send(request({ dimensions: 5000 }), ways)).status, 400)
     assert.equal((await send(request({}), { ...ways, steering: 'error=503' })).status, 503)
     assert.equal((await send(request({ inputs: ['[[sandbox error=503]]'] }), ways)).status, 503)
@@ -413,7 +413,7 @@ describe('embeddings', () => {
   })
 })
 
-test('names say which format a model speaks', () => {
+test('the name of a model decides its format', () => {
   for (const [model, formats] of [
     ['sandbox-chat', ['chat']],
     ['sandbox-reasoner@responses', ['responses']],

@@ -25,7 +25,7 @@ const NODE: JsonObject = {
   },
 }
 
-describe('corners', () => {
+describe('corner cases', () => {
   const schemas: Record<string, JsonObject> = {
     'nothing said': {},
     'a const': { const: { a: [1, null] } },
@@ -180,7 +180,7 @@ describe('corners', () => {
   }
 })
 
-describe('what the message says is used where it fits', () => {
+describe('values from the message are used where they fit', () => {
   for (const [message, schema, expected] of [
     [
       'What is the weather in New York, in fahrenheit?',
@@ -209,7 +209,7 @@ describe('what the message says is used where it fits', () => {
   }
 })
 
-test('any schema that can be fulfilled is', () => {
+test('any satisfiable schema gets a valid instance', () => {
   fc.assert(
     fc.property(schemas(), fc.string(), (schema, message) => {
       const value = instanceOf(schema, readHints(message))
@@ -219,7 +219,7 @@ test('any schema that can be fulfilled is', () => {
   )
 })
 
-test('what cannot be fulfilled, or only slowly, is answered all the same', () => {
+test('an unsatisfiable or slow schema still gets an answer', () => {
   const wide = Object.fromEntries(
     Array.from({ length: 3000 }, (_, index) => [`p${index}`, { type: 'string' }]),
   )

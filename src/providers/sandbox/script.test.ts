@@ -43,7 +43,7 @@ describe('the steering line', () => {
     assert.deepEqual(script, { tokens: 5, gap: 1 })
   })
 
-  test('the model does not read it', () => {
+  test('the model does not see the steering line', () => {
     assert.equal(
       withoutScript('Hello\n[[sandbox tokens=5 args={"a":[[]]}]]\nthere'),
       'Hello\n\nthere',
@@ -51,13 +51,13 @@ describe('the steering line', () => {
   })
 })
 
-test('megabytes of openings are looked at once', () => {
+test('megabytes of openings are scanned only once', () => {
   const text = '[[sandbox '.repeat(1_000_000)
   assert.deepEqual(readScript(asking(text), undefined), {})
   assert.equal(withoutScript(text), text)
 })
 
-describe('bad steering is refused by its name', () => {
+describe('bad steering is refused, and the refusal names it', () => {
   for (const [line, name] of [
     ['[[sandbox speed=9]]', 'speed'],
     ['[[sandbox tokens]]', 'tokens'],

@@ -19,7 +19,7 @@ const conversation = (
 const user = (...parts: UserPart[]): Message => ({ role: 'user', parts })
 const text = (value: string) => ({ type: 'text', text: value }) as const
 
-test('a token is four bytes, the last one may be shorter', () => {
+test('a token is four bytes; the last one may be shorter', () => {
   for (const [value, tokens] of [
     ['', 0],
     ['a', 1],
@@ -32,7 +32,7 @@ test('a token is four bytes, the last one may be shorter', () => {
   }
 })
 
-test('the beginning of a text has at most so many tokens, and as many as it can', () => {
+test('the beginning of a text has as many tokens as fit the limit, and no more', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.nat({ max: 12 }), (value, tokens) => {
       const begun = firstTokens(value, tokens)
@@ -109,7 +109,7 @@ describe('input', () => {
       2,
     ],
     [
-      'a file by address',
+      'a file by URL',
       conversation([
         user({ type: 'file', source: { type: 'url', url: 'https://example.com/a.pdf' } }),
       ]),
