@@ -90,7 +90,7 @@ describe('the state of a key is the first that is true', () => {
     })
 })
 
-describe('the place of a key in the frame', () => {
+describe('a key within the frame', () => {
   for (const [left, binds] of [
     [9n * USD, true],
     [10n * USD, false],
@@ -99,30 +99,30 @@ describe('the place of a key in the frame', () => {
       assert.equal(rowOf({}, { frame: { remainingNanodollars: left } }).frame_binds, binds)
     })
 
-  test('its share is of the limit with what was added', () => {
+  test('its share is of the limit including the top-up', () => {
     const row = rowOf({ spentNanodollars: 3n * USD }, { frame: { topUpNanodollars: 20n * USD } })
     assert.equal(row.frame_share, 0.025)
   })
 
-  test('the smallest part of the frame is a part', () => {
+  test('the smallest spending is a share above zero', () => {
     assert.ok(rowOf({ spentNanodollars: 1n }, {}).frame_share > 0)
   })
 
-  test('models that are not there are counted, but for a test key', () => {
+  test('unavailable models are counted, except for a test key', () => {
     assert.equal(rowOf({}, {}).unavailable_model_count, 1)
     assert.equal(rowOf({ mode: 'test' }, {}).unavailable_model_count, 0)
   })
 })
 
-describe('the forecast goes by the pace so far', () => {
+describe('the forecast follows the pace so far', () => {
   const forecast = (spent: bigint, more: Partial<Frame> = {}) =>
     frameAnswerOf({ ...frame, spentNanodollars: spent, ...more }, NOW).forecast
 
   // Half of the month is over.
-  test('twice as much at the end', () => {
+  test('half-way through the period, the forecast is twice the spending', () => {
     assert.deepEqual(forecast(40n * USD), { spent_at_reset: '80', exhausted_at: null })
   })
-  test('exhausted before the end', () => {
+  test('a budget that will run out early has a date of exhaustion', () => {
     const exhausted_at = new Date(
       Date.UTC(2026, 10, 1) + 12.5 * DAY_MS + 6.25 * DAY_MS,
     ).toISOString()

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { healthOf } from './models.ts'
 
-test('a model fares as its targets do, and is degraded where only some of them fail', () => {
+test('a model has the health of its targets, and is degraded if only some of them fail', () => {
   for (const [standings, health] of [
     [['uncalled'], 'uncalled'],
     [['uncalled', 'uncalled'], 'uncalled'],

@@ -16,7 +16,7 @@ for (const [name, route] of Object.entries<Route>(contract))
   for (const part of ['params', 'query', 'body'] as const) {
     const schema = route[part]
     if (schema === undefined) continue
-    test(`${name}: wrong ${part} are told in known sentences`, () => {
+    test(`${name}: wrong ${part} are reported in known sentences`, () => {
       for (const given of wrongValues(schema)) {
         const issues: readonly z.core.$ZodIssue[] = schema.safeParse(given).error?.issues ?? []
         for (const { path, code, message, ...params } of issues) {
@@ -46,13 +46,13 @@ function* wrongValues(schema: z.ZodType): Generator<unknown> {
   }
 }
 
-test('all that is wrong with a new key is told at once', () => {
+test('all problems of a new key are reported at once', () => {
   const body = { name: 'a\0b', models: ['m'], budget: '-1', rpm: 1e12, x: 1 }
   const fields = newKey.safeParse(body).error?.issues.map(({ path, code }) => path[0] ?? code)
   assert.deepEqual(fields?.toSorted(), ['budget', 'name', 'rpm', 'unrecognized_keys'])
 })
 
-test('a value of the wrong type is told which it must be', () => {
+test('a value of the wrong type is refused with the right type', () => {
   const issues = newKey.safeParse({ name: 'a', models: 'm', budget: 1.5 }).error?.issues ?? []
   const told = issues.map(({ path, code, message, ...params }) => {
     const issue = { instancePath: `/${path.join('/')}`, keyword: code, message, params }

@@ -46,7 +46,7 @@ async function arrived(sent: string): Promise<Arrived> {
   return { socket, message, response }
 }
 
-test('a client that left before the plane was loaded is not waited for', async () => {
+test('the server does not wait for a client that left during loading', async () => {
   const head = `GET ${API_PREFIX}/session HTTP/1.1\r\nhost: tollgate\r\n\r\n`
   const { socket, message, response } = await arrived(head)
   socket.resetAndDestroy()
@@ -64,7 +64,7 @@ for (const [body, head] of [
   ['a body', 'content-length: 2\r\n\r\n{'],
   ['a body that ends up empty', 'transfer-encoding: chunked\r\n\r\n'],
 ] as const)
-  test(`whose rights end while ${body} is on its way has none when it is there`, async () => {
+  test(`a caller whose rights end while ${body} is in transit is refused when it arrives`, async () => {
     const path = `${API_PREFIX}/keys/key_${'0'.repeat(26)}/pause`
     const { socket, message, response } = await arrived(
       `POST ${path} HTTP/1.1\r\nhost: tollgate\r\nconnection: close\r\ncontent-type: application/json\r\n${head}`,

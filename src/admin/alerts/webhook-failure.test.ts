@@ -43,4 +43,4 @@ for (const [thrown, told] of [
   })
 
 for (const result of ['answered 200', 'answered 503', 'taken by the mail server'])
-  test(`${result} is no failure by name`, () => assert.equal(failureNamed(result), undefined))
+  test(`${result} is not a named failure`, () => assert.equal(failureNamed(result), undefined))

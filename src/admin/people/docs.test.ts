@@ -11,7 +11,7 @@ import { TRIES_MAX } from './limits.ts'
 
 const text = readFileSync('docs/people.md', 'utf8')
 
-test('the table of roles is the one in the code', () => {
+test('the table of roles matches the code', () => {
   const rows = [...text.matchAll(/^\| `(\w+:\w+)` .*?\|(.*)\|$/gm)].map(
     ([, permission, cells = '']) => ({
       permission,
@@ -32,14 +32,14 @@ test('the table of roles is the one in the code', () => {
   )
 })
 
-test('every refusal has the status and the code that it is answered with', () => {
+test('every refusal has the status of its error code', () => {
   const named = [...text.matchAll(/(\d{3}) `([a-z_]+)`/g)]
   assert.ok(named.length >= 9)
   for (const [, status, code = ''] of named)
     assert.equal(Object(ADMIN_ERRORS)[code], Number(status), code)
 })
 
-test('the numbers are those of the code', () => {
+test('the numbers match the code', () => {
   const { 'account from address': pair, address, account, 'sign-on': begun } = TRIES_MAX
   for (const words of [
     `more than ${pair} tries at an account from one place in 15 minutes, ${address} from one place, ${account} at one account`,

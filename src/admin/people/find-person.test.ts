@@ -15,7 +15,7 @@ import { insertPerson, markJoined } from '../../store/people.ts'
 import { personFinder } from './find-person.ts'
 import type { PeopleParts } from './parts.ts'
 
-test('a database that cannot be written still tells who somebody is', async () => {
+test('people are identified even if the database cannot be written', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-person-'))
   const store = await openStore(`sqlite:${join(folder, 'tollgate.db')}`, { clock })
   const ann = { id: 'person_ann', email: 'ann@example.com', name: 'Ann', roleId: 'viewer' }

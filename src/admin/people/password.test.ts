@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { hashPassword, passwordProblem, verifyPassword } from './password.ts'
 
-test('a hash says how it was made, is salted, and opens to its password alone', async () => {
+test('a hash contains its parameters, is salted, and verifies only its own password', async () => {
   const password = 'correct horse battery'
   const [one, other] = await Promise.all([hashPassword(password), hashPassword(password)])
   assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
@@ -22,17 +22,17 @@ test('a hash that another program made is verified with its own parameters', asy
   assert.ok(!(await verifyPassword('Password', hash)))
 })
 
-test('the same letters typed as other bytes are the same password', async () => {
+test('the same letters typed as different bytes are the same password', async () => {
   const hash = await hashPassword('grüner Käse 12')
   assert.ok(await verifyPassword('gru\u0308ner Ka\u0308se 12', hash))
 })
 
-test('what is no hash opens to nothing', async () => {
+test('a malformed hash verifies no password', async () => {
   for (const hash of ['', 'password', '$argon2i$v=19$m=8,t=1,p=1$c29tZXNhbHQ$aaaa', '$2b$10$x'])
     assert.ok(!(await verifyPassword('password', hash)), hash)
 })
 
-test('a new password is long and not the address', () => {
+test('a new password must be long, varied and not the e-mail address', () => {
   const problem = (password: string) => passwordProblem(password, 'ann.longname@example.com')?.text
   assert.match(problem('short') ?? '', /at least 12/)
   assert.match(problem('x'.repeat(201)) ?? '', /at most 200/)
