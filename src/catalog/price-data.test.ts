@@ -10,7 +10,7 @@ function priceOf(id: string, model: string): Price | undefined {
   return bundledPrices({ list: { id }, model, now: Date.parse('2026-10-01T00:00:00Z') })?.price
 }
 
-test('output that may be a picture costs what a picture costs', () => {
+test('output that may be an image costs what an image costs', () => {
   for (const [model, output] of [
     ['gemini-2.5-flash-image', '30'],
     ['gemini-3-pro-image-preview', '120'],
@@ -19,18 +19,18 @@ test('output that may be a picture costs what a picture costs', () => {
     assert.equal(perMillion(priceOf('google', model)?.rates.output ?? 0n), output, model)
 })
 
-test('a model that is made for sound has no price where nobody tells what sound costs', () => {
+test('an audio model has no price if the data lacks the price of audio', () => {
   assert.equal(priceOf('openai', 'gpt-4o-audio-preview'), undefined)
   assert.equal(priceOf('openrouter', 'openai/gpt-4o-audio-preview'), undefined)
   assert.equal(perMillion(priceOf('openai', 'gpt-audio')?.fees.audioToken ?? 0n), '29.5')
 })
 
-test('nor has one that draws where nobody tells what a picture costs', () => {
+test('an image model has no price if the data lacks the price of images', () => {
   assert.equal(priceOf('openrouter', 'google/gemini-2.5-flash-image'), undefined)
   assert.equal(priceOf('openai', 'gpt-5-image'), undefined)
 })
 
-test('nor has one that searches unasked where nobody tells what that costs', () => {
+test('a model that searches unasked has no price if the data lacks the fee', () => {
   assert.equal(priceOf('openai', 'gpt-4o-search-preview'), undefined)
   assert.equal(priceOf('openai', 'gpt-4o-mini-search-preview-2025-03-11'), undefined)
   assert.equal(priceOf('openrouter', 'perplexity/sonar'), undefined)
@@ -38,13 +38,13 @@ test('nor has one that searches unasked where nobody tells what that costs', () 
   assert.equal(perMillion(priceOf('perplexity', 'sonar-pro')?.fees.request ?? 0n), '14000')
 })
 
-test('what is kept for long costs no less than what is kept for short', () => {
+test('a long cache write costs no less than a short one', () => {
   const { cacheWriteShort, cacheWriteLong } =
     priceOf('openrouter', 'gemini-flash-1.5')?.rates ?? assert.fail()
   assert.equal(cacheWriteLong, cacheWriteShort)
 })
 
-test('a host has the prices of OpenAI and Anthropic, and its own for models that anybody may serve', () => {
+test("a host charges OpenAI's and Anthropic's own prices, but no known price for other models", () => {
   for (const model of [
     'gpt-oss-120b',
     'DeepSeek-R1',
@@ -62,7 +62,7 @@ test('a host has the prices of OpenAI and Anthropic, and its own for models that
     assert.equal(perMillion(priceOf(list, model)?.rates.output ?? 0n), output, model)
 })
 
-test('a name that is more than the name of a known model has no price of that model', () => {
+test('a name that extends the name of a known model does not get its price', () => {
   for (const [list, model] of [
     ['anthropic', 'claude-sonnet-5-5'],
     ['anthropic', 'claude-opus-4-6-fast'],

@@ -75,7 +75,7 @@ describe('costOf', () => {
     )
   })
 
-  test('what is free costs nothing, whatever it is', () => {
+  test('free usage costs nothing, whatever it is', () => {
     const usage = { inputTokens: 9, cachedTokens: 3, cacheWriteTokens: 5, cacheWriteLongTokens: 2 }
     const { lines, nanodollars } = costOf({ ...NO_USAGE, ...usage, outputTokens: 4 }, FREE)
     assert.equal(nanodollars, 0n)
@@ -107,14 +107,14 @@ describe('surchargeOf', () => {
   const search = { what: 'webSearch', count: 3, eachPicodollars: 10_000_000n }
   const audio = { what: 'audioToken', count: 7, eachPicodollars: 4_000n }
   for (const [what, usage, more, lines] of [
-    ['a search and what was heard', { webSearches: 3, audioTokens: 7 }, {}, [search, audio]],
+    ['a search and audio', { webSearches: 3, audioTokens: 7 }, {}, [search, audio]],
     ['a search alone', { webSearches: 3 }, {}, [search]],
-    ['what was heard alone', { audioTokens: 7 }, {}, [audio]],
-    ['none of both', {}, {}, []],
-    ['none of both, counted', { webSearches: 0, audioTokens: 0 }, {}, []],
+    ['audio alone', { audioTokens: 7 }, {}, [audio]],
+    ['neither', {}, {}, []],
+    ['neither, reported as 0', { webSearches: 0, audioTokens: 0 }, {}, []],
     ['a search without a price', { webSearches: 3, audioTokens: 7 }, { webSearch: null }, [audio]],
     [
-      'sound at the price of text',
+      'audio at the price of text',
       { webSearches: 3, audioTokens: 7 },
       { audioToken: 0n },
       [search],
@@ -129,13 +129,13 @@ describe('surchargeOf', () => {
       assert.deepEqual(cost, { nanodollars, lines })
     })
 
-  test('nothing, where the price knows of no sound', () => {
+  test('nothing, if the price has no audio rate', () => {
     const silent = { ...price, fees: { request: 0n, webSearch: null } }
     assert.deepEqual(surchargeOf({ ...NO_USAGE, audioTokens: 7 }, silent), NO_SURCHARGE)
   })
 })
 
-test('in a region every token costs a tenth more, rounded up, and a fee what it costs elsewhere', () => {
+test('in a region every token costs a tenth more, rounded up, and fees stay the same', () => {
   const rates = { input: 1n, cached: 0n, cacheWriteShort: 10n, cacheWriteLong: 20n, output: 30n }
   const tier = { aboveInputTokens: 5, rates: { ...rates, output: 100n } }
   const fees = { request: 7n, webSearch: 8n, audioToken: 10n }
@@ -150,7 +150,7 @@ test('in a region every token costs a tenth more, rounded up, and a fee what it 
 })
 
 describe('versions', () => {
-  test('a price comes back from the text the books keep', () => {
+  test('a price can be read back from the text in the books', () => {
     const made = makePrice(price)
     assert.deepEqual(parsePrice(componentsOf(made)), made)
   })

@@ -22,7 +22,7 @@ describe('inputBound', () => {
     ['images', { images: 2 }, 11_024],
     ['tools whose schema only the model knows', { vendorTools: 3, jsonBytes: 50 }, 4_246],
     ['token numbers', { tokens: 7 }, 1_031],
-    ['what bytes do not bound fills the window', { unbounded: true }, 100_000],
+    ['input that bytes do not bound fills the window', { unbounded: true }, 100_000],
     ['never above the window', { textBytes: 1_000_000 }, 100_000],
   ]
   for (const [name, input, tokens] of cases) {
@@ -39,17 +39,17 @@ describe('recountedBound', () => {
   const at = { kind: 'chat', window: { context: 100_000, imageTokens: 5_000 } } as const
   const input = { ...nothing, textBytes: 50_000, jsonBytes: 9_000, items: 1 }
 
-  test('half as much again as the tokenizer counted, and what it was not shown', () => {
+  test('half as much again as the tokenizer counted, plus framing', () => {
     assert.equal(recountedBound(input, 2_000, at), 3_000 + 16 + 1_024)
   })
 
-  test('what no tokenizer can read is still bounded by its bytes', () => {
+  test('sealed content is still bounded by its bytes', () => {
     assert.equal(recountedBound({ ...input, sealedBytes: 40_000 }, 2_000, at), 43_000 + 16 + 1_024)
   })
 })
 
 describe('worstCase', () => {
-  test('counts input and framing at the input price, output apart', () => {
+  test('counts input and framing at the input price, and output separately', () => {
     const worst = worstCase({
       model: model([target({ input: 2n, output: 7n })]),
       input: { ...nothing, textBytes: 76 },
@@ -65,7 +65,7 @@ describe('worstCase', () => {
     })
   })
 
-  test('takes the dearest of targets and fallbacks', () => {
+  test('takes the most expensive of targets and fallbacks', () => {
     const worst = worstCase({
       model: {
         ...model([target({ input: 2n, output: 1n })]),
@@ -78,7 +78,7 @@ describe('worstCase', () => {
     assert.equal(worst.outputTokenPicodollars, 9n)
   })
 
-  test('leaves out a target that cannot be told the request', () => {
+  test('leaves out a target that the request cannot reach', () => {
     const able = target({ input: 2n, output: 1n })
     const dear = { ...target({ input: 9n, output: 9n }), context: 200_000 }
     const worst = worstCase({
@@ -150,13 +150,19 @@ describe('worstCase', () => {
     ['an entry may decide for less', oneChoice, { defaultOutput: 1_000 }, 1_000, 256],
     ['thinking needs room', { ...oneChoice, thinks: true }, {}, 4_096, 4_096],
     [
-      'a model that thinks needs room unasked',
+      'a model that thinks by default needs room unasked',
       oneChoice,
       { abilities: THINKS, maxOutput: 8_000 },
       8_000,
       4_096,
     ],
-    ['unless it never has any', oneChoice, { abilities: THINKS }, 4_096, 256],
+    [
+      'a model without that much output needs no such room',
+      oneChoice,
+      { abilities: THINKS },
+      4_096,
+      256,
+    ],
     [
       'an answer must fit behind the thinking budget',
       { ...oneChoice, thinks: true, thinkingTokens: 8_000 },
