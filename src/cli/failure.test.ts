@@ -4,13 +4,13 @@ import { test } from 'node:test'
 
 import { FailureError, problemsOf } from './failure.ts'
 
-test('what people can mend is said without where in the code it was noticed', () => {
+test('an error that people can fix is printed without a stack trace', () => {
   assert.deepEqual(problemsOf(new FailureError('one\ntwo')), ['one', 'two'])
   const full = Object.assign(new Error('database or disk is full'), { errcode: 13 })
   assert.deepEqual(problemsOf(full), ['the database failed: database or disk is full'])
 })
 
-test('a fault of ours is told whole, for whoever reports it', () => {
+test('a bug is printed in full, for the report', () => {
   const [problem] = problemsOf(new TypeError('x is not a function'))
   assert.match(problem ?? '', /please report it:\nTypeError: x is not a function\n +at /)
 })

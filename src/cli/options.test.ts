@@ -40,17 +40,17 @@ describe('values of options', () => {
   }
 })
 
-test('a list that is given once more goes on', () => {
+test('a repeated list option adds to the list', () => {
   assert.deepEqual(readList('b,c', readList('a')), ['a', 'b', 'c'])
 })
 
-test('the past is a date or a while ago', () => {
+test('a moment in the past is a date or a duration ago', () => {
   assert.equal(readPast('24h')(100_000_000), 13_600_000)
   assert.equal(readPast('2026-11-01')(0), Date.UTC(2026, 10, 1))
   assert.throws(() => readPast('yesterday'), RangeError)
   assert.throws(() => readPast('none'), RangeError)
 })
 
-test('no while ago is longer than there were clocks', () => {
+test('a duration ago never reaches before 1970', () => {
   assert.equal(readPast('999999999d')(Date.UTC(2026, 10, 16)), 0)
 })

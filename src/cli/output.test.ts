@@ -6,7 +6,7 @@ import { block, moment, relativeTime, table, usd } from './output.ts'
 
 const now = Date.UTC(2026, 10, 15, 12)
 
-describe('what people read', () => {
+describe('text for people', () => {
   test('a table is as wide as it needs to be', () => {
     const rows = [
       { name: 'a', count: '1' },
@@ -24,7 +24,7 @@ describe('what people read', () => {
     )
   })
 
-  test('a block lines its values up', () => {
+  test('a block aligns its values', () => {
     assert.equal(
       block([
         ['id', 'x'],
@@ -45,7 +45,7 @@ describe('what people read', () => {
     assert.deepEqual(rows.split('\n').slice(1), ['商店  x', 'shop  x', '🙂    x', 'cafe\u0301  x'])
   })
 
-  test('what came from outside cannot steer the terminal', () => {
+  test('text from outside cannot control the terminal', () => {
     assert.equal(block([['model', '\u001b[2Jgpt\nx\u202e']]), '  model  �[2Jgpt�x�')
   })
 
