@@ -27,30 +27,32 @@ const expectRole = expectOneOf(['user', 'assistant', 'system'])
 export function decodeMessages(body: JsonObject, dropped: Set<string>): Message[] {
   const turns = expectList(body['messages'], 'messages')
   if (turns.length === 0) throw invalidRequest('messages', 'messages must have at least one entry')
-  const list = new MessageList(decodeSystem(body['system'] ?? '', dropped))
+  const list = new MessageList(decodeSystem(body['system'], 'system', dropped))
   for (const [index, value] of turns.entries()) {
     const place = `messages[${index}]`
     const turn = expectObject(value, place)
-    const blocks = blocksOf(turn['content'], `${place}.content`)
+    const { content } = turn
+    const at = `${place}.content`
     switch (expectRole(turn['role'], `${place}.role`)) {
       case 'user':
-        addUserTurn(list, blocks, dropped)
+        addUserTurn(list, blocksOf(content, at), dropped)
         break
       case 'assistant': {
-        const parts = blocks.flatMap((block) => decodeAssistantBlock(block, dropped))
+        const parts = blocksOf(content, at).flatMap((block) => decodeAssistantBlock(block, dropped))
         list.addAssistant(parts, place)
         break
       }
       case 'system':
-        list.add({ role: 'system', parts: blocks.map((block) => decodeText(block, dropped)) })
+        for (const message of decodeSystem(content, at, dropped)) list.add(message)
     }
   }
   return list.finish()
 }
 
-function decodeSystem(system: Json, dropped: Set<string>): Message[] {
-  if (system === '') return []
-  const parts = blocksOf(system, 'system')
+/** Instructions, before the conversation or within it. Those that only set something for their turn have no content. */
+function decodeSystem(content: Json | undefined, place: string, dropped: Set<string>): Message[] {
+  if ((content ?? '') === '') return []
+  const parts = blocksOf(content, place)
     .map((block) => decodeText(block, dropped))
     .filter((part) => !isBillingLine(part.text))
   return parts.length === 0 ? [] : [{ role: 'system', parts }]

@@ -67,3 +67,13 @@ describe('tools that only this format’s models know are dropped and named', ()
       assert.deepEqual(dropped, [name, 'tool_choice'])
     })
 })
+
+test('an instruction without content, which only sets something for its turn, is named', () => {
+  const setting = { role: 'system', output_config: { effort: 'low' } }
+  const { messages, dropped } = decode({ messages: [{ role: 'user', content: 'x' }, setting] })
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ['user'],
+  )
+  assert.deepEqual(dropped, ['messages.output_config'])
+})
