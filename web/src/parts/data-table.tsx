@@ -111,8 +111,7 @@ function HeaderCell<Row, Key extends string>({ column, sort, onSort }: HeaderCel
           data-sorted={sorted !== undefined}
           onClick={() => onSort(nextSort(column, sort))}
         >
-          {column.header}
-          <Icon size={14} />
+          <SortWords header={column.header} icon={<Icon size={14} />} />
         </button>
       ) : (
         (column.headerCell ?? (
@@ -120,6 +119,20 @@ function HeaderCell<Row, Key extends string>({ column, sort, onSort }: HeaderCel
         ))
       )}
     </th>
+  )
+}
+
+/** Where a header takes more than one line, the sign stays beside its last word. */
+function SortWords({ header, icon }: { readonly header: string; readonly icon: ReactNode }) {
+  const last = header.lastIndexOf(' ') + 1
+  return (
+    <>
+      {header.slice(0, last)}
+      <span className={styles['lastWord']}>
+        {header.slice(last)}
+        {icon}
+      </span>
+    </>
   )
 }
 
