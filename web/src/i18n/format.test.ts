@@ -56,6 +56,11 @@ test('an hour of usage is one of UTC, wherever the reader is', () => {
   assert.equal(formatFor('de').hour('2026-11-15T21:00:00Z'), '15. Nov., 21:00')
 })
 
+test('one time of many has its second, and takes no more room than that', () => {
+  assert.match(formatFor('en').rowTime('2026-11-15T09:08:07Z'), /^Nov 1\d, \d+:\d\d:07\s[AP]M$/)
+  assert.match(formatFor('de').rowTime('2026-11-15T09:08:07Z'), /^1\d\. Nov\., \d+:\d\d:07$/)
+})
+
 test('what is compared with other records has its second and its zone', () => {
   // Zones differ in minutes too: Kathmandu is 5:45 ahead.
   for (const locale of ['en', 'de'])

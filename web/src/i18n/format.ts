@@ -26,6 +26,8 @@ export type Format = {
   dateTime(moment: string): string
   /** An hour as the gateway counts it, in UTC, for a series of hours. */
   hour(moment: string): string
+  /** To the second, without year and zone, for a column of times. */
+  rowTime(moment: string): string
   /** To the second and with the zone, for comparing with other records. */
   exactTime(moment: string): string
   /** Like dateTime, but in the given zone, which it names. */
@@ -58,6 +60,9 @@ export function formatFor(locale: string): Format {
   const hour = new Intl.DateTimeFormat(locale, {
     ...{ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit', timeZone: 'UTC' },
   })
+  const rowTime = new Intl.DateTimeFormat(locale, {
+    ...{ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit', second: '2-digit' },
+  })
   const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
   const zone = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
   const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
@@ -78,6 +83,7 @@ export function formatFor(locale: string): Format {
     day: (text) => day.format(new Date(text)),
     dateTime: (moment) => `${dateTime.format(new Date(moment))} ${zoneAt(zone, moment)}`,
     hour: (moment) => hour.format(new Date(moment)),
+    rowTime: (moment) => rowTime.format(new Date(moment)),
     exactTime: (moment) => exactTime.format(new Date(moment)),
     dateTimeIn: (moment, timeZone) => dateTimeIn(locale, moment, timeZone),
     reset: (moment, timeZone) => {

@@ -58,8 +58,12 @@ function columnsOf({ t, format, withKey, onOpen }: ColumnOptions): readonly Colu
       isRowHeader: true,
       card: 'title',
       cell: (row) => (
-        <UnstyledButton className={styles['open']} onClick={() => onOpen(row.id)}>
-          {format.exactTime(row.created_at)}
+        <UnstyledButton
+          className={styles['open']}
+          title={format.exactTime(row.created_at)}
+          onClick={() => onOpen(row.id)}
+        >
+          {format.rowTime(row.created_at)}
         </UnstyledButton>
       ),
     },
