@@ -20,6 +20,8 @@ export function Freshness({ asOf, isFetching, onRefresh }: FreshnessProps) {
       variant="subtle"
       color="gray"
       size="compact-sm"
+      fw={400}
+      c="dimmed"
       leftSection={<RotateIcon size={14} />}
       onClick={onRefresh}
       disabled={isFetching}
