@@ -88,7 +88,7 @@ function columnsOf({ t, format, words }: Said): readonly Column<DeliveryAnswer>[
     {
       id: 'to',
       header: t('alerts.address'),
-      cell: ({ address }) => <span className="break">{address}</span>,
+      cell: ({ address }) => <div className={styles['address']}>{address}</div>,
     },
     { id: 'state', header: t('column.status'), cell: (row) => <DeliveryState row={row} /> },
     {

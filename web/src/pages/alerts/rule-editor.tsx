@@ -102,7 +102,7 @@ function RuleForm({ keyId, rule }: RuleEditorProps & { readonly rule: Rule }) {
 function LastAlerts({ alerts }: Pick<Rule, 'alerts'>) {
   const { t } = useTranslation()
   const words = useAlertWords()
-  if (alerts.length === 0) return <span className="muted">{t('alerts.noAlerts')}</span>
+  if (alerts.length === 0) return <p className={styles['alerts']}>{t('alerts.noAlerts')}</p>
   return (
     <ul className={styles['alerts']} aria-label={t('alerts.last')}>
       {alerts.map((alert) => (
