@@ -20,6 +20,7 @@ type UsageChartProps = {
 }
 
 const gapShare = 0.2
+const labelsMax = 7
 
 export function UsageChart(props: UsageChartProps) {
   const { course, summary, isWhole, formatValue, formatMarks, formatMoment } = props
@@ -154,17 +155,26 @@ function Bar({ bucket, most, place: { index, step } }: BarProps) {
 
 type AxisProps = Pick<UsageChartProps, 'formatMoment'> & { readonly buckets: readonly Bucket[] }
 
-/** Labels the first moment, the middle one and the last. */
+/** Labels some of the moments below their bars, always including the last; a narrow screen shows fewer of them. */
 function Axis({ buckets, formatMoment }: AxisProps) {
-  const places = [...new Set([0, Math.floor((buckets.length - 1) / 2), buckets.length - 1])]
+  const apart = Math.ceil(buckets.length / labelsMax)
+  const isLabelled = (index: number) => (buckets.length - 1 - index) % apart === 0
   return (
     <div className={styles['axis']} aria-hidden="true">
-      {places.map((index) => {
-        const bucket = buckets[index]
-        return bucket && <span key={bucket.at}>{formatMoment(bucket.at)}</span>
-      })}
+      {buckets.map(
+        ({ at }, index) =>
+          isLabelled(index) && (
+            <span key={at} style={placeOf(index, buckets.length)}>
+              {formatMoment(at)}
+            </span>
+          ),
+      )}
     </div>
   )
+}
+
+function placeOf(index: number, count: number) {
+  return index === count - 1 ? {} : { left: `${((index + 0.5) / count) * 100}%` }
 }
 
 type ReadingProps = Pick<UsageChartProps, 'formatValue' | 'formatMoment'> & {
