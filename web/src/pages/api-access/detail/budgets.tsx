@@ -194,7 +194,12 @@ function History({ detail }: { readonly detail: KeyDetail }) {
   return (
     <div className={styles['history']}>
       <span className="muted">{t('detail.history', { count: periods.length })}</span>
-      <Sparkline values={periods.map(({ spent }) => Number(spent))} summary={summary} />
+      {periods.length > 1 && (
+        <Sparkline values={periods.map(({ spent }) => Number(spent))} summary={summary} />
+      )}
+      <span aria-hidden={periods.length > 1}>
+        {periods.map(({ spent }) => format.money(spent)).join(' · ')}
+      </span>
     </div>
   )
 }
