@@ -35,7 +35,7 @@ export function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
           <span className={styles['name']}>
             {name || email} {id === self?.id && <small>{t('people.you')}</small>}
           </span>
-          <div className={styles['sub']}>{email}</div>
+          {name && name !== email && <div className={styles['sub']}>{email}</div>}
         </>
       ),
     },
