@@ -35,7 +35,7 @@ export function Conversation(props: ConversationProps) {
   const { turns, isReady, isPending, error, draft, onDraft, onSay, onClear } = props
   const { t } = useTranslation()
   return (
-    <section className="card" aria-label={t('playground.conversation')}>
+    <section className={`card ${styles['conversation']}`} aria-label={t('playground.conversation')}>
       {turns.length === 0 && (
         <EmptyState icon={<PlayIcon size={22} />} title={t('playground.empty')}>
           {t('playground.emptyAbout')}
