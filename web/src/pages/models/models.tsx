@@ -9,7 +9,7 @@ import { useTranslation } from '../../i18n/use-translation.ts'
 import { Choice } from '../../parts/choice.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ErrorAlert } from '../../parts/error-alert.tsx'
-import { CubeIcon } from '../../parts/icons.tsx'
+import { CubeIcon, SearchIcon } from '../../parts/icons.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { Toolbar } from '../../parts/toolbar.tsx'
 import { TypedFilter } from '../../parts/typed-filter.tsx'
@@ -63,6 +63,7 @@ function ModelFilters({ search, onChange, models }: ModelFiltersProps) {
     <Toolbar>
       <TypedFilter
         label={t('filter.search')}
+        icon={<SearchIcon />}
         value={search.search}
         onChange={(words) => onChange({ search: words })}
       />
