@@ -41,6 +41,11 @@ test('a moment in a zone of its own names the zone', () => {
   assert.match(text, /Dec 1, 2026.*12:00.AM Europe\/Berlin/)
 })
 
+test('whoever asks for a language gets the same formats, which take long to make', () => {
+  assert.equal(formatFor('en-GB'), formatFor('en-GB'))
+  assert.notEqual(formatFor('en-GB'), formatFor('en-US'))
+})
+
 test('a moment names the zone of the reader', () => {
   for (const locale of ['en', 'de']) {
     const { dateTime, exactTime } = formatFor(locale)

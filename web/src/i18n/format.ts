@@ -42,7 +42,16 @@ export type Format = {
 /** A share above zero never shows as 0%; below this it shows as "<0.1%". */
 const leastPercent = 0.001
 
+const formats = new Map<string, Format>()
+
+/** Made once per locale and shared: making one takes longer than drawing a table row with it. */
 export function formatFor(locale: string): Format {
+  const format = formats.get(locale) ?? makeFormat(locale)
+  formats.set(locale, format)
+  return format
+}
+
+function makeFormat(locale: string): Format {
   const numbers = new Intl.NumberFormat(locale)
   const compact = new Intl.NumberFormat(locale, {
     notation: 'compact',
@@ -103,7 +112,7 @@ function zoneAt(zone: Intl.DateTimeFormat, moment: string): string {
 
 function dateTimeIn(locale: string, moment: string, timeZone: string): string {
   const style = { dateStyle: 'medium', timeStyle: 'short', timeZone } as const
-  return `${new Intl.DateTimeFormat(locale, style).format(new Date(moment))} ${timeZone}`
+  return `${dateFormat(locale, style).format(new Date(moment))} ${timeZone}`
 }
 
 type Rounding = 'halfExpand' | 'trunc'
@@ -123,7 +132,7 @@ function money(locale: string, amount: string, roundingMode: Rounding): string {
         ? { minimumFractionDigits: 2, maximumFractionDigits: 6 }
         : { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
   const style = { style: 'currency', currency: 'USD' } as const
-  const format = new Intl.NumberFormat(locale, { ...style, ...digits, roundingMode })
+  const format = numberFormat(locale, { ...style, ...digits, roundingMode })
   // Intl formats a decimal string exactly; a number would lose digits above 2^53 nanodollars.
   return format.format(amount as Intl.StringNumericLiteral)
 }
@@ -134,13 +143,34 @@ function moneyRow(locale: string, amounts: readonly string[]): readonly string[]
     ...amounts.map((amount) => /\.(\d*?)0*$/.exec(amount)?.[1]?.length ?? 0),
   )
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', ...digits })
+  const format = numberFormat(locale, { style: 'currency', currency: 'USD', ...digits })
   return amounts.map((amount) => format.format(amount as Intl.StringNumericLiteral))
 }
 
 function relative(locale: string, differenceMs: number): string {
-  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+  const format = relativeFormat(locale, { numeric: 'auto' })
   const { unit, count } = timeDistance(differenceMs)
   // Pages do not tick every second: anything under a minute is "now".
   return format.format(unit === 'second' ? 0 : count, unit)
+}
+
+const numberFormat = kept<Intl.NumberFormatOptions, Intl.NumberFormat>(
+  (locale, options) => new Intl.NumberFormat(locale, options),
+)
+const dateFormat = kept<Intl.DateTimeFormatOptions, Intl.DateTimeFormat>(
+  (locale, options) => new Intl.DateTimeFormat(locale, options),
+)
+const relativeFormat = kept<Intl.RelativeTimeFormatOptions, Intl.RelativeTimeFormat>(
+  (locale, options) => new Intl.RelativeTimeFormat(locale, options),
+)
+
+/** Makes each Intl format once: a page uses a few of them thousands of times. */
+function kept<Options, Made>(make: (locale: string, options: Options) => Made) {
+  const made = new Map<string, Made>()
+  return (locale: string, options: Options): Made => {
+    const name = locale + JSON.stringify(options)
+    const format = made.get(name) ?? make(locale, options)
+    made.set(name, format)
+    return format
+  }
 }
