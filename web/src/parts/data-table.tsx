@@ -41,6 +41,8 @@ type DataTableProps<Row, Key extends string> = {
   readonly isDense?: boolean
   /** How many rows to draw while the first ones load. */
   readonly expectedRows?: number
+  /** How many lines the cell that names the row has. */
+  readonly expectedLines?: number
   /** A final row of totals: the content for the column with this id. */
   readonly total?: (column: string) => ReactNode
 }
@@ -193,12 +195,15 @@ function TotalRow<Row, Key extends string>({ columns, total }: TotalRowProps<Row
 function SkeletonRows<Row, Key extends string>({
   columns,
   expectedRows = 5,
+  expectedLines = 1,
 }: DataTableProps<Row, Key>) {
   return Array.from({ length: expectedRows }, (_, index) => (
     <tr key={index} role="row" aria-hidden="true">
       {columns.map((column) => (
         <td key={column.id} role="cell" data-card={column.card ?? 'plain'}>
-          <Skeleton height={14} my={5} width="70%" radius="sm" />
+          {Array.from({ length: column.isRowHeader ? expectedLines : 1 }, (__, line) => (
+            <Skeleton key={line} height={14} my={5} width="70%" radius="sm" />
+          ))}
         </td>
       ))}
     </tr>

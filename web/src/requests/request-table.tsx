@@ -31,6 +31,8 @@ export function RequestTable(props: RequestTableProps) {
         columns={columnsOf({ t, format, withKey, onOpen })}
         rows={rows}
         rowKey={({ id }) => id}
+        expectedRows={10}
+        expectedLines={2}
       />
       {hasMore && (
         <Group justify="center" mt="md">

@@ -22,6 +22,9 @@ type UsageViewProps = {
 
 const minuteMs = 60_000
 
+/** The sums and the chart. */
+const partsPx = [102, 408]
+
 export function UsageView({ search, onChange, ofKey }: UsageViewProps) {
   const { t } = useTranslation()
   const { range, from, to, metric = 'cost', compare } = search
@@ -50,7 +53,7 @@ export function UsageView({ search, onChange, ofKey }: UsageViewProps) {
           onRetry={() => void course.refetch()}
         />
       )}
-      {course.isPending && <Loading lines={1} height={320} />}
+      {course.isPending && <Loading parts={partsPx} />}
       {course.data?.rows.length === 0 && (
         <div className="card">
           <EmptyState icon={<ChartIcon size={22} />} title={t('usage.none')}>

@@ -8,7 +8,8 @@ import styles from './concern-chips.module.css'
 type Concern = (typeof KEY_CONCERNS)[number]
 
 type ConcernChipsProps = {
-  readonly counts: KeyPage['counts']
+  /** Undefined until they are known. */
+  readonly counts: KeyPage['counts'] | undefined
   readonly pressed: Concern | undefined
   readonly onPress: (concern: Concern | undefined) => void
 }
@@ -23,12 +24,12 @@ export function ConcernChips({ counts, pressed, onPress }: ConcernChipsProps) {
           key={concern}
           type="button"
           className={styles['chip']}
-          data-count={counts[concern]}
+          data-count={counts?.[concern]}
           aria-pressed={pressed === concern}
           onClick={() => onPress(pressed === concern ? undefined : concern)}
         >
           {t(`concern.${concern}`)}
-          <strong>{format.number(counts[concern])}</strong>
+          <strong>{counts ? format.number(counts[concern]) : '–'}</strong>
         </button>
       ))}
     </div>

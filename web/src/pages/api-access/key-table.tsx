@@ -58,6 +58,7 @@ export function KeyTable(props: KeyTableProps) {
       isFetching={isFetching}
       isDense={isDense}
       expectedRows={8}
+      expectedLines={3}
     />
   )
 }

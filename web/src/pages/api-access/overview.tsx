@@ -63,7 +63,7 @@ export function OverviewPage() {
             actions={may('configuration:manage') && <EditFrame frame={page.frame} />}
           />
         )}
-        {!page && !keys.isError && <Loading lines={1} height={150} />}
+        {!page && !keys.isError && <Loading lines={1} height={178} />}
         {keys.error && (
           <ErrorAlert
             title={page ? t('overview.stale') : t('overview.failed')}
@@ -133,13 +133,11 @@ function KeyList({ search, keys, onChange, onAction }: KeyListProps) {
   return (
     <section>
       <Stack gap="md">
-        {page && (
-          <ConcernChips
-            counts={page.counts}
-            pressed={search.concern}
-            onPress={(concern) => onChange({ concern })}
-          />
-        )}
+        <ConcernChips
+          counts={page?.counts}
+          pressed={search.concern}
+          onPress={(concern) => onChange({ concern })}
+        />
         <KeyToolbar search={search} onChange={onChange}>
           {page && (
             <Freshness

@@ -61,6 +61,7 @@ export function PersonTable({ rows, onEdit, onAction }: PersonTableProps) {
       columns={columns}
       rows={rows}
       rowKey={({ id }) => id}
+      expectedLines={2}
     />
   )
 }

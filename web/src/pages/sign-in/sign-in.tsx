@@ -17,6 +17,9 @@ import { PasswordStep } from './password-step.tsx'
 
 const route = getRouteApi('/sign-in')
 
+/** A third of the form, so that the card does not grow when it comes. */
+const formPartPx = 56
+
 export function SignInPage() {
   const { t } = useTranslation()
   const { error: singleSignOnError, next } = route.useSearch()
@@ -46,7 +49,7 @@ export function SignInPage() {
             onRetry={() => void session.refetch()}
           />
         )}
-        {session.isPending && <Loading />}
+        {session.isPending && <Loading lines={3} height={formPartPx} />}
         {session.data &&
           (session.data.setup_needed ? (
             <Notice tone="info" title={t('signIn.setupNeeded')}>

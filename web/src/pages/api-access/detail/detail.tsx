@@ -28,6 +28,9 @@ import { Verdict } from './verdict.tsx'
 import styles from './detail.module.css'
 
 const route = getRouteApi('/app/settings/api-access/$id/')
+
+/** Its head, whether a call would pass, its budgets, and what is below its tabs. */
+const partsPx = [67, 80, 316, 440]
 const KeyDialogs = lazy(async () => ({
   default: (await import('../dialogs/key-dialogs.tsx')).KeyDialogs,
 }))
@@ -45,7 +48,7 @@ export function DetailPage() {
     return (
       <ErrorAlert title={t('detail.failed')} error={key.error} onRetry={() => void key.refetch()} />
     )
-  if (!key.data) return <Loading lines={4} height={110} />
+  if (!key.data) return <Loading parts={partsPx} />
   return (
     <>
       {key.error && (
