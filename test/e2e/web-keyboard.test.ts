@@ -1,4 +1,5 @@
-// The interface by keyboard alone: create a key, copy its secret, revoke it, with the focus always in a sensible place.
+// The interface by keyboard alone: create a key, copy its secret, change its budget, revoke it, with the focus always in
+// a sensible place.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -57,6 +58,19 @@ describe('by keyboard alone', () => {
     await tabTo(/^Done$/)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: /^keyboard demo/, level: 1 }).waitFor()
+  })
+
+  test('its budget is changed', async () => {
+    await page.keyboard.press('e')
+    await page.getByRole('textbox', { name: 'Budget in USD' }).waitFor()
+    await tabTo(/^Budget in USD/)
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('2')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await tabTo(/^Save changes$/)
+    await page.keyboard.press('Enter')
+    await page.getByText(/^of \$2\.00 \(/).waitFor()
   })
 
   test('a dialog gives the focus back to what opened it', async () => {
