@@ -116,6 +116,9 @@ const dark: MantineColorsTuple = [
   '#0d1114',
 ]
 
+/** style.css lets the list of options scroll: around it, assistive technology would meet a box that no key scrolls. */
+const options = { defaultProps: { withScrollArea: false } }
+
 export const theme = createTheme({
   primaryColor: 'petrol',
   primaryShade: { light: 7, dark: 6 },
@@ -140,6 +143,10 @@ export const theme = createTheme({
         events: { hover: true, focus: true, touch: true },
       },
     },
+    Autocomplete: options,
+    MultiSelect: options,
+    Select: options,
+    TagsInput: options,
     Table: { defaultProps: { verticalSpacing: 'sm' } },
   },
 })

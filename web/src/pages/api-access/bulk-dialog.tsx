@@ -62,7 +62,12 @@ export function BulkDialog({ action, keys, onClose, onDone }: BulkDialogProps) {
     >
       <BulkValue action={action} value={value} onChange={setValue} />
       <ChangeList lines={[line]} />
-      <ul className={styles['names']}>
+      {/* In the order of Tab, so that a long list can be scrolled by keyboard. */}
+      <ul
+        className={styles['names']}
+        tabIndex={0}
+        aria-label={t('bulk.selected', { count: keys.length })}
+      >
         {keys.map((key, index) => (
           <li key={key.id} className={styles['key']}>
             <span>
@@ -132,7 +137,11 @@ function BulkOutcome({ results, onClose }: BulkOutcomeProps) {
         </Notice>
         {failed.length > 0 && (
           <Notice tone="bad" title={t('bulk.failed', { count: failed.length })} announce>
-            <ul className={styles['names']}>
+            <ul
+              className={styles['names']}
+              tabIndex={0}
+              aria-label={t('bulk.failed', { count: failed.length })}
+            >
               {failed.map(({ id, name, error }) => (
                 <li key={id}>
                   {name ?? id}: {error && said(error)}
