@@ -133,6 +133,8 @@ test('a stream that was cut before its first word pays for its input alone', () 
     const { usage } = billOf(billable(undefined, { meter }))
     assert.deepEqual([usage.inputTokens, usage.outputTokens], [120, 0])
   }
+  const silent = billOf(billable(undefined, { meter: new Meter() }))
+  assert.deepEqual([silent.usage.inputTokens > 0, silent.usage.outputTokens], [true, 0])
 })
 
 test('what a cut stream has read is charged by what is billed differently', () => {
@@ -183,6 +185,8 @@ test('a document costs a client that cuts its stream all that was held for it', 
   const inputTokensOf = (more: Partial<Billable>): number =>
     billOf(billable(undefined, { input: { ...input, unbounded: true }, ...more })).usage.inputTokens
   assert.deepEqual([inputTokensOf({ isCut: true }), inputTokensOf({})], [900, 204])
+  const sound = { ...input, unbounded: true, audio: true } as const
+  assert.equal(billOf(billable(undefined, { input: sound, isCut: true })).usage.audioTokens, 900)
   // Unless the provider has reported its input.
   const told = billable({ inputTokens: 120 }, { input: { ...input, unbounded: true }, isCut: true })
   told.meter.isComplete = false
