@@ -141,6 +141,53 @@ test('the next target takes over, is told what it may write, and the log says wh
   assert.deepEqual(logged, ['warn local/one', 'error local/two'])
 })
 
+test('a target that rests is passed over, and another status than 200 is a failure', async () => {
+  const body = (async function* () {})()
+  const send = async () => ({ status: 500, headers: new Map(), body })
+  const breaker = new Breaker(clock)
+  const { attempts } = attemptsAt([
+    { ...target('resting'), ...resting('resting', overloaded) },
+    { ...target('broken'), provider: { name: 'local', send, formatsOf: () => [] } },
+    target('two', undefined, { breaker }),
+  ])
+  assert.equal(await attempt(attempts, async ({ prepared }) => prepared.model), 'two')
+  assert.deepEqual(asked, ['broken 500', 'two 500'])
+  assert.equal(breaker.standing().name, 'answering')
+})
+
+test('another try is advised unless every target turns this gateway away', async () => {
+  const away = target('away', failing({ forOperator: true }))
+  const broken = target('broken', failing())
+  for (const [targets, shouldRetry] of [
+    [[away, away], false],
+    [[resting('resting', refused), away], false],
+    [[resting('resting', overloaded), away], undefined],
+    [[away, broken], undefined],
+  ] as const) {
+    const { attempts } = attemptsAt(targets)
+    await assert.rejects(
+      attempt(attempts, async () => {}),
+      (thrown) => {
+        assert.ok(thrown instanceof GatewayError)
+        assert.equal(thrown.details.shouldRetry, shouldRetry)
+        return thrown.code === 'provider_failed'
+      },
+    )
+  }
+})
+
+test('nobody else is asked once what may be sent again is used up, until it is earned', async () => {
+  const { attempts } = attemptsAt([target('one', failing()), target('two')])
+  while (attempts.retries.take());
+  const endings: unknown[] = []
+  for (let request = 0; request < 5; request++) {
+    endings.push(
+      await attempt(attempts, async ({ prepared }) => prepared.model).catch(() => 'failed'),
+    )
+  }
+  assert.deepEqual(endings, ['failed', 'failed', 'failed', 'failed', 'two'])
+})
+
 test('a target that may write more than the hold pays for is told what it pays for', async () => {
   const { attempts } = attemptsAt([target('one', undefined, { outputTokensMax: 1_000 })])
   await attempt(attempts, async () => {})
