@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { DAY_MS } from '../core/durations.ts'
 import { balancesOf, openPeriod, remainingOf } from './account.ts'
 import { admit, unpackWindow } from './rates.ts'
 import { sampleAccount } from './sample-books.ts'
@@ -49,8 +50,16 @@ test('a period ends with its figures, and the next begins at zero', () => {
     grantedLimit: 0n,
     periodSeq: 5,
     periodStartsAt: MIDNIGHT,
-    periodEndsAt: MIDNIGHT + 86_400_000,
+    periodEndsAt: MIDNIGHT + DAY_MS,
   })
+})
+
+test('after days without a request the period is that of today, and the last one ended when it ended', () => {
+  const account = sampleAccount({ period: 'day', periodEndsAt: MIDNIGHT })
+  const later = MIDNIGHT + 3 * DAY_MS
+  assert.equal(openPeriod(account, later + 1)?.endsAt, MIDNIGHT)
+  const { periodSeq, periodStartsAt, periodEndsAt } = account
+  assert.deepEqual([periodSeq, periodStartsAt, periodEndsAt], [2, later, later + DAY_MS])
 })
 
 test('an account that was never used has no period behind it, and one that never ends none before it', () => {
