@@ -1,5 +1,5 @@
 // Keeps integers as they were written. JavaScript rounds those beyond 2^53, and the ids of messages, rows and accounts
-// in tool calls are often longer. Only translation needs it: forwarded bytes stay as they are.
+// in tool calls are often longer. For values that are written again; bytes forwarded as they came need none of this.
 import { isShallow } from '../core/json-depth.ts'
 import type { JsonObject } from '../core/json.ts'
 import { isObject, parseObject } from '../core/json.ts'

@@ -1,5 +1,6 @@
 // Reads a client's JSON strictly: each function returns the value in its type or throws a 400 that names its place
-// (`messages[2].content[0].text`). For what the gateway itself must understand; in passthrough the provider judges.
+// (`messages[2].content[0].text`). For what the gateway itself must understand; in passthrough the provider judges the
+// rest.
 import { invalidRequest } from '../core/errors.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isArray, isGiven, isObject } from '../core/json.ts'

@@ -1,6 +1,6 @@
 // Adds up what bounds the input of a request while a format walks over its body. What a walker does not know must still
 // be counted: as JSON when its bytes bound it, as unbounded when they do not. A tokenizer gets its texts from the same
-// walk, so that it sees everything that is measured (`texts.ts`).
+// walk, so that it misses no text that is measured (`texts.ts`).
 import type { InputMeasure } from '../core/call.ts'
 import { NO_INPUT } from '../core/call.ts'
 import type { JsonObject } from '../core/json.ts'

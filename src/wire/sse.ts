@@ -46,7 +46,7 @@ export function replaceData(event: SseEvent, data: string): string {
 
 /** Splits bytes into events, wherever reads are cut. What follows the last blank line is kept for the next read. */
 export class SseReader {
-  /** Created when a read ends inside a character, which is rare: an event ends with a line. */
+  /** Created when a read may end inside a character, which is rare: an event ends with a line. */
   #decoder: StringDecoder | undefined
   #hasBegun = false
   /** The beginning of an event. It is never searched again: that would copy a long event once for every read. */

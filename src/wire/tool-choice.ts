@@ -1,7 +1,7 @@
 // What a tool choice amounts to, for formats that cannot express it directly.
 import type { Conversation, Tool } from '../core/request.ts'
 
-/** The tools that may be called, for formats without a list of allowed ones. */
+/** The tools without those that a list of allowed ones leaves out, for formats that have no such list. */
 export function allowedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools
   const names = new Set(toolChoice.names)

@@ -1,4 +1,4 @@
-// Tool names that providers accept: letters, digits, - and _; only the greatest length differs.
+// Tool names that every provider accepts: letters, digits, - and _; only the greatest length differs.
 import { invalidRequest } from '../core/errors.ts'
 
 /** In every format but messages, which allows more. */

@@ -26,7 +26,7 @@ export function decodeEvents(): (event: SseEvent) => readonly CanonicalEvent[] {
   })
 }
 
-/** Successive chunks differ only in their text, and in the padding that some providers add to hide its length. */
+/** Nearly all chunks differ only in their text, and in the padding that some providers add to hide its length. */
 function findChanging(data: string): Changing | undefined {
   const text = findString(data, ['choices', 'delta', 'content'])
   return text && { text, padding: findString(data, ['obfuscation']) }

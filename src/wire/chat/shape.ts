@@ -74,7 +74,7 @@ export const CHAT_SHAPE: Shape = {
   stream_options: { include_usage: 'known', include_obfuscation: 'known' },
 }
 
-/** Of a grammar the inner object is told on as it is, of any other format the whole. */
+/** Only the inner object of a grammar is carried over; any other format is carried over whole. */
 const formatShape = (format: JsonObject): Shape | undefined =>
   typeOf(format) === 'grammar' ? { type: 'known', grammar: 'known' } : undefined
 

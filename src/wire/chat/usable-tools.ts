@@ -1,5 +1,5 @@
-// Tools that the provider runs itself, in its own account and at a price. They are removed from every request; only
-// tools that the client runs stay.
+// Tools that the provider runs itself, at a price and in the account that all keys share. They are removed from every
+// request; only tools that the client runs stay.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isGiven, isObject, listOf, typeOf } from '../../core/json.ts'
 

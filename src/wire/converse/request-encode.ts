@@ -41,7 +41,10 @@ function encodeOutputConfig({ outputFormat }: Conversation): JsonObject | undefi
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
-/** The format has no list of allowed tools and no way to forbid calls, so tools that may not be called are left out. */
+/**
+ * The format has no list of allowed tools and no way to forbid calls, so tools that may not be called are left out.
+ * Where earlier turns have calls, some tools must be offered even if the choice forbids all of them.
+ */
 function encodeToolConfig(request: Conversation): JsonObject | undefined {
   const { toolChoice } = request
   const called = calledTools(request)

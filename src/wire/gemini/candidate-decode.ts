@@ -129,7 +129,7 @@ const SEAL = { format: 'gemini', kind: 'signature' } as const
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'limit'],
-  // It could be carried on by a token that no other format has.
+  // The answer could be continued with a token that no other format has.
   ['CONTINUATION', 'limit'],
   ['SAFETY', 'refusal'],
   ['RECITATION', 'refusal'],

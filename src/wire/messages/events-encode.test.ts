@@ -169,7 +169,7 @@ describe('the official SDKs read the stream', () => {
   })
 })
 
-/** SDKs keep the first report of counts that they do not expect to change, so only these are compared. */
+/** SDKs keep the first report of counts that they do not expect to change, so only the others are compared. */
 function assertSameMessage(seen: { content: unknown; stop_reason: unknown; usage: unknown }): void {
   assert.deepEqual(JSON.parse(JSON.stringify(seen.content)), message.content)
   assert.equal(seen.stop_reason, 'tool_use')

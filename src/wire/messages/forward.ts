@@ -1,5 +1,5 @@
 // The messages format on both sides: bytes pass through unchanged, except for the model name, the output limit, what is
-// removed from every request, and thoughts sealed by another format.
+// removed from every request, and thoughts of other formats.
 import type { JsonAnswer } from '../answer-json.ts'
 import type { AnswerContext, EventForwarder, RequestChange } from '../codec.ts'
 import type { JsonBody } from '../json.ts'

@@ -54,7 +54,7 @@ export class FrameWriter {
   }
 
   write(event: CanonicalEvent): Frame[] {
-    // This format has only one choice; a request for more is refused earlier.
+    // This format has only one choice, and its requests cannot ask for more.
     if ('choice' in event && event.choice > 0) return []
     switch (event.type) {
       case 'response-start':

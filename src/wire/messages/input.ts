@@ -16,7 +16,7 @@ import { isHosted, vendorToolsIn } from './removals.ts'
 type MeasuredInput = {
   readonly measure: InputMeasure
   readonly needs: readonly Ability[]
-  /** Whether any block carries thoughts sealed by another format. */
+  /** Whether any block carries thoughts of another format, sealed or not. */
   readonly hasForeignThoughts: boolean
 }
 

@@ -1,4 +1,4 @@
-// Removes the thoughts of earlier turns from a messages request: those that other formats sealed, or all of them.
+// Removes the thoughts of earlier turns from a messages request: those of other formats, or all of them.
 import type { Json, JsonObject } from '../../core/json.ts'
 import { isArray, isObject, listOf } from '../../core/json.ts'
 import type { Removals } from '../codec.ts'

@@ -67,7 +67,7 @@ export function decodeToolChoice(
 
 const expectChoice = expectOneOf(['auto', 'none', 'any', 'tool'])
 
-/** Undefined for a tool that was given and cannot be told. */
+/** Undefined for a tool that the client declared but that was left out. */
 function choiceOf(
   choice: JsonObject,
   tools: readonly Tool[],

@@ -89,6 +89,6 @@ export const RESPONSES_SHAPE: Shape = {
     },
     verbosity: 'known',
   },
-  // Usage is told in any case; clients ask for it as they do in chat.
+  // Usage is always reported; some clients ask for it all the same, as in chat.
   stream_options: { include_obfuscation: 'known', include_usage: 'known' },
 }
