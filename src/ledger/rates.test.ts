@@ -99,6 +99,8 @@ describe('tokens per minute', () => {
     assert.equal(window.tokens, 400)
     correct(window, NOON, { now: NOON + 120_000, tokens: -400 })
     assert.equal(window.tokens, 400)
+    correct(window, NOON, { now: NOON + 120_000, tokens: 100 })
+    assert.equal(packWindow(window), `${NOON / 1000 + 120},0,500`, 'and it is no request')
   })
 })
 

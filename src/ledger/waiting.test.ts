@@ -94,12 +94,13 @@ test('what is freed on another key wakes nobody who waits for this one', async (
 })
 
 test('after five seconds the last refusal is the answer', async () => {
-  const { waiting, clock } = queue(heldUp)
+  const { waiting, asked, clock } = queue(heldUp)
   const answer = waiting.reserve(ask('one'))
   await turn()
   clock.time += 4999
   waiting.freed(new Set(['key_a']))
   await turn()
+  assert.equal(asked.at(-1), 'one again')
   clock.time += 1
   waiting.freed(new Set(['key_a']))
   assert.deepEqual(await answer, heldUp)
