@@ -32,7 +32,7 @@ export function openPeriod(account: Account, now: number): ClosedPeriod | undefi
   return closed.seq === 0 ? undefined : closed
 }
 
-/** Ends the current period at `endsAt` and clears the account's figures; the caller sets when the next period ends. */
+/** Ends the current period at `endsAt` and clears the account's amounts; the caller sets when the next period ends. */
 export function closePeriod(account: Account, endsAt: number): ClosedPeriod {
   const closed: ClosedPeriod = {
     accountId: account.id,

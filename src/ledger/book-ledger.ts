@@ -158,7 +158,7 @@ export class BookLedger implements Ledger {
     if (!answer.reserved) return answer
     this.#open.set(answer.holdId, ask.keyId)
     if (!signal?.aborted) return answer
-    // The client has gone, so nothing will be dispatched on it.
+    // The client has gone or its answer was cut, so nothing will be dispatched on it.
     await this.void(answer.holdId, 'abandoned')
     return { reserved: false, reason: 'abandoned' }
   }

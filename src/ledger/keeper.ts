@@ -133,7 +133,7 @@ export class Keeper {
     }
   }
 
-  /** Voids holds of this node that no request owns: they were granted after the caller had stopped waiting. */
+  /** Voids holds of this node that no request owns: granted after the caller gave up, or their own void was lost. */
   async #sweep(): Promise<void> {
     const { store, writer, ledger } = this.#options
     const reservedBefore = (await databaseNow(store)) - this.#options.sweepMs

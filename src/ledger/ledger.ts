@@ -54,7 +54,7 @@ export type Ask = {
   readonly estimatedTokens: number
   /** False while the input is only bounded by its bytes: then an ask that does not fit is answered `recount`. */
   readonly recounted: boolean
-  /** Aborted when the client goes away; a hold granted after that is voided by the ledger. */
+  /** Aborted when the client goes away or its answer is cut; the ledger voids a hold granted after that. */
   readonly signal?: AbortSignal
 }
 

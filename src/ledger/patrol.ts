@@ -1,6 +1,6 @@
-// Checks all accounts of running servers in endless rounds, a few at a time: whether the held and spent figures of each
-// match its holds and usage rows, within what was granted; and after each round, whether the frame has spent what all
-// keys have. Costs next to nothing however many keys there are. Reads only; `ledger verify` checks everything at once.
+// Checks all accounts beside running servers, in endless rounds, a few at a time: whether the held and spent figures of
+// each match its holds and usage rows, within what was granted; and after each round, whether the frame has spent what
+// all keys have. Costs next to nothing however many keys there are. Reads only; `ledger verify` checks all at once.
 import { sql } from 'kysely'
 
 import type { Store } from '../store/open.ts'
@@ -8,7 +8,7 @@ import { FRAME_ID } from '../store/tables.ts'
 import { toViolation, type Finding, type Violation } from './verify.ts'
 
 const ACCOUNTS_PER_LOOK = 50
-/** Keys with more rows are left to the frame's check and `ledger verify`: adding them up would make requests wait. */
+/** With more rows, what a key spent is left to FRAME_CHECK and `ledger verify`: adding up would make requests wait. */
 const ROWS_MAX = 500
 
 export class Patrol {

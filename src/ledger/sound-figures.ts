@@ -4,7 +4,7 @@ import { AssertionError } from 'node:assert'
 
 import type { Nanodollars, Picodollars } from '../core/money.ts'
 
-/** A price, or a cost computed from one: it is only compared with budgets, so it needs no upper bound. */
+/** A price, or a cost computed from one: it is compared with budgets, so it needs no upper bound of its own. */
 export function assertPicodollars(what: string, value: Picodollars): void {
   if (typeof value !== 'bigint' || value < 0n) fail(what, value)
 }

@@ -1,5 +1,5 @@
 // Usage reports that can also group by provider or endpoint. Rollups have neither, so for those this reads usage rows:
-// in slices too short to hold up anyone, and only up to a maximum, so that the cost of a report stays bounded however
+// in slices that hold nobody up for long, and only up to a maximum, so that the cost of a report stays bounded however
 // full the database is.
 import { sql, type RawBuilder } from 'kysely'
 

@@ -27,7 +27,7 @@ function ask(requestId: string, signal?: AbortSignal): Ask {
   return { ...SAMPLE_ASK, requestId, ...(signal && { signal }) }
 }
 
-/** A queue whose asks are answered from a list, the last answer forever; it records the asks, and which came first. */
+/** A queue whose asks are answered from a list, the last answer forever; it records each, `again` if it goes first. */
 function queue(...answers: readonly Answer[]) {
   const asked: string[] = []
   const clock = { time: 1000, now: () => 0, monotonicMs: () => clock.time }
