@@ -33,7 +33,7 @@ export type Key = AccountView &
 
 type KeyOfSecret = {
   readonly key: Key
-  /** How long the secret it was found by is valid; null = until the next rotation. */
+  /** Until when the secret it was found by is valid; null = until the next rotation. */
   readonly secretValidUntil: number | null
   /** Whether two secrets open it now. */
   readonly isRotating: boolean

@@ -1,4 +1,4 @@
-// Opens the database a URL names and brings it to this release's schema: SQLite in its own thread, or a PostgreSQL pool.
+// Opens the database a URL names and brings it to this release's schema: SQLite in its own thread or a PostgreSQL pool.
 // Whatever keeps it from opening becomes one line that says what to do; passwords stay out of it.
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -29,7 +29,7 @@ import { watchPlace } from './watch-place.ts'
 type Common = {
   /** In whose name changes are recorded. */
   readonly author: Author
-  /** On SQLite a transaction stops every other query until it ends: keep it to a few statements and await nothing else. */
+  /** On SQLite a transaction stops every other query until it ends: keep it to a few statements, await nothing else. */
   readonly db: Kysely<Tables>
   readonly clock: Clock
   close(): Promise<void>
@@ -65,7 +65,7 @@ export type StoreOptions = {
 }
 
 /**
- * What a database is opened for: to create it where there is none, to change an existing one, or to look. To look
+ * What a database is opened for: to create it where there is none, to change an existing one, or to look. A look
  * leaves the schema as it is: a server of an earlier release may be running on it.
  */
 export type Purpose = 'create' | 'change' | 'look'

@@ -6,7 +6,7 @@ export const OVERVIEW_STATEMENTS: readonly Statement[] = [
   'ALTER TABLE keys ADD COLUMN model_count INTEGER NOT NULL DEFAULT 0',
   `UPDATE keys SET model_count =
     (SELECT count(*) FROM key_models WHERE key_models.key_id = keys.id)`,
-  // One for each order of the list, with the columns that a search compares: the rows themselves are not read.
+  // One for each order of the list, with what a page gives and a search compares: the rows themselves are not read.
   'CREATE INDEX keys_by_name ON keys (name, id, owner)',
   'CREATE INDEX keys_by_owner ON keys (owner, id)',
   'CREATE INDEX keys_by_last_use ON keys (last_used_at, id)',
