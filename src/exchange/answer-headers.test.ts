@@ -1,4 +1,4 @@
-// The headers of an answer: caps, waits, costs and limits in the client's own words, whatever fields and models are called.
+// The headers of an answer: caps, waits, costs and limits in the client's words, whatever fields and models are called.
 import assert from 'node:assert/strict'
 import { validateHeaderValue } from 'node:http'
 import { test } from 'node:test'

@@ -27,7 +27,7 @@ export type Bill = {
 export type Billable = {
   readonly meter: Meter
   readonly price: Price
-  /** The most any provider could count: one context window for each input that is read separately. */
+  /** The most any provider could count: a context window for each separate input and each time it is read. */
   readonly inputTokensPossible: number
   readonly input: InputMeasure
   /** The most input the hold assumed. */
@@ -79,7 +79,7 @@ function usageTold({ meter: { usage }, keepsLong }: Billable): Usage | undefined
   return usage && keepsLong ? { ...usage, cacheWriteLongTokens: usage.cacheWriteTokens } : usage
 }
 
-/** Whether a tokenizer or provider can have counted this, whatever the provider reports. */
+/** Whether any tokenizer or provider can arrive at these counts; no others are believed. */
 function isPossible(usage: Usage, billable: Billable): boolean {
   return (
     isInputPossible(usage, billable) &&

@@ -113,7 +113,7 @@ export class Books {
     if (this.#target === undefined || failed === undefined) return true
     const owed = wholeOf(this.#bill(this.#target, failure))
     if (owed.cost > 0n) {
-      // If the ledger does not answer, nothing more is held.
+      // A ledger that does not answer may have held more, but has not said so: that counts as no room.
       const { holdId } = this.#entry.admission.hold
       const isHeld = await this.#parts.ledger.extend(holdId, owed.cost).catch(() => false)
       if (!isHeld) return false

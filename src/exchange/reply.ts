@@ -4,7 +4,7 @@ import type { SseEvent } from '../wire/sse.ts'
 
 export interface Reply {
   /**
-   * Aborted when the answer will not be completed: with a ClientGone when the client has left, else with why it was cut.
+   * Aborted when the answer will not be completed: with a ClientGone if the client has left, else with why it was cut.
    * If a client leaves a stream midway, the abort comes a moment later: a provider's usage often follows its last word.
    */
   readonly closed: AbortSignal
