@@ -18,7 +18,7 @@ export type Running = AsyncDisposable & {
   /** The first match in what it has printed or will print; if it ends first, fails with all it printed. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
   readonly ended: Promise<Ended>
-  /** Asks it to end (by SIGTERM unless given) and waits until it has. */
+  /** Asks it to end (SIGTERM by default) and waits until it has. */
   stop(signal?: NodeJS.Signals): Promise<Ended>
 }
 
