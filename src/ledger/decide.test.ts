@@ -52,6 +52,22 @@ test('what a request that never ran was estimated at leaves the minute, and what
   }
 })
 
+test('a charge that is corrected twice counts its last overrun, and none before it', () => {
+  const { accounts, holdsInserted: holds } = decided(reserve).writes
+  let usage = decided(orphan, { accounts, holds }).writes.usageInserted
+  const note = { entryId: 'entry_1', actor: 'a test', reason: 'a test' }
+  const overruns = [150n, 120n, 0n].map((cost) => {
+    const adjust: Item = { kind: 'adjust', keyId: 'key_a', holdId: 1, cost, note }
+    usage = decided(adjust, { accounts, usage }).writes.usageCorrected
+    return accounts.map(({ spent, overrun }) => [spent, overrun])
+  })
+  // Nothing was held for it, so all of it is an overrun, on the key and on the frame.
+  assert.deepEqual(
+    overruns,
+    [150n, 120n, 0n].map((cost) => Array(2).fill([cost, cost])),
+  )
+})
+
 /** One item alone, in books that have one key, what is told, and nothing else. */
 function decided(item: Item, known: Partial<Page> = {}) {
   const batch = { nodeId: 1, items: [item], prices: [], isRetry: true }
