@@ -48,7 +48,7 @@ export async function runNpm(args, { folder, purpose, onStart = () => {} }) {
   if (failure !== undefined) throw new SetupError(`could not ${purpose} with npm:\n${failure}`)
 }
 
-/** npm reads the machine's settings (registry, proxy, certificates) beside the Node that runs it, so ask npm's own. */
+/** npm looks for its settings (registry, proxy, certificates) beside its Node; the installed npm knows the place. */
 function globalConfig() {
   const shell = process.platform === 'win32'
   const { stdout } = spawnSync('npm', ['config', 'get', 'globalconfig'], {

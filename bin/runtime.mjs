@@ -120,7 +120,7 @@ function userCacheFolder() {
   )
 }
 
-/** Installs beside the target and renames at the end: a broken download or a second start never leaves half of it. */
+/** Installs beside the target and renames at the end, so that no start meets half of it, even after a broken download. */
 async function fetchPackage({ name, digest, binary, target }) {
   removeLeftovers(path.dirname(target))
   const staging = fs.mkdtempSync(path.join(path.dirname(target), 'fetching-'))
@@ -190,7 +190,7 @@ function keepCompiledCode() {
   setTimeout(() => module.flushCompileCache(), 3000).unref()
 }
 
-/** If the parent process is killed, no unnoticed gateway must stay behind. */
+/** If the parent process is killed, no gateway may stay behind unnoticed. */
 function endWithParent() {
   if (process.channel) {
     process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
