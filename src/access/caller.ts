@@ -30,7 +30,7 @@ export async function loadCaller(store: Store, secretHash: string): Promise<Call
   return callerOf(key, { secretValidUntil, secretHash: isRotating ? secretHash : null })
 }
 
-/** A key used without its secret, because an administrator tries it out. */
+/** A key used without its secret, because a person tries it out. */
 export async function callerOfKey(store: Store, keyId: string): Promise<Caller> {
   return callerOf(await findKey(store, keyId), { secretValidUntil: null, secretHash: null })
 }

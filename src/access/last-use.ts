@@ -39,7 +39,7 @@ export class LastUse {
     try {
       await this.#write(used)
     } catch {
-      // The database is away. Keys in use will be noted again; for the others the time is a few seconds too early.
+      // The database is away. Keys in use will be noted again; of the others these few seconds of use go unrecorded.
     }
   }
 }
