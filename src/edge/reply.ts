@@ -159,7 +159,7 @@ export class HttpReply implements Reply {
     this.#lastWriteMs = this.#keepAlive.nowMs
     const response = this.#response
     if (response.headersSent) return response.write(text)
-    // In one write, but the headers as a separate string: joined with the text, node would keep them in a dozen pieces.
+    // In one write, but the headers as a separate string: joined with the text, node would keep them in pieces.
     const { socket } = response
     socket?.cork()
     this.#sendStreamHead()

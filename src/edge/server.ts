@@ -66,8 +66,8 @@ export class Edge {
   readonly #bodyRoom: BodyRoom
   readonly #keepAlive: KeepAlive
   /**
-   * The connection of each request that is being served: one may bring several at once. Handlers outlive their sockets: a
-   * request is still settled after its client has gone.
+   * The connection of each request that is being served: one may bring several at once. Handlers outlive their
+   * sockets: a request is still settled after its client has gone.
    */
   readonly #serving = new LinkedList<Duplex>()
   #isDraining = false
@@ -144,7 +144,7 @@ export class Edge {
       if (isCall) {
         await this.#serveData({ message, body }, reply, { path, startedMs, trace })
       } else {
-        // Pages are written to the response directly, not through `reply`.
+        // Pages and the admin API write to the response directly, not through `reply`.
         response.setHeader('x-request-id', requestId)
         reply.watch()
         await this.#servePages({ message, response }, reply, { path, requestId })
