@@ -58,7 +58,7 @@ type ErrorDetails = {
   readonly usage?: Usage
   /** Only the operator can fix it: credentials, quota, a model that the provider does not know. */
   readonly forOperator?: boolean
-  /** The provider does not recognize the thoughts it was sent: they are another account's, or too old. */
+  /** The provider refuses the thoughts it was sent: another model's or account's, too old, or in the wrong form. */
   readonly unknownThoughts?: boolean
   readonly cause?: unknown
 }

@@ -49,7 +49,7 @@ export type ChoiceEnd = {
   readonly explanation?: string
 }
 
-/** limit = the output limit was reached; context = the context window was; refusal = the provider's policy stopped it. */
+/** limit = the output limit was reached; context = the context window was; refusal = the provider's policy ended it. */
 export type FinishReason = 'stop' | 'limit' | 'context' | 'tool-call' | 'refusal' | 'pause'
 
 /** Token counts by what is billed differently. Totals include their parts, as the chat family counts. */

@@ -1,5 +1,5 @@
-// Whether JSON is nested no deeper than real JSON is, checked before it is parsed: reading a text of millions of levels
-// takes seconds, and writing it again minutes, during which nothing else is served.
+// Whether the nesting of a JSON text has a sane depth, checked before it is parsed: reading millions of levels takes
+// seconds, and writing them again minutes, during which nothing else is served.
 
 /** Real requests, answers and tool arguments stay far below it. */
 export const DEPTH_MAX = 128

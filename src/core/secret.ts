@@ -1,5 +1,5 @@
-// The secret of an external API key: `tg_live_` + 43 base62 digits of 256 random bits + 6 digits of checksum. A personal
-// access token is made the same way, but begins with `tgp_`, so that neither can be taken for the other.
+// The secret of an external API key: `tg_live_` + 43 base62 digits of 256 random bits + 6 digits of checksum. A
+// personal access token is made the same way, but begins with `tgp_`, so that neither can be taken for the other.
 // The checksum lets typing errors and random guesses be refused before any look-up; only the hash is ever stored.
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
