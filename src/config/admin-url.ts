@@ -2,7 +2,7 @@
 import { urlOf } from '../core/url-of.ts'
 import type { Config } from './load.ts'
 
-/** `listening` is where the server listens, with the port that the system chose if any was requested. */
+/** `listening` is where the server listens, with the port that the system chose if 0 was requested. */
 export function adminUrlOf({ admin }: Pick<Config, 'admin'>, listening: string): string {
   if (admin.publicUrl !== undefined) return admin.publicUrl
   const url = new URL(admin.listen === 'same' ? listening : urlOf(admin.listen))

@@ -88,7 +88,7 @@ function isAboutWhole(issue: Issue): boolean {
   return issue.path.length === 0 && issue.code !== 'unrecognized_keys'
 }
 
-/** Tollgate's own types say what to write; only plain sections and missing values need words for the schema's. */
+/** Tollgate's own types say what to write; for missing values, sections and plain types this does. */
 function sentence(issue: Issue): string {
   if (issue.code !== 'invalid_type' || !issue.message.startsWith('Invalid input')) {
     return issue.message

@@ -65,7 +65,7 @@ export function readWritten(source: ConfigSource): Written {
     document,
     problems: [
       ...read.problems,
-      // A value that a variable or option overrides cannot be wrong in the file.
+      // A problem of a value in the file does not matter if a variable or option overrides it.
       ...[
         ...expanded.problems,
         ...unreadable.filter((each) => !isOfProvider(each)).map(problemOf),
