@@ -251,7 +251,7 @@ function priceLike(context: Context, entry: ModelEntry, seen: Set<string>): Pric
   const slash = name.indexOf('/')
   if (slash < 0) return undefined
   const reference = { provider: name.slice(0, slash), model: name.slice(slash + 1) }
-  // It may name a price list, such as openai/gpt-5: no provider has that name, or a provider with other prices has it.
+  // It may name a price list, such as openai/gpt-5: no provider has that name, or the one that does has no such price.
   return context.knownOf(reference).price ?? context.knownOf({ ...reference, isList: true }).price
 }
 

@@ -9,7 +9,7 @@ export type Catalog = {
   get(id: string): Model | undefined
   /** Every model, unavailable ones too, in the order of the configuration, the sandbox first. */
   list(): readonly Model[]
-  /** When a dated price changes and the catalogue must be rebuilt; null = no such date is known. */
+  /** When a date or hour changes a price and the catalogue must be rebuilt; null = no such moment is known. */
   readonly changesAt: number | null
 }
 
