@@ -1,7 +1,7 @@
 // Claude's betas on Bedrock and Vertex AI. Both refuse a whole request that names a beta they do not know, and coding
 // agents name a dozen with every request, so only the betas that both accept are passed on.
 
-/** Betas that requests still need there; what other betas enabled, every model does by now. */
+/** Betas for what models there still do not do without one. */
 const TAKEN: ReadonlySet<string> = new Set([
   'interleaved-thinking-2025-05-14',
   'context-management-2025-06-27',

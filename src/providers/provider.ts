@@ -17,7 +17,7 @@ export interface Provider {
    * no answer (provider_failed, provider_timeout). Aborting the signal ends the call, even while the body is read.
    */
   send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>
-  /** Asks the provider to count the input tokens, where that is free; undefined = it cannot count this request. */
+  /** Asks the provider to count the input tokens, where that is free; undefined = it gives no count. */
   countTokens?(request: UnsentRequest, signal: AbortSignal): Promise<number | undefined>
   /** Fields left out because it would refuse them, by the format's names; absent = it is sent everything. */
   leavesOut?(request: UnsentRequest): readonly string[]
