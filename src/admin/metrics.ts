@@ -44,7 +44,7 @@ async function readBooks(store: Store): Promise<readonly Figure[]> {
     countKeysByStatus(store),
     usedSoFar(store),
   ])
-  // A name that was never used may be one that a client made up.
+  // A name under which nothing was ever used may be one that a client made up.
   const used = models.filter(
     (row) => row.inputTokens + row.outputTokens > 0 || row.costNanodollars > 0n,
   )

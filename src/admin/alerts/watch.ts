@@ -28,7 +28,7 @@ const RETRY_MS = [30, 120, 600, 1_800, 3_600, 10_800, 21_600].map((seconds) => s
 const ATTEMPT_MS_MAX = 60 * SECOND_MS
 const REMEMBERED_MAX = 100_000
 const NOTICED_AT_ONCE = 500
-/** An account that goes on refusing is reported again after this long: its period or thresholds may have changed. */
+/** An account that goes on refusing is looked at again after this long: its period or thresholds may have changed. */
 const REFUSING_FOR_MS = 600_000
 
 type WatchParts = {

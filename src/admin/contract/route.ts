@@ -1,4 +1,4 @@
-// How a route of the admin API is described: once, for the server, the typed client, the forms and the OpenAPI document.
+// How a route of the admin API is described: once, for the server, the typed client, forms and the OpenAPI document.
 // This folder imports zod and core alone, because the web interface is built from it.
 import type { z } from 'zod'
 

@@ -12,7 +12,7 @@ const WINDOW_MS = 15 * 60 * 1_000
 
 /**
  * Few for one account from one address, so that nobody else can lock its owner out; more for either alone. Many
- * colleagues may start single sign-on from one address in the same hour, and each leaves a row here until they return.
+ * colleagues may start single sign-on from one address in the same hour, but each leaves a row here until they return.
  */
 export const TRIES_MAX = {
   address: 60,

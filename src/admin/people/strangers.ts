@@ -1,4 +1,4 @@
-// Callers who are not signed in: their attempts are recorded only if another site sent the request.
+// Callers who are not signed in. What the guard refuses them is recorded only if another site sent the request.
 import type { AuditAction } from '../../store/audit-actions.ts'
 import { recordRefusal } from '../../store/audit-refusals.ts'
 import { inTheNameOf, type Author } from '../../store/audit.ts'
