@@ -118,8 +118,8 @@ function dateTimeIn(locale: string, moment: string, timeZone: string): string {
 type Rounding = 'halfExpand' | 'trunc'
 
 /**
- * Whole cents. Below a dollar four decimals, so that a column stays aligned. Below a cent six decimals, so that a
- * column adds up as shown; if even six show nothing, the first two significant digits.
+ * Cents. Below a dollar four decimals if cents do not tell it, so that a column stays aligned. Below a cent up to six,
+ * so that a column adds up as shown; below a thousandth of a cent, two significant digits.
  */
 function money(locale: string, amount: string, roundingMode: Rounding): string {
   const size = Math.abs(Number(amount))

@@ -1,4 +1,4 @@
-// An HTML table that the server sorts and paginates. Below 768 px each row becomes a card of the same cells.
+// An HTML table. Its caller sorts the rows; below 768 px each row becomes a card of the same cells.
 import { NativeSelect, Skeleton } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../i18n/use-translation.ts'

@@ -129,7 +129,7 @@ export function Navigation({ onChosen }: { readonly onChosen?: () => void }) {
   )
 }
 
-/** Of two nested entries only the inner one is current. */
+/** Whether an entry within this one leads here: then only that one is current. */
 function isWithin(pathname: string, to: string): boolean {
   return sections
     .flatMap(({ entries }) => entries)
