@@ -120,7 +120,7 @@ function userCacheFolder() {
   )
 }
 
-/** Installs beside the target and renames at the end, so that no start meets half of it, even after a broken download. */
+/** Installs beside the target and renames at the end: no start meets half of it, even after a broken download. */
 async function fetchPackage({ name, digest, binary, target }) {
   removeLeftovers(path.dirname(target))
   const staging = fs.mkdtempSync(path.join(path.dirname(target), 'fetching-'))
