@@ -313,7 +313,7 @@ function kindOf(context: Context, entry: ModelEntry): ModelKind {
   return kinds[0] ?? 'chat'
 }
 
-/** Certain only if it is certain for every target; the operator's setting overrides. */
+/** True if every target has it, false if any lacks it, else unknown; the operator's setting overrides. */
 function abilitiesOf(context: Context, entry: ModelEntry): Abilities {
   const known = entry.targets.map((target) => knownOfOwn(context, entry, target).abilities)
   const combine = (ability: Ability): boolean | 'unknown' => {

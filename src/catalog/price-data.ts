@@ -1,5 +1,5 @@
 // Converts the bundled price data of @pydantic/genai-prices. Nothing is ever fetched: a price changes with a release of
-// the library, or on a date in its data.
+// the library, or on a date or at an hour in its data.
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import type { ConditionalPrice, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
 
