@@ -69,7 +69,7 @@ export function loadConfig(source: ConfigSource): Config {
   })
 }
 
-/** What a command needs that only works on the database. */
+/** What a command that works only on the database needs. */
 export type Place = Pick<Config, 'database' | 'keys'> & {
   /** Null: the file is wrong, so nothing in it seeds a database. */
   readonly frame: Config['frame'] | null
@@ -197,7 +197,7 @@ function toEntry(id: string, { price, ...model }: ModelSettings): ModelEntry {
   return { id, ...model, price: price === undefined ? undefined : toPrice(price) }
 }
 
-/** Cache prices that are not given are those of plain input. */
+/** A cache price that is not given is that of plain input; for long writes, that of short ones. */
 function toPrice(price: NonNullable<ModelSettings['price']>): Price {
   if (price === 'free') return FREE
   const { input, output = 0, cached = input, cache_write = input } = price
