@@ -41,7 +41,7 @@ export class Keys {
     return this.#inTurn()[0]
   }
 
-  /** Sends a request with the key whose turn it is, then with the others for as long as keys are turned away. */
+  /** Sends a request with the key whose turn it is; while keys are turned away, with others that do not rest. */
   send(send: Send): Promise<UpstreamAnswer> {
     return this.#keys.length < 2 ? send(this.#keys[0]) : this.#sendInTurn(send)
   }
