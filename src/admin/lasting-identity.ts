@@ -1,5 +1,5 @@
-// Identifies callers of /metrics as everywhere in the admin API and, while the database does not answer, from memory.
-// Only for the page that reports the outage: a token revoked in the meantime still opens it.
+// Identifies callers of /metrics as everywhere in the admin API and, while the database does not answer, by tokens that
+// were good within the last hour. Only for the page that reports the outage: a token revoked meanwhile still opens it.
 import type { Clock } from '../core/clock.ts'
 import { HOUR_MS } from '../core/durations.ts'
 import { hashSecret } from '../core/secret.ts'
