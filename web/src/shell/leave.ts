@@ -1,5 +1,5 @@
-// Sign-out. The page sends nothing more from the moment it starts, and keeps nothing this person saw in memory: the
-// next person to sign in gets a freshly loaded page.
+// Sign-out. The page refetches nothing from the moment it starts, and keeps nothing this person saw in memory: the next
+// person to sign in gets a freshly loaded page.
 import { focusManager } from '@tanstack/react-query'
 import type { QueryClient } from '@tanstack/react-query'
 

@@ -45,7 +45,7 @@ export function PlaygroundPage() {
     const { key } = search
     const content = draft
     if (key === undefined || Object.keys(problems).length > 0) return
-    // Refused turns are not sent to the model again.
+    // A refusal is no answer of the model, so it is not sent with the next question.
     const said = [...turns.filter(({ result }) => result?.passes !== false), asked(content)]
     setTurns([...turns, asked(content)])
     setDraft('')

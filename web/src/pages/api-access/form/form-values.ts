@@ -172,7 +172,7 @@ function settingsOf(values: KeyFormValues, { now, separators }: Reading) {
   }
 }
 
-/** The moment the key stops working: the end of its last day. */
+/** The moment the key stops working: after so many days, or at the end of its last day; null = never. */
 export function expiryOf(
   { lifetime, lastDay }: Pick<KeyFormValues, 'lifetime' | 'lastDay'>,
   now: number,
