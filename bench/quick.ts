@@ -74,7 +74,7 @@ function report({ direct, bare, tollgate }: Results): number {
       `warning: the upstream makes only ${(direct.perSecond / floor).toFixed(1)} bare proxies, and ${UPSTREAM_MINIMUM} are wanted: it takes part in what was measured. With nginx installed it would not.`,
     )
   }
-  // Compare adjacent rounds, so that a machine that slows down affects both alike.
+  // Compared within each round, so that a machine that slows down affects both alike.
   const ratio = median(
     tollgate.map(({ perSecond }, round) => perSecond / (bare[round]?.perSecond ?? NaN)),
   )

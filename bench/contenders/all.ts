@@ -72,7 +72,7 @@ export async function tollgateOnSqlite(folder: string, upstreams: Upstreams): Pr
   return tollgateContender(TOLLGATE_SQLITE, await startTollgate(options))
 }
 
-/** Without books, no budget is ever spent. */
+/** Without books, no budget is ever used up. */
 function withoutBudgets(contender: Contender): Contender {
   return {
     ...contender,

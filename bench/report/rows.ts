@@ -48,7 +48,7 @@ export function rateRow(workload: Workload, results: Results): Row {
     return {
       value: median(rates),
       spread: spread(rates),
-      // Compare adjacent rounds, so that a machine that slows down affects both alike.
+      // Compared within each round, so that a machine that slows down affects both alike.
       ratio: median(rates.map((rate, round) => rate / (floor[round] ?? NaN))),
       isHeldUp: waited && contender !== UPSTREAM && workload.connections > 1,
     }

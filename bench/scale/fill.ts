@@ -1,5 +1,5 @@
 // Fills a database as months of traffic would: keys with secrets, a usage row per request, and the sums that the ledger
-// keeps beside them. Takes a few hundred statements, whatever the number of rows.
+// keeps beside them. Takes a few thousand statements, whatever the number of rows.
 import { sql } from 'kysely'
 import pg from 'pg'
 import { firstIdAt } from '../../src/core/ids.ts'
