@@ -206,7 +206,7 @@ function likelyTokensOf({ input }: Call, bound: number, recount: Recount | undef
   return input.unbounded ? bound : Math.min(likelyInput(input, recount?.texts?.likely), bound)
 }
 
-/** If the exact input is known for every target, there is nothing to recount. */
+/** If the exact input is known for every target within reach, there is nothing to recount. */
 function isExact(request: AdmissionRequest): boolean {
   const { caller, model } = request
   const isKnown = (target: Target): boolean =>
