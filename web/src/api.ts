@@ -7,7 +7,7 @@ import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '../../src/admin
 
 type Readiness = 'ready' | 'not-ready' | 'unreachable'
 
-/** `unreachable`: no answer came. `not_understood`: the answer did not come from the admin API. */
+/** `unreachable`: no answer came. `not_understood`: the answer is none that this admin API gives. */
 type ApiErrorCode = AdminErrorCode | 'unreachable' | 'not_understood'
 
 type FieldProblem = Refusal & { readonly field: string }
