@@ -84,8 +84,9 @@ export function decodeCacheMark(holder: JsonObject, place: string): CacheMark | 
 }
 
 function refuseBlock({ value, place }: Block, where: string): never {
-  const type = typeOf(value) || 'without a type'
-  throw invalidRequest(place, `${place} is a ${type} block, which cannot be translated in ${where}`)
+  const type = typeOf(value)
+  const what = type === '' ? 'a block without a type' : `a block of type ${type}`
+  throw invalidRequest(place, `${place} is ${what}, which cannot be translated in ${where}`)
 }
 
 /** Decodes what both users and tools may send; undefined for any other block. */

@@ -77,3 +77,17 @@ test('an instruction without content, which only sets something for its turn, is
   )
   assert.deepEqual(dropped, ['messages.output_config'])
 })
+
+test('a block that cannot be translated is named by its type, or by having none', () => {
+  const refused = (block: JsonObject) => () =>
+    decode({ messages: [{ role: 'user', content: [block] }] })
+  const place = String.raw`messages\[0\]\.content\[0\]`
+  assert.throws(
+    refused({ type: 'image_wall' }),
+    RegExp(`${place} is a block of type image_wall, which cannot be translated`),
+  )
+  assert.throws(
+    refused({ text: 'x' }),
+    RegExp(`${place} is a block without a type, which cannot be translated`),
+  )
+})
