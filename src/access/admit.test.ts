@@ -117,7 +117,7 @@ function callOf(input: InputMeasure): Call {
   return { model: 'm', stream: false, input, output, needs: [], dropped: [] }
 }
 
-test('what fits is asked once, bounded by its bytes and likely to be less', async () => {
+test('a request that fits is reserved at once, bounded by its bytes and estimated at its likely tokens', async () => {
   const { parts, request, asks, happened } = desk(granted)
   const admission = await admit(parts, request())
   assert.deepEqual(happened, ['reserve'])
@@ -131,12 +131,12 @@ test('what fits is asked once, bounded by its bytes and likely to be less', asyn
   )
 })
 
-test('where there is no output to pay for, no limit is sent', async () => {
+test('no output limit is sent when there is no output to pay for', async () => {
   const { parts, request } = desk({ ...granted, outputTokens: 0 })
   assert.equal((await admit(parts, request())).outputTokensMax, undefined)
 })
 
-test('what does not fit is counted, and asked once more', async () => {
+test('a request that does not fit is counted and reserved again', async () => {
   const { parts, request, asks, happened } = desk(recount, granted)
   const { inputTokens, basis } = await admit(parts, request())
   assert.deepEqual(happened, ['reserve', 'texts counted', 'provider asked', 'reserve'])
@@ -146,14 +146,14 @@ test('what does not fit is counted, and asked once more', async () => {
   assert.equal(asks[1]?.recounted, true)
 })
 
-test('a provider’s own count goes before ours', async () => {
+test('a provider’s own count is preferred to ours', async () => {
   const { parts, request } = desk(recount, granted)
   const countAtTargets = async () => () => 40
   const { inputTokens } = await admit(parts, request({ countAtTargets }))
   assert.equal(inputTokens, countedBound(40))
 })
 
-test('what no count bounds is not counted, and stays bounded as it was', async () => {
+test('a count that cannot bound the input is skipped, and the bound stays', async () => {
   for (const [more, counted] of [
     [{ unbounded: true }, 'provider asked'],
     [{ fetched: true }, 'texts counted'],
@@ -165,14 +165,14 @@ test('what no count bounds is not counted, and stays bounded as it was', async (
   }
 })
 
-test('a count that bounds no better is none', async () => {
+test('a count that bounds no better is ignored', async () => {
   const { parts, request } = desk(recount, granted)
   const countAtTargets = async () => () => 9_999
   const { inputTokens, basis } = await admit(parts, request({ countAtTargets }))
   assert.deepEqual([inputTokens, basis], [bytesBound, 'bytes'])
 })
 
-test('searches are given up for a smaller answer, unless the key wants all or nothing', async () => {
+test('searches are dropped when the budget is tight, unless the key refuses instead', async () => {
   for (const [whenTight, maySearch, searches] of [
     ['cap', false, 0n],
     ['refuse', true, 3n],
@@ -186,7 +186,7 @@ test('searches are given up for a smaller answer, unless the key wants all or no
   }
 })
 
-test('where every target that can be reached tells its exact input, nothing is counted again', async () => {
+test('nothing is counted when every reachable target knows its exact input', async () => {
   const dear = targetOf('dear', 9_000n)
   const both = { ...model, fallbacks: [dear] }
   const mayReach = ({ model: name }: Target) => name === 'm'
@@ -201,7 +201,7 @@ test('where every target that can be reached tells its exact input, nothing is c
   assert.equal(other?.worstCase.fixedPicodollars, BigInt(bytesBound) * 9_000n)
 })
 
-test('a test key pays nothing and has the limits of a live one', async () => {
+test('a test key pays nothing, but has the limits of a live key', async () => {
   const { parts, request, asks } = desk(granted)
   const unreachable = { mayReach: () => false, inputTokensOf: () => 1 }
   await admit(parts, request({ caller: { ...SAMPLE_CALLER, mode: 'test' }, ...unreachable }))
@@ -214,7 +214,7 @@ test('a test key pays nothing and has the limits of a live one', async () => {
   assert.equal(asks[0]?.recounted, false)
 })
 
-test('a bound that fell short is raised, whatever it rested on', async () => {
+test('a bound that fell short is raised, whether it came from bytes or from a count', async () => {
   const { parts, request } = desk(granted, recount, granted)
   parts.raisedBounds.raise(target, { basis: 'count', from: 1, times: 1.001 })
   assert.equal((await admit(parts, request())).inputTokens, bytesBound)
@@ -224,19 +224,19 @@ test('a bound that fell short is raised, whatever it rested on', async () => {
   assert.equal((await admit(again.parts, again.request())).inputTokens, bytesBound * 2)
 })
 
-test('a refusal is told, counted and thrown', async () => {
+test('a refusal reports the limits, is counted and is thrown', async () => {
   const { parts, request, happened } = desk(recount, paused)
   await assert.rejects(admit(parts, request()), { code: 'paused_api_key' })
   assert.deepEqual(happened.slice(-2), ['limits told', 'refused key_1 m'])
 })
 
-test('a ledger that is away has no limits to tell', async () => {
+test('an unavailable ledger reports no limits', async () => {
   const { parts, request, happened } = desk({ reserved: false, reason: 'unavailable' })
   await assert.rejects(admit(parts, request()), { code: 'ledger_unavailable' })
   assert.deepEqual(happened, ['reserve', 'refused key_1 m'])
 })
 
-test('a client that has gone is refused nothing', async () => {
+test('a client that has left is not counted as refused', async () => {
   const { parts, request, happened } = desk(paused)
   const closed = AbortSignal.abort()
   await assert.rejects(admit(parts, request({ closed })), { name: 'AbortError' })
@@ -246,7 +246,7 @@ test('a client that has gone is refused nothing', async () => {
   )
 })
 
-test('a forecast of what does not fit tells what the ledger required', async () => {
+test('a forecast of a call that does not fit reports the amount the ledger required', async () => {
   const shortage: Shortage = {
     scope: 'key',
     limitNanodollars: 0n,
@@ -260,7 +260,7 @@ test('a forecast of what does not fit tells what the ledger required', async () 
   assert.equal((await forecast(parts, request())).worstCaseNanodollars, 7n)
 })
 
-test('a forecast asks what admission would, and leaves no trace', async () => {
+test('a forecast takes the same steps as admission, and leaves no trace', async () => {
   const { parts, request, happened } = desk(recount, paused)
   const { outcome, worstCaseNanodollars } = await forecast(parts, request())
   assert.equal(worstCaseNanodollars, BigInt(textsBound + 2 * 500))

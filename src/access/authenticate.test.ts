@@ -37,7 +37,7 @@ const messages = (authorization?: string, apiKey?: string): Credentials => ({
   apiKey,
 })
 
-test('the header of the family opens, and another one beside it is ignored', async () => {
+test('the header of the family is accepted, and another one beside it is ignored', async () => {
   for (const credentials of [
     chat(`Bearer ${secret}`),
     chat(`bearer  ${secret} `),
@@ -89,7 +89,7 @@ test('a malformed secret is refused without a look-up', async () => {
   assert.deepEqual(at.asked, [])
 })
 
-test('a personal access token is told what it opens', async () => {
+test('the refusal of a personal access token says where it works', async () => {
   const token = chat(`Bearer ${newPersonalToken()}`)
   await assert.rejects(authenticate(door(), token), {
     code: 'invalid_api_key',
@@ -97,7 +97,7 @@ test('a personal access token is told what it opens', async () => {
   })
 })
 
-test('a key that may not be used says why', async () => {
+test('the refusal of an unusable key says why', async () => {
   for (const [change, code] of [
     [{ status: 'revoked' }, 'revoked_api_key'],
     [{ status: 'paused' }, 'paused_api_key'],
@@ -115,7 +115,7 @@ test('a key that may not be used says why', async () => {
   assert.equal(await authenticate(door(valid), chat(`Bearer ${secret}`)), valid)
 })
 
-test('whose key it is stands in the log, also where the key may not be used', async () => {
+test('the log names the key, even if it may not be used', async () => {
   for (const change of [
     {},
     { status: 'revoked' },

@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts'
 import { KeyDirectory } from './directory.ts'
 import { SAMPLE_CALLER as caller } from './sample-caller.ts'
 
-test('a key is looked up once, and so is a secret nobody has', async () => {
+test('a key is looked up once, and so is an unknown secret', async () => {
   const asked: string[] = []
   const directory = new KeyDirectory(async (hash) => {
     asked.push(hash)
@@ -22,7 +22,7 @@ test('a key is looked up once, and so is a secret nobody has', async () => {
   assert.deepEqual(asked, ['known', 'unknown', 'known'])
 })
 
-test('a secret nobody had is found once a key has it', async () => {
+test('an unknown secret is found once a key has it', async () => {
   const answers = [undefined, caller]
   const directory = new KeyDirectory(async () => answers.shift())
   assert.equal(await directory.findBySecretHash('hash'), undefined)
@@ -30,7 +30,7 @@ test('a secret nobody had is found once a key has it', async () => {
   assert.equal(await directory.findBySecretHash('hash'), caller)
 })
 
-test('no more than a number of keys is remembered, and of secrets nobody has', async () => {
+test('the directory remembers a limited number of keys and of unknown secrets', async () => {
   for (const found of [caller, undefined]) {
     const asked: string[] = []
     const load = async (hash: string) => {
@@ -44,7 +44,7 @@ test('no more than a number of keys is remembered, and of secrets nobody has', a
   }
 })
 
-test('a look-up that was overtaken by a change is not remembered', async () => {
+test('a look-up that a change overtakes is not remembered', async () => {
   const first = Promise.withResolvers<Caller | undefined>()
   const answers = [first.promise, Promise.resolve(undefined)]
   const directory = new KeyDirectory(() => answers.shift() ?? Promise.resolve(undefined))

@@ -21,7 +21,7 @@ async function writtenOf(uses: readonly { keyId: string; secretHash: string | nu
   return written
 }
 
-test('the last use of each key and secret is written, once', async () => {
+test('the last use of each key and secret is written once', async () => {
   const written = await writtenOf([
     { keyId: 'key_a', secretHash: 'old' },
     { keyId: 'key_b', secretHash: null },
@@ -38,11 +38,11 @@ test('the last use of each key and secret is written, once', async () => {
   assert.deepEqual(written, [{ keys, secrets }])
 })
 
-test('where nothing was used, nothing is written', async () => {
+test('nothing is written if nothing was used', async () => {
   assert.deepEqual(await writtenOf([]), [])
 })
 
-test('a database that is away is no failure', async () => {
+test('an unreachable database causes no failure', async () => {
   const lastUse = new LastUse(clock, () => Promise.reject(new Error('away')))
   lastUse.note({ keyId: 'key_a', secretHash: null })
   await lastUse.stop()

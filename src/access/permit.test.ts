@@ -48,7 +48,7 @@ const refusal = (run: () => unknown): GatewayError => {
   throw new Error('nothing was refused')
 }
 
-test('endpoints are permissions', () => {
+test('each endpoint needs its permission', () => {
   permitEndpoint(caller, 'chat')
   assert.equal(refusal(() => permitEndpoint(caller, 'messages')).code, 'endpoint_not_allowed')
 })
@@ -57,7 +57,7 @@ test('an allowed model is found', () => {
   assert.equal(ask('gpt-5-mini').id, 'gpt-5-mini')
 })
 
-test('unknown, not allowed and removed are told alike, with the closest allowed name', () => {
+test('unknown, forbidden and removed models get the same refusal, with the closest allowed name', () => {
   for (const name of ['gpt-5-mni', 'secret-model', 'removed', 'nothing like it']) {
     assert.equal(refusal(() => ask(name)).code, 'model_not_allowed', name)
   }
@@ -71,7 +71,7 @@ test('unknown, not allowed and removed are told alike, with the closest allowed 
   assert.ok(message.length < 1_000, 'a name that is no name does not come back whole')
 })
 
-test('kind, abilities and availability', () => {
+test('a model of the wrong kind, without an ability or out of service is refused', () => {
   assert.equal(embed('embedder').id, 'embedder')
   for (const [run, words] of [
     [() => ask('embedder'), /embedder is an embedding model/],
@@ -87,7 +87,7 @@ test('kind, abilities and availability', () => {
   assert.deepEqual([code, details.shouldRetry], ['provider_failed', false])
 })
 
-test('what a test key may call and nobody serves, the sandbox plays within its own limits', () => {
+test('the sandbox plays unserved models for a test key, within its own limits', () => {
   const tester: Caller = { ...caller, mode: 'test' }
   assert.equal(ask('gpt-5-mini', [], tester), models.get('gpt-5-mini'), 'this one is served')
   for (const name of ['gone', 'removed']) {
@@ -98,7 +98,7 @@ test('what a test key may call and nobody serves, the sandbox plays within its o
   assert.equal(ask('removed', ['images'], tester).id, 'removed')
 })
 
-test('a key is blocked while none of its models can be called', () => {
+test('a key is blocked while none of its models is callable', () => {
   const stops = (names: readonly string[], mode: Caller['mode'] = 'live') =>
     noModelCallable(catalog, { ...caller, mode, models: new Set(names) })?.code
   assert.equal(stops([]), 'model_not_allowed')

@@ -6,7 +6,7 @@ import { RaisedBounds } from './raised-bounds.ts'
 
 const target = { provider: 'one', model: 'm' }
 
-test('a bound is raised by as much as it was short', () => {
+test('a bound is raised by the factor by which it fell short', () => {
   const bounds = new RaisedBounds()
   assert.equal(bounds.factorOf(target, 'bytes'), 1)
   bounds.raise(target, { basis: 'bytes', from: 1, times: 2 })
@@ -15,13 +15,13 @@ test('a bound is raised by as much as it was short', () => {
   assert.equal(bounds.factorOf({ provider: 'two', model: 'm' }, 'bytes'), 1)
 })
 
-test('requests that were under way together raise it once', () => {
+test('concurrent requests raise a bound once', () => {
   const bounds = new RaisedBounds()
   for (const times of [2, 3, 2, 0.5]) bounds.raise(target, { basis: 'bytes', from: 1, times })
   assert.equal(bounds.factorOf(target, 'bytes'), 3)
 })
 
-test('what a recount missed raises recounts alone', () => {
+test('a recount that fell short raises recounts alone', () => {
   const bounds = new RaisedBounds()
   bounds.raise(target, { basis: 'count', from: 1, times: 9 })
   assert.deepEqual([bounds.factorOf(target, 'count'), bounds.factorOf(target, 'bytes')], [9, 1])

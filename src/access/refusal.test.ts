@@ -21,7 +21,7 @@ const shortage: Shortage = {
 const refuse = (refused: Omit<Refused & object, 'reserved'>) =>
   refusalOf(caller, { reserved: false, ...refused } as Refused)
 
-test('a budget that is used up', () => {
+test('a used-up key budget says what is left, until when and what would help', () => {
   const error = refuse({ reason: 'budget', shortage } as Refused)
   assert.equal(error.code, 'key_budget_exceeded')
   assert.equal(error.status, 402)
@@ -42,7 +42,7 @@ test('a budget that is used up', () => {
   })
 })
 
-test('a frame that is used up for good', () => {
+test('a used-up frame without a reset names no date', () => {
   const error = refuse({
     reason: 'budget',
     shortage: { ...shortage, scope: 'frame', affordableOutputTokens: null, resetsAt: null },
@@ -54,19 +54,19 @@ test('a frame that is used up for good', () => {
   )
 })
 
-test('a budget that was lowered below what is spent has nothing left', () => {
+test('a budget lowered below its spending has nothing left', () => {
   const lowered = { ...shortage, limitNanodollars: 500_000_000n, affordableOutputTokens: null }
   const { message } = refuse({ reason: 'budget', shortage: lowered } as Refused)
   assert.match(message, /0\.93 USD and 0 USD is left until 1 Dec 00:00 UTC: have the budget/)
 })
 
-test('a budget that only requests in flight stand in the way of', () => {
+test('a budget that is only held by requests in flight advises a retry', () => {
   const error = refuse({ reason: 'held', shortage } as Refused)
   assert.deepEqual([error.code, error.status], ['budget_reserved', 429])
   assert.equal(error.details.retryAfterSeconds, 1)
 })
 
-test('a rate limit names itself and its figure', () => {
+test('a rate limit names itself and its value', () => {
   const balances = {
     requests: { limit: 60 },
     tokens: null,
@@ -79,7 +79,7 @@ test('a rate limit names itself and its figure', () => {
   assert.equal(error.details.retryAfterSeconds, 7)
 })
 
-test('what became of a key', () => {
+test('each status of a key has its own code', () => {
   for (const [status, code] of [
     ['revoked', 'revoked_api_key'],
     ['unknown', 'revoked_api_key'],
@@ -92,7 +92,7 @@ test('what became of a key', () => {
   assert.equal(refuse({ reason: 'unavailable' } as Refused).code, 'ledger_unavailable')
 })
 
-test('what whoever asks must have answered before is a fault, by its name', () => {
+test('a reason that never reaches the caller is a fault that names it', () => {
   for (const reason of ['abandoned', 'recount'] as const)
     assert.throws(() => refuse({ reason } as Refused), new RegExp(`refused with "${reason}"`))
 })

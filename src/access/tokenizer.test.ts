@@ -10,21 +10,21 @@ import { Tokenizer } from './tokenizer.ts'
 const tokenizer = new Tokenizer({ countMsMax: 120_000 })
 after(() => tokenizer.close())
 
-test('texts are counted, special tokens as text', async () => {
+test('texts are counted, and special tokens count as text', async () => {
   assert.deepEqual(await tokenizer.count([]), { likely: 0, most: 0 })
   assert.deepEqual(await tokenizer.count(['hello world']), { likely: 2, most: 2 })
   assert.deepEqual(await tokenizer.count(['hello world', 'hello world']), { likely: 4, most: 4 })
   assert.ok(((await tokenizer.count(['<|endoftext|>']))?.likely ?? 0) > 1)
 })
 
-test('beyond ASCII the most is what an older vocabulary makes of it', async () => {
+test('beyond ASCII, the highest count is that of an older vocabulary', async () => {
   const text = 'પ્રતિષ્ઠા અને અધિકારોની દૃષ્ટિએ સર્વ માનવો જન્મથી સ્વતંત્ર અને સમાન હોય છે.'
   const { likely = 0, most = 0 } = (await tokenizer.count([text])) ?? {}
   assert.equal(most, countOlder(text))
   assert.ok(most > 3 * likely, `${most} and ${likely}`)
 })
 
-test('several counts at once each get their own', async () => {
+test('each of several concurrent counts gets its own result', async () => {
   const counts = await Promise.all(
     [1, 2, 3].map(async (times) => (await tokenizer.count(['word '.repeat(times)]))?.likely),
   )
@@ -32,7 +32,7 @@ test('several counts at once each get their own', async () => {
   assert.equal(new Set(counts).size, 3)
 })
 
-test('of too many counts at once the last is left open, and no count after them', async () => {
+test('one concurrent count too many gets no result, and later counts do', async () => {
   const counts = await Promise.all(Array.from({ length: 65 }, () => tokenizer.count(['hello'])))
   assert.deepEqual(
     counts.map((count) => count?.likely),
@@ -41,24 +41,24 @@ test('of too many counts at once the last is left open, and no count after them'
   assert.deepEqual(await tokenizer.count(['hello']), { likely: 1, most: 1 })
 })
 
-test('whoever waits when the thread is closed learns that nothing was counted', async () => {
+test('closing the thread ends a waiting count without a result', async () => {
   const closing = new Tokenizer({ countMsMax: 120_000 })
   const counting = closing.count(['hello world'])
   await closing.close()
   assert.equal(await counting, undefined)
 })
 
-test('what is larger than any context window is not counted', async () => {
+test('a text larger than any context window is not counted', async () => {
   assert.equal(await tokenizer.count(['x'.repeat(8_000_001)]), undefined)
 })
 
-test('what takes too long is left uncounted', async () => {
+test('a count that takes too long gets no result', async () => {
   const hasty = new Tokenizer({ countMsMax: 0 })
   assert.equal(await hasty.count(['hello world']), undefined)
   await hasty.close()
 })
 
-test('a thread that breaks leaves its count open, and the next count gets a new one', async () => {
+test('a count whose thread breaks gets no result, and the next one gets a new thread', async () => {
   assert.equal(await tokenizer.count([{ length: 1 } as unknown as string]), undefined)
   assert.deepEqual(await tokenizer.count(['hello world']), { likely: 2, most: 2 })
 })
