@@ -18,7 +18,7 @@ for (const [listening, url] of cases)
     assert.equal(adminUrlOf(loadConfig({ env: {}, folder: '/' }), listening), url)
   })
 
-test('what is written wins, and an address of its own comes before the common one', () => {
+test('public_url wins, and a separate admin address comes before the shared one', () => {
   const { admin } = loadConfig({ env: {}, folder: '/' })
   const written = { ...admin, publicUrl: 'https://gate.example.com' }
   assert.equal(adminUrlOf({ admin: written }, 'http://127.0.0.1:1'), 'https://gate.example.com')

@@ -55,7 +55,7 @@ test('newer models cost a tenth more in a region of OpenAI', () => {
     assert.equal(at(address, model), price, `${model} at ${address}`)
 })
 
-test('what writes its cache unasked is known wherever it is served', () => {
+test('a model that writes its cache unasked is known as such at every provider', () => {
   const bedrock = { kind: 'bedrock', region: 'us-east-1', api_key: 'k' }
   const openrouter = { kind: 'openai', preset: 'openrouter', api_key: 'k' }
   const cases = [

@@ -29,7 +29,7 @@ describe('docs/config.md', () => {
     assert.equal(kinds, ADAPTERS.map(({ kind }) => kind).join(', '))
   })
 
-  test('lists every variable that is read and no other', () => {
+  test('lists every variable the code reads and no other', () => {
     const documented = rows.map(([, key = '']) => key.slice(1, -1)).filter(isVariable)
     // The launcher reads one of them before there is any configuration.
     const sources = globSync(['src/config/*.ts', 'bin/*.mjs']).filter(
@@ -41,11 +41,11 @@ describe('docs/config.md', () => {
     assert.deepEqual(documented.toSorted(), [...new Set(read)].toSorted())
   })
 
-  test('says of every key its type, default, meaning and an example', () => {
+  test('gives the type, default, meaning and an example of every key', () => {
     for (const row of rows) assert.ok(!row.slice(1, -1).includes(''), row.join(' | '))
   })
 
-  test('names the defaults that an empty file has', () => {
+  test('names the defaults of an empty file', () => {
     const { server, keys, frame, ...rest } = loadConfig({ env: {}, folder: tmpdir() })
     const defaults = {
       'server.host': server.host,

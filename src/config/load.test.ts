@@ -16,7 +16,7 @@ before(() => {
 after(() => rmSync(folder, { recursive: true }))
 
 describe('without a file', () => {
-  test('the defaults stand and the sandbox is on', () => {
+  test('the defaults apply and the sandbox is on', () => {
     const config = loadConfig({ env: {}, folder })
     assert.deepEqual(config.server, {
       host: '127.0.0.1',
@@ -38,7 +38,7 @@ describe('without a file', () => {
     assert.ok(Object.isFrozen(config.server))
   })
 
-  test('providers come from the variables their own tools read', () => {
+  test('providers come from the variables that their own tools read', () => {
     const env = { OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'a', GEMINI_API_KEY: '' }
     const config = loadConfig({ env, folder })
     assert.deepEqual(
@@ -146,7 +146,7 @@ models:
     )
   })
 
-  test('text from variables becomes what the setting needs', () => {
+  test('text from variables is converted to the type of the setting', () => {
     const config = load(
       'server: { port: "${PORT}", body_limit: "${SIZE:-1GB}" }\nsandbox: "${ON}"\nframe: { budget: "${B}" }',
       { PORT: '8080', ON: 'false', B: '12.50' },
@@ -158,7 +158,7 @@ models:
     assert.equal(config.frame.limitNanodollars, 12_500_000_000n)
   })
 
-  test('a doubled sign is a plain one', () => {
+  test('a doubled $ stands for a plain one', () => {
     assert.equal(load('server: { host: "$${x}" }').server.host, '${x}')
   })
 
@@ -168,7 +168,7 @@ models:
     assert.equal(load('server:\n  # port: 1\nmodels:\n').models, null)
   })
 
-  test('paths start at the folder of the file, those of variables at the current one', () => {
+  test('paths are relative to the file, those from variables to the current folder', () => {
     writeFileSync(join(folder, 'other.yaml'), 'database: sqlite:mine.db')
     const source = { folder: '/elsewhere', options: { config: join(folder, 'other.yaml') } }
     assert.equal(loadConfig({ ...source, env: {} }).database, `sqlite:${join(folder, 'mine.db')}`)
@@ -178,7 +178,7 @@ models:
     )
   })
 
-  test('several keys, presets, timeouts and the other kinds of providers', () => {
+  test('several keys, presets, timeouts and the other kinds of providers are read', () => {
     const config = load(`
 providers:
   many: { kind: openai, api_key: [a, b], timeouts: { connect: 2s, first_byte: 10m } }
@@ -200,7 +200,7 @@ providers:
     ])
   })
 
-  test('a slash at the end of an address that others begin with is not meant', () => {
+  test('a trailing slash of a base address is dropped', () => {
     const { admin, providers } = load(`
 admin: { public_url: "https://gate.example.com/" }
 providers:
@@ -214,7 +214,7 @@ providers:
   })
 })
 
-describe('what is wrong', () => {
+describe('mistakes', () => {
   const cases: readonly [string, string, readonly string[]][] = [
     [
       'an unset variable',
@@ -228,7 +228,7 @@ describe('what is wrong', () => {
       ['server.host ${NOPE:-${OTHER} is not understood'],
     ],
     [
-      'a secret file that is not there',
+      'a missing secret file',
       'database: file:/no/such',
       ['database names the file /no/such, which cannot be read (ENOENT)'],
     ],
@@ -241,13 +241,9 @@ describe('what is wrong', () => {
     ['a value instead of a section', 'server: 4000', ['server must be a section']],
     ['a port', 'server: { port: 99999 }', ['server.port must be a whole number from 0 to 65535']],
     ['a duration', 'server: { drain: 2 minutes }', ['server.drain must be a duration such as']],
+    ['a wait too long for a timer', 'server: { drain: 30d }', ['server.drain must be at most 24h']],
     [
-      'a wait that no timer can take',
-      'server: { drain: 30d }',
-      ['server.drain must be at most 24h'],
-    ],
-    [
-      'no time at all',
+      'a timeout of zero',
       'providers: { a: { kind: anthropic, api_key: k, timeouts: { idle: 0 } } }',
       ['providers.a.timeouts.idle must be above 0'],
     ],
@@ -267,19 +263,27 @@ describe('what is wrong', () => {
     ],
     ['a listener', 'admin: { listen: everywhere }', ['admin.listen must be same, or HOST:PORT']],
     [
-      'a listener where there is one',
+      'the listener of the server itself',
       'admin: { listen: "127.0.0.1:4000" }',
       ['admin.listen is where the server itself listens'],
     ],
     ['a prefix', 'keys: { prefix: T_ }', ['keys.prefix must be 1 to 16 lower-case letters']],
     ['no beat', 'ledger: { beat: 0 }', ['ledger.beat must be above 0']],
-    ['beats', 'ledger: { beat: 10s }', ['ledger.dead_after must be at least three beats']],
+    [
+      'too few beats before a node is dead',
+      'ledger: { beat: 10s }',
+      ['ledger.dead_after must be at least three beats'],
+    ],
     ['workers on SQLite', 'server: { workers: 2 }', ['server.workers must be 1 with SQLite']],
     ['no kind', 'providers: { a: { api_key: k } }', ['providers.a.kind must be one of openai']],
-    ['no section', 'providers: { a: 3 }', ['providers.a must be a section such as']],
+    [
+      'a value instead of a provider',
+      'providers: { a: 3 }',
+      ['providers.a must be a section such as'],
+    ],
     ['no key', 'providers: { a: { kind: anthropic } }', ['providers.a.api_key is missing']],
     [
-      'an address without a scheme, from which nothing else follows',
+      'an address without a scheme, reported once',
       'providers: { a: { kind: openai, base_url: "localhost:8000/v1" } }',
       ['providers.a.base_url must be an address such as'],
     ],
@@ -289,7 +293,7 @@ describe('what is wrong', () => {
       ['providers.a.base_url must not be the metadata service of a cloud'],
     ],
     [
-      'an address with more in it than an address',
+      'an address with credentials and a query',
       'providers: { a: { kind: openai, base_url: "http://me:word@127.0.0.1/v1?x=1" } }',
       ['providers.a.base_url must be an address alone'],
     ],
@@ -299,7 +303,7 @@ describe('what is wrong', () => {
       ['providers.a.api_key must be a secret, or a list of secrets'],
     ],
     [
-      'a secret that cannot be read, among mistakes',
+      'an unreadable secret among other mistakes',
       'providers: { a: { kind: openai, api_key: "file:/no/such" }, b: { kind: x } }',
       [
         'providers.b.kind must be one of openai',
@@ -312,7 +316,7 @@ describe('what is wrong', () => {
       ['providers.a.api_key must be a secret on one line'],
     ],
     [
-      'no key at a preset',
+      'a preset without a key',
       'providers: { a: { kind: openai, preset: groq } }',
       ['providers.a.api_key is missing'],
     ],
@@ -322,7 +326,7 @@ describe('what is wrong', () => {
       ['providers.sandbox is the name of the provider that ships'],
     ],
     [
-      'a missing setting of a kind',
+      'a missing setting that its kind requires',
       'providers: { a: { kind: bedrock } }',
       ['providers.a.region is missing'],
     ],
@@ -348,7 +352,7 @@ describe('what is wrong', () => {
       ['models."gpt-5.4".targets[0] names the provider nobody'],
     ],
     [
-      'a target that is named twice',
+      'a target named twice',
       'models: { a: { targets: [sandbox/x, sandbox/y, sandbox/x], fallbacks: [sandbox/x] } }',
       ['models.a.targets[2] names sandbox/x twice'],
     ],
@@ -373,7 +377,7 @@ describe('what is wrong', () => {
       ['models.a.price.input may have at most 6 decimals'],
     ],
     [
-      'limits',
+      'contradictory limits',
       'models: { a: { targets: [sandbox/x], context: 10, max_output: 20, default_output: 30 } }',
       [
         'models.a.max_output cannot be larger than context',
@@ -385,7 +389,7 @@ describe('what is wrong', () => {
       'models: { a: { targets: [sandbox/x], abilities: { flying: true } } }',
       ['models.a.abilities.flying is not a setting'],
     ],
-    ['YAML', 'server: [', ['line ']],
+    ['invalid YAML', 'server: [', ['line ']],
     [
       'a duplicate',
       'sandbox: true\nsandbox: false',
@@ -397,13 +401,13 @@ describe('what is wrong', () => {
       ['line 2 is not valid YAML: a text that begins with * needs quotes'],
     ],
     [
-      'an alias of what it stands in',
+      'an alias of its own parent',
       'providers: &all { a: *all }',
       ['line 1 is not valid YAML: a text that begins with * needs quotes'],
     ],
     ['a single value', 'hello', ['line 1 must begin with a section']],
     [
-      'several at once, of all kinds',
+      'several mistakes of all kinds',
       'server: { port: x }\nproviders: { a: { kind: openai } }\nmodels: { m: { targets: [b/c] } }',
       [
         'server.port must be',
@@ -412,7 +416,7 @@ describe('what is wrong', () => {
       ],
     ],
     [
-      'a model that is wrong in two ways, beside what is no setting',
+      'a model with two mistakes, beside an unknown setting',
       'nonsense: 1\nmodels: { m: { targets: [b/c], context: x, bad: 1 } }',
       [
         'models.m.context must be',
@@ -435,13 +439,13 @@ describe('what is wrong', () => {
     })
   }
 
-  test('a wrong variable or option is named as it was written', () => {
+  test('a wrong variable or option is named as written', () => {
     const source = { env: { TOLLGATE_PORT: 'x', TOLLGATE_DATABASE: 'y' }, folder: '/' }
     assert.deepEqual(pathsOf(source), ['TOLLGATE_PORT', 'TOLLGATE_DATABASE'])
     assert.deepEqual(pathsOf({ env: {}, folder: '/', options: { port: 'x' } }), ['--port'])
   })
 
-  test('a file that was asked for must be there', () => {
+  test('a file that was named must exist', () => {
     const source = { env: { TOLLGATE_CONFIG: 'nope.yaml' }, folder }
     assert.throws(() => loadConfig(source), /nope\.yaml cannot be read \(ENOENT\)/)
   })

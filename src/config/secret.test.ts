@@ -16,17 +16,17 @@ before(() => {
 after(() => rmSync(folder, { recursive: true }))
 
 describe('secretOf', () => {
-  test('the environment decides', () => {
+  test('a secret from the environment is used', () => {
     const secret = 'given, and long enough'
     assert.equal(secretOf({ secret, database: 'sqlite:x', dataFolder: folder }), secret)
   })
 
-  test('a short one is refused', () => {
+  test('a short secret is refused', () => {
     const config = { secret: 'fifteen letters', database: 'sqlite:x', dataFolder: folder }
     assert.throws(() => secretOf(config), /^ConfigError: TOLLGATE_SECRET is too short: .* 16/)
   })
 
-  test('SQLite gets one of its own, once, for nobody else to read', () => {
+  test('SQLite gets a generated secret, made once and readable by its owner only', () => {
     const dataFolder = join(folder, 'data')
     const config = sqliteIn(dataFolder)
     const made = secretOf(config)
@@ -35,26 +35,26 @@ describe('secretOf', () => {
     assert.equal(secretOf(config), made)
   })
 
-  test('a full disk leaves none behind, and the next start makes it', async () => {
+  test('a full disk leaves no secret behind, and the next start makes one', async () => {
     const dataFolder = mkdtempSync(join(folder, 'full-'))
     await assert.rejects(elsewhere(dataFolder, 'ulimit -f 0'), /secret cannot be used \(EFBIG\)/)
     assert.deepEqual(readdirSync(dataFolder), [])
     assert.equal(secretOf(sqliteIn(dataFolder)).length, 44)
   })
 
-  test('of several that start at once, one makes it and the others read it', async () => {
+  test('of several processes that start at once, one makes the secret and the others read it', async () => {
     const dataFolder = mkdtempSync(join(folder, 'race-'))
     const started = await Promise.all([1, 2, 3, 4].map(() => elsewhere(dataFolder)))
     assert.deepEqual([...new Set(started)], [secretOf(sqliteIn(dataFolder))])
     assert.deepEqual(readdirSync(dataFolder), ['secret'])
   })
 
-  test('PostgreSQL needs one', () => {
+  test('PostgreSQL requires a secret', () => {
     const config = { secret: null, database: 'postgres://u@h/d', dataFolder: folder }
     assert.throws(() => secretOf(config), /TOLLGATE_SECRET is required with PostgreSQL/)
   })
 
-  test('an empty file protects nothing', () => {
+  test('an empty secret file is refused', () => {
     const dataFolder = mkdtempSync(join(folder, 'empty-'))
     writeFileSync(join(dataFolder, 'secret'), '\n')
     assert.throws(() => secretOf(sqliteIn(dataFolder)), /secret cannot be used \(is empty\)/)

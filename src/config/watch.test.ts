@@ -10,7 +10,7 @@ import { loadConfig } from './load.ts'
 import type { Config } from './load.ts'
 import { watchConfig } from './watch.ts'
 
-test('a change of the file or of a secret is taken over, a wrong one is reported', async (context) => {
+test('a change to the file or to a secret is applied, and a wrong one is reported', async (context) => {
   const { secret, provider, write, watch } = place(context)
   writeFileSync(secret, 'one')
   write(provider)
@@ -34,7 +34,7 @@ test('a change of the file or of a secret is taken over, a wrong one is reported
   assert.deepEqual(keysOf(await seen), ['three'])
 })
 
-test('what a server is bound to from its start on stays as it is', async (context) => {
+test('settings that only apply at the start stay as they are', async (context) => {
   const { secret, provider, write, watch } = place(context)
   writeFileSync(secret, 'one')
   write(`${provider}\nserver: { port: 4321 }`)
@@ -50,7 +50,7 @@ test('what a server is bound to from its start on stays as it is', async (contex
   assert.notEqual(ledger.beatMs, 1_500)
 })
 
-test('what changes between reading and watching is not missed', async (context) => {
+test('a change between reading and watching is not missed', async (context) => {
   const { secret, provider, write, watch } = place(context)
   writeFileSync(secret, 'one')
   write(provider)
@@ -58,7 +58,7 @@ test('what changes between reading and watching is not missed', async (context) 
   assert.deepEqual(keysOf(await next()), ['two, longer'])
 })
 
-test('a secret may come late, and may be away for a moment', async (context) => {
+test('a secret may appear late, and may be gone for a moment', async (context) => {
   const { secret, provider, write, watch } = place(context)
   write(provider)
   const next = watch()
@@ -77,7 +77,7 @@ test('a secret may come late, and may be away for a moment', async (context) => 
   assert.deepEqual(keysOf(await seen), ['two'])
 })
 
-test('a provider may be added before its secret is there', async (context) => {
+test('a provider may be added before its secret exists', async (context) => {
   const { secret, provider, write, watch } = place(context)
   write('sandbox: true')
   const next = watch()
@@ -93,7 +93,7 @@ test('a provider may be added before its secret is there', async (context) => {
   assert.deepEqual(keysOf(await seen), ['one'])
 })
 
-test('what a refused configuration waits for is looked at, too', async (context) => {
+test('a file that a refused configuration names is watched too', async (context) => {
   const { secret, write, watch } = place(context)
   write('')
   const next = watch()
@@ -107,7 +107,7 @@ test('what a refused configuration waits for is looked at, too', async (context)
   assert.equal(((await seen) as Config).frame.timezone, 'Europe/Berlin')
 })
 
-test('a file may be written beside a server that has none, and is not taken away by its loss', async (context) => {
+test('a file written after the start is applied, and its loss is reported, not applied', async (context) => {
   const { path, secret, provider, write, watch } = place(context)
   writeFileSync(secret, 'one')
   const next = watch()
