@@ -17,6 +17,6 @@ for (const [asked, meant] of [
   ['something else entirely', undefined],
   ['', undefined],
 ] as const)
-  test(`"${asked}" may have been ${meant ?? 'anything'}`, () => {
+  test(`"${asked}" suggests ${meant ?? 'nothing'}`, () => {
     assert.equal(closest(asked, names), meant)
   })

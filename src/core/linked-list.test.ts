@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { LinkedList } from './linked-list.ts'
 
-test('members leave from any place, once', () => {
+test('members can be removed from any place, once', () => {
   const list = new LinkedList<string>()
   assert.ok(list.isEmpty)
   assert.deepEqual(list.members(), [])

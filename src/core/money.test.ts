@@ -11,7 +11,7 @@ import {
   tighterLimit,
 } from './money.ts'
 
-test('USD text to nano-USD and back', () => {
+test('USD text converts to nano-USD and back', () => {
   for (const [text, amount] of [
     ['0', 0n],
     ['12', 12_000_000_000n],
@@ -27,7 +27,7 @@ test('USD text to nano-USD and back', () => {
   assert.equal(formatUsd(-1n), '-0.000000001')
 })
 
-test('what is not an amount is refused', () => {
+test('text that is not an amount is refused', () => {
   for (const text of ['', '-1', '1e3', 'NaN', '.5', '5.', '1.0000000001', '0x10', 'ten']) {
     assert.throws(() => parseUsd(text), RangeError, text)
   }
@@ -35,13 +35,13 @@ test('what is not an amount is refused', () => {
   assert.throws(() => parseBudget('9000000.000000001'), /at most 9000000 USD/)
 })
 
-test('of two limits the lower one holds, and one that is none leaves the other', () => {
+test('the lower of two limits applies, and a missing one is ignored', () => {
   assert.deepEqual([tighterLimit(1n, 2n), tighterLimit(2n, 1n)], [1n, 1n])
   assert.deepEqual([tighterLimit(0n, null), tighterLimit(null, 0n)], [0n, 0n])
   assert.equal(tighterLimit(null, null), null)
 })
 
-test('costs round up, once', () => {
+test('fractions of a nano-dollar round up', () => {
   assert.equal(roundUpToNanodollars(0n), 0n)
   assert.equal(roundUpToNanodollars(1n), 1n)
   assert.equal(roundUpToNanodollars(1000n), 1n)
@@ -49,7 +49,7 @@ test('costs round up, once', () => {
   assert.throws(() => roundUpToNanodollars(-1n), RangeError)
 })
 
-test('prices per million tokens', () => {
+test('prices per million tokens are exact, and finer ones round up', () => {
   assert.equal(pricePerMillion(0), 0n)
   assert.equal(pricePerMillion(1), 1_000_000n)
   assert.equal(pricePerMillion(0.075), 75_000n)

@@ -53,7 +53,7 @@ describe('periodAt', () => {
       '2026-11-02T05:00',
     ],
     [
-      'a day whose eve returns for an hour',
+      'a day whose clock is set back into the day before',
       'day',
       'America/St_Johns',
       '2010-11-07T02:45',
@@ -61,7 +61,7 @@ describe('periodAt', () => {
       '2010-11-08T03:30',
     ],
     [
-      'half-hour zones',
+      'a half-hour zone',
       'day',
       'Asia/Kolkata',
       '2026-11-15T18:30',
@@ -69,7 +69,7 @@ describe('periodAt', () => {
       '2026-11-16T18:30',
     ],
     [
-      'a day that a country left out',
+      'a day that its country skipped',
       'day',
       'Pacific/Apia',
       '2011-12-30T09:00',
@@ -101,14 +101,14 @@ describe('periodAt', () => {
     })
   }
 
-  test('a week begins on the day that was chosen', () => {
+  test('a week begins on the chosen day', () => {
     const sunday = utc('2026-11-15T12:00')
     const rule = { period: 'week', timezone: 'UTC' } as const
     assert.equal(iso(periodAt({ ...rule, weekStart: 'mon' }, sunday).startsAt), '2026-11-09T00:00')
     assert.equal(iso(periodAt({ ...rule, weekStart: 'sun' }, sunday).startsAt), '2026-11-15T00:00')
   })
 
-  test('never has no end', () => {
+  test('a period of "never" has no end', () => {
     const rule = { period: 'never', timezone: 'UTC', weekStart: 'mon' } as const
     assert.deepEqual(periodAt(rule, utc('2026-11-15T00:00')), { startsAt: 0, endsAt: null })
   })

@@ -38,13 +38,13 @@ test('a single changed character is noticed', () => {
   }
 })
 
-test('hash and mask give nothing away', () => {
+test('hash and mask reveal only the kind and the last four characters', () => {
   const secret = newSecret('test')
   assert.match(hashSecret(secret), /^[0-9a-f]{64}$/)
   assert.equal(maskSecret(secret), `tg_test_…${secret.slice(-4)}`)
 })
 
-test('a personal access token is made alike, and is no secret of a key', () => {
+test('a personal access token has the same shape, but is not the secret of a key', () => {
   const token = newPersonalToken()
   assert.match(token, /^tgp_[0-9A-Za-z]{49}$/)
   assert.equal(maskSecret(token), `tgp_…${token.slice(-4)}`)

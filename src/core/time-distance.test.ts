@@ -22,7 +22,6 @@ const distances = [
 ] as const
 
 for (const [ms, count, unit] of distances)
-  test(`${ms} ms are ${count} of a ${unit}`, () =>
-    assert.deepEqual(timeDistance(ms), { unit, count }))
+  test(`${ms} ms: ${count} × ${unit}`, () => assert.deepEqual(timeDistance(ms), { unit, count }))
 
-test('less than a second ago is no second ago', () => assert.ok(timeDistance(-900).count === 0))
+test('less than a second ago counts as zero', () => assert.ok(timeDistance(-900).count === 0))

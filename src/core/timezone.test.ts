@@ -14,7 +14,8 @@ for (const [name, expected] of [
   ['Europe/Berlin\0', false],
   ['../etc/passwd', false],
 ] as const) {
-  test(`${JSON.stringify(name)}: ${expected}`, () => assert.equal(isTimezone(name), expected))
+  test(`${JSON.stringify(name)} is ${expected ? 'a' : 'no'} time zone`, () =>
+    assert.equal(isTimezone(name), expected))
 }
 
 for (const [name, spelled] of [

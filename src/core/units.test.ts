@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { formatSize, parseDuration, parseSize } from './units.ts'
 
-test('durations in milliseconds', () => {
+test('durations are read as milliseconds', () => {
   for (const [text, ms] of [
     ['500ms', 500],
     ['0.2s', 200],
@@ -22,7 +22,7 @@ test('durations in milliseconds', () => {
   }
 })
 
-test('sizes in bytes', () => {
+test('sizes are read as bytes', () => {
   for (const [text, bytes] of [
     ['1B', 1],
     ['512KB', 524_288],
@@ -36,7 +36,7 @@ test('sizes in bytes', () => {
   }
 })
 
-test('sizes in the unit that suits them', () => {
+test('sizes are written in the largest unit that divides them', () => {
   for (const [bytes, text] of [
     [1, '1 B'],
     [1_024, '1 KB'],
