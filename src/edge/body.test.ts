@@ -78,7 +78,7 @@ test('a body in pieces is read whole', async (context) => {
   assert.deepEqual(seen, ['helloworld'])
 })
 
-test('an announced size, a compression and a body that grows too large are refused', async (context) => {
+test('an oversized announcement, a compressed body and a body that grows too large are refused', async (context) => {
   const room = new BodyRoom(1024 * 1024)
   for (const request of [
     post(2 * 1024 * 1024),
@@ -103,7 +103,7 @@ test('after a refusal the connection serves the next request', async (context) =
   assert.equal(seen[1], 'ok')
 })
 
-test('a client that leaves inside its body has gone', async (context) => {
+test('a client that leaves inside its body counts as gone', async (context) => {
   const { seen, client } = await reading(context, { room: new BodyRoom(100) }, [post(10), 'half'])
   client.destroy()
   await until(() => seen.length > 0)
@@ -125,7 +125,7 @@ class CountedRoom extends BodyRoom {
   }
 }
 
-test('a body may take two minutes, and a second more for each 64 KB that has arrived', async (context) => {
+test('a body may take two minutes, plus a second for each 64 KB that has arrived', async (context) => {
   for (const [bytes, msMax] of [
     [1, 120_001],
     [640_000, 130_000],
@@ -146,7 +146,7 @@ test('a body may take two minutes, and a second more for each 64 KB that has arr
   }
 })
 
-test('a body that is there, or whose client has gone, is no longer watched', async (context) => {
+test('a body that has arrived, or whose client has left, is no longer watched', async (context) => {
   const watch = new Watch()
   const room = new BodyRoom(100)
   const whole = await reading(context, { room, watch }, [`${post(2)}ok`])
@@ -177,7 +177,7 @@ async function hold(context: TestContext, room: BodyRoom, keyId: string): Promis
   return body
 }
 
-test('bodies count together until they are released, for each key and for all', async (context) => {
+test('bodies count against the limits of their key and of the server until released', async (context) => {
   const room = new BodyRoom(10, 20)
   const more = async (keyId: string): Promise<unknown> => {
     const { seen, client } = await reading(context, { room, keyId }, [`${post(8)}12345678`])

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findRoute } from './find-route.ts'
 
-test('a response takes some methods, and what is no response is not there', () => {
+test('a wrong method on a response is not allowed, and a path that is no response is not found', () => {
   assert.throws(() => findRoute('POST', '/v1/responses/resp_1'), {
     code: 'method_not_allowed',
     message: '/v1/responses/resp_1 accepts GET and DELETE, not POST',

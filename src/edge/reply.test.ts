@@ -23,7 +23,7 @@ test('the head of a stream and its first event leave in one write', async () => 
 })
 
 for (const moment of ['before its stream begins', 'during its stream'] as const)
-  test(`a client that leaves ${moment} is no longer looked after`, async (context) => {
+  test(`a client that leaves ${moment} is no longer watched`, async (context) => {
     context.mock.timers.enable({ apis: ['setInterval'] })
     const keepAlive = new KeepAlive(systemClock)
     const { response, client } = await asked()
@@ -42,7 +42,7 @@ for (const moment of ['before its stream begins', 'during its stream'] as const)
     assert.equal(look.mock.callCount(), 0)
   })
 
-test('a client that pauses in a stream gets on with it as soon as it reads again', async () => {
+test('a stream continues as soon as a paused client reads again', async () => {
   const { server, client, response } = await connected()
   const reply = new HttpReply(response, new KeepAlive(systemClock))
   reply.beginStream(VOICE)
@@ -56,7 +56,7 @@ test('a client that pauses in a stream gets on with it as soon as it reads again
   server.close()
 })
 
-test('a client that takes a large answer slowly gets all of it', async () => {
+test('a client that reads a large answer slowly gets all of it', async () => {
   const { server, client, response } = await connected()
   const reply = new HttpReply(response, new KeepAlive(systemClock))
   const sent = reply.sendJson(200, '0'.repeat(3 * PART_BYTES))
@@ -78,7 +78,7 @@ test('a client that takes a large answer slowly gets all of it', async () => {
 /** More than the buffers of a connection hold, so that a client that has taken a part has made room for more. */
 const PART_BYTES = 48 * 1024 * 1024
 
-test('whoever is cut gets no more of its stream', async () => {
+test('a stream that is cut sends nothing more', async () => {
   const { response, writes } = await asked()
   const reply = new HttpReply(response, new KeepAlive(systemClock))
   reply.beginStream(VOICE)

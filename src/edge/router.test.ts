@@ -13,7 +13,7 @@ const find = makeRouter([
   { method: 'POST', path: '/v1/chat/completions', handler: 'chat' },
 ])
 
-test('what is found', () => {
+test('each path and method finds its route, the other methods or nothing', () => {
   for (const [method, path, expected] of [
     ['GET', '/v1/models', ['list', '']],
     ['GET', '/v1/models/gpt-5', ['show', 'gpt-5']],

@@ -20,7 +20,7 @@ import { jsonLog, type Log } from '../telemetry/log.ts'
 import { webFiles, type WebFiles } from './files.ts'
 import { Edge } from './server.ts'
 
-test('draining waits for the handler of a client that has gone', async () => {
+test('draining waits for the handler of a client that has left', async () => {
   const called = Promise.withResolvers<void>()
   const work = Promise.withResolvers<boolean>()
   const serve = (): Promise<boolean> => {
@@ -43,7 +43,7 @@ test('draining waits for the handler of a client that has gone', async () => {
   await drained
 })
 
-test('draining does not wait for a request that never becomes one', async () => {
+test('draining does not wait for a request that never arrives whole', async () => {
   const edge = edgeWith(
     { serve: () => Promise.resolve(true) },
     jsonLog(systemClock, () => {}),
@@ -59,7 +59,7 @@ test('draining does not wait for a request that never becomes one', async () => 
 })
 
 for (const before of ['', 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n'])
-  test(`what follows ${before === '' ? 'a request' : 'two requests'} and is none does not get into the answer`, async () => {
+  test(`garbage after ${before === '' ? 'a request' : 'two requests'} stays out of the answer`, async () => {
     const work = Promise.withResolvers<boolean>()
     const serve: WebFiles['serve'] = (_path, _message, response) => {
       response.writeHead(200).write('the beginning')
@@ -83,7 +83,7 @@ for (const before of ['', 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n'])
     await edge.drain(60_000)
   })
 
-test('an address with its scheme and host is that path here', async () => {
+test('a request target with scheme and host is read as its path', async () => {
   const paths: string[] = []
   const serve: WebFiles['serve'] = (path, _message, response) => {
     paths.push(path)
@@ -138,7 +138,7 @@ for (const moment of ['before', 'while'] as const)
     rmSync(folder, { recursive: true })
   })
 
-test('a client that takes nothing of a page is cut, and its file closed', async () => {
+test('a client that reads nothing of a page is cut off, and the file is closed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-edge-'))
   writeFileSync(join(folder, 'large.js'), '')
   truncateSync(join(folder, 'large.js'), 64 * 1024 * 1024)
@@ -167,7 +167,7 @@ test('a client that takes nothing of a page is cut, and its file closed', async 
   rmSync(folder, { recursive: true })
 })
 
-test('an address with a NUL character reaches nobody', async () => {
+test('an address with a NUL character reaches no handler', async () => {
   const edge = edgeWith(
     { serve: () => assert.fail() },
     jsonLog(systemClock, () => {}),
@@ -182,7 +182,7 @@ test('an address with a NUL character reaches nobody', async () => {
   await edge.drain(60_000)
 })
 
-test('a head that others may read in another way is refused, in the words of its family', async () => {
+test('an ambiguous request head is refused, in the shape of its family', async () => {
   const edge = edgeWith(
     { serve: () => assert.fail() },
     jsonLog(systemClock, () => {}),
@@ -205,7 +205,7 @@ test('a head that others may read in another way is refused, in the words of its
   await edge.drain(60_000)
 })
 
-test('a body that trickles is told to come again, in the words of its family, and cut', async () => {
+test('a body that trickles gets a 408 in the shape of its family, and is cut off', async () => {
   // A clock on which a second of the test is two and a half minutes.
   const clock = { ...systemClock, monotonicMs: () => performance.now() * 150 }
   let text = ''
@@ -227,7 +227,7 @@ test('a body that trickles is told to come again, in the words of its family, an
   assert.deepEqual({ status, code }, { status: 408, code: 'request_timeout' })
 })
 
-test('what is no request is told so', async () => {
+test('bytes that are no HTTP request get an error that says so', async () => {
   const edge = edgeWith(
     { serve: () => assert.fail() },
     jsonLog(systemClock, () => {}),
