@@ -31,7 +31,7 @@ function headersOf(set: (reply: Reply) => void): Record<string, string> {
   return Object.fromEntries(headers)
 }
 
-test('limits are told in the words of the family: the one counts down, the other names the moment', () => {
+test('each family gets limits in its own headers: chat counts down to the reset, messages names its time', () => {
   const told = (family: 'chat' | 'messages') =>
     headersOf((reply) => setBalanceHeaders(reply, BALANCES, { family, now: NOW }))
   assert.deepEqual(told('chat'), {
@@ -54,14 +54,14 @@ test('limits are told in the words of the family: the one counts down, the other
   })
 })
 
-test('limits that are not set are not told', () => {
+test('limits that are not set have no headers', () => {
   const unlimited = { key: left(null), frame: left(null), requests: null, tokens: null }
   const set = (reply: Reply) =>
     setBalanceHeaders(reply, unlimited as Balances, { family: 'chat', now: NOW })
   assert.deepEqual(headersOf(set), {})
 })
 
-test('a cap and a wait are told where there was one, and the limits in the head of a stream', () => {
+test('a cap and a wait are reported if there was one, and a stream reports its limits in its head', () => {
   const told = (hold: { capped: boolean; waitedMs: number }, stream: boolean) => {
     const balances: Balances[] = []
     const admission = { hold: { ...hold, outputTokens: 300, balances: BALANCES }, call: { stream } }
@@ -77,7 +77,7 @@ test('a cap and a wait are told where there was one, and the limits in the head 
   assert.deepEqual(told({ capped: false, waitedMs: 0 }, false), { headers: {}, balances: [] })
 })
 
-test('a whole answer tells its cost, and the limits after it where they are known', () => {
+test('a whole answer reports its cost, and the limits after it if they are known', () => {
   const spooled: Settled = {
     durableIn: 'spool',
     costNanodollars: 1_500_000n,
@@ -98,7 +98,7 @@ test('a whole answer tells its cost, and the limits after it where they are know
   }
 })
 
-test('a list that is too long for a header is cut, and says so', () => {
+test('a list too long for a header is cut and marked as cut', () => {
   const dropped = (characters: number) => {
     const target = { provider: { name: 'local' }, model: 'm', dropped: ['x'.repeat(characters)] }
     return headersOf((reply) => setTargetHeaders(reply, target as unknown as Prepared))[
@@ -114,7 +114,7 @@ test('a list that is too long for a header is cut, and says so', () => {
   )
 })
 
-test('a target and a field may be called whatever a header cannot carry', () => {
+test('characters that a header cannot carry are replaced', () => {
   const target = { provider: { name: 'local' }, model: '通义-7b', dropped: ['größe', '🚪\n'] }
   const headers = headersOf((reply) => setTargetHeaders(reply, target as unknown as Prepared))
   for (const [name, value] of Object.entries(headers)) validateHeaderValue(name, value)

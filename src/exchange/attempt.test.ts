@@ -34,7 +34,7 @@ function refusalOf(prepared: readonly Prepared[]): GatewayError {
   return assert.fail('nothing was refused')
 }
 
-test('targets that turned this gateway away are not waited for, and the log says why', () => {
+test('no retry is advised while all targets turn this gateway away, and the log says why', () => {
   const { code, cause, details } = refusalOf([resting('one', refused), resting('two', refused)])
   assert.deepEqual(
     [code, details.shouldRetry, details.retryAfterSeconds],
@@ -44,13 +44,13 @@ test('targets that turned this gateway away are not waited for, and the log says
   assert.equal(cause, 'local/one rests after status 401, local/two rests after status 401')
 })
 
-test('while one of them takes requests, nothing is refused', () => {
+test('nothing is refused while one target takes requests', () => {
   const ready = { provider: { name: 'local' }, model: 'two' } as unknown as Prepared
   refuseWhileAllRest([resting('one', refused), ready])
   refuseWhileAllRest([resting('one', refused), { ...ready, breaker: new Breaker(clock) }])
 })
 
-test('of several that may come back the soonest is waited for, in whole seconds', () => {
+test('the advised wait is that of the target that returns first, in whole seconds', () => {
   const limited = { failed: 'provider_rate_limited', retryAfterSeconds: 2.1 }
   const { code, details } = refusalOf([resting('one', overloaded), resting('two', limited)])
   assert.deepEqual(
@@ -59,7 +59,7 @@ test('of several that may come back the soonest is waited for, in whole seconds'
   )
 })
 
-test('as long as one of them may come back by itself, that one is waited for', () => {
+test('a wait is advised as long as one target may return by itself', () => {
   const { code, details } = refusalOf([resting('one', refused), resting('two', overloaded)])
   assert.deepEqual(
     [code, details.shouldRetry, details.retryAfterSeconds],
@@ -129,7 +129,7 @@ const failing =
     throw new GatewayError('provider_failed', 'it failed', { unbilled: true, ...details })
   }
 
-test('the next target takes over, is told what it may write, and the log says who failed', async () => {
+test('the next target takes over with its own output limit, and the log names those that failed', async () => {
   const { attempts, logged } = attemptsAt([
     target('one', failing()),
     target('two', failing({ forOperator: true })),
@@ -141,7 +141,7 @@ test('the next target takes over, is told what it may write, and the log says wh
   assert.deepEqual(logged, ['warn local/one', 'error local/two'])
 })
 
-test('a target that rests is passed over, and another status than 200 is a failure', async () => {
+test('a resting target is skipped, and any status other than 200 is a failure', async () => {
   const body = (async function* () {})()
   const send = async () => ({ status: 500, headers: new Map(), body })
   const breaker = new Breaker(clock)
@@ -155,7 +155,7 @@ test('a target that rests is passed over, and another status than 200 is a failu
   assert.equal(breaker.standing().name, 'answering')
 })
 
-test('another try is advised unless every target turns this gateway away', async () => {
+test('a retry is advised unless every target turns this gateway away', async () => {
   const away = target('away', failing({ forOperator: true }))
   const broken = target('broken', failing())
   for (const [targets, shouldRetry] of [
@@ -176,7 +176,7 @@ test('another try is advised unless every target turns this gateway away', async
   }
 })
 
-test('nobody else is asked once what may be sent again is used up, until it is earned', async () => {
+test('no other target is tried once the retry budget is used up, until it is earned back', async () => {
   const { attempts } = attemptsAt([target('one', failing()), target('two')])
   while (attempts.retries.take());
   const endings: unknown[] = []
@@ -188,14 +188,14 @@ test('nobody else is asked once what may be sent again is used up, until it is e
   assert.deepEqual(endings, ['failed', 'failed', 'failed', 'failed', 'two'])
 })
 
-test('a target that may write more than the hold pays for is told what it pays for', async () => {
+test('a target gets no higher output limit than the hold pays for', async () => {
   const { attempts } = attemptsAt([target('one', undefined, { outputTokensMax: 1_000 })])
   await attempt(attempts, async () => {})
   await attempt({ ...attempts, outputTokensMax: undefined }, async () => {})
   assert.deepEqual(asked, ['one 500', 'one undefined'])
 })
 
-test('nobody is asked after the client has left, or has seen a part of an answer', async () => {
+test('no target is tried after the client has left or has received part of an answer', async () => {
   const leaving = new AbortController()
   const left = { closed: leaving.signal, hasBegun: false } as Reply
   const leave = (): never => {
@@ -222,7 +222,7 @@ test('nobody is asked after the client has left, or has seen a part of an answer
   assert.equal(asked.length, 2)
 })
 
-test('what a provider says about the request itself is not said to another one', async () => {
+test('a request that a provider rejects as invalid is not sent to another', async () => {
   const judge = (): never => {
     throw new GatewayError('invalid_request', 'too hot', { provider: { status: 400 } })
   }
@@ -236,7 +236,7 @@ test('what a provider says about the request itself is not said to another one',
   assert.equal(breaker.standing().name, 'answering', 'whoever judges a request is there')
 })
 
-test('a target that does not know a thought is asked once more without, where there is one', async () => {
+test('a target that rejects a thought is retried once without it, if there is one', async () => {
   const strange = (): never => {
     throw new GatewayError('invalid_request', 'no such thought', { unknownThoughts: true })
   }

@@ -55,7 +55,7 @@ test('a possible usage is believed', () => {
   )
 })
 
-test('a usage that is as large as can be is believed', () => {
+test('the largest possible usage is believed', () => {
   for (const usage of [
     { inputTokens: 1_000, cachedTokens: 400, cacheWriteTokens: 600, cacheWriteLongTokens: 600 },
     { inputTokens: 1_000, audioTokens: 1_000 },
@@ -67,7 +67,7 @@ test('a usage that is as large as can be is believed', () => {
   }
 })
 
-test('what is written to a cache for long costs that also where no lifetimes are told', () => {
+test('long cache writes cost the long price even if the usage names no lifetimes', () => {
   const usage = { inputTokens: 100, cacheWriteTokens: 80 }
   assert.equal(billOf(billable(usage)).cost, 120_000n)
   const long = billable(usage, { keepsLong: true })
@@ -80,7 +80,7 @@ test('an explicit zero is a count', () => {
   assert.deepEqual([bill.cost, bill.estimated], [0n, false])
 })
 
-test('a missing or impossible usage is replaced by what was received', () => {
+test('a missing or impossible usage is replaced by an estimate of what was received', () => {
   for (const [what, usage] of Object.entries({
     missing: undefined,
     negative: { inputTokens: -1 },
@@ -115,7 +115,7 @@ test('a usage above the hold is charged in full', () => {
   assert.equal(billOf(billable({ outputTokens: 10 }, { held: 7n })).cost, 20_000n)
 })
 
-test('a stream that was cut pays for what came, and for the input', () => {
+test('a cut stream pays for its input and the received output', () => {
   const cut = billable(undefined)
   cut.meter.isComplete = false
   cut.meter.usage = { ...NO_USAGE, inputTokens: 120, outputTokens: 1 }
@@ -126,7 +126,7 @@ test('a stream that was cut pays for what came, and for the input', () => {
   )
 })
 
-test('a stream that was cut before its first word pays for its input alone', () => {
+test('a stream cut before its first word pays for its input alone', () => {
   for (const outputTokens of [0, -1]) {
     const meter = new Meter()
     meter.see({ type: 'usage', usage: { ...NO_USAGE, inputTokens: 120, outputTokens } }, CLOCK)
@@ -137,7 +137,7 @@ test('a stream that was cut before its first word pays for its input alone', () 
   assert.deepEqual([silent.usage.inputTokens > 0, silent.usage.outputTokens], [true, 0])
 })
 
-test('what a cut stream has read is charged by what is billed differently', () => {
+test('a cut stream pays separate rates for cached, cache-written and other input', () => {
   const cut = billable({
     inputTokens: 800,
     cachedTokens: 500,
@@ -150,7 +150,7 @@ test('what a cut stream has read is charged by what is billed differently', () =
   assert.equal(billOf(cut).cost, 637_500n)
 })
 
-test('what was heard is charged as that in a cut stream, too', () => {
+test('a cut stream pays the audio rate for audio input', () => {
   const price = makePrice({ ...PRICE, fees: { ...PRICE.fees, audioToken: 3_000_000n } })
   const cut = billable({ inputTokens: 100, audioTokens: 90, outputTokens: 1 }, { price })
   cut.meter.isComplete = false
@@ -161,7 +161,7 @@ test('what was heard is charged as that in a cut stream, too', () => {
   assert.equal(cost + surcharge.nanodollars, 500_000n)
 })
 
-test('searches that were seen are charged in a cut stream, and all that was read again', () => {
+test('a cut stream pays for the searches it showed and for the input each one read again', () => {
   const price = makePrice({ ...PRICE, fees: { ...PRICE.fees, webSearch: 10_000_000_000n } })
   const cut = billable(
     { inputTokens: 100, outputTokens: 1 },
@@ -180,7 +180,7 @@ test('searches that were seen are charged in a cut stream, and all that was read
   assert.deepEqual([counted.usage.inputTokens, counted.usage.webSearches], [9_000, 1])
 })
 
-test('a document costs a client that cuts its stream all that was held for it', () => {
+test('a client that cuts its stream pays all the input held for a document', () => {
   const { input } = billable(undefined)
   const inputTokensOf = (more: Partial<Billable>): number =>
     billOf(billable(undefined, { input: { ...input, unbounded: true }, ...more })).usage.inputTokens
@@ -193,7 +193,7 @@ test('a document costs a client that cuts its stream all that was held for it', 
   assert.equal(billOf(told).usage.inputTokens, 120)
 })
 
-test('what a request can still cost is known once its input is, and not by a count that cannot be', () => {
+test('the most a request can still cost is known once its input is, but not from an impossible count', () => {
   const most = (usage: Partial<Usage>) => mostOf(billable(usage))
   // 50 × 1 + 50 × 0.1 + 500 × 2 micro-dollars
   assert.equal(most({ inputTokens: 100, cachedTokens: 50, outputTokens: 1 }), 1_055_000n)
@@ -209,7 +209,7 @@ test('what a request can still cost is known once its input is, and not by a cou
     assert.equal(most(usage), undefined, JSON.stringify(usage))
 })
 
-test('a count that came before the last words does not cover them', () => {
+test('a usage reported before the last words does not cover them', () => {
   const counts = { inputTokens: 120, outputTokens: 1 }
   const early = billable(undefined)
   const { meter } = early
@@ -222,7 +222,7 @@ test('a count that came before the last words does not cover them', () => {
   )
 })
 
-test('thoughts that nobody saw are estimated by the time they took, up to the limit', () => {
+test('hidden thoughts are estimated by the time they took, up to the limit', () => {
   const outputTokensOf = (unseenMs: number): number => {
     const meter = new Meter()
     meter.see({ type: 'text-delta', choice: 0, block: 0, text: 'x'.repeat(300) }, CLOCK)

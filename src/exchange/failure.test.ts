@@ -31,7 +31,7 @@ const complaint = (message: string): JsonObject => ({
   request_id: 'req_011',
 })
 
-test('an account of ours without credit is no mistake of the client', async () => {
+test('a provider account without credit is the operator’s problem, not the client’s mistake', async () => {
   const broke =
     'Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.'
   assert.deepEqual(await failureOf('messages', 400, complaint(broke)), {
@@ -44,7 +44,7 @@ test('an account of ours without credit is no mistake of the client', async () =
   )
 })
 
-test('a status says whose trouble it is, and whether anything was done that may be billed', async () => {
+test('the status decides whose problem it is, and whether the provider may have billed anything', async () => {
   const table = {
     invalid_request: [400, 422],
     request_too_large: [413],
@@ -70,7 +70,7 @@ test('a status says whose trouble it is, and whether anything was done that may 
   }
 })
 
-test('a quota that is used up is ours to fill, and not waited for', async () => {
+test('an exhausted quota is the operator’s problem, not a rate limit', async () => {
   const error = { message: 'You exceeded your current quota.', code: 'insufficient_quota' }
   assert.deepEqual(await failureOf('chat', 429, { error }), {
     code: 'provider_failed',
@@ -78,7 +78,7 @@ test('a quota that is used up is ours to fill, and not waited for', async () => 
   })
 })
 
-test('what a provider says about a request names what it named, and no more', async () => {
+test('an error about the request passes on the provider’s message, code and parameter, if given', async () => {
   const detailsOf = async (error: JsonObject) => {
     const { message, details } = await read('chat', { status: 422, body: { error } })
     return {
@@ -98,7 +98,7 @@ test('what a provider says about a request names what it named, and no more', as
   })
 })
 
-test('how long to wait is told as a header can tell it, whatever the provider says', async () => {
+test('the wait is whole seconds between one second and a day, whatever the provider says', async () => {
   for (const [told, seconds] of [
     ['0.25', 1],
     ['7', 7],
@@ -117,7 +117,7 @@ test('how long to wait is told as a header can tell it, whatever the provider sa
   assert.equal(details.retryAfterSeconds, 1)
 })
 
-test('the cause names what the provider named, one word after the other', async () => {
+test('the cause lists the status, type and code that the provider gave', async () => {
   const causeOf = async (error: JsonObject): Promise<unknown> =>
     (await read('chat', { status: 429, body: { error } })).cause
   const code = 'rate_limit_exceeded'
@@ -126,7 +126,7 @@ test('the cause names what the provider named, one word after the other', async 
   assert.equal(await causeOf({ type: 'requests', code }), `status 429 requests ${code}`)
 })
 
-test('what is no name may quote the prompt, and is not among the causes', async () => {
+test('a type or code that is not a plain name may quote the prompt, and is left out of the cause', async () => {
   const quotes = ['my private question', 'privat\ne', 'x'.repeat(1_000), '']
   for (const type of quotes) {
     const error = await read('chat', { status: 500, body: { error: { type, code: type } } })

@@ -32,7 +32,7 @@ describe('input items', () => {
     assert.equal(first.has_more, true)
   })
 
-  test('page by page come all once, in either order', () => {
+  test('appear once across all pages, in either order', () => {
     for (const order of ['asc', 'desc']) {
       const texts: string[] = []
       let after = ''
@@ -94,7 +94,7 @@ describe('input items', () => {
     assert.deepEqual(page('order=asc', items).data, data, 'the same ids every time')
   })
 
-  test('of an empty input are an empty list', () => {
+  test('are an empty list for an empty input', () => {
     assert.deepEqual(page('', []), {
       object: 'list',
       data: [],
@@ -104,7 +104,7 @@ describe('input items', () => {
     })
   })
 
-  test('have ids of their own also where a provider calls all its answers alike', () => {
+  test('have unique ids even if a provider gives all of them the same', () => {
     const alike: Json[] = ['a', 'b', 'c'].map((content) => ({ id: 'msg_0', role: 'user', content }))
     const listed = page('order=asc', alike).data
     assert.equal(new Set(listed.map(({ id }) => id)).size, 3)
@@ -131,7 +131,7 @@ describe('input items', () => {
   }
 })
 
-test('an input is a text, a list, or nothing that can be rebuilt', () => {
+test('an input is a text or a list, and anything else yields no items', () => {
   assert.deepEqual(itemsOf('hi'), [{ type: 'message', role: 'user', content: 'hi' }])
   assert.deepEqual(itemsOf([1]), [1])
   assert.equal(itemsOf(7), undefined)

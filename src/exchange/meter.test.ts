@@ -19,7 +19,7 @@ function metered(...events: readonly CanonicalEvent[]): Meter {
   return meter
 }
 
-test('everything that a model writes counts, in bytes', () => {
+test('everything a model writes is counted in bytes', () => {
   for (const [event, bytes] of [
     [{ type: 'text-delta', ...place, text: 'größe' }, 7],
     [{ type: 'refusal-delta', ...place, text: 'no' }, 2],
@@ -40,19 +40,19 @@ test('everything that a model writes counts, in bytes', () => {
   }
 })
 
-test('the first output is the first, however much follows', () => {
+test('the time of the first output stays, however much follows', () => {
   const text = { type: 'text-delta', ...place, text: 'x' } as const
   const meter = metered({ type: 'ping' }, text, text, text)
   assert.equal(meter.firstOutputMs, clock.at - 20)
 })
 
-test('what a provider counted came of its work, though nothing of it was seen', () => {
+test('output tokens that a provider counted are output, even if none was seen', () => {
   const counted = (outputTokens: number) =>
     metered({ type: 'usage', usage: { ...NO_USAGE, inputTokens: 9, outputTokens } })
   assert.deepEqual([counted(1).hasOutput, counted(0).hasOutput], [true, false])
 })
 
-test('a count holds until something is written after it', () => {
+test('a count is valid until something is written after it', () => {
   const usage = { type: 'usage', usage: NO_USAGE } as const
   const text = { type: 'text-delta', ...place, text: 'x' } as const
   const states = [
@@ -68,12 +68,12 @@ test('a count holds until something is written after it', () => {
   )
 })
 
-test('an answer is complete when its provider says so, and not before', () => {
+test('an answer is complete only when its provider says so', () => {
   const text = { type: 'text-delta', ...place, text: 'x' } as const
   assert.equal(metered(text).isComplete, false)
   assert.equal(metered(text, { type: 'response-end' }).isComplete, true)
 })
 
-test('searches are counted as they come', () => {
+test('searches are counted as they arrive', () => {
   assert.equal(metered({ type: 'search' }, { type: 'search' }).searches, 2)
 })

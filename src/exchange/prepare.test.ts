@@ -21,13 +21,33 @@ const QUESTION: Readonly<Record<'chat' | 'messages', JsonObject>> = {
   messages: { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] },
 }
 
-describe('of the formats that a provider speaks', () => {
+describe('the choice among a provider’s formats', () => {
   for (const [what, more, formats, taken] of [
-    ['the best is taken', {}, OPENAI, 'responses'],
-    ['another one, where the best cannot say it', { stop_sequences: ['END'] }, OPENAI, 'chat'],
-    ['another one, where the best writes no answer so short', { max_tokens: 15 }, OPENAI, 'chat'],
-    ['the best, where the answer may be long enough', { max_tokens: 16 }, OPENAI, 'responses'],
-    ['the only one, however short the answer', { max_tokens: 1 }, ['responses'], 'responses'],
+    ['the best one is used', {}, OPENAI, 'responses'],
+    [
+      'another one is used if the best cannot express the request',
+      { stop_sequences: ['END'] },
+      OPENAI,
+      'chat',
+    ],
+    [
+      'another one is used if the best allows no answer that short',
+      { max_tokens: 15 },
+      OPENAI,
+      'chat',
+    ],
+    [
+      'the best one is used if the answer may be long enough',
+      { max_tokens: 16 },
+      OPENAI,
+      'responses',
+    ],
+    [
+      'the only one is used, however short the answer',
+      { max_tokens: 1 },
+      ['responses'],
+      'responses',
+    ],
   ] as const)
     test(what, () => {
       const [prepared, ...others] = preparedFor('messages', more, { formats })
@@ -37,12 +57,12 @@ describe('of the formats that a provider speaks', () => {
       assert.equal('input' in body, taken === 'responses')
     })
 
-  test('the client’s own is taken, whatever comes first', () => {
+  test('the client’s own format is used, whatever comes first', () => {
     const [prepared] = preparedFor('chat', { stop: ['END'] }, { formats: OPENAI })
     assert.equal(prepared?.format, 'chat')
   })
 
-  test('none can say it: the refusal is that of the best', () => {
+  test('a request that no format can express gets the refusal of the best', () => {
     const stop_sequences = ['1', '2', '3', '4', '5']
     assert.throws(
       () => preparedFor('messages', { stop_sequences }, { formats: OPENAI }),
@@ -51,7 +71,7 @@ describe('of the formats that a provider speaks', () => {
   })
 })
 
-test('who lacks what a request needs is left out, and a request that all of them lack it for refused', () => {
+test('targets without a needed ability are left out, and a request that none can serve is refused', () => {
   const content = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }]
   const request = requestOf('chat', { model: 'm', messages: [{ role: 'user', content }] })
   const able = destination(['chat'])
@@ -62,7 +82,7 @@ test('who lacks what a request needs is left out, and a request that all of them
   assert.throws(() => prepare(request, [blind]), { code: 'provider_failed' })
 })
 
-test('of a long cache the lifetimes are untold where a chat asks a chat for it', () => {
+test('a long cache lifetime counts as unreported only from a chat client to a chat provider', () => {
   const content = (ttl: string) => [{ type: 'text', text: 'Hi', cache_control: { ttl } }]
   const keepsLong = (ttl: string, formats: readonly UpstreamFormat[]) =>
     preparedFor('chat', { messages: [{ role: 'user', content: content(ttl) }] }, { formats })[0]
@@ -76,7 +96,7 @@ test('of a long cache the lifetimes are untold where a chat asks a chat for it',
   assert.equal(told?.keepsLong, false)
 })
 
-test('what an embedding provider has no place for is named', () => {
+test('fields that an embedding provider has no place for are named', () => {
   const request = requestOf('embeddings', { model: 'm', input: 'Hi', user: 'ann' })
   for (const [formats, dropped] of [
     [['embeddings'], []],

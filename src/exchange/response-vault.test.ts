@@ -7,7 +7,7 @@ import { responseVault } from './response-vault.ts'
 const vault = responseVault(Buffer.from('a secret'))
 const NAME = { keyId: 'key_1', id: 'resp_1' }
 
-test('what is sealed opens again, and two seals of one text differ', () => {
+test('a sealed text opens again, and two seals of one text differ', () => {
   const one = vault.seal('Grüße 🐢', NAME)
   const other = vault.seal('Grüße 🐢', NAME)
   assert.equal(vault.open(one, NAME), 'Grüße 🐢')
@@ -15,18 +15,18 @@ test('what is sealed opens again, and two seals of one text differ', () => {
   assert.equal(Buffer.from(one).includes('Gr'), false)
 })
 
-test('an empty text is a text', () => {
+test('an empty text can be sealed and opened', () => {
   assert.equal(vault.open(vault.seal('', NAME), NAME), '')
 })
 
-test('nothing opens for another key, another name or another secret', () => {
+test('a sealed text does not open for another key, name or secret', () => {
   const sealed = vault.seal('mine', NAME)
   assert.equal(vault.open(sealed, { ...NAME, keyId: 'key_2' }), undefined)
   assert.equal(vault.open(sealed, { ...NAME, id: 'resp_2' }), undefined)
   assert.equal(responseVault(Buffer.from('another secret')).open(sealed, NAME), undefined)
 })
 
-test('nothing opens that was changed or cut', () => {
+test('a changed or cut seal does not open', () => {
   const sealed = vault.seal('mine', NAME)
   for (let index = 0; index < sealed.length; index++) {
     const changed = Uint8Array.from(sealed)

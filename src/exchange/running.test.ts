@@ -10,7 +10,7 @@ function exchange(): { readonly cuts: string[]; cut(why: GatewayError): void } {
   return { cuts, cut: (why) => cuts.push(why.code) }
 }
 
-test('a revoked key’s exchanges are cut, and no others', () => {
+test('only the exchanges of a revoked key are cut', () => {
   const running = new Running()
   const [one, two, other] = [exchange(), exchange(), exchange()]
   running.begin('a', one)
@@ -24,7 +24,7 @@ test('a revoked key’s exchanges are cut, and no others', () => {
   )
 })
 
-test('what has ended is not cut any more', () => {
+test('an exchange that has ended is not cut', () => {
   const running = new Running()
   const [ended, runs] = [exchange(), exchange()]
   const first = running.begin('a', ended)
