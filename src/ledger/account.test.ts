@@ -10,7 +10,7 @@ import { sampleAccount } from './sample-books.ts'
 const NOON = Date.UTC(2026, 10, 15, 12)
 const MIDNIGHT = Date.UTC(2026, 10, 16)
 
-test('what is left is the limit and what was added, without what is spent and held', () => {
+test('remaining is the limit plus top-ups, minus spent and held', () => {
   const remaining = (limit: bigint | null) =>
     remainingOf(sampleAccount({ limit, topUp: 30n, spent: 70n, held: 20n }))
   assert.equal(remaining(100n), 40n)
@@ -19,7 +19,7 @@ test('what is left is the limit and what was added, without what is spent and he
   assert.equal(remaining(null), null)
 })
 
-test('a period ends with its figures, and the next begins at zero', () => {
+test('a period closes with its figures, and the next begins at zero', () => {
   const figures = { spent: 70n, held: 20n, overrun: 5n, grantedLimit: 130n }
   const account = sampleAccount({
     ...figures,
@@ -54,7 +54,7 @@ test('a period ends with its figures, and the next begins at zero', () => {
   })
 })
 
-test('after days without a request the period is that of today, and the last one ended when it ended', () => {
+test('after idle days the open period is today’s, and the previous one keeps its own end', () => {
   const account = sampleAccount({ period: 'day', periodEndsAt: MIDNIGHT })
   const later = MIDNIGHT + 3 * DAY_MS
   assert.equal(openPeriod(account, later + 1)?.endsAt, MIDNIGHT)
@@ -62,7 +62,7 @@ test('after days without a request the period is that of today, and the last one
   assert.deepEqual([periodSeq, periodStartsAt, periodEndsAt], [2, later, later + DAY_MS])
 })
 
-test('an account that was never used has no period behind it, and one that never ends none before it', () => {
+test('neither an unused account nor one without an end closes a period', () => {
   const unused = sampleAccount({ period: 'day', periodSeq: 0, periodEndsAt: 0 })
   assert.equal(openPeriod(unused, NOON), undefined)
   assert.deepEqual([unused.periodSeq, unused.periodEndsAt], [1, MIDNIGHT])
@@ -71,7 +71,7 @@ test('an account that was never used has no period behind it, and one that never
   assert.equal(endless.periodSeq, 1)
 })
 
-test('balances tell what is left of each limit that a key has', () => {
+test('balances report what remains of each limit of a key', () => {
   const rateWindow = unpackWindow('', NOON)
   for (const tokens of [5, 8]) admit(rateWindow, NOON, tokens)
   const told = (limits: Partial<ReturnType<typeof sampleAccount>>) => {

@@ -30,7 +30,7 @@ const ITEMS: readonly Item[] = [
   { kind: 'refused', keyId: 'key_3', model: 'm', count: 3 },
 ]
 
-test('a batch crosses as it was sent', () => {
+test('a batch arrives as it was sent', () => {
   const batch: Batch = {
     nodeId: null,
     items: ITEMS,
@@ -49,7 +49,7 @@ const OUTCOMES: readonly Outcome[] = [
   { kind: 'settled', found: 'unknown', cost: 0n, overrun: HUGE },
 ]
 
-test('a result crosses as it was sent', () => {
+test('a result arrives as it was sent', () => {
   const balances = new Map<string, Balances>([
     ['key_1', balancesOf({ limit: null, remaining: null })],
     ['key_2', balancesOf({ limit: HUGE, remaining: 0n })],
@@ -58,7 +58,7 @@ test('a result crosses as it was sent', () => {
   assert.deepEqual(unpackResult(cloned(packResult(result))), result)
 })
 
-test('a result without balances, and one of a node that is taken for dead', () => {
+test('a result without balances and that of a node declared dead arrive as they were sent', () => {
   const empty: BatchResult = { live: true, outcomes: [], balances: new Map() }
   assert.deepEqual(unpackResult(cloned(packResult(empty))), empty)
   assert.deepEqual(unpackResult(cloned(packResult({ live: false }))), { live: false })

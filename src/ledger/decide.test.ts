@@ -9,7 +9,7 @@ import { SAMPLE_ASK, sampleAccount } from './sample-books.ts'
 
 const NOON = Date.UTC(2026, 10, 15, 12)
 
-test('a clock that is set back slows a key down for a minute, not until the old time comes again', () => {
+test('a clock set back slows a key for a minute, not until the old time returns', () => {
   let packed = `${NOON / 1000},1,0;1,1,0`
   const anHourEarlier = NOON - 3_600_000
   const answers = [0, 30_000, 60_999, 61_000].map((passed) => {
@@ -26,7 +26,7 @@ test('a clock that is set back slows a key down for a minute, not until the old 
   assert.deepEqual(answers, [false, false, false, true])
 })
 
-test('an ask that is tried again gets the hold it has, and nothing once another node has charged it', () => {
+test('a retried ask gets its existing hold, and is refused once another node has charged it', () => {
   const { outcomes, writes } = decided(reserve)
   const { accounts, holdsInserted: holds } = writes
   assert.equal(holds.length, 1)
@@ -40,7 +40,7 @@ test('an ask that is tried again gets the hold it has, and nothing once another 
   assert.deepEqual([late.outcomes, late.writes.holdsInserted], [[unavailable], []])
 })
 
-test('what a request that never ran was estimated at leaves the minute, and what an orphan was stays', () => {
+test('the estimate of a voided request leaves the rate window, and that of an orphan stays', () => {
   const voided: Item = { kind: 'void', keyId: 'key_a', holdId: 1, reason: 'a test' }
   for (const [item, tokens] of [
     [voided, 0],
@@ -52,7 +52,7 @@ test('what a request that never ran was estimated at leaves the minute, and what
   }
 })
 
-test('a charge that is corrected twice counts its last overrun, and none before it', () => {
+test('a charge corrected twice counts only its last overrun', () => {
   const { accounts, holdsInserted: holds } = decided(reserve).writes
   let usage = decided(orphan, { accounts, holds }).writes.usageInserted
   const note = { entryId: 'entry_1', actor: 'a test', reason: 'a test' }

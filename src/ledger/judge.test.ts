@@ -44,66 +44,82 @@ describe('budgets', () => {
     readonly refused?: string
   }
   const cases: readonly Case[] = [
-    { name: 'what fits is granted whole', key: {}, granted: 20_000 },
-    { name: 'to the last nano-dollar', key: { spent: 79_000n }, granted: 20_000 },
-    { name: 'holds count like spending', key: { spent: 70_000n, held: 9_000n }, granted: 20_000 },
+    { name: 'an ask that fits is granted whole', key: {}, granted: 20_000 },
+    { name: 'an ask may use the last nano-dollar', key: { spent: 79_000n }, granted: 20_000 },
+    { name: 'holds count as spending', key: { spent: 70_000n, held: 9_000n }, granted: 20_000 },
     { name: 'a top-up counts', key: { spent: 100_000n, topUp: 21_000n }, granted: 20_000 },
-    { name: 'a key without a limit has the frame alone', key: { limit: null }, granted: 20_000 },
     {
-      name: 'a bound made of bytes is counted again before anything is lowered',
+      name: 'a key without a limit is bound by the frame alone',
+      key: { limit: null },
+      granted: 20_000,
+    },
+    {
+      name: 'a bound from bytes is recounted before the output is capped',
       key: { spent: 79_001n },
       ask: ask({ recounted: false }),
       refused: 'recount',
     },
     {
-      name: 'but not where all is spent and no count could help',
+      name: 'no recount is requested if the key has nothing left',
       key: { spent: 100_000n },
       ask: ask({ recounted: false }),
       refused: 'budget key',
     },
     {
-      name: 'nor where the frame has nothing left',
+      name: 'no recount is requested if the frame has nothing left',
       key: {},
       frame: { limit: 50_000n, spent: 50_001n },
       ask: ask({ recounted: false }),
       refused: 'budget frame',
     },
     { name: 'spending caps the output', key: { spent: 79_001n }, granted: 19_999 },
-    { name: 'down to the minimum', key: { spent: 98_744n }, granted: 256 },
-    { name: 'and not below', key: { spent: 98_745n }, refused: 'budget key' },
+    { name: 'spending caps the output down to the minimum', key: { spent: 98_744n }, granted: 256 },
     {
-      name: 'reasoning needs more room',
+      name: 'spending never caps the output below the minimum',
+      key: { spent: 98_745n },
+      refused: 'budget key',
+    },
+    {
+      name: 'reasoning raises the minimum',
       key: { spent: 95_000n },
       ask: ask({}, { outputTokensMinimum: 4096 }),
       refused: 'budget key',
     },
     {
-      name: 'a key that does not want caps is refused',
+      name: 'a key that accepts no caps is refused',
       key: { spent: 79_001n },
       ask: ask({ whenTight: 'refuse' }),
       refused: 'budget key',
     },
     {
-      name: 'a small limit of the client is never capped',
+      name: 'a small output limit of the client is never capped',
       key: { spent: 98_901n },
       ask: ask({}, { outputTokens: 100 }),
       refused: 'budget key',
     },
-    { name: 'holds cap to an ample answer', key: { spent: 10_000n, held: 80_000n }, granted: 9000 },
-    { name: 'but not below it', key: { spent: 10_000n, held: 85_000n }, refused: 'held key' },
     {
-      name: 'nor at all where caps are not wanted',
+      name: 'holds cap the output down to an ample answer',
+      key: { spent: 10_000n, held: 80_000n },
+      granted: 9000,
+    },
+    {
+      name: 'holds never cap the output below an ample answer',
+      key: { spent: 10_000n, held: 85_000n },
+      refused: 'held key',
+    },
+    {
+      name: 'holds cap nothing for a key that accepts no caps',
       key: { spent: 10_000n, held: 80_000n },
       ask: ask({ whenTight: 'refuse' }),
       refused: 'held key',
     },
     {
-      name: 'when spending leaves a small answer and holds take that too, waiting helps',
+      name: 'waiting helps when holds take the small answer that spending leaves',
       key: { spent: 90_000n, held: 10_000n },
       refused: 'held key',
     },
     {
-      name: 'the frame refuses what the key would pay',
+      name: 'the frame refuses what the key could pay',
       key: {},
       frame: { limit: 50_000n, spent: 50_000n },
       refused: 'budget frame',
@@ -115,32 +131,32 @@ describe('budgets', () => {
       granted: 9000,
     },
     {
-      name: 'the leg is named that decided, not one that would only have capped',
+      name: 'a refusal names the account that refused, not one that only capped',
       key: { spent: 90_000n },
       frame: { limit: 50_000n, spent: 50_000n },
       refused: 'budget frame',
     },
     {
-      name: 'nor one that it just fits into',
+      name: 'a refusal does not name an account with just enough left',
       key: { spent: 98_744n },
       frame: { limit: 50_000n, spent: 50_000n },
       refused: 'budget frame',
     },
     { name: 'a lowered limit refuses', key: { limit: 10n, spent: 100n }, refused: 'budget key' },
     {
-      name: 'free calls pass even then',
+      name: 'free calls pass even below a lowered limit',
       key: { limit: 10n, spent: 100n },
       ask: ask({ worstCase: NO_COST }),
       granted: 0,
     },
     {
-      name: 'input alone, too dear',
+      name: 'input alone is refused if it costs too much',
       key: { spent: 99_500n },
       ask: ask({}, { outputTokens: 0, outputTokenPicodollars: 0n, outputTokensMinimum: 0 }),
       refused: 'budget key',
     },
     {
-      name: 'input alone, held by others',
+      name: 'input alone waits if only holds stand in its way',
       key: { held: 99_500n },
       ask: ask({}, { outputTokens: 0, outputTokenPicodollars: 0n, outputTokensMinimum: 0 }),
       refused: 'held key',
@@ -159,7 +175,7 @@ describe('budgets', () => {
     })
   }
 
-  test('what a grant holds is what it may cost, capped or not', () => {
+  test('a grant holds what it may cost, capped or not', () => {
     for (const [spent, outputTokens, capped] of [
       [79_000n, 20_000, false],
       [79_001n, 19_999, true],
@@ -170,7 +186,7 @@ describe('budgets', () => {
     }
   })
 
-  test('a default output is whole where it costs nothing, or where nothing limits it', () => {
+  test('a default output is not reduced if it is free or nothing limits it', () => {
     const output = { outputTokens: 60_000, outputTokensFrom: 'default' } as const
     const free = ask({}, { ...output, outputTokenPicodollars: 0n })
     const unlimited = { key: account({ limit: null }), frame: { ...wealthy, limit: null } }
@@ -183,7 +199,7 @@ describe('budgets', () => {
     }
   })
 
-  test('a default output takes an eighth of what is left, and at least 4,096 tokens', () => {
+  test('a default output takes an eighth of what remains, and at least 4,096 tokens', () => {
     const open = ask({}, { outputTokens: 60_000, outputTokensFrom: 'default' })
     const outputs = [0n, 60_000n, 90_000n].map((spent) => {
       const verdict = judge(open, { key: account({ spent }), frame: wealthy }, NOW)
@@ -196,7 +212,7 @@ describe('budgets', () => {
     ])
   })
 
-  test('a refusal says what there is and what would help', () => {
+  test('a refusal reports the figures and the affordable output', () => {
     const key = account({ spent: 99_900n - 1000n, held: 10n })
     const verdict = judge(ask(), { key, frame: wealthy }, NOW)
     assert.deepEqual(verdict, {
@@ -214,7 +230,7 @@ describe('budgets', () => {
     })
   })
 
-  test('a refusal names no output where not one token could be paid', () => {
+  test('a refusal names no affordable output if not one token could be paid', () => {
     for (const [spent, affordable] of [
       [98_999n, 1],
       [99_000n, null],
@@ -227,7 +243,7 @@ describe('budgets', () => {
   })
 })
 
-describe('the key itself', () => {
+describe('status and rates of the key', () => {
   const cases: readonly [Partial<Account>, string][] = [
     [{ status: 'paused' }, 'paused'],
     [{ status: 'revoked' }, 'revoked'],
@@ -236,14 +252,14 @@ describe('the key itself', () => {
     [{ allowVersion: 2 }, 'stale'],
   ]
   for (const [changes, status] of cases) {
-    test(`${status} refuses even what is free`, () => {
+    test(`${status} refuses even a free call`, () => {
       const legs = { key: account(changes), frame: wealthy }
       const verdict = judge(ask({ worstCase: NO_COST }), legs, NOW)
       assert.deepEqual(verdict, { reserved: false, reason: 'key_status', status })
     })
   }
 
-  test('a key is good until the moment it expires', () => {
+  test('a key works until the moment it expires', () => {
     const legs = { key: account({ expiresAt: NOW + 1 }), frame: wealthy }
     assert.equal(judge(ask(), legs, NOW).reserved, true)
   })

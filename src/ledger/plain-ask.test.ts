@@ -6,11 +6,11 @@ import { NO_COST } from '../catalog/tokens.ts'
 import { plainAsk } from './plain-ask.ts'
 import { SAMPLE_ASK as ask } from './sample-books.ts'
 
-test('an ask crosses without the signal of its client', () => {
+test('an ask crosses to the books without the signal of its client', () => {
   assert.deepEqual(plainAsk({ ...ask, signal: AbortSignal.abort() }), ask)
 })
 
-test('a figure that is no whole number goes no further', () => {
+test('a figure that is not a whole, non-negative number is stopped', () => {
   for (const wrong of [0.5, -1, NaN, Infinity, 2 ** 53]) {
     for (const name of ['outputTokens', 'outputTokensMinimum']) {
       const broken = { ...ask, worstCase: { ...NO_COST, [name]: wrong } }

@@ -20,7 +20,7 @@ const empty = () => unpackWindow('', NOON)
 describe('requests per minute', () => {
   const rates = { rpm: 2, tpm: null }
 
-  test('the limit is admitted and no more', () => {
+  test('exactly as many requests as the limit are admitted', () => {
     const window = empty()
     for (const _ of [1, 2]) {
       assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 0 }), undefined)
@@ -29,7 +29,7 @@ describe('requests per minute', () => {
     assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 0 })?.limit, 'rpm')
   })
 
-  test('retry-after is exact: a second earlier is too early', () => {
+  test('retry-after is exact: a millisecond earlier is too early', () => {
     const window = empty()
     admit(window, NOON + 999, 0)
     admit(window, NOON + 5_000, 0)
@@ -45,18 +45,18 @@ describe('requests per minute', () => {
     }
   })
 
-  test('tokens are not counted where requests alone are limited', () => {
+  test('tokens do not matter if only requests are limited', () => {
     const window = empty()
     admit(window, NOON, 5000)
     assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 5000 }), undefined)
   })
 
-  test('a limit of 0 admits nothing and still says when to ask again', () => {
+  test('a limit of 0 admits nothing and still gives a retry-after', () => {
     const refused = rateExceeded({ rpm: 0, tpm: null }, empty(), { now: NOON, tokens: 0 })
     assert.deepEqual(refused, { limit: 'rpm', retryAfterSeconds: 61 })
   })
 
-  test('a clock that is set back loses nothing, and blocks nobody for longer than a minute', () => {
+  test('a clock set back loses no request, and blocks a key for about a minute at most', () => {
     const window = empty()
     admit(window, NOON, 0)
     admit(window, NOON + 2000, 0)
@@ -79,21 +79,21 @@ describe('tokens per minute', () => {
     assert.equal(unpackWindow(packWindow(window), NOON + 61_000).tokens, 0)
   })
 
-  test('more than the whole limit is admitted alone', () => {
+  test('a request above the whole limit is admitted if it is alone', () => {
     const window = empty()
     assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 5000 }), undefined)
     admit(window, NOON, 1)
     assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 5000 })?.limit, 'tpm')
   })
 
-  test('no tokens fit even when a correction went over the limit', () => {
+  test('a request of no tokens fits even after a correction above the limit', () => {
     const window = empty()
     admit(window, NOON, 10)
     correct(window, NOON, { now: NOON, tokens: 5000 })
     assert.equal(rateExceeded(rates, window, { now: NOON, tokens: 0 }), undefined)
   })
 
-  test('what a long answer wrote counts when it ends, though its admission has left the window', () => {
+  test('a long answer’s tokens count when it ends, even if its admission has left the window', () => {
     const window = unpackWindow('', NOON + 120_000)
     correct(window, NOON, { now: NOON + 120_000, tokens: 400 })
     assert.equal(window.tokens, 400)
@@ -104,7 +104,7 @@ describe('tokens per minute', () => {
   })
 })
 
-test('a window is the same after packing, and ends when its newest second does', () => {
+test('a window survives packing, and ends with its newest second', () => {
   const window = empty()
   for (const offset of [0, 400, 7_000, 59_000]) admit(window, NOON + offset, 3)
   const unpacked = unpackWindow(packWindow(window), NOON + 59_000)
@@ -114,7 +114,7 @@ test('a window is the same after packing, and ends when its newest second does',
   assert.equal(windowEndsAt(empty(), NOON), NOON)
 })
 
-test('a window that is kept ages as one that is packed and unpacked', () => {
+test('a window kept in memory ages like one that is packed and unpacked', () => {
   const offsets = fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 20 })
   fc.assert(
     fc.property(offsets, fc.integer({ min: -90_000, max: 180_000 }), (admissions, later) => {
@@ -133,7 +133,7 @@ test('a window that is kept ages as one that is packed and unpacked', () => {
   )
 })
 
-test('what changes after packing is packed anew', () => {
+test('a change after packing is in the next packing', () => {
   const window = empty()
   for (const offset of [0, 7_000]) admit(window, NOON + offset, 3)
   const before = packWindow(window)
@@ -143,7 +143,7 @@ test('what changes after packing is packed anew', () => {
   assert.equal(packWindow(window), `${NOON / 1000},1,8;7,2,6`)
 })
 
-test('no 60 seconds ever admit more than the limit', () => {
+test('no span of 60 seconds admits more than the limit', () => {
   const steps = fc.array(fc.integer({ min: 0, max: 9_000 }), { minLength: 20, maxLength: 200 })
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 12 }), (pauses, rpm) => {

@@ -11,7 +11,7 @@ for (const [name, check, good, bad] of [
   ['pico-dollars', assertPicodollars, [0n, BigInt(MOST) * 1_000n], [-1n, 1, undefined]],
   ['counts', assertCount, [0, MOST], [-1, MOST + 1, 0.5, NaN, Infinity, 1n, undefined]],
 ] as const)
-  test(`${name} are whole, not negative, and can be added up`, () => {
+  test(`${name} are whole, not negative, and small enough to add up`, () => {
     const checked = check as (what: string, value: unknown) => void
     for (const value of good) checked('figure', value)
     for (const value of bad)

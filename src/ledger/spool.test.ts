@@ -39,7 +39,7 @@ function charge(holdId: number): Charge {
   }
 }
 
-test('what was acknowledged is there for the next process, in order and unchanged', async () => {
+test('the next process finds every acknowledged settlement, in order and unchanged', async () => {
   const folder = newFolder()
   const spool = new Spool(folder)
   const price = { version: 'v1', figures: '{}' }
@@ -54,7 +54,7 @@ test('what was acknowledged is there for the next process, in order and unchange
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('a file has one taker, and one that dies before it is done leaves it to the next', async () => {
+test('a file whose taker dies before it is done is left to the next', async () => {
   const folder = newFolder()
   const spool = new Spool(folder)
   await spool.append({ charge: charge(1), price: undefined })
@@ -64,7 +64,7 @@ test('a file has one taker, and one that dies before it is done leaves it to the
   assert.deepEqual(holdsOf(other), [1], 'the first did not remove it')
 })
 
-test('another takes what is listed: then it is theirs', async () => {
+test('a listed file that another process has taken is not set aside', async () => {
   const folder = newFolder()
   const spool = new Spool(folder)
   await spool.append({ charge: charge(1), price: undefined })
@@ -76,7 +76,7 @@ test('another takes what is listed: then it is theirs', async () => {
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('a file that another takes between the listing and its turn is passed over', async () => {
+test('a file taken by another process after the listing is skipped', async () => {
   const folder = newFolder()
   for (const id of [1, 2]) {
     const spool = new Spool(folder)
@@ -89,7 +89,7 @@ test('a file that another takes between the listing and its turn is passed over'
   assert.equal(one.next().done, true)
 })
 
-test('taken from one that lives and writes on, nothing that it acknowledged is lost', async () => {
+test('taking the file of a live writer loses nothing that it acknowledged', async () => {
   const folder = newFolder()
   const spool = new Spool(folder)
   const ids = Array.from({ length: 40 }, (_, index) => index + 1)
@@ -115,7 +115,7 @@ test('taken from one that lives and writes on, nothing that it acknowledged is l
   assert.deepEqual([...seen].toSorted(ascending), ids)
 })
 
-test('a line that was cut off spoils neither the one before it nor the one after it', async () => {
+test('a line that was cut off spoils neither the line before it nor the line after it', async () => {
   const folder = newFolder()
   const spool = new Spool(folder)
   await spool.append({ charge: charge(1), price: undefined })
@@ -130,7 +130,7 @@ test('a line that was cut off spoils neither the one before it nor the one after
   )
 })
 
-test('once all are in the database the file is empty, and nothing that came since is lost', async () => {
+test('the file is emptied once all is in the database, and nothing newer is lost', async () => {
   const folder = newFolder()
   const spool = new Spool(folder)
   await spool.append({ charge: charge(1), price: undefined })
@@ -147,7 +147,7 @@ test('once all are in the database the file is empty, and nothing that came sinc
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('a folder that cannot be written is an error, not a loss', async () => {
+test('a folder that cannot be written is an error, not a silent loss', async () => {
   const file = newFolder()
   appendFileSync(file, '')
   const spool = new Spool(join(file, 'spool'))

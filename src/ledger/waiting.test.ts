@@ -41,13 +41,13 @@ function queue(...answers: readonly Answer[]) {
 /** Lets the callbacks of resolved promises run. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('an answer that waiting does not help is given at once', async () => {
+test('a refusal that waiting cannot change is returned at once', async () => {
   const { waiting, asked } = queue(unavailable)
   assert.deepEqual(await waiting.reserve(ask('one')), unavailable)
   assert.deepEqual(asked, ['one'])
 })
 
-test('who waits asks again in order, ahead of others, when something is freed', async () => {
+test('waiting asks are retried in order, ahead of new ones, when something is freed', async () => {
   const { waiting, asked } = queue(heldUp, heldUp, unavailable)
   const answers = [waiting.reserve(ask('one')), waiting.reserve(ask('two'))]
   await turn()
@@ -56,7 +56,7 @@ test('who waits asks again in order, ahead of others, when something is freed', 
   assert.deepEqual(asked, ['one', 'two', 'one again', 'two again'])
 })
 
-test('who waited first stays first, although somebody came while it asked again', async () => {
+test('the first to wait stays first, even if another arrives during its retry', async () => {
   const asked: string[] = []
   const answers: PromiseWithResolvers<Answer>[] = []
   const clock = { time: 0, now: () => 0, monotonicMs: () => ++clock.time }
@@ -82,7 +82,7 @@ test('who waited first stays first, although somebody came while it asked again'
   await Promise.all(both)
 })
 
-test('what is freed on another key wakes nobody who waits for this one', async () => {
+test('money freed on another key wakes no ask of this one', async () => {
   const { waiting, asked, clock } = queue(heldUp)
   const answer = waiting.reserve(ask('one'))
   await turn()
@@ -93,7 +93,7 @@ test('what is freed on another key wakes nobody who waits for this one', async (
   assert.deepEqual(await answer, heldUp)
 })
 
-test('after five seconds the last refusal is the answer', async () => {
+test('an ask that waits five seconds gets the last refusal', async () => {
   const { waiting, asked, clock } = queue(heldUp)
   const answer = waiting.reserve(ask('one'))
   await turn()
@@ -106,7 +106,7 @@ test('after five seconds the last refusal is the answer', async () => {
   assert.deepEqual(await answer, heldUp)
 })
 
-test('nobody waits for a client that has gone', async () => {
+test('an ask whose client has left stops waiting', async () => {
   const { waiting } = queue(heldUp)
   const controller = new AbortController()
   const answer = waiting.reserve(ask('one', controller.signal))
@@ -116,12 +116,12 @@ test('nobody waits for a client that has gone', async () => {
   assert.deepEqual(await answer, abandoned)
 })
 
-test('what others free is found without being told, each time', async () => {
+test('money freed by other nodes is found by trying again', async () => {
   const { waiting } = queue(heldUp, unavailable, heldUp, unavailable)
   for (const name of ['one', 'two']) assert.deepEqual(await waiting.reserve(ask(name)), unavailable)
 })
 
-test('how long a grant was waited for is known', async () => {
+test('a grant reports how long it waited', async () => {
   const balances = {} as Balances
   const granted = { reserved: true, holdId: 1, amountNanodollars: 1n, outputTokens: 1 } as const
   const answer: Answer = { ...granted, capped: false, waitedMs: 0, balances }
@@ -133,7 +133,7 @@ test('how long a grant was waited for is known', async () => {
   assert.deepEqual(await waited, { ...answer, waitedMs: 700 })
 })
 
-test('where too many wait, nobody else does', async () => {
+test('an ask does not wait when too many wait already', async () => {
   const { waiting, clock } = queue(heldUp)
   const others = Array.from({ length: 256 }, (_, index) => waiting.reserve(ask(`${index}`)))
   await turn()
