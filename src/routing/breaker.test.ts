@@ -18,7 +18,7 @@ function fail(times: number): void {
   for (let time = 0; time < times; time++) breaker.begin()(failed)
 }
 
-test('it takes five failures in a row, whatever came before', () => {
+test('five failures in a row start a rest, whatever came before', () => {
   fail(4)
   breaker.begin()('answered')
   fail(4)
@@ -27,7 +27,7 @@ test('it takes five failures in a row, whatever came before', () => {
   assert.deepEqual(breaker.resting(), { reason: 'provider_failed', forMs: 1_000 })
 })
 
-test('one that fails more often than may be made up for stands behind others', () => {
+test('a target that fails more often than retries can cover goes behind the others', () => {
   const often = (failures: number, answers: number): void => {
     for (let turn = 0; turn < 20; turn++) {
       fail(failures)
@@ -43,7 +43,7 @@ test('one that fails more often than may be made up for stands behind others', (
   assert.equal(breaker.isShaky(), false)
 })
 
-test('answers make up for the failures before them, not for those that follow', () => {
+test('answers offset the failures before them, not later ones', () => {
   const answer = (times: number): void => {
     for (let time = 0; time < times; time++) breaker.begin()('answered')
   }
@@ -59,14 +59,14 @@ test('answers make up for the failures before them, not for those that follow', 
   assert.equal(breaker.isShaky(), false, 'what it stood behind for is made up for')
 })
 
-test('an answer that only began does not end a row of failures', () => {
+test('an answer that has only begun does not end a row of failures', () => {
   fail(4)
   breaker.begin()('accepted')
   fail(1)
   assert.ok(breaker.resting())
 })
 
-test('after its rest one request probes it, and the next one waits', () => {
+test('one request probes a target after its rest, and the next one waits', () => {
   fail(5)
   clock.at += 1_000
   assert.equal(breaker.resting(), undefined)
@@ -80,7 +80,7 @@ test('after its rest one request probes it, and the next one waits', () => {
   assert.equal(breaker.isShaky(), false, 'the row of failures begins anew')
 })
 
-test('each probe that fails doubles the rest, up to half a minute', () => {
+test('each failed probe doubles the rest, up to half a minute', () => {
   fail(5)
   const rests: (number | undefined)[] = []
   for (let probe = 0; probe < 7; probe++) {
@@ -91,7 +91,7 @@ test('each probe that fails doubles the rest, up to half a minute', () => {
   assert.deepEqual(rests, [2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000])
 })
 
-test('whoever came back rests as shortly as at first', () => {
+test('a target that recovered starts again with the shortest rest', () => {
   fail(5)
   for (let probe = 0; probe < 3; probe++) {
     clock.at += breaker.resting()?.forMs ?? 0
@@ -103,7 +103,7 @@ test('whoever came back rests as shortly as at first', () => {
   assert.equal(breaker.resting()?.forMs, 1_000)
 })
 
-test('a probe whose client left tells nothing, and another one follows', () => {
+test('a probe whose client left decides nothing, and another one follows', () => {
   fail(5)
   clock.at += 1_000
   breaker.begin()
@@ -111,7 +111,7 @@ test('a probe whose client left tells nothing, and another one follows', () => {
   assert.equal(breaker.resting(), undefined)
 })
 
-test('of several probes under way the first answer counts', () => {
+test('the first answer of several probes decides', () => {
   fail(5)
   clock.at += 1_000
   const slow = breaker.begin()
@@ -123,7 +123,7 @@ test('of several probes under way the first answer counts', () => {
   assert.deepEqual([breaker.resting(), breaker.standing()], [undefined, { name: 'answering' }])
 })
 
-test('of several requests under way each one counts while nothing rests', () => {
+test('every concurrent request counts while the target does not rest', () => {
   const all = Array.from({ length: 6 }, () => breaker.begin())
   for (const [index, tell] of all.entries()) tell(index === 0 ? 'answered' : failed)
   assert.ok(breaker.resting())
@@ -139,7 +139,7 @@ test('requests that began before the rest neither end nor lengthen it', () => {
   assert.equal(breaker.resting()?.forMs, 500)
 })
 
-test('it tells what is known: nothing before the first outcome, then the last one', () => {
+test('the standing is unknown before the first outcome, then that of the last one', () => {
   assert.equal(breaker.standing().name, 'uncalled')
   const tell = breaker.begin()
   assert.equal(breaker.standing().name, 'uncalled', 'no outcome says anything yet')
@@ -158,7 +158,7 @@ test('it tells what is known: nothing before the first outcome, then the last on
   assert.equal(breaker.standing().name, 'answering')
 })
 
-test('a provider that says for how long is taken at its word at once, within reason', () => {
+test('a provider’s retry-after starts a rest of that length at once, up to ten minutes', () => {
   const limited = { failed: 'provider_rate_limited', retryAfterSeconds: 7 }
   breaker.begin()(limited)
   assert.deepEqual(breaker.resting(), { reason: 'provider_rate_limited', forMs: 7_000 })
@@ -171,7 +171,7 @@ test('a provider that says for how long is taken at its word at once, within rea
   assert.equal(breaker.resting()?.forMs, 600_000)
 })
 
-test('a probe that fails after a rest that was asked for begins another one', () => {
+test('a failed probe after a requested rest starts another rest', () => {
   breaker.begin()({ failed: 'provider_rate_limited', retryAfterSeconds: 7 })
   clock.at += 7_000
   fail(1)

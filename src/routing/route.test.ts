@@ -10,7 +10,7 @@ import { route } from './route.ts'
 
 const conversations = Array.from({ length: 4_000 }, (_, index) => `conversation ${index}`)
 
-test('a conversation stays on its target, and the order of the others stays too', () => {
+test('a conversation keeps its target and the order of the others', () => {
   const model = modelOf([1, 1, 1])
   const [first] = conversations.map((conversation) => namesOf(model, conversation))
   for (let turn = 0; turn < 100; turn++) {
@@ -18,7 +18,7 @@ test('a conversation stays on its target, and the order of the others stays too'
   }
 })
 
-test('conversations split by weight', () => {
+test('conversations are split by weight', () => {
   const counts = new Map<string, number>()
   for (const conversation of conversations) {
     const [name = ''] = namesOf(modelOf([1, 3, 4]), conversation)
@@ -36,7 +36,7 @@ test('conversations split by weight', () => {
   }
 })
 
-test('a target that is taken away moves its own conversations and no others', () => {
+test('removing a target moves its own conversations and no others', () => {
   const all = modelOf([1, 1, 1])
   const fewer = { ...all, targets: all.targets.slice(0, 2) }
   for (const conversation of conversations.slice(0, 200)) {
@@ -57,7 +57,7 @@ test('fallbacks come last, in their own order', () => {
   assert.deepEqual(whys([1, 1]).slice(0, 2), Array(2).fill(SENTENCES.target_by_weight))
 })
 
-test('a fifth of all requests may be sent again, beyond what is saved', () => {
+test('a fifth of all requests may be retried, beyond the saved retries', () => {
   const budget = new RetryBudget()
   let retries = 0
   for (let request = 0; request < 10_000; request++) {
@@ -67,7 +67,7 @@ test('a fifth of all requests may be sent again, beyond what is saved', () => {
   assert.ok(retries >= 2_000 && retries <= 2_100, String(retries))
 })
 
-test('what is saved suffices for a target that dies with a hundred requests', () => {
+test('the saved retries suffice for a target that dies with a hundred requests', () => {
   const budget = new RetryBudget()
   for (let retry = 0; retry < 100; retry++) assert.ok(budget.take())
   assert.equal(budget.take(), false)
