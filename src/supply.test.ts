@@ -13,7 +13,7 @@ import { systemClock } from './core/clock.ts'
 import { HttpClient } from './providers/http.ts'
 import { Supply } from './supply.ts'
 
-test('a price holds from its moment on', async (context) => {
+test('a price applies from its start time', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-supply-'))
   const http = new HttpClient({})
   context.after(async () => {
@@ -36,7 +36,7 @@ models: { deepseek-v4-flash: { targets: [deepseek/deepseek-v4-flash] } }`,
   assert.equal(inputPrice(), 440_000n)
 })
 
-test('a target that rests is asked again once its address has changed, and rests on else', async (context) => {
+test('a reload clears the rest of a target whose address changed, and of no other', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-supply-'))
   const http = new HttpClient({})
   const configWith = (moved: string): Config => {
