@@ -21,8 +21,11 @@ export function setAdmissionHeaders(reply: Reply, { hold, call }: Admission, tel
 
 /** The target that answers, and what it was not sent. Certain only with content: until then another may take over. */
 export function setTargetHeaders(reply: Reply, target: Prepared): void {
-  const { dropped } = target
   reply.setHeader('x-tollgate-target', headerText(nameOf(target)))
+  setDroppedHeader(reply, target.dropped)
+}
+
+export function setDroppedHeader(reply: Reply, dropped: readonly string[]): void {
   if (dropped.length > 0) reply.setHeader('x-tollgate-dropped', headerText(dropped.join(', ')))
 }
 

@@ -27,7 +27,8 @@ export async function countTokens(parts: Parts, incoming: Incoming, reply: Reply
   trace.model = model.id
   const { destinations } = parts.route(caller, model, request)
   const [first] = prepare(request, destinations)
-  const asked = { asking: incoming, caller, model: call.model, reply }
+  const dropped = first?.dropped ?? []
+  const asked = { asking: incoming, caller, model: call.model, dropped, reply }
   await answerFree(parts, asked, async () => {
     const headers = incoming.providerHeaders
     const told = first === undefined ? undefined : await countAt(first, headers, reply.closed)

@@ -25,12 +25,15 @@ export async function dryRun(
 }
 
 /** The same for a call that costs nothing and that no target answers. */
-export function freeDryRun(model: string, outcome: Forecast['outcome']): JsonObject {
+export function freeDryRun(
+  { model, dropped = [] }: { readonly model: string; readonly dropped?: readonly string[] },
+  outcome: Forecast['outcome'],
+): JsonObject {
   return {
     object: 'tollgate.dry_run',
     model: model === '' ? null : model,
     target: null,
-    dropped: [],
+    dropped,
     worst_case: '0',
     ...verdictOf(outcome),
   }

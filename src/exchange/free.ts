@@ -7,7 +7,7 @@ import type { Clock } from '../core/clock.ts'
 import { NO_USAGE } from '../core/events.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Ask, HoldId, Ledger } from '../ledger/ledger.ts'
-import { setBalanceHeaders } from './answer-headers.ts'
+import { setBalanceHeaders, setDroppedHeader } from './answer-headers.ts'
 import type { Asking } from './asking.ts'
 import { freeDryRun } from './dry-run.ts'
 import { endedWith } from './ended-with.ts'
@@ -20,6 +20,8 @@ type FreeCall = {
   readonly caller: Caller
   /** Empty if the call concerns no model. */
   readonly model: string
+  /** What the answer leaves out of account, under the client's names. */
+  readonly dropped?: readonly string[]
   readonly reply: Reply
   /** For a dry run: finds what the work needs, or refuses, and changes nothing. */
   readonly look?: () => Promise<unknown>
@@ -43,6 +45,7 @@ export async function answerFree(
     throw thrown
   }
   await close()
+  setDroppedHeader(call.reply, call.dropped ?? [])
   await call.reply.end(body)
 }
 
@@ -50,7 +53,7 @@ export async function answerFree(
 async function rehearse({ ledger }: FreeParts, call: FreeCall): Promise<JsonObject> {
   const outcome = await ledger.dryRun(freeAsk(call))
   if (outcome.reserved) await call.look?.()
-  return freeDryRun(call.model, outcome.reserved ? outcome : refusalOf(call.caller, outcome))
+  return freeDryRun(call, outcome.reserved ? outcome : refusalOf(call.caller, outcome))
 }
 
 async function admit({ ledger, clock }: FreeParts, call: FreeCall): Promise<HoldId> {

@@ -445,6 +445,18 @@ describe('what a key may know about itself', () => {
     assert.equal((await call('/v1/messages/count_tokens', counting)).status, 429)
   })
 
+  test('a count names what the target of a call would not be sent', async () => {
+    const json = { ...HELLO, top_k: 5, metadata: { user_id: 'ann' }, colour: 'red' }
+    const counting = { 'x-api-key': key }
+    const counted = await call('/v1/messages/count_tokens', { json, headers: counting })
+    assert.equal(counted.headers.get('x-tollgate-dropped'), 'colour, top_k')
+    const dry = { ...counting, 'x-tollgate-dry-run': '1' }
+    const { body } = await call('/v1/messages/count_tokens', { json, headers: dry })
+    assert.deepEqual(body['dropped'], ['colour', 'top_k'])
+    const plain = await call('/v1/messages/count_tokens', { json: HELLO, headers: counting })
+    assert.equal(plain.headers.get('x-tollgate-dropped'), null)
+  })
+
   test('a dry run tells what would happen and does nothing', async () => {
     const dry = { ...bearer(), 'x-tollgate-dry-run': '1' }
     const before = await call('/v1/key', { headers: bearer() })
