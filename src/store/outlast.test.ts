@@ -22,11 +22,11 @@ function database(failures: number, thrown: Error) {
 }
 
 for (const [what, failures, thrown, tries] of [
-  ['one that answers is asked once', 0, AWAY, 1],
-  ['one that comes back is asked until then', 3, AWAY, 4],
-  ['one that stays away is given up after five seconds', 9, AWAY, 5],
+  ['a database that answers is read once', 0, AWAY, 1],
+  ['a database that comes back is tried until then', 3, AWAY, 4],
+  ['a database that stays away is given up after five seconds', 9, AWAY, 5],
   ['a lost thread is not waited for', 1, new ThreadLost('exit code 1'), 1],
-  ['a fault of the question is not asked again', 1, new TypeError('no such column'), 1],
+  ['a faulty query is not tried again', 1, new TypeError('no such column'), 1],
 ] as const)
   test(what, async () => {
     const { clock, read, ...db } = database(failures, thrown)

@@ -30,7 +30,7 @@ const PLACES: readonly (readonly [url: string, told: string])[] = [
 ]
 
 for (const [url, told] of PLACES) {
-  test(`${url} is ${told}`, () => {
+  test(`${url} is described as ${told}`, () => {
     assert.equal(describePlace(url), told)
     assert.ok(isPlace(url))
   })
@@ -59,7 +59,7 @@ const NONE: readonly string[] = [
 ]
 
 for (const url of NONE) {
-  test(`${url} is none`, () => {
+  test(`${url} is refused`, () => {
     assert.ok(!isPlace(url))
     assert.throws(
       () => describePlace(url),
