@@ -36,7 +36,7 @@ test('requests are counted by endpoint, model and status, errors by code, attemp
     assert.ok(lines.includes(line), line)
 })
 
-test('each bucket counts all that was as long as its bound, or shorter', async () => {
+test('each bucket counts every duration up to its bound', async () => {
   const counts = new Counts()
   for (const firstTokenMs of [50, 51, 60_000, 60_001])
     counts.requestEnded({ model: 'm', stream: true, firstTokenMs }, { ...answered, durationMs: 1 })
@@ -52,7 +52,7 @@ test('each bucket counts all that was as long as its bound, or shorter', async (
   assert.deepEqual(['0.05', '0.1', '30', '60', '+Inf'].map(bucket), ['1', '2', '2', '3', '4'])
 })
 
-test('a name is told whatever is in it', async () => {
+test('quotes and backslashes in a name are escaped', async () => {
   const counts = new Counts()
   counts.requestEnded({ endpoint: 'chat', model: 'a"b\\c' }, { ...answered, durationMs: 1 })
   const lines = await linesOf(counts)
@@ -61,7 +61,7 @@ test('a name is told whatever is in it', async () => {
   )
 })
 
-test('of several processes the sums are told', async () => {
+test('figures of several processes are added up', async () => {
   const [one, other] = [new Counts(), new Counts()]
   one.committed(1)
   other.committed(3)
@@ -77,7 +77,7 @@ test('of several processes the sums are told', async () => {
     assert.ok(text.split('\n').includes(line), line)
 })
 
-test('of Node only what is known is told', async () => {
+test('only known figures of Node are reported', async () => {
   const values = (await runtimeFigures()).flatMap((figure) => figure.values)
   assert.ok(values.length > 0)
   // In a second call right after the first, nothing can have been recorded in between.

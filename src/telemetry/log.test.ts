@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { newSecret } from '../core/secret.ts'
 import { describeError, describeFailure, jsonLog, redact } from './log.ts'
 
-test('lines are JSON, gathered and flushed', () => {
+test('lines are JSON, buffered and flushed', () => {
   const written: string[] = []
   const log = jsonLog({ now: () => 0, monotonicMs: () => 0 }, (text) => written.push(text))
   log.info('request', { status: 200, key: undefined })
@@ -26,7 +26,7 @@ test('lines are JSON, gathered and flushed', () => {
   )
 })
 
-test('how many lines found no room is told with the next that does', () => {
+test('the next line that fits is preceded by the number of lost lines', () => {
   const written: string[] = []
   let hasRoom = true
   const write = (lines: string): boolean => {
@@ -56,7 +56,7 @@ test('how many lines found no room is told with the next that does', () => {
   )
 })
 
-test('a reader who has stopped reading fills no more than so much memory', async () => {
+test('a reader that has stopped reading fills a limited amount of memory', async () => {
   const file = JSON.stringify(new URL('./log.ts', import.meta.url))
   const script = `
     import { jsonLog } from ${file}
@@ -70,7 +70,7 @@ test('a reader who has stopped reading fills no more than so much memory', async
   assert.ok(unreadBytes > 0 && unreadBytes < 17 * 2 ** 20, String(unreadBytes))
 })
 
-test('credentials are taken out', () => {
+test('credentials are redacted', () => {
   const secret = newSecret('live')
   for (const text of [
     `key ${secret} failed`,
@@ -95,7 +95,7 @@ test('an error is described with its causes', () => {
   assert.match(text, /outer[\s\S]*caused by[\s\S]*inner/)
 })
 
-test('a failure is described in one line, with its causes and what it consists of', () => {
+test('a failure is described in one line, with its causes and the errors it aggregates', () => {
   const timeout = new DOMException('too late', 'TimeoutError')
   const both = new AggregateError([new Error('not at ::1'), new Error('not at 127.0.0.1')])
   for (const [thrown, text] of [
