@@ -9,7 +9,7 @@ const TALK = 's3://bucket/x is where it lies'
 
 const turn = (role: string, ...content: JsonObject[]): JsonObject => ({ role, content })
 
-test('texts that speak of them go on', () => {
+test('texts that mention such files are accepted', () => {
   codecOf('chat').readCall({
     model: 'm',
     messages: [turn('user', { type: 'text', text: TALK })],
@@ -21,12 +21,12 @@ test('texts that speak of them go on', () => {
   })
 })
 
-test('addresses that anybody can read go on, however they are written', () => {
+test('public addresses are accepted, however they are spelled', () => {
   const image = { type: 'image_url', image_url: { url: 'HTTPS://a.example/x.png' } }
   codecOf('chat').readCall({ model: 'm', messages: [turn('user', image)] })
 })
 
-test('where an answer had its words from is no file to open', () => {
+test('a citation in an earlier answer is not taken for a file to open', () => {
   const annotations = [{ type: 'file_citation', file_id: 'file-1', filename: 'x', index: 0 }]
   const said = { type: 'output_text', text: TALK, annotations }
   codecOf('responses').readCall({ model: 'm', input: [turn('assistant', said)] })

@@ -12,7 +12,7 @@ test('a provider’s answer may have any number of values', () => {
   assert.equal((body.value['data'] as Json[]).length, data.length)
 })
 
-test('one that is nested millions of levels deep is the provider’s failure, found out soon', () => {
+test('an answer nested millions of levels deep is the provider’s failure, and found quickly', () => {
   const deep = `${'['.repeat(8_000_000)}${']'.repeat(8_000_000)}`
   const startedMs = performance.now()
   assert.throws(() => readJsonAnswer(Buffer.from(`{"a":${deep}}`)), /is not JSON/)
@@ -20,7 +20,7 @@ test('one that is nested millions of levels deep is the provider’s failure, fo
   assert.ok(performance.now() - startedMs < 5_000)
 })
 
-test('what is not JSON is the provider’s failure, and none of it is told', () => {
+test('an answer that is not JSON is the provider’s failure, and none of it is quoted', () => {
   for (const text of ['', 'my private answer', '[1]', '{"a":']) {
     assert.throws(
       () => readJsonAnswer(Buffer.from(text)),

@@ -34,7 +34,7 @@ const REPEATED: readonly Message[] = [
   result('call_0', 'of three'),
 ]
 
-test('a call whose id was another’s before gets its own, and so does its result', () => {
+test('a call that reuses an earlier id gets a new one, and so does its result', () => {
   assert.deepEqual(withUniqueCallIds(REPEATED), [
     ...REPEATED.slice(0, 4),
     called(call('call_0_2', 'three')),
@@ -42,7 +42,7 @@ test('a call whose id was another’s before gets its own, and so does its resul
   ])
 })
 
-test('an id that is made is no other’s either', () => {
+test('a new id does not collide with an existing one', () => {
   const messages = [called(call('a', 'f'), call('a_2', 'f'), call('a', 'f')), result('a', 'x')]
   assert.deepEqual(withUniqueCallIds(messages), [
     called(call('a', 'f'), call('a_2', 'f'), call('a_3', 'f')),
@@ -50,13 +50,13 @@ test('an id that is made is no other’s either', () => {
   ])
 })
 
-test('ids that are unique stay as they are', () => {
+test('unique ids stay as they are', () => {
   const messages = REPEATED.slice(0, 4)
   assert.equal(withUniqueCallIds(messages), messages)
 })
 
 for (const format of ['messages', 'converse', 'gemini'] as const satisfies TargetFormat[]) {
-  test(`${format}: no two calls have one id, and every result is its call’s`, () => {
+  test(`${format}: every call has a unique id, and every result belongs to its call`, () => {
     const { encodeRequest } = upstreamCodecOf(format)
     const text = JSON.stringify(encodeRequest({ ...SAMPLE_CONVERSATION, messages: REPEATED }))
     const ids = [...text.matchAll(/"(?:id|toolUseId)":"([^"]+)","name"/g)].map(([, id]) => id)

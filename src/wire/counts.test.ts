@@ -74,20 +74,20 @@ for (const [format, { answer, counts, needed, parts }] of Object.entries(FORMATS
       .decodeResponse(answer(given))
       .findLast((event) => event.type === 'usage')?.usage
 
-  test(`${format}: what is whole is a count`, () => {
+  test(`${format}: complete counts are a usage`, () => {
     const { inputTokens, outputTokens } = usageOf(counts) ?? {}
     assert.deepEqual([inputTokens, outputTokens], [12, 7])
   })
 
   for (const name of needed)
-    test(`${format}: without ${name} there is no count`, () => {
+    test(`${format}: without ${name} there is no usage`, () => {
       const { [name]: _, ...rest } = counts
       assert.equal(usageOf(rest), undefined)
       assert.equal(usageOf({ ...counts, [name]: null }), undefined)
     })
 
   for (const name of [...needed, ...Object.keys(parts)])
-    test(`${format}: a text for ${name} is no count`, () => {
+    test(`${format}: a text for ${name} is no usage`, () => {
       assert.equal(usageOf({ ...counts, ...parts, [name]: '12' }), undefined)
     })
 }

@@ -16,7 +16,7 @@ function called(block: number, name: string, pieces: readonly string[]): Canonic
   ]
 }
 
-test('a wrapped input is unwrapped at its end, other calls stay as they are', () => {
+test('a wrapped input is unwrapped at its end, and other calls stay as they are', () => {
   const restore = restoreCustomCalls(new Set(['patch']))
   const plain = called(1, 'weather', ['{"city":', '"Rome"}'])
   const events = [...called(0, 'patch', ['{"inp', 'ut":"*** Begin"}']), ...plain]
@@ -31,13 +31,13 @@ test('a wrapped input is unwrapped at its end, other calls stay as they are', ()
   )
 })
 
-test('a wrapping that the model broke is taken for the input', () => {
+test('a wrapping that the model broke is passed on as the input', () => {
   for (const text of ['', 'free text', '{"input":1}', '[]']) {
     assert.equal(unwrapCustomInput(text), text)
   }
 })
 
-test('a chat client gets a custom call back', () => {
+test('a chat client gets a custom call back as such', () => {
   const answer = chatCodec.encodeResponse(
     [
       { type: 'response-start', id: 'x', model: 'y' },

@@ -71,7 +71,7 @@ describe('an effort', () => {
         assert.deepEqual(losses(request, format), lost === undefined ? [] : [lost])
     })
 
-  test('a model that does not reason is asked for no summary of thoughts', () => {
+  test('a model that does not reason is sent no request for a summary', () => {
     const request = asking('gpt-4.1', PLAIN, { display: 'summary' })
     assert.equal(encodeResponse(request)['reasoning'], undefined)
     assert.deepEqual(losses(request, 'responses'), ['thinking'])

@@ -9,7 +9,7 @@ import { encodeError } from './errors.ts'
 import { refusesThoughts, streamError } from './provider-errors.ts'
 
 for (const code of ERROR_CODES) {
-  test(`${code} in both envelopes`, () => {
+  test(`both families render ${code} completely`, () => {
     const error = new GatewayError(code, 'what happened', {
       param: 'model',
       facts: { scope: 'key', limit: '1.5', resets_at: null },
@@ -47,7 +47,7 @@ for (const code of ERROR_CODES) {
   })
 }
 
-test('the published types', () => {
+test('each code has the published type of its family', () => {
   const types = (code: (typeof ERROR_CODES)[number]) =>
     (['chat', 'messages'] as const).map((family) => {
       const body = encodeError(family, new GatewayError(code, ''), '')['error']
@@ -62,7 +62,7 @@ test('the published types', () => {
   assert.deepEqual(types('internal_error'), ['server_error', 'api_error'])
 })
 
-test('a secret that was sent for a name is not sent back', () => {
+test('a secret sent as a name is not echoed', () => {
   const error = new GatewayError(
     'not_found',
     `there is nothing at /v1/${newSecret('live', 'acme')}`,
@@ -73,7 +73,7 @@ test('a secret that was sent for a name is not sent back', () => {
   }
 })
 
-test('a request that is too large for a provider has the type of one that is too large here', () => {
+test('a request too large for a provider has the same type as one too large for the gateway', () => {
   for (const complaint of [{ type: 'request_too_large' }, { code: '413' }]) {
     const error = streamError({ message: 'too large', ...complaint })
     assert.equal(error.status, 413)
@@ -95,7 +95,7 @@ test('a provider’s own code is passed on with its status', () => {
   })
 })
 
-test('a refusal of thoughts is known by its words', () => {
+test('a refusal of thoughts is recognized by its wording', () => {
   for (const [message, isAboutThoughts] of [
     ['The encrypted content gAAA...A== could not be verified.', true],
     ['Could not decrypt the provided encrypted_content.', true],
@@ -115,7 +115,7 @@ test('a refusal of thoughts is known by its words', () => {
   }
 })
 
-test('what a refusal quotes of a request takes no longer than its length to look through', () => {
+test('searching a refusal that quotes a long request takes linear time', () => {
   const startedMs = performance.now()
   refusesThoughts({ message: '`thinking` blocks '.repeat(50_000) })
   // Takes milliseconds; searching the rest of the text for each of them would take minutes.

@@ -11,7 +11,7 @@ import { messagesCodec } from './messages/codec.ts'
 
 const LONG = '{"id":12345678901234567890,"low":-9007199254740993}'
 
-test('whole numbers of any length come back as they went, and everything else as ever', () => {
+test('whole numbers of any length survive parsing and writing, and everything else parses as usual', () => {
   for (const text of [LONG, '{"a":[1234567890123456789]}', '{"a":[{"b":9007199254740992}]}']) {
     assert.equal(JSON.stringify(parseExactly(text)), text)
   }
@@ -26,7 +26,7 @@ test('whole numbers of any length come back as they went, and everything else as
   }
 })
 
-test('a call that another format’s model made reaches every provider with its numbers', () => {
+test('a call in the history reaches every provider with its long numbers', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: LONG } }
   const asked = chatCodec.decodeRequest({
     model: 'm',
@@ -42,7 +42,7 @@ test('a call that another format’s model made reaches every provider with its 
   }
 })
 
-test('a call that a model makes reaches the client with its numbers', () => {
+test('a model’s call reaches the client with its long numbers', () => {
   const answers = {
     messages: `{"content":[{"type":"tool_use","id":"t","name":"f","input":${LONG}}],"stop_reason":"tool_use"}`,
     gemini: `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":${LONG}}}]},"finishReason":"STOP"}]}`,
@@ -57,7 +57,7 @@ test('a call that a model makes reaches the client with its numbers', () => {
   assert.equal(inputOf(decode({ event: '', data: answers.gemini, raw: '' })), LONG)
 })
 
-test('a messages request is read with its numbers', () => {
+test('a messages request keeps its long numbers', () => {
   const text = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":${LONG}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]}]}`
   const asked = messagesCodec.decodeRequest(exactly(text, JSON.parse(text) as JsonObject))
   assert.ok(JSON.stringify(chatCodec.encodeRequest(asked)).includes(JSON.stringify(LONG)))

@@ -25,7 +25,7 @@ const CASES: readonly (readonly [string, string | undefined, string])[] = [
 ]
 
 for (const [mediaType, name, told] of CASES) {
-  test(`${mediaType} ${name ?? 'without a name'} is ${told}`, () => {
+  test(`${mediaType} ${name ?? 'without a name'} is sent as ${told}`, () => {
     const source = { type: 'base64', mediaType, data: 'AAAA' } as const
     const file: FilePart = { type: 'file', source, ...(name !== undefined && { name }) }
     const request = {
@@ -53,7 +53,7 @@ const EMPTY: Record<ChatFormat, JsonObject> = {
 }
 
 for (const [format, body] of Object.entries(EMPTY)) {
-  test(`${format}: an empty name is none`, () => {
+  test(`${format}: an empty name counts as no name`, () => {
     const request = codecOf(format as ChatFormat).decodeRequest({ model: 'm', ...body })
     assert.ok(request.kind === 'chat')
     assert.deepEqual(request.messages[0]?.parts, [

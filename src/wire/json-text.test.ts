@@ -6,7 +6,7 @@ import fc from 'fast-check'
 
 import { findMember, replaceMember, setMembers } from './json-text.ts'
 
-test('a member is replaced where it stands outermost, and every other character stays', () => {
+test('an outermost member is replaced, and every other character stays', () => {
   for (const [text, expected] of [
     ['{"model":"a","n":1}', '{"model":"b","n":1}'],
     ['{ "n" : 1.0 ,\n "model" : "a" }', '{ "n" : 1.0 ,\n "model" : "b" }'],
@@ -36,7 +36,7 @@ test('every member of any object is found, however the object is written', () =>
   )
 })
 
-test('members are set where they stand, and added where they are missing', () => {
+test('members are set in place, and missing ones are added', () => {
   for (const [text, expected] of [
     ['{"b":1.0,"a":{"a":0}}', '{"b":1.0,"a":2}'],
     ['{"b":1.0}', '{"b":1.0,"a":2}'],

@@ -10,7 +10,7 @@ import { changeMembers, readJsonBody } from './json.ts'
 
 const read = (text: string) => readJsonBody(Buffer.from(text))
 
-test('members are replaced, added and taken out, and every other byte stays', () => {
+test('members are replaced, added and removed, and every other byte stays', () => {
   for (const [body, changes, expected] of [
     ['{"model":"a","n":1}', { model: 'b' }, '{"model":"b","n":1}'],
     ['{ "model" : "a" ,\n "n": 1 }', { model: 'b' }, '{ "model" : "b" ,\n "n": 1 }'],
@@ -30,7 +30,7 @@ test('members are replaced, added and taken out, and every other byte stays', ()
   }
 })
 
-test('any change of any object gives the object with that change', () => {
+test('any change to any object yields the object with that change', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 6 })
   const change = fc.dictionary(fc.string(), fc.option(fc.jsonValue(), { nil: undefined }), {
     maxKeys: 3,
@@ -47,7 +47,7 @@ test('any change of any object gives the object with that change', () => {
   )
 })
 
-test('what no endpoint can read is a 400', () => {
+test('a body that no endpoint can read is a 400', () => {
   const bodies: Record<string, Buffer> = {
     empty: Buffer.alloc(0),
     'no JSON': Buffer.from('{"a":'),
@@ -73,7 +73,7 @@ test('what no endpoint can read is a 400', () => {
   }
 })
 
-test('what is not JSON is told without a word of it', () => {
+test('the error about invalid JSON quotes none of it', () => {
   for (const text of [
     'my private prompt',
     '{"a":"my private prompt", b}',
@@ -93,7 +93,7 @@ test('what is not JSON is told without a word of it', () => {
   }
 })
 
-test('long token lists and long texts are fine', () => {
+test('long token lists and long texts are accepted', () => {
   const tokens = JSON.stringify({ input: Array.from({ length: 300_000 }, (_, index) => index) })
   assert.equal(readJsonBody(Buffer.from(tokens)).members.size, 1)
   const text = JSON.stringify({ input: 'a"\\'.repeat(2_000_000) })

@@ -189,7 +189,7 @@ for (const [format, { table, examples }] of Object.entries(FORMATS)) {
   })
 }
 
-describe('what says no more than what holds anyway is not named', () => {
+describe('fields set to their defaults are not named', () => {
   const image = (detail: string): JsonObject => ({
     input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://x/y', detail }] }],
   })

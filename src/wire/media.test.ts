@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { GatewayError } from '../core/errors.ts'
 import { decodeUrl, encodeUrl } from './media.ts'
 
-test('addresses and data URLs survive there and back', () => {
+test('URLs and data URLs survive decoding and encoding', () => {
   for (const url of ['https://x.test/a.png?b=c', 'http://x.test/', 'data:image/png;base64,AAAA']) {
     assert.equal(encodeUrl(decodeUrl(url, 'url')), url)
   }
@@ -16,7 +16,7 @@ test('addresses and data URLs survive there and back', () => {
   })
 })
 
-test('anything else is a 400 that names the place', () => {
+test('anything else is refused with the path of its field', () => {
   for (const url of [
     '',
     'ftp://x.test',

@@ -97,7 +97,7 @@ const ANSWER: AnswerContext = {
   newId: (prefix) => `${prefix}_1`,
 }
 
-test('a stream means and tells the same whether its events are compared or parsed', () => {
+test('a stream is decoded and forwarded alike whether its events are compared or parsed', () => {
   fc.assert(
     fc.property(stream, fc.array(fc.nat(4_000)), (events, cuts) => {
       const compared = Buffer.from(events.map((data) => `data: ${data}\n\n`).join(''))

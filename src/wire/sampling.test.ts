@@ -48,7 +48,7 @@ for (const [model, effort, takes] of [
     assert.equal(takesSampling(asked(model, effort)), takes)
   })
 
-test('a deployment takes what the model behind it takes', () => {
+test('a deployment takes a temperature if the model behind it does', () => {
   for (const [known, takes] of [
     ['gpt-5', false],
     ['gpt-4o', true],
@@ -57,7 +57,7 @@ test('a deployment takes what the model behind it takes', () => {
     assert.equal(takesSampling({ ...asked('prod'), nature: { alsoKnownAs: [known] } }), takes)
 })
 
-test('what such a model refuses is dropped by the client’s names', () => {
+test('sampling settings that a reasoning model refuses are dropped and named in the client’s terms', () => {
   for (const [format, encode] of [
     ['chat', encodeChat],
     ['responses', encodeResponse],
@@ -78,7 +78,7 @@ test('what such a model refuses is dropped by the client’s names', () => {
   }
 })
 
-test('a temperature of 1 is what such a model has anyway: nothing is lost', () => {
+test('a temperature of 1 is a reasoning model’s default, so nothing is lost', () => {
   const request = { ...asked('o3'), sampling: { temperature: 1, topP: 1 } }
   assert.deepEqual(lossesOf(request, 'messages', { format: 'responses', model: 'o3' }), [])
   assert.equal(encodeResponse(request)['temperature'], undefined)

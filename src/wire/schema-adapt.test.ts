@@ -5,13 +5,13 @@ import { test } from 'node:test'
 import type { JsonObject } from '../core/json.ts'
 import { adaptSchema } from './schema-adapt.ts'
 
-test('schemas are closed, and what cannot be enforced is told', () => {
+test('schemas are closed, and rules that cannot be enforced move to the description', () => {
   const cases: Record<string, [JsonObject, JsonObject]> = {
     'an object is closed': [
       { type: 'object', properties: { a: { type: 'string' } } },
       { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false },
     ],
-    'also where it is one of several types, or only has properties': [
+    'an object that is one of several types, or only has properties, is closed': [
       { anyOf: [{ type: ['object', 'null'] }, { properties: {} }] },
       {
         anyOf: [
@@ -32,7 +32,7 @@ test('schemas are closed, and what cannot be enforced is told', () => {
         description: '{additionalProperties: {"type":"number"}}',
       },
     ],
-    'bounds are told': [
+    'bounds move to the description': [
       { type: 'integer', minimum: 1, maximum: 9, description: 'A digit' },
       { type: 'integer', description: 'A digit\n\n{minimum: 1, maximum: 9}' },
     ],
@@ -40,7 +40,7 @@ test('schemas are closed, and what cannot be enforced is told', () => {
       { type: 'array', minItems: 1, items: { type: 'string', format: 'uuid' } },
       { type: 'array', minItems: 1, items: { type: 'string', format: 'uuid' } },
     ],
-    'others are told': [
+    'other formats and list sizes move to the description': [
       { type: 'array', minItems: 2, items: { type: 'string', format: 'isbn' } },
       {
         type: 'array',
@@ -56,7 +56,7 @@ test('schemas are closed, and what cannot be enforced is told', () => {
         },
       },
     ],
-    'a property may be called like a keyword': [
+    'a property may be named like a keyword': [
       { type: 'object', properties: { pattern: { type: 'string' }, not: { enum: ['a'] } } },
       {
         type: 'object',

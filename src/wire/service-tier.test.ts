@@ -21,7 +21,7 @@ const FORMATS = Object.keys(BODIES) as ChatFormat[]
 
 for (const client of FORMATS)
   for (const word of new Set(Object.values(PLAIN)))
-    test(`${word}, as a client of ${client} says it`, () => {
+    test(`${word} from a ${client} client is sent in each provider’s own word`, () => {
       const request = codecOf(client).decodeRequest({ ...BODIES[client], service_tier: word })
       for (const provider of FORMATS) {
         const told = codecOf(provider).encodeRequest(request)['service_tier']

@@ -18,7 +18,7 @@ function readAll(
     .map(({ event, data }) => ({ event, data }))
 }
 
-test('the corners of the framing', () => {
+test('corner cases of the framing are read as the standard says', () => {
   for (const [text, expected] of [
     ['data: a\n\n', [{ event: '', data: 'a' }]],
     ['event: x\ndata:a\n\n', [{ event: 'x', data: 'a' }]],
@@ -35,7 +35,7 @@ test('the corners of the framing', () => {
   }
 })
 
-test('events that are written are read again', () => {
+test('written events are read back unchanged', () => {
   const written = [
     sseEvent('', { a: 'ü\n' }),
     sseEvent('ping', { type: 'ping' }),
@@ -50,7 +50,7 @@ test('events that are written are read again', () => {
   assert.equal(read.map(writeSse).join(''), bytes.toString())
 })
 
-test('any split gives the same events', () => {
+test('the events do not depend on how the bytes are split', () => {
   const line = fc.constantFrom('data: ä', 'data: 𝄞x', 'event: e', ': c', 'data:', 'id: 7')
   const stream = fc.array(fc.tuple(line, fc.constantFrom('\n', '\r', '\r\n')), { maxLength: 30 })
   fc.assert(
@@ -63,7 +63,7 @@ test('any split gives the same events', () => {
   )
 })
 
-test('an event without end is the failure of the provider', () => {
+test('an event that never ends is the provider’s failure', () => {
   const reader = new SseReader()
   const line = Buffer.alloc(1024 * 1024, 'x')
   assert.throws(() => {
@@ -71,7 +71,7 @@ test('an event without end is the failure of the provider', () => {
   }, /an event that does not end/)
 })
 
-test('a long event in many small reads takes no longer than its length', () => {
+test('a long event in many small reads takes linear time', () => {
   const reader = new SseReader()
   const line = Buffer.from(`data: ${'x'.repeat(57)}\n`)
   const startedMs = performance.now()

@@ -14,7 +14,7 @@ import { textsOf } from './texts.ts'
 const textsIn = (format: Format, body: JsonObject): string[] =>
   textsOf(codecOf(format).readCall, { model: 'm', ...body })
 
-test('chat, responses and messages bodies', () => {
+test('the texts of chat, responses and messages bodies are collected', () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
   const tool = { type: 'function', function: { name: 'f' } }
   const chat = [
@@ -51,7 +51,7 @@ test('chat, responses and messages bodies', () => {
 
 const FORMATS = ['chat', 'responses', 'messages', 'embeddings'] as const
 
-test('every byte that was measured in any body is shown or sealed', () => {
+test('every measured byte of any body is either shown or sealed', () => {
   fc.assert(
     fc.property(fc.constantFrom(...FORMATS), anyBody, (format, body) => {
       assertAllShown(format, body)
@@ -60,7 +60,7 @@ test('every byte that was measured in any body is shown or sealed', () => {
   )
 })
 
-test('a count is shown the same', () => {
+test('the texts of a count request are collected alike', () => {
   const body = { model: 'm', messages: [{ role: 'user', content: 'four' }] }
   assert.deepEqual(textsOf(readCountCall, body), ['four'])
 })

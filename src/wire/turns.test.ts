@@ -22,7 +22,7 @@ for (const [format, name] of Object.entries(TURNS)) {
     return (turns as { role: unknown }[]).map(({ role }) => role)
   }
 
-  test(`${format}: an answer that has not begun is no turn`, () => {
+  test(`${format}: an empty answer makes no turn`, () => {
     // It would put words into the model's mouth, which newer models refuse.
     assert.deepEqual(rolesOf(asks, answers()), ['user'])
     assert.deepEqual(rolesOf(asks, answers({ type: 'text', text: '' })), ['user'])

@@ -11,19 +11,19 @@ const say = (message: JsonObject): JsonObject => ({ model: 'm', messages: [messa
 const user = (content: Json): JsonObject => say({ role: 'user', content })
 const jsonBytes = (value: Json): number => Buffer.byteLength(JSON.stringify(value))
 
-test('each part of a request counts as what it is', () => {
+test('each part of a request is measured by its kind', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{"ö":1}' } }
   const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } }
   const video = { type: 'video_url', video_url: { url: 'https://example.com/film' } }
   const cases: [string, JsonObject, Partial<InputMeasure>][] = [
-    ['text is counted in bytes', user('grün'), { items: 1, textBytes: 5 }],
+    ['text in bytes', user('grün'), { items: 1, textBytes: 5 }],
     ['a list of texts', user([{ type: 'text', text: 'a' }, 'b']), { items: 3, textBytes: 2 }],
     [
       'names and thoughts',
       say({ role: 'assistant', name: 'x', reasoning_content: 'yz' }),
       { items: 1, textBytes: 3 },
     ],
-    ['a role that nobody knows', say({ role: 'critic' }), { items: 1, textBytes: 6 }],
+    ['an unknown role', say({ role: 'critic' }), { items: 1, textBytes: 6 }],
     ['a result', say({ role: 'tool', content: 'ok' }), { items: 1, jsonBytes: 2 }],
     [
       'a result in parts',
@@ -37,7 +37,7 @@ test('each part of a request counts as what it is', () => {
     ],
     ['a tool', { ...user(''), tools: [tool] }, { items: 2, jsonBytes: jsonBytes(tool) }],
     [
-      'a hosted tool does not',
+      'a hosted tool counts nothing',
       { ...user(''), tools: [{ type: 'web_search', x: 'long' }] },
       { items: 1 },
     ],
@@ -47,7 +47,7 @@ test('each part of a request counts as what it is', () => {
       { items: 2, images: 1 },
     ],
     [
-      'an image by address',
+      'an image by URL',
       user([{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }]),
       { items: 2, images: 1, fetched: true },
     ],
@@ -77,20 +77,20 @@ test('each part of a request counts as what it is', () => {
       { items: 2, unbounded: true, audio: true },
     ],
     [
-      'a part that nobody knows',
+      'an unknown part',
       user([video]),
       { items: 2, unbounded: true, audio: true, jsonBytes: jsonBytes(video) },
     ],
-    ['a field that nobody knows', { ...user(''), documents: ['ab'] }, { items: 1, jsonBytes: 6 }],
-    ['a message that is none', { model: 'm', messages: ['ab'] }, { items: 1, jsonBytes: 2 }],
-    ['content that is none', user({ a: 1 }), { items: 1, jsonBytes: 7 }],
+    ['an unknown field', { ...user(''), documents: ['ab'] }, { items: 1, jsonBytes: 6 }],
+    ['a message that is no object', { model: 'm', messages: ['ab'] }, { items: 1, jsonBytes: 2 }],
+    ['content of the wrong type', user({ a: 1 }), { items: 1, jsonBytes: 7 }],
   ]
   for (const [what, body, expected] of cases) {
     assert.deepEqual(readCall(body).input, { ...NO_INPUT, ...expected }, what)
   }
 })
 
-test('tools that the provider would run are taken out, also those that say so by a name alone', () => {
+test('tools that the provider would run are dropped, even if only their name shows it', () => {
   const own = [{ type: 'function', function: { name: 'f' } }, { function: { name: 'g' } }]
   const hosted = [{ type: 'web_search' }, { googleSearch: {} }]
   const { dropped } = readCall({ ...user(''), tools: [...own, ...hosted] })
@@ -99,7 +99,7 @@ test('tools that the provider would run are taken out, also those that say so by
   assert.throws(() => readCall({ ...user(''), functions }), /functions\[1\]\.name/)
 })
 
-test('whoever asks for a cache is told apart by its lifetime', () => {
+test('a request for a cache is classified by its lifetime', () => {
   const marked = (name: string, ttl?: string): JsonObject =>
     user([{ type: 'text', text: '', [name]: { mode: 'explicit', ...(ttl && { ttl }) } }])
   const cases: [JsonObject, InputMeasure['cacheWrites']][] = [
@@ -132,7 +132,7 @@ test('abilities are needed only when they are used', () => {
   for (const [body, expected] of cases) assert.deepEqual(readCall(body).needs, expected)
 })
 
-test('labels are recorded as far as they are labels', () => {
+test('only metadata values that are short texts are recorded', () => {
   const metadata = { team: 'blue', count: 3, long: 'x'.repeat(600) }
   assert.deepEqual(readCall({ ...user(''), metadata }).metadata, { team: 'blue' })
   assert.equal(readCall({ ...user(''), metadata: { count: 3 } }).metadata, undefined)

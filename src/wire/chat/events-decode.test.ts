@@ -24,7 +24,7 @@ const typesOf = (events: readonly CanonicalEvent[]): string[] => events.map((eve
 const failsAs = (code: ErrorCode) => (error: unknown) =>
   error instanceof GatewayError && error.code === code
 
-test('an error in the stream is the error it stands for', () => {
+test('an error in the stream becomes the matching error code', () => {
   const cases: [Json, ErrorCode][] = [
     [{ type: 'overloaded_error', message: 'm' }, 'provider_overloaded'],
     [{ type: 'server_error', code: 'server_is_overloaded', message: 'm' }, 'provider_overloaded'],
@@ -45,7 +45,7 @@ test('an error in the stream is the error it stands for', () => {
   }
 })
 
-test('a provider’s judgement of the request goes on with its code, its view of our account does not', () => {
+test('an error about the request passes on its code, and an error about our account does not', () => {
   const about = (error: JsonObject): GatewayError => {
     try {
       decode({ error })
@@ -71,7 +71,7 @@ test('a provider’s judgement of the request goes on with its code, its view of
   assert.doesNotMatch(about(badKey).message, /sk-secret/)
 })
 
-test('an answer is whole only with its marker, and never empty', () => {
+test('an answer is complete only with its marker, and never empty', () => {
   const said = delta({ content: 'a' }, 'stop')
   assert.equal(decode(said).at(-1)?.type, 'choice-end')
   assert.equal(decode(said, '[DONE]').at(-1)?.type, 'response-end')
@@ -91,7 +91,7 @@ test('an answer is whole only with its marker, and never empty', () => {
   assert.throws(() => decodeResponse({}), failsAs('provider_failed'))
 })
 
-test('an answer that the provider broke off is not an answer', () => {
+test('an answer that the provider broke off is a failure', () => {
   for (const reason of ['error', 'abort', 'insufficient_system_resource']) {
     assert.throws(
       () => decode(delta({ content: 'a' }), delta({}, reason)),
@@ -100,12 +100,12 @@ test('an answer that the provider broke off is not an answer', () => {
   }
 })
 
-test('an empty reason is no end', () => {
+test('an empty finish_reason does not end a choice', () => {
   const events = decode(delta({ content: 'a' }, ''), delta({ content: 'b' }, 'stop'))
   assert.equal(events.filter((event) => event.type === 'text-delta').length, 2)
 })
 
-test('what comes after the end of a choice is not taken for an answer', () => {
+test('text after the end of a choice is ignored', () => {
   const events = decode(delta({ content: 'a' }, 'stop'), delta({ content: 'b' }, 'stop'), '[DONE]')
   assert.deepEqual(
     events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])),
@@ -113,7 +113,7 @@ test('what comes after the end of a choice is not taken for an answer', () => {
   )
 })
 
-test('a tool call is numbered, named and given an id, whatever the provider left out', () => {
+test('a tool call gets a number and an id if the provider sends none, and fails without a name', () => {
   const piece = (call: JsonObject): JsonObject => delta({ tool_calls: [call] })
   const started = (...chunks: JsonObject[]): CanonicalEvent[] =>
     decode(...chunks, delta({}, 'tool_calls')).filter((event) => event.type === 'tool-call-start')
@@ -149,7 +149,7 @@ test('a tool call is numbered, named and given an id, whatever the provider left
   )
 })
 
-test('a call’s input may come as the object that it stands for', () => {
+test('a call’s input may arrive as an object instead of a text', () => {
   const called = (args: Json): string =>
     decode(
       delta({ tool_calls: [{ index: 0, function: { name: 'f', arguments: args } }] }),
@@ -172,7 +172,7 @@ test('thoughts beside a call keep their signature', () => {
   assert.deepEqual(ended?.seal, { format: 'chat', kind: 'signature', value: 'c2ln' })
 })
 
-test('a thought that is not shown keeps its signature', () => {
+test('a hidden thought keeps its signature', () => {
   const detail = { type: 'reasoning.text', text: '', signature: 'c2ln' }
   const message = { role: 'assistant', content: 'Hi.', reasoning_details: [detail] }
   const events = decodeResponse({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
@@ -190,7 +190,7 @@ test('a thought that is not shown keeps its signature', () => {
   )
 })
 
-test('thoughts go back in the words in which they were told', () => {
+test('thoughts are sent back exactly as they were received', () => {
   const details = [
     { type: 'reasoning.text', text: 'Hm.', signature: 'c2ln', format: 'a-v1' },
     { type: 'reasoning.text', text: '', signature: 'b3RoZXI', format: 'a-v1' },
@@ -207,7 +207,7 @@ test('thoughts go back in the words in which they were told', () => {
   assert.deepEqual(told?.['reasoning_details'], details)
 })
 
-test('usage that is half told is no usage', () => {
+test('an incomplete usage is no usage', () => {
   const counted = (usage: Json): unknown =>
     decode({ choices: [], usage }).find((event) => event.type === 'usage')?.usage.outputTokens
   assert.equal(counted(null), undefined)
@@ -219,7 +219,7 @@ test('usage that is half told is no usage', () => {
   assert.equal(counted({ prompt_tokens: 3, completion_tokens: 4 }), 4)
 })
 
-test('a failed request is quoted in the provider’s words, however it wraps them', () => {
+test('the provider’s error message is found, however it is wrapped', () => {
   for (const [body, message] of [
     [{ error: { message: 'no', type: 't', code: 'c', param: 'p' } }, 'no'],
     [{ error: 'no' }, 'no'],
@@ -232,7 +232,7 @@ test('a failed request is quoted in the provider’s words, however it wraps the
   }
 })
 
-test('what is said of a text stays with it, whatever comes between them', () => {
+test('citations and log probabilities stay with their text, whatever comes between', () => {
   const url_citation = {
     url: 'https://example.com',
     title: 'Example',

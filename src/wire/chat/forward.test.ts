@@ -27,7 +27,7 @@ function forward(text: string, body: JsonObject): string {
     .join('')
 }
 
-test('a request changes where it must and nowhere else', () => {
+test('a request is changed where it must be and nowhere else', () => {
   const change = { model: 'up', outputTokensMax: 9 }
   for (const [before, after] of [
     ['{"model":"m","x":1.0}', '{"model":"up","x":1.0,"max_completion_tokens":9}'],
@@ -79,7 +79,7 @@ test('the public name replaces the provider’s in every event, and every other 
   }
 })
 
-test('the chunk that tells the usage goes only to those who asked for it', () => {
+test('the usage chunk is sent only to clients that requested it', () => {
   const usage = '{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}'
   const extra = `data: {"choices":[],"usage":${usage}}\n\n`
   const last = `data: {"choices":[{"delta":{},"finish_reason":"stop"}],"usage":${usage}}\n\n`
@@ -89,7 +89,7 @@ test('the chunk that tells the usage goes only to those who asked for it', () =>
   assert.equal(forward(last + text + extra, asked), last + text + extra)
 })
 
-test('nor is anybody else told that there is none yet', () => {
+test('"usage": null is sent only to clients that requested usage', () => {
   const content = JSON.stringify('a,"usage":null')
   const [before, after] = [`data: {"choices":[{"delta":{"content":${content}}}]`, ',"x":1}\n\n']
   const chunk = `${before},"usage":null${after}`
@@ -97,7 +97,7 @@ test('nor is anybody else told that there is none yet', () => {
   assert.equal(forward(chunk, { stream_options: { include_usage: true } }), chunk)
 })
 
-test('a stream ends with the mark of its family, whether or not the provider sent one', () => {
+test('a stream ends with the end marker of its family, whether or not the provider sent one', () => {
   const mark = 'data: [DONE]\n\n'
   const forwarder = forwardEvents(answerTo({}))
   assert.equal(forwarder.end?.(), mark)
@@ -105,7 +105,7 @@ test('a stream ends with the mark of its family, whether or not the provider sen
   assert.equal(forwarder.end?.(), '')
 })
 
-test('a whole answer carries the public name, and a failure its own event', () => {
+test('a whole answer carries the public name, and a failure is an error event', () => {
   const body = readJsonAnswer(
     Buffer.from('{"id":"1","model":"up","choices":[{"message":{"model":"up"}}],"x":1.0}'),
   )

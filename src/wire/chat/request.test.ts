@@ -119,7 +119,7 @@ const sampling = fc.record(
   { requiredKeys: [] },
 )
 
-test('a conversation that the format can express comes back as it went', () => {
+test('a conversation that the format can express survives encoding and decoding', () => {
   fc.assert(
     fc.property(
       fc.array(turn, { minLength: 1, maxLength: 4 }),
@@ -142,7 +142,7 @@ function copy<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value
 }
 
-test('what the format lacks is said in other words', () => {
+test('features that the format lacks are expressed in other ways', () => {
   const image = {
     type: 'image' as const,
     source: { type: 'url' as const, url: 'https://x.test/a.png' },
@@ -196,7 +196,7 @@ test('a thinking budget becomes the nearest effort', () => {
   }
 })
 
-test('names that are too long for a provider stay apart', () => {
+test('names too long for a provider are shortened and stay distinct', () => {
   const [one, other] = ['a', 'b'].map(
     (end) => encodeRequest({ ...PLAIN, endUser: 'x'.repeat(80) + end })['user'],
   )

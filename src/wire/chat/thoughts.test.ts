@@ -18,7 +18,7 @@ const FOREIGN = {
 const ASKS = { role: 'user', content: 'tollgate.1. is a word like any other' }
 const said = (more: JsonObject): JsonObject => ({ role: 'assistant', content: 'Hello', ...more })
 
-test('what another format has sealed is left out and named, the rest goes on', () => {
+test('thoughts sealed by another format are dropped and named, and the rest is passed on', () => {
   const cases: [JsonObject, JsonObject, readonly string[] | undefined][] = [
     [said({ reasoning_details: [OWN] }), said({ reasoning_details: [OWN] }), undefined],
     [
@@ -37,7 +37,7 @@ test('what another format has sealed is left out and named, the rest goes on', (
   }
 })
 
-test('all thoughts go, by whatever name', () => {
+test('all thoughts are removed, whatever their field is called', () => {
   const thoughts = { reasoning: 'a', reasoning_content: 'b', reasoning_details: [OWN, FOREIGN] }
   assert.deepEqual(withoutThoughts({ messages: [ASKS, said(thoughts)] }), {
     changes: { messages: [ASKS, said({})] },

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { NO_USAGE } from '../../core/events.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
-test('every count that the format has comes back as it went', () => {
+test('every count of the format survives encoding and decoding', () => {
   for (const more of [{}, { audioTokens: 5 }]) {
     const usage = {
       ...NO_USAGE,
@@ -20,7 +20,7 @@ test('every count that the format has comes back as it went', () => {
   }
 })
 
-test('what was written to a cache counts as that under each of its names', () => {
+test('cache writes are recognized under each of their names', () => {
   const counts = { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105 }
   const details = { cached_tokens: 20 }
   for (const usage of [

@@ -43,7 +43,7 @@ const request: Conversation = {
   ],
 }
 
-test('a result without words says that it has none: with an error that is refused', () => {
+test('an empty tool result gets a placeholder, because Bedrock refuses an empty error', () => {
   const messages: Conversation['messages'] = request.messages.map((message) =>
     message.role === 'tool' ? { ...message, parts: [{ type: 'text', text: ' ' }] } : message,
   )
@@ -55,7 +55,7 @@ test('a result without words says that it has none: with an error that is refuse
   })
 })
 
-test('a request with everything', () => {
+test('a request with every feature is encoded', () => {
   assert.deepEqual(converseCodec.encodeRequest(request), {
     system: [{ text: 'Be brief.' }],
     messages: [
@@ -97,7 +97,7 @@ test('a request with everything', () => {
   })
 })
 
-test('a document is of the kind that it is', () => {
+test('a document’s format follows from its media type', () => {
   const sent = (mediaType: string): unknown => {
     const source = { type: 'base64', mediaType, data: 'aQ==' } as const
     const messages = [{ role: 'user', parts: [{ type: 'file', source }] }] as const
@@ -113,7 +113,7 @@ test('a document is of the kind that it is', () => {
   assert.equal(sent('text/x-python'), 'txt')
 })
 
-test('what was called before is offered, whatever the client says of tools', () => {
+test('tools called earlier are always offered, and a choice of none is named as lost', () => {
   const offered = (more: Partial<Conversation>): unknown => {
     const { toolConfig } = converseCodec.encodeRequest({ ...request, ...more })
     const { tools = [], toolChoice } = (toolConfig ?? {}) as { tools?: Spec[]; toolChoice?: Json }
@@ -132,7 +132,7 @@ test('what was called before is offered, whatever the client says of tools', () 
   assert.deepEqual(losses(silent), [])
 })
 
-test('an answer is bound to a schema, which travels as a text', () => {
+test('an output schema is sent as JSON text', () => {
   const schema = { type: 'object', properties: { sky: { type: 'string' } } }
   const outputFormat = { type: 'json-schema', name: 'weather', schema } as const
   assert.deepEqual(converseCodec.encodeRequest({ ...request, outputFormat })['outputConfig'], {
@@ -148,7 +148,7 @@ test('an answer is bound to a schema, which travels as a text', () => {
   })
 })
 
-test('those models are told how much to think that can be told', () => {
+test('the effort is sent to models that accept one', () => {
   const told = (model: string, reasoning: Reasoning): unknown =>
     converseCodec.encodeRequest({ ...request, model, reasoning })['additionalModelRequestFields']
   const nova = (maxReasoningEffort: string) => ({
@@ -167,7 +167,7 @@ test('those models are told how much to think that can be told', () => {
 
 const usage = { inputTokens: 8, outputTokens: 7, cacheReadInputTokens: 3, cacheWriteInputTokens: 1 }
 
-test('thoughts, text and calls mean the same whole and in pieces', () => {
+test('thoughts, text and calls decode alike, whole or streamed', () => {
   const streamed = read(
     ['messageStart', { role: 'assistant' }],
     ['contentBlockDelta', { delta: { reasoningContent: { text: 'Hm' } } }],
@@ -230,7 +230,7 @@ test('thoughts, text and calls mean the same whole and in pieces', () => {
   )
 })
 
-test('words with their sources mean the same whole and in pieces', () => {
+test('text with citations decodes alike, whole or streamed', () => {
   const page = { title: 'Tolls', location: { web: { url: 'https://example.com', domain: 'x' } } }
   const inDocument = { location: { documentPage: { documentIndex: 0, start: 1, end: 2 } } }
   const streamed = read(
@@ -265,7 +265,7 @@ test('words with their sources mean the same whole and in pieces', () => {
   )
 })
 
-test('an answer without its last frame is cut, and an exception is an error', () => {
+test('an answer without its last frame is incomplete, and an exception is an error', () => {
   const cut = read(['messageStart', {}], ['messageStop', { stopReason: 'end_turn' }])
   assert.ok(!cut.some(({ type }) => type === 'response-end'))
   for (const [type, code] of [
@@ -291,7 +291,7 @@ function read(...frames: readonly (readonly [string, JsonObject])[]): CanonicalE
   return frames.flatMap(([name, data]) => decode(sseEvent(name, data)))
 }
 
-test('only Nova 2 can be stopped from thinking; that others may think is named', () => {
+test('effort none is honoured by Nova 2, and named as lost for other reasoning models', () => {
   const lost = (model: string, nature: Nature = {}): readonly string[] => {
     const wish = { ...request, model, reasoning: { effort: 'none' } } as const
     return lossesOf({ ...wish, sampling: {} }, 'chat', { format: 'converse', model, nature })

@@ -31,7 +31,7 @@ test('vectors survive both encodings', () => {
   assert.equal(encodeVector([1, -2], 'base64'), 'AACAPwAAAMA=', 'least significant byte first')
 })
 
-test('what is no vector is the provider’s failure', () => {
+test('a malformed vector is the provider’s failure', () => {
   const embeddings: Json[] = [null, 7, '', 'AAA=', [1, 'x'], { a: 1 }]
   for (const embedding of embeddings) {
     assert.throws(
@@ -44,7 +44,7 @@ test('what is no vector is the provider’s failure', () => {
   assert.throws(() => embeddingsCodec.decodeResponse({ error: { message: 'no' } }))
 })
 
-test('the client gets the encoding it asked for, whichever the provider sent', () => {
+test('the client gets the encoding it requested, whichever the provider sent', () => {
   const data = (embedding: Json): string => JSON.stringify([{ index: 0, embedding, extra: 1 }])
   for (const [asked, sent, got] of [
     ['base64', [0.5, -1], 'AAAAPwAAgL8='],
@@ -58,7 +58,7 @@ test('the client gets the encoding it asked for, whichever the provider sent', (
   }
 })
 
-test('2048 inputs fit and no more, however long one list of tokens is', () => {
+test('at most 2048 inputs fit, and one list of tokens counts as one', () => {
   const read = (input: Json): number => embeddingsCodec.readCall({ model: 'm', input }).input.items
   assert.equal(read(Array.from({ length: 2048 }, () => 'a')), 2048)
   assert.equal(read(Array.from({ length: 9000 }, (_, index) => index)), 1)

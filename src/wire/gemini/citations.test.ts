@@ -21,7 +21,7 @@ function citationsOf(...chunks: readonly JsonObject[]) {
     .filter((event) => event.type === 'text-citation')
 }
 
-test('an address is cited once, where it stands in the text', () => {
+test('a URL is cited once, at the text it belongs to', () => {
   // Four characters of six bytes.
   const cited = {
     type: 'text-citation',
@@ -40,7 +40,7 @@ test('an address is cited once, where it stands in the text', () => {
   ])
 })
 
-test('a text whose end is signed is cited like any other, and so is one behind it', () => {
+test('citations of a signed text and of the text after it are placed correctly', () => {
   const parts = [{ text: 'Grüß', thoughtSignature: 'c2ln' }, { text: 'Gott' }]
   const behind = { startIndex: 6, endIndex: 10, uri: 'https://example.com/b' }
   const citationMetadata = { citationSources: [...SOURCES, behind] }
@@ -53,7 +53,7 @@ test('a text whose end is signed is cited like any other, and so is one behind i
   ])
 })
 
-test('what cites no words is no citation', () => {
+test('a citation without text is dropped', () => {
   const told = { citationMetadata: { citationSources: SOURCES } }
   assert.deepEqual(citationsOf({ candidates: [{ content: { parts: [] }, ...told }] }), [])
 })

@@ -58,7 +58,7 @@ describe('a request', () => {
       },
     ],
     [
-      'calls, their signatures, and their results, in whatever order they came',
+      'calls with their signatures, and results in any order',
       {
         model: 'gemini-3.5-flash',
         messages: [
@@ -120,7 +120,7 @@ describe('a request', () => {
       },
     ],
     [
-      'signatures of several calls, from a client that keeps thoughts apart from calls',
+      'signatures of several calls, from a client that separates thoughts from calls',
       {
         model: 'gemini-3.5-flash',
         messages: [
@@ -150,7 +150,7 @@ describe('a request', () => {
       },
     ],
     [
-      'calls that another model made, to the third generation',
+      'calls made by another model, for the third generation',
       {
         model: 'gemini-3.5-flash',
         messages: [
@@ -314,9 +314,9 @@ describe('an answer', () => {
     'response-end',
   ]
 
-  test('in pieces', () => assert.deepEqual(read(...chunks).map(spell), expected))
+  test('decodes from a stream', () => assert.deepEqual(read(...chunks).map(spell), expected))
 
-  test('whole, it means the same', () => {
+  test('decodes alike when whole', () => {
     const parts = chunks.flatMap(({ candidates }) =>
       (candidates as { content: { parts: JsonObject[] } }[]).flatMap(
         ({ content }) => content.parts,
@@ -332,7 +332,7 @@ describe('an answer', () => {
     )
   })
 
-  test('ends for its own reasons', () => {
+  test('maps each finish reason', () => {
     for (const [reason, line] of [
       ['MAX_TOKENS', 'choice-end limit'],
       ['CONTINUATION', 'choice-end limit'],
@@ -354,11 +354,11 @@ describe('an answer', () => {
     assert.equal(spell(explained.at(-2)), 'choice-end refusal It is harmful.')
   })
 
-  test('without a reason it is cut', () => {
+  test('is incomplete without a finish reason', () => {
     assert.ok(!read(piece([{ text: 'x' }])).some(({ type }) => type === 'response-end'))
   })
 
-  test('that cannot be used fails, and tells what it costs', () => {
+  test('fails with its usage if it cannot be used', () => {
     const usageMetadata = { promptTokenCount: 9, thoughtsTokenCount: 500 }
     assert.throws(
       () => read({ ...piece([], 'MALFORMED_FUNCTION_CALL'), usageMetadata }),
@@ -372,7 +372,7 @@ describe('an answer', () => {
     assert.throws(() => read(piece([], 'MALFORMED_FUNCTION_CALL')), fails('provider_failed'))
   })
 
-  test('may be an error in the middle', () => {
+  test('may end in an error', () => {
     for (const [code, status, ours] of [
       [429, 'RESOURCE_EXHAUSTED', 'provider_rate_limited'],
       [503, 'UNAVAILABLE', 'provider_overloaded'],
@@ -384,7 +384,7 @@ describe('an answer', () => {
   })
 })
 
-test('an error tells its reason and when to come back', () => {
+test('an error carries its reason and its retry delay', () => {
   const error = {
     code: 400,
     status: 'INVALID_ARGUMENT',
@@ -413,7 +413,7 @@ describe('embeddings', () => {
     encoding: 'float',
   } as const
 
-  test('one request a text, one vector a request', () => {
+  test('send one request per text and read one vector per request', () => {
     assert.deepEqual(geminiEmbeddingsCodec.encodeRequest(request), {
       requests: ['one', 'two'].map((text) => ({
         model: 'models/gemini-embedding-001',
@@ -434,7 +434,7 @@ describe('embeddings', () => {
     assert.equal(vectors.at(-1)?.type, 'response-end')
   })
 
-  test('no token numbers, and nothing that is no vector', () => {
+  test('refuse token numbers and malformed vectors', () => {
     assert.throws(
       () => geminiEmbeddingsCodec.encodeRequest({ ...request, inputs: [[1, 2]] }),
       fails('unsupported_parameter'),
@@ -445,7 +445,7 @@ describe('embeddings', () => {
     )
   })
 
-  test('an answer without vectors is the provider’s failure', () => {
+  test('treat an answer without vectors as the provider’s failure', () => {
     for (const codec of [geminiEmbeddingsCodec, vertexEmbeddingsCodec]) {
       assert.throws(() => codec.decodeResponse({}), fails('provider_failed'))
     }

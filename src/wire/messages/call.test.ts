@@ -15,7 +15,7 @@ const withBlocks = (...blocks: Json[]): JsonObject => ({
 })
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-test('input is measured by what it is', () => {
+test('each part of the input is measured by its kind', () => {
   const none: InputMeasure = { ...NO_INPUT, items: 1 }
   const tool = { name: 'f', input_schema: { type: 'object' } }
   const call = { type: 'tool_use', id: 'a', name: 'f', input: { x: 'é' } }
@@ -38,7 +38,7 @@ test('input is measured by what it is', () => {
     ],
     'a text block': [withBlocks({ type: 'text', text: 'abc' }), { textBytes: 3, items: 2 }],
     'an image': [withBlocks({ type: 'image', source: base64 }), { items: 2, images: 1 }],
-    'an image by address': [
+    'an image by URL': [
       withBlocks({ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }),
       { items: 2, images: 1, fetched: true },
     ],
@@ -102,11 +102,11 @@ test('input is measured by what it is', () => {
       }),
       { items: 3, textBytes: 6 },
     ],
-    'a block that nobody knows': [
+    'an unknown block': [
       withBlocks({ type: 'hologram', data: 'x' }),
       { items: 2, jsonBytes: bytes({ type: 'hologram', data: 'x' }), unbounded: true },
     ],
-    'a field that nobody knows': [
+    'an unknown field': [
       { ...plain, lore: 'abc' },
       { textBytes: 7, jsonBytes: 3 },
     ],
@@ -145,15 +145,15 @@ test('input is measured by what it is', () => {
         cacheWrites: 'long',
       },
     ],
-    'a long cache mark on a search, which may stay': [
+    'a long cache mark on a search tool, which may be kept': [
       { ...plain, tools: [{ type: 'web_search_20250305', cache_control: long }] },
       { textBytes: 7, cacheWrites: 'long' },
     ],
-    'a long cache mark inside a block that nobody knows': [
+    'a long cache mark inside an unknown block': [
       withBlocks(marked),
       { items: 2, jsonBytes: bytes(marked), unbounded: true, cacheWrites: 'long' },
     ],
-    'what an answer cited': [
+    'the citations of an answer': [
       withBlocks({ type: 'text', text: 'abc', citations: [cited, cited] }),
       { items: 4, textBytes: 3 },
     ],
@@ -163,7 +163,7 @@ test('input is measured by what it is', () => {
   }
 })
 
-test('limits and needs', () => {
+test('the output limit and the needed abilities are read', () => {
   const output = (body: JsonObject) => readCall({ ...plain, ...body }).output
   assert.deepEqual(output({}), { tokensMax: 10, choices: 1, thinks: false })
   assert.deepEqual(output({ max_tokens: 0 }), { tokensMax: 0, choices: 1, thinks: false })
@@ -191,7 +191,7 @@ test('a count needs no output limit', () => {
   assert.throws(() => readCall(body), about('invalid_request', 'max_tokens'))
 })
 
-test('what no key may ask for, or nobody could serve', () => {
+test('malformed and forbidden fields are refused by name', () => {
   const file = { type: 'file', file_id: 'file_1' }
   const addition = (definition: JsonObject): JsonObject => ({
     type: 'tool_addition',
@@ -269,11 +269,11 @@ function about(code: string, param: string): (error: unknown) => boolean {
   }
 }
 
-test('the user id is recorded', () => {
+test('the user id is recorded as the end user', () => {
   assert.equal(readCall({ ...plain, metadata: { user_id: 'user-7' } }).endUser, 'user-7')
 })
 
-test('what runs at the provider is taken out and named; what the client runs stays', () => {
+test('tools and edits that run at the provider are dropped and named, and those of the client stay', () => {
   const search = { type: 'web_search_20260318', name: 'web_search' }
   const bash = { type: 'bash_20250124', name: 'bash' }
   const edits = [{ type: 'clear_thinking_20251015' }, { type: 'compact_20260112' }]

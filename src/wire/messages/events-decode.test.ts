@@ -27,7 +27,7 @@ function decodeFrames(...frames: Json[]): CanonicalEvent[] {
 
 const at = (block: number) => ({ choice: 0, block })
 
-test('an answer that is cut never looks complete', () => {
+test('a cut answer never looks complete', () => {
   const bytes = recorded('thinking-tools')
   for (let length = 0; length < bytes.length - 2; length++) {
     const events = decodeBytes(bytes.subarray(0, length))
@@ -35,7 +35,7 @@ test('an answer that is cut never looks complete', () => {
   }
 })
 
-test('input that comes with the start of a call keeps its long numbers', () => {
+test('input sent with the start of a call keeps its long numbers', () => {
   const data =
     '{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"b","input":{"id":12345678901234567891}}}'
   const decode = decodeEvents()
@@ -44,7 +44,7 @@ test('input that comes with the start of a call keeps its long numbers', () => {
   assert.equal(input?.text, '{"id":12345678901234567891}')
 })
 
-test('a whole answer is a stream that came at once', () => {
+test('a whole answer decodes like a stream', () => {
   const events = decodeResponse({
     id: 'msg_01A',
     type: 'message',
@@ -91,7 +91,7 @@ function whole(events: readonly CanonicalEvent[]): CanonicalEvent[] {
     )
 }
 
-test('how an answer ended', () => {
+test('each stop reason maps to how the answer ended', () => {
   const cases: [Json, CanonicalEvent][] = [
     [{ stop_reason: 'end_turn' }, { type: 'choice-end', choice: 0, reason: 'stop' }],
     [{ stop_reason: 'max_tokens' }, { type: 'choice-end', choice: 0, reason: 'limit' }],
@@ -114,7 +114,7 @@ test('how an answer ended', () => {
   }
 })
 
-test('providers that only resemble the original are understood', () => {
+test('deviations of merely compatible providers are understood', () => {
   const text = { type: 'text_delta', text: 'Hi' }
   const hi = { type: 'text-delta', ...at(0), text: 'Hi' }
   const cases: Record<string, [Json[], object[]]> = {
@@ -182,7 +182,7 @@ test('providers that only resemble the original are understood', () => {
       ],
       [{ type: 'choice-end', choice: 0, reason: 'stop' }],
     ],
-    'what is not known': [
+    'unknown blocks, deltas and events': [
       [
         { type: 'content_block_start', index: 0, content_block: { type: 'poem', lines: [] } },
         { type: 'content_block_delta', index: 0, delta: text },
@@ -208,7 +208,7 @@ test('providers that only resemble the original are understood', () => {
   assert.deepEqual(decodeEvents()(sseEvent('ping', '{}')), [{ type: 'ping' }])
 })
 
-test('searches are told as they are seen, but for those that failed', () => {
+test('each search is reported as it is seen, except failed ones', () => {
   const result = (content: Json) => ({
     type: 'content_block_start',
     content_block: { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content },
@@ -218,7 +218,7 @@ test('searches are told as they are seen, but for those that failed', () => {
   assert.deepEqual(decodeFrames(result(found), result(failed)), [{ type: 'search' }])
 })
 
-test('what is written to a cache later is kept for as long as what was written first', () => {
+test('later cache writes count with the lifetime of the first', () => {
   const cache_creation = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 50 }
   const start = {
     input_tokens: 9,
@@ -235,7 +235,7 @@ test('what is written to a cache later is kept for as long as what was written f
   assert.deepEqual([event.usage.cacheWriteTokens, event.usage.cacheWriteLongTokens], [80, 80])
 })
 
-test('an error in the stream is the error it stands for', () => {
+test('an error in the stream becomes the matching error code', () => {
   const cases: [string, string, number][] = [
     ['overloaded_error', 'provider_overloaded', 503],
     ['rate_limit_error', 'provider_rate_limited', 429],
@@ -255,7 +255,7 @@ test('an error in the stream is the error it stands for', () => {
   }
 })
 
-test('what is no messages answer at all is the provider’s failure', () => {
+test('an answer in another format is the provider’s failure', () => {
   const isFailure = (error: unknown) =>
     error instanceof GatewayError && error.code === 'provider_failed'
   assert.throws(() => decodeFrames('{"type":"ping"'), isFailure)

@@ -77,7 +77,7 @@ const streamed = (events: readonly CanonicalEvent[]): string => {
 const names = (text: string): string[] =>
   text.split('\n').flatMap((line) => (line.startsWith('event: ') ? [line.slice(7)] : []))
 
-test('events come in the documented order, with no block for a text that stays empty', () => {
+test('events come in the documented order, without a block for an empty text', () => {
   const block = ['content_block_start', 'content_block_stop']
   const delta = 'content_block_delta'
   assert.deepEqual(names(streamed(conversation)), [
@@ -134,7 +134,7 @@ test('a whole answer says what the stream says', () => {
   assert.deepEqual(encodeResponse(conversation, answer), message)
 })
 
-test('what is known of the input before the answer starts is in message_start', () => {
+test('message_start carries the input counts known before the answer starts', () => {
   const [first] = encodeEvents(answer).encode(start)
   assert.match(first?.data ?? '', /"input_tokens":0,/)
   const encoder = encodeEvents(answer)
@@ -180,7 +180,7 @@ function assertSameMessage(seen: { content: unknown; stop_reason: unknown; usage
   assert.deepEqual([input_tokens, output_tokens, cache_read_input_tokens], [30, 25, 60])
 }
 
-test('how an answer ended', () => {
+test('each way to end an answer has its stop reason', () => {
   const text: CanonicalEvent[] = [
     { type: 'text-start', ...at(0) },
     { type: 'text-delta', ...at(0), text: 'Hi' },
@@ -232,7 +232,7 @@ test('how an answer ended', () => {
   }
 })
 
-test('tool input that is no JSON object is kept, not failed', () => {
+test('tool input that is no JSON object is kept as raw text', () => {
   const inputs: [string, unknown][] = [
     ['', {}],
     ['{"a":1}', { a: 1 }],
@@ -252,7 +252,7 @@ test('tool input that is no JSON object is kept, not failed', () => {
   }
 })
 
-test('a failure is the family’s error event and nothing after it', () => {
+test('a failure is the family’s error event, and nothing follows it', () => {
   const error = new GatewayError('provider_overloaded', 'the provider has no room')
   const events = encodeEvents(answer).fail(error)
   assert.deepEqual(events.map(writeSse), [
@@ -261,7 +261,7 @@ test('a failure is the family’s error event and nothing after it', () => {
   ])
 })
 
-test('a call whose id the conversation knows already gets another', () => {
+test('a call whose id the conversation already uses gets another', () => {
   const call = { type: 'tool_use', id: 'call_0', name: 'f', input: {} }
   const messages = [
     { role: 'user', content: 'Go.' },

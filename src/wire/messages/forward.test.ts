@@ -24,7 +24,7 @@ function forwarded(body: string, outputTokensMax?: number): string {
   return Buffer.from(forwardRequest(readJsonBody(Buffer.from(body)), change)).toString()
 }
 
-test('the model and the limit change, nothing else', () => {
+test('only the model and the limit change', () => {
   const body =
     '{ "max_tokens":4096, "model":"m",\n "messages":[{"role":"user", "content":"\\u0041"}], "new":{"x":1.0} }'
   assert.equal(forwarded(body, 4096), body.replace('"m"', '"claude"'))
@@ -32,7 +32,7 @@ test('the model and the limit change, nothing else', () => {
   assert.equal(forwarded('{"model":"m","messages":[]}'), '{"model":"claude","messages":[]}')
 })
 
-test('tools that run at the provider go, and what hangs on them', () => {
+test('tools that run at the provider are removed, along with what depends on them', () => {
   const client = '{"name":"f","input_schema":{"type":"object"}}'
   const search = '{"type":"tool_search_tool_bm25_20251119","name":"tool_search"}'
   const deferred = client.replace('"f"', '"g","defer_loading":true')
@@ -56,7 +56,7 @@ test('tools that run at the provider go, and what hangs on them', () => {
   }
 })
 
-test('thoughts of another format’s provider are left out, its own go on untouched', () => {
+test('thoughts from another format’s provider are removed, and its own pass untouched', () => {
   const foreign = packSeal({ format: 'responses', kind: 'encrypted', value: 'x' }, 'messages')
   const own = { type: 'thinking', thinking: 'mine', signature: 'c2ln' }
   const text = { type: 'text', text: 'tollgate.1. is a word like any other' }
@@ -72,7 +72,7 @@ test('thoughts of another format’s provider are left out, its own go on untouc
   assert.deepEqual(body.messages, [turns[0], { role: 'assistant', content: [own] }, turns[3]])
 })
 
-test('events go on as they came but for the model’s name', () => {
+test('events are passed on unchanged except for the model’s name', () => {
   const start =
     'event: message_start\r\ndata: {"type":"message_start","message":{"id":"msg_1","model":"claude","usage":{"x":1.0}}}\r\n\r\n'
   const rest =
@@ -84,7 +84,7 @@ test('events go on as they came but for the model’s name', () => {
   assert.equal(keepAlive, 'event: ping\ndata: {"type":"ping"}\n\n')
 })
 
-test('a whole answer goes on as it came but for the model’s name', () => {
+test('a whole answer is passed on unchanged except for the model’s name', () => {
   const body = readJsonAnswer(Buffer.from('{"id":"msg_1", "model":"claude", "new": [1.0]}'))
   assert.equal(forwardResponse(body, answer), '{"id":"msg_1", "model":"house-model", "new": [1.0]}')
 })

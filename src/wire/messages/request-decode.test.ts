@@ -13,7 +13,7 @@ const decode = (fields: JsonObject) =>
     ...fields,
   })
 
-test('a new way of showing thoughts is dropped and named, not refused', () => {
+test('an unknown thinking display is dropped and named, not refused', () => {
   const { reasoning, dropped } = decode({ thinking: { type: 'adaptive', display: 'updates' } })
   assert.deepEqual(reasoning, { effort: 'high' })
   assert.deepEqual(dropped, ['thinking.display'])
@@ -22,29 +22,29 @@ test('a new way of showing thoughts is dropped and named, not refused', () => {
   assert.deepEqual(known.dropped, [])
 })
 
-test('an effort beside thinking that is switched off is named', () => {
+test('an effort beside disabled thinking is dropped and named', () => {
   const thinking = { type: 'disabled' }
   const { reasoning, dropped } = decode({ thinking, output_config: { effort: 'high' } })
   assert.deepEqual([reasoning, dropped], [{ effort: 'none' }, ['output_config.effort']])
   assert.deepEqual(decode({ thinking }).dropped, [])
 })
 
-test('thinking between tools alone is little thinking elsewhere, and named', () => {
+test('thinking only between tools becomes a low effort, and is named', () => {
   const thinking = { type: 'between_tools', display: 'omitted' }
   const { reasoning, dropped } = decode({ thinking })
   assert.deepEqual([reasoning, dropped], [{ effort: 'low', display: 'omitted' }, ['thinking.type']])
 })
 
-test('thinking as the model likes is a high effort, as this format has it', () => {
+test('adaptive thinking becomes a high effort, this format’s default', () => {
   assert.deepEqual(decode({ thinking: { type: 'adaptive' } }).reasoning, { effort: 'high' })
 })
 
-describe('tools that only this format’s models know are dropped and named', () => {
+describe('tools that only models of this format know are dropped and named', () => {
   const bash = { type: 'bash_20250124', name: 'bash' }
   const described = { name: 'f', input_schema: {} }
   const deferred = { ...described, name: 'rare', defer_loading: true }
 
-  test('also a set of them, which has no name', () => {
+  test('a toolset, which has no name', () => {
     const { tools, dropped } = decode({ tools: [{ type: 'browser_toolset_20260801' }, described] })
     assert.deepEqual(
       tools.map(({ name }) => name),
@@ -57,7 +57,7 @@ describe('tools that only this format’s models know are dropped and named', ()
     [bash, 'tools.bash_20250124'],
     [deferred, 'tools.defer_loading'],
   ] as const)
-    test(`with the choice of one: ${tool.name}`, () => {
+    test(`${tool.name}, and the choice of it`, () => {
       const { toolChoice, parallelToolCalls, dropped } = decode({
         tools: [tool, described],
         tool_choice: { type: 'tool', name: tool.name, disable_parallel_tool_use: true },
@@ -68,7 +68,7 @@ describe('tools that only this format’s models know are dropped and named', ()
     })
 })
 
-test('an instruction without content, which only sets something for its turn, is named', () => {
+test('an instruction that only sets options for its turn is dropped and named', () => {
   const setting = { role: 'system', output_config: { effort: 'low' } }
   const { messages, dropped } = decode({ messages: [{ role: 'user', content: 'x' }, setting] })
   assert.deepEqual(

@@ -44,7 +44,7 @@ describe('turns', () => {
   })
   type Turns = [role: string, ...content: JsonObject[]][]
   const cases: Record<string, [Message[], Turns]> = {
-    'messages of one role are one turn': [
+    'successive messages of one role form one turn': [
       [user('a'), user('b'), assistant('c'), assistant('d'), user('e')],
       [
         ['user', said('a'), said('b')],
@@ -60,7 +60,7 @@ describe('turns', () => {
         ['user', answer('1', 'r'), said('b')],
       ],
     ],
-    'an instruction between turns stands in the user’s turn': [
+    'an instruction between turns goes into the user’s turn': [
       [user('a'), assistant('b'), system('c'), user('d')],
       [
         ['user', said('a')],
@@ -76,7 +76,7 @@ describe('turns', () => {
         ['user', said('b')],
       ],
     ],
-    'there is always a turn': [[system('a')], [['user', nothing]]],
+    'there is always at least one turn': [[system('a')], [['user', nothing]]],
     'blank texts are left out': [
       [user('a'), { role: 'assistant', parts: [text(' \n')] }, { role: 'user', parts: [] }],
       [
@@ -85,7 +85,7 @@ describe('turns', () => {
         ['user', nothing],
       ],
     ],
-    'a beginning of the answer does not end in white space': [
+    'a prefilled answer does not end in white space': [
       [user('a'), assistant('b '), user('c'), assistant('d \n')],
       [
         ['user', said('a')],
@@ -94,7 +94,7 @@ describe('turns', () => {
         ['assistant', said('d')],
       ],
     ],
-    'ids that this format cannot carry match all the same': [
+    'ids that this format cannot carry are replaced alike in call and result': [
       [user('a'), call('functions.f:0'), result('functions.f:0', 'r')],
       [
         ['user', said('a')],
@@ -102,14 +102,14 @@ describe('turns', () => {
         ['user', answer('toolu_1r3U3jKKIu3WEPlUi09B', 'r')],
       ],
     ],
-    'input that is no object is kept': [
+    'call input that is no object is kept as raw text': [
       [user('a'), call('1', ''), call('2', '{"a":'), call('3', '[1]')],
       [
         ['user', said('a')],
         ['assistant', use('1'), use('2', { _raw: '{"a":' }), use('3', { _raw: '[1]' })],
       ],
     ],
-    'a refusal is a text': [
+    'a refusal becomes a text': [
       [user('a'), { role: 'assistant', parts: [{ type: 'refusal', text: 'No.' }] }, user('b')],
       [
         ['user', said('a')],
@@ -126,7 +126,7 @@ describe('turns', () => {
   }
 })
 
-test('the system prompt is the leading instructions, block by block, and the wish for JSON', () => {
+test('the system prompt holds the leading instructions, block by block, and the request for JSON', () => {
   const cached: Message = { role: 'developer', parts: [{ ...text('b'), cache: {} }] }
   const body = encode({
     messages: [system('a'), cached, user('c')],
@@ -142,7 +142,7 @@ test('the system prompt is the leading instructions, block by block, and the wis
   assert.equal(encode({})['system'], undefined)
 })
 
-test('files are documents', () => {
+test('files become documents', () => {
   const sources: [Extract<Message, { role: 'user' }>['parts'][number], JsonObject][] = [
     [
       { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'JVBERg==' } },
@@ -163,7 +163,7 @@ test('files are documents', () => {
   }
 })
 
-test('tools and their choice', () => {
+test('tools and the choice among them are encoded', () => {
   const tools = [tool('a'), tool('b')]
   const choose = (changes: Partial<Conversation>) => encode({ tools, ...changes })['tool_choice']
   assert.equal(choose({}), undefined)
@@ -188,7 +188,7 @@ test('tools and their choice', () => {
   assert.deepEqual(allowed['tool_choice'], { type: 'any' })
 })
 
-test('a custom tool is a function with one text, also in the history', () => {
+test('a custom tool becomes a function with one text, in the history too', () => {
   const grammar = { type: 'grammar', syntax: 'regex', definition: '[a-z]+' }
   const body = encode({
     tools: [{ type: 'custom', name: 'patch', description: 'Patches.', inputFormat: grammar }],
@@ -223,7 +223,7 @@ test('a tool name that this format cannot carry is a 400', () => {
   )
 })
 
-test('thinking and sampling', () => {
+test('thinking and sampling settings are encoded within their limits', () => {
   const tools = [tool('a')]
   const cases: Record<string, [Partial<Conversation>, JsonObject]> = {
     nothing: [{}, {}],
@@ -240,7 +240,7 @@ test('thinking and sampling', () => {
       { reasoning: { tokensMax: 2000 } },
       { thinking: { type: 'enabled', budget_tokens: 2000 } },
     ],
-    'a budget above the limit': [
+    'a thinking budget above the limit': [
       { reasoning: { tokensMax: 8000 } },
       { thinking: { type: 'enabled', budget_tokens: 4095 } },
     ],
@@ -248,17 +248,17 @@ test('thinking and sampling', () => {
       { reasoning: { tokensMax: 2000 }, outputTokensMax: 1024 },
       { max_tokens: 1024 },
     ],
-    'a forced tool leaves no room to think either': [
+    'a forced tool rules out thinking': [
       { reasoning: { effort: 'high' }, tools, toolChoice: { type: 'required' } },
       { output_config: { effort: 'high' } },
     ],
-    'a temperature that is too high': [
+    'a temperature above the maximum': [
       { sampling: { temperature: 1.7, topK: 5, stop: ['END'] } },
       { temperature: 1, top_k: 5, stop_sequences: ['END'] },
     ],
     'temperature and top_p': [{ sampling: { temperature: 0.2, topP: 0.5 } }, { temperature: 0.2 }],
     top_p: [{ sampling: { topP: 0.5 } }, { top_p: 0.5 }],
-    'thinking chooses its own randomness': [
+    'thinking rules out temperature and top_p': [
       { reasoning: { effort: 'low' }, sampling: { temperature: 0.2, topP: 0.5, stop: ['END'] } },
       {
         thinking: { type: 'adaptive' },
@@ -274,14 +274,14 @@ test('thinking and sampling', () => {
   }
 })
 
-test('labels and tiers', () => {
+test('the end user, the tier and streaming are encoded', () => {
   assert.deepEqual(encode({ endUser: 'u' })['metadata'], { user_id: 'u' })
   assert.equal(encode({ serviceTier: 'default' })['service_tier'], 'standard_only')
   assert.equal(encode({ serviceTier: 'auto' })['service_tier'], 'auto')
   assert.equal(encode({ stream: true })['stream'], true)
 })
 
-test('of more than four cache marks the last four stay', () => {
+test('only the last four of more cache marks are kept', () => {
   const marked = (words: string, ttl?: string): TextPart => ({
     ...text(words),
     cache: ttl === undefined ? {} : { ttl },

@@ -170,7 +170,7 @@ const conversation = fc
   // A request for thinking that cannot be met is a loss, and tested as one.
   .filter((request) => hindranceOf(request) === undefined)
 
-test('a request that is written and read again is the same', () => {
+test('a request survives encoding and decoding', () => {
   fc.assert(
     fc.property(conversation, (request) => {
       const body = JSON.parse(JSON.stringify(encodeRequest(request))) as JsonObject
@@ -180,7 +180,7 @@ test('a request that is written and read again is the same', () => {
   )
 })
 
-test('what is expected to come back is nothing that the table of losses names', () => {
+test('the requests of the round trip lose nothing that the table of losses names', () => {
   fc.assert(
     fc.property(conversation, (request) => {
       const lost = lossesOf(request, 'chat', { format: 'messages', model: request.model })

@@ -21,7 +21,7 @@ const RESULT = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't'
 const BUDGET = { type: 'enabled', budget_tokens: 1024 }
 const answers = (...content: JsonObject[]): JsonObject => ({ role: 'assistant', content })
 
-test('a budget goes where the turn that goes on no longer begins with a thought', () => {
+test('the budget is removed if the turn to continue no longer begins with a thought', () => {
   const cases: [string, JsonObject[], JsonObject, JsonObject | undefined][] = [
     ['after a call', [ASKS, answers(FOREIGN, CALL), RESULT], BUDGET, undefined],
     ['after its first words', [ASKS, answers(FOREIGN, CALL)], BUDGET, undefined],
@@ -58,7 +58,7 @@ test('a budget goes where the turn that goes on no longer begins with a thought'
   }
 })
 
-test('all thoughts go, and a turn that was nothing else', () => {
+test('all thoughts are removed, along with a turn that held nothing else', () => {
   const messages = [ASKS, answers(OWN), answers(FOREIGN, CALL), RESULT]
   assert.deepEqual(withoutThoughts({ messages }), {
     changes: { messages: [ASKS, answers(CALL), RESULT] },
@@ -67,7 +67,7 @@ test('all thoughts go, and a turn that was nothing else', () => {
   assert.equal(withoutThoughts({ messages: [ASKS, answers(CALL), RESULT] }), undefined)
 })
 
-test('numbers that stand beside a thought keep all of their digits', () => {
+test('numbers beside a thought keep all their digits', () => {
   const body = `{"model":"m","messages":[{"role":"assistant","content":[${JSON.stringify(FOREIGN)},{"type":"tool_use","input":{"id":12345678901234567890}}]}]}`
   const sent = Buffer.from(forwardRequest(readJsonBody(Buffer.from(body)), { model: 'm' }))
   assert.match(sent.toString(), /"id":12345678901234567890/)

@@ -36,7 +36,7 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
     { items: 2, images: 1 },
   ],
   [
-    'films in the place of images',
+    'films in place of images',
     user({ type: 'input_image', image_url: 'data:video/mp4;base64,…' }),
     { items: 2, unbounded: true, audio: true },
   ],
@@ -62,7 +62,7 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
         bytes({ type: 'apply_patch' }) + bytes({ type: 'shell', environment: { type: 'local' } }),
     },
   ],
-  ['hosted tools not', { tools: [{ type: 'web_search' }] }, { textBytes: 2 }],
+  ['no hosted tools', { tools: [{ type: 'web_search' }] }, { textBytes: 2 }],
   ['schemas', { text: { format: FORMAT } }, { textBytes: 2, jsonBytes: bytes(FORMAT) }],
   [
     'calls',
@@ -81,7 +81,7 @@ const MEASURES: readonly [what: string, body: JsonObject, expected: Partial<Inpu
   ],
   ['unknown items', { input: [SCREENSHOT] }, { unbounded: true, jsonBytes: bytes(SCREENSHOT) }],
   [
-    'images that were made before',
+    'images generated earlier',
     { input: [{ type: 'image_generation_call', id: 'i', result: 'AAAA' }] },
     {
       unbounded: true,
@@ -115,7 +115,7 @@ for (const [what, body, expected] of MEASURES) {
   })
 }
 
-test('responses: what admission learns', () => {
+test('responses: admission learns the limit, needs, searches and labels of a request', () => {
   const call = read({
     stream: true,
     max_output_tokens: 50,
@@ -191,7 +191,7 @@ const REFUSED: readonly [param: string, body: JsonObject][] = [
   ['prompt_cache_options.ttl', { prompt_cache_options: { ttl: '9d' } }],
 ]
 for (const [param, body] of REFUSED) {
-  test(`responses: no provider is asked with ${JSON.stringify(body)}`, () => {
+  test(`responses: ${JSON.stringify(body)} is refused before any provider is called`, () => {
     assert.throws(
       () => read(body),
       (error) =>
@@ -200,7 +200,7 @@ for (const [param, body] of REFUSED) {
   })
 }
 
-test('responses: hosted tools are named wherever they hide', () => {
+test('responses: hosted tools are found in the input and in namespaces, and named', () => {
   const input = [
     { type: 'additional_tools', role: 'developer', tools: [{ type: 'web_search' }, TOOL] },
     { type: 'tool_search_output', call_id: 'c', tools: [{ type: 'mcp' }] },
@@ -211,11 +211,11 @@ test('responses: hosted tools are named wherever they hide', () => {
   assert.deepEqual(read({ tools }).dropped, ['tools.namespace'])
 })
 
-test('responses: fields that say nothing special pass', () => {
+test('responses: restricted fields pass with their default values', () => {
   read({ background: false, conversation: null, service_tier: 'auto', store: null, tools: null })
 })
 
-test('responses: a thought that no provider of this format would know is named', () => {
+test('responses: a thought that no provider of this format could read is named', () => {
   const thought = (encrypted_content?: string): JsonObject => ({
     input: [
       {

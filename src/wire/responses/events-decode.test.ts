@@ -61,7 +61,7 @@ function decoded(...stream: readonly JsonObject[]): CanonicalEvent[] {
 }
 
 describe('responses: a provider’s stream', () => {
-  test('is whole only when its last response came', () => {
+  test('is complete only with its last response', () => {
     const last = RECORDED.indexOf('event: response.completed')
     const events = replay(RECORDED.subarray(0, last))
     assert.equal(
@@ -70,7 +70,7 @@ describe('responses: a provider’s stream', () => {
     )
   })
 
-  test('says as much when no delta came', () => {
+  test('means the same without deltas', () => {
     const whole = RECORDED.toString()
       .split('\n\n')
       .filter((event) => !event.includes('.delta') && !event.includes('item.added'))
@@ -78,7 +78,7 @@ describe('responses: a provider’s stream', () => {
     assert.deepEqual(replay(Buffer.from(whole)), [{ type: 'ping' }, ...atOnce()])
   })
 
-  test('says as much when only its last response came', () => {
+  test('means the same if only its last response arrives', () => {
     const last = RECORDED.subarray(RECORDED.indexOf('event: response.completed'))
     assert.deepEqual(replay(last), atOnce())
   })
@@ -97,7 +97,7 @@ function atOnce(): CanonicalEvent[] {
   return events
 }
 
-test('responses: a whole answer gives the events of a stream', () => {
+test('responses: a whole answer decodes like a stream', () => {
   const last = RECORDED.subarray(RECORDED.indexOf('event: response.completed')).toString()
   const data = JSON.parse(last.slice(last.indexOf('{'))) as { response: JsonObject }
   assert.deepEqual(decodeResponse(data.response), atOnce())
@@ -136,7 +136,7 @@ describe('responses: a provider that deviates', () => {
   const A = message('msg_a', 'Aa')
   const B = message('msg_b', 'Bb')
 
-  test('interleaves two items: the second waits for the first', () => {
+  test('may interleave two items: the second waits for the first', () => {
     const events = decoded(
       added(0, A),
       added(1, B),
@@ -150,7 +150,7 @@ describe('responses: a provider that deviates', () => {
     assert.deepEqual(texts(events), ['0:A', '0:a', '1:Bb'])
   })
 
-  test('never says that an item is done', () => {
+  test('may never mark an item as done', () => {
     assert.deepEqual(texts(decoded(added(0, A), delta(0, 'A'), completed(A, B))), [
       '0:A',
       '0:a',
@@ -158,11 +158,11 @@ describe('responses: a provider that deviates', () => {
     ])
   })
 
-  test('leaves the items out of its last response', () => {
+  test('may leave the items out of its last response', () => {
     assert.deepEqual(texts(decoded(added(0, A), delta(0, 'Aa'), done(0, A), completed())), ['0:Aa'])
   })
 
-  test('tells in its last response nothing but the usage', () => {
+  test('may report nothing but the usage in its last response', () => {
     const usage = { input_tokens: 1, output_tokens: 2 }
     const events = decoded(done(0, A), { type: 'response.completed', response: { usage } })
     assert.deepEqual(texts(events), ['0:Aa'])
@@ -170,16 +170,16 @@ describe('responses: a provider that deviates', () => {
     assert.equal(events.at(-2)?.type, 'usage')
   })
 
-  test('numbers items anew in its last response', () => {
+  test('may renumber items in its last response', () => {
     assert.deepEqual(texts(decoded(done(3, A), completed(A))), ['0:Aa'])
   })
 
-  test('names items anew in every event', () => {
+  test('may rename items in every event', () => {
     const renamed = message('msg_other', 'Aa')
     assert.deepEqual(texts(decoded(done(0, A), completed(renamed))), ['0:Aa'])
   })
 
-  test('ends with a text that is not what it streamed: what was told stands', () => {
+  test('may end with another text than it streamed: the streamed one stands', () => {
     const other = message('msg_a', 'quite different')
     assert.deepEqual(
       texts(decoded(added(0, A), delta(0, 'Aa'), done(0, other), completed(other))),
@@ -187,14 +187,14 @@ describe('responses: a provider that deviates', () => {
     )
   })
 
-  test('has items that mean nothing elsewhere', () => {
+  test('may send items that have no meaning elsewhere', () => {
     const search = { id: 'ws_1', type: 'web_search_call', status: 'completed' }
     assert.deepEqual(texts(decoded(added(0, search), done(0, search), done(1, B), completed())), [
       '0:Bb',
     ])
   })
 
-  test('searches the web: each search is told once, and pages that it opens are none', () => {
+  test('may search the web: each search is reported once, and opened pages are not searches', () => {
     const search = (id: string, type: string) => ({
       id,
       type: 'web_search_call',
@@ -206,12 +206,12 @@ describe('responses: a provider that deviates', () => {
     assert.equal(events.filter(({ type }) => type === 'search').length, 1)
   })
 
-  test('ends twice', () => {
+  test('may end twice', () => {
     const events = decoded(completed(A), completed(A))
     assert.equal(events.filter((event) => event.type === 'response-end').length, 1)
   })
 
-  test('sends raw thoughts, under either name, and tells them once', () => {
+  test('may send raw thoughts under either name: they are reported once', () => {
     const item = { id: 'rs_1', type: 'reasoning', summary: [] }
     const finished = { ...item, content: [{ type: 'reasoning_text', text: 'raw' }] }
     for (const type of ['response.reasoning_text.delta', 'response.reasoning.delta']) {
@@ -229,7 +229,7 @@ describe('responses: a provider that deviates', () => {
     }
   })
 
-  test('thinks without showing or sealing anything: no block', () => {
+  test('may think without showing or sealing anything: there is no block', () => {
     const item = { id: 'rs_1', type: 'reasoning', summary: [] }
     const events = decoded(added(0, item), done(0, item), done(1, B), completed(item, B))
     assert.deepEqual(texts(events), ['0:Bb'])
@@ -240,7 +240,7 @@ describe('responses: a provider that deviates', () => {
   })
 })
 
-test('responses: probabilities and citations of a text', () => {
+test('responses: a text keeps its log probabilities and citations', () => {
   const logprob = { token: 'A', logprob: -0.5, bytes: [65], top_logprobs: [] }
   const annotation = { type: 'url_citation', url: 'u', title: 't', start_index: 0, end_index: 1 }
   const events = decoded(
@@ -332,7 +332,7 @@ for (const body of [
   { status: 'cancelled', output: [] },
   { error: { message: 'no' } },
 ]) {
-  test(`responses: ${JSON.stringify(body)} is no answer`, () => {
+  test(`responses: ${JSON.stringify(body)} is the provider’s failure`, () => {
     assert.throws(
       () => decodeResponse(body),
       (error) => error instanceof GatewayError && error.code === 'provider_failed',
@@ -347,7 +347,7 @@ test('responses: an event that is no JSON is the provider’s failure', () => {
   )
 })
 
-test('responses: what a provider says about a failed request', () => {
+test('responses: a provider’s error body is read, however it is wrapped', () => {
   assert.deepEqual(
     decodeErrorBody({ error: { message: 'm', type: 't', code: 'c', param: 'input' } }),
     {

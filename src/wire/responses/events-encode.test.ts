@@ -92,7 +92,7 @@ function only(sent: readonly Sent[], name: string): JsonObject {
 }
 
 describe('responses: a streamed answer', () => {
-  test('names its events as their type and numbers them all', () => {
+  test('names its events after their type and numbers them all', () => {
     const sent = stream(ANSWER)
     assert.deepEqual(
       sent.map((event) => event.name.replace('response.', '')),
@@ -117,7 +117,7 @@ describe('responses: a streamed answer', () => {
     })
   })
 
-  test('ends with [DONE] and says so nowhere else', () => {
+  test('ends with its only [DONE]', () => {
     const encoder = encodeEvents(answerContext(BODY))
     const text = ANSWER.flatMap((event) => encoder.encode(event)).map(writeSse)
     assert.deepEqual(
@@ -127,7 +127,7 @@ describe('responses: a streamed answer', () => {
     assert.equal(text.at(-1), 'data: [DONE]\n\n')
   })
 
-  test('has in the end the items it announced as done, and the whole answer is the same', () => {
+  test('ends with the items it announced as done, and equals the whole answer', () => {
     const sent = stream(ANSWER)
     const done = sent.filter((event) => event.name === 'response.output_item.done')
     assert.deepEqual(
@@ -139,7 +139,7 @@ describe('responses: a streamed answer', () => {
     assert.deepEqual(response, encodeResponse(ANSWER, answerContext(BODY)))
   })
 
-  test('puts a citation where it belongs', () => {
+  test('places a citation at its item and part', () => {
     const { item_id, output_index, content_index, annotation_index } = only(
       stream(ANSWER),
       'response.output_text.annotation.added',
@@ -175,7 +175,7 @@ for (const [reason, status, details, itemStatus] of REASONS) {
   })
 }
 
-test('responses: why the provider refused is the refusal', () => {
+test('responses: the provider’s explanation becomes the refusal', () => {
   const explanation = 'This could do harm.'
   const sent = stream([
     { type: 'response-start', id: 'x', model: 'x' },
@@ -257,7 +257,7 @@ test('responses: the response object repeats the request', () => {
   })
 })
 
-test('responses: a failure is an error in both shapes, then a failed response, and no success', () => {
+test('responses: a failure is an error in both shapes, then a failed response, and nothing more', () => {
   const encoder = encodeEvents(answerContext(BODY))
   const begun = encoder.encode({ type: 'response-start', id: 'x', model: 'x' })
   const [error, failed, ...more] = encoder.fail(
@@ -305,7 +305,7 @@ function written(events: readonly CanonicalEvent[]): string {
     .join('')
 }
 
-test('an answer that came at once has as many probabilities as tokens, however long it is', () => {
+test('a whole answer has as many log probabilities as tokens, however long it is', () => {
   const logprob = { token: 'a', logprob: -1, bytes: [97], top: [] }
   const logprobs = Array.from({ length: 200_000 }, () => logprob)
   const { output } = encodeResponse(
@@ -338,7 +338,7 @@ describe('responses: the official SDK', () => {
     assert.equal(response.usage?.total_tokens, 29)
   })
 
-  test('throws what failed after the first byte', async () => {
+  test('throws a failure after the first byte', async () => {
     const encoder = encodeEvents(answerContext(BODY))
     const text = [
       ...encoder.encode({ type: 'response-start', id: 'x', model: 'x' }),

@@ -19,7 +19,7 @@ function forwarded(text: string, change: RequestChange = MODEL): string {
   return Buffer.from(forwardRequest(readJsonBody(Buffer.from(text)), change)).toString()
 }
 
-test('responses: a request goes on as it came but for what must change', () => {
+test('responses: a request is passed on unchanged except for what must change', () => {
   assert.equal(
     forwarded('{ "model": "ours",  "input": "ä",\n "unheard_of": [1.0, {"b":2}] }'),
     '{ "model": "gpt-up",  "input": "ä",\n "unheard_of": [1.0, {"b":2}],"store":false,"include":["reasoning.encrypted_content"] }',
@@ -33,47 +33,47 @@ const CHANGES: readonly [
   change?: RequestChange,
 ][] = [
   [
-    'state stays here',
+    'state stays in the gateway',
     { store: true, previous_response_id: 'resp_1', include: ['x'] },
     { store: false, include: ['x', 'reasoning.encrypted_content'] },
   ],
   [
-    'what was asked for already is asked for once',
+    'an included field is not requested twice',
     { include: ['reasoning.encrypted_content'] },
     { store: false, include: ['reasoning.encrypted_content'] },
   ],
   [
-    'models that do not reason are not asked for reasoning',
+    'models that do not reason are not asked for encrypted reasoning',
     {},
     { model: 'gpt-4o-mini', store: false },
     { model: 'gpt-4o-mini' },
   ],
   [
-    'neither are those whose deployment hides that they do not',
+    'nor is a deployment whose alias does not reason',
     {},
     { model: 'prod', store: false },
     { model: 'prod', nature: { alsoKnownAs: ['gpt-4o', 'house'] } },
   ],
   [
-    'nor those whose deployment hides what they are',
+    'nor is a deployment whose model is unknown',
     {},
     { model: 'prod', store: false },
     { model: 'prod', nature: { alsoKnownAs: ['house'] } },
   ],
   [
-    'what is known to reason is asked, whatever it is called',
+    'a model known to reason is asked, whatever its name',
     {},
     { model: 'prod', store: false, include: ['reasoning.encrypted_content'] },
     { model: 'prod', nature: { alsoKnownAs: ['house'], reasons: true } },
   ],
   [
-    'the limit that the hold pays for',
+    'the output limit is what the hold pays for',
     { max_output_tokens: 9000 },
     { store: false, max_output_tokens: 100, include: ['reasoning.encrypted_content'] },
     { model: 'gpt-up', outputTokensMax: 100 },
   ],
   [
-    'hosted tools are taken out, with the choice of them',
+    'hosted tools are removed, along with the choice of them',
     {
       tools: [{ type: 'web_search' }, { type: 'function', name: 'f' }, { type: 'local_shell' }],
       tool_choice: { type: 'web_search' },
@@ -85,7 +85,7 @@ const CHANGES: readonly [
     },
   ],
   [
-    'a choice that only hosted tools could meet is taken out',
+    'a choice that only hosted tools could meet is removed',
     {
       tools: [{ type: 'shell' }, { type: 'function', name: 'f' }],
       tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'shell' }] },
@@ -97,7 +97,7 @@ const CHANGES: readonly [
     },
   ],
   [
-    'tools of the client’s own stay, and so does the choice of them',
+    'the client’s own tools stay, along with the choice of them',
     {
       tools: [{ type: 'shell', environment: { type: 'local' } }, { type: 'file_search' }],
       tool_choice: { type: 'shell' },
@@ -110,7 +110,7 @@ const CHANGES: readonly [
     },
   ],
   [
-    'hosted tools are taken out of the input too',
+    'hosted tools are removed from the input too',
     {
       input: [
         {
@@ -139,7 +139,7 @@ for (const [what, sent, expected, change] of CHANGES) {
   })
 }
 
-test('responses: thoughts that the provider cannot read are taken out, with the ids tied to them', () => {
+test('responses: thoughts that the provider cannot read are removed, along with the ids tied to them', () => {
   const foreign = Buffer.from('{"format":"messages","kind":"signature","value":"s"}')
   const user = { id: 'msg_0', role: 'user', content: 'x' }
   const own = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' }
@@ -181,7 +181,7 @@ const responseIn = (text: string): JsonObject =>
   (JSON.parse(text.slice(text.indexOf('{'), text.indexOf('\n\n'))) as { response: JsonObject })
     .response
 
-test('responses: events go on as they came, but for the names in response objects', () => {
+test('responses: events are passed on unchanged except for the names in response objects', () => {
   const forwarder = forwardEvents(answerContext(BODY))
   let changed = 0
   for (const event of new SseReader().read(RECORDED)) {
@@ -226,7 +226,7 @@ test('responses: a provider without event lines is understood too', () => {
   assert.deepEqual(namesOf(responseIn(text)), NAMES)
 })
 
-test('responses: a stream that breaks goes on counting and keeps its id', () => {
+test('responses: a stream that breaks keeps its id and continues its numbering', () => {
   const forwarder = forwardEvents(answerContext(BODY))
   const begin = { type: 'response.created', response: { id: 'theirs' } }
   const created = forwarder.forward(sseEvent('response.created', begin), [])
@@ -239,7 +239,7 @@ test('responses: a stream that breaks goes on counting and keeps its id', () => 
   assert.equal(told.response['status'], 'failed')
 })
 
-test('responses: a whole answer goes on as it came, but for the names', () => {
+test('responses: a whole answer is passed on unchanged except for the names', () => {
   const text =
     '{"id":"theirs", "model":"gpt-up-2026","output":[ ],"x":1.0,"store":false,"previous_response_id":null}'
   const sent = forwardResponse(readJsonAnswer(Buffer.from(text)), answerContext(BODY))

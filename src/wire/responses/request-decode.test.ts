@@ -19,14 +19,14 @@ const call = (id: string, name = 'f') => ({
 })
 
 describe('responses: input as messages', () => {
-  test('a text is what the user said, after the instructions', () => {
+  test('a text is the user’s message, after the instructions', () => {
     assert.deepEqual(decode({ instructions: 'Be brief.' }).messages, [
       { role: 'system', parts: [text('Be brief.')] },
       { role: 'user', parts: [text('hi')] },
     ])
   })
 
-  test('results stand behind their calls, whatever was said between', () => {
+  test('results follow their calls, whatever was said between', () => {
     const result = (id: string): JsonObject => ({
       type: 'function_call_output',
       call_id: id,
@@ -51,7 +51,7 @@ describe('responses: input as messages', () => {
     ])
   })
 
-  test('what an assistant thought, said and called is one message', () => {
+  test('an assistant’s thoughts, texts and calls form one message', () => {
     assert.deepEqual(
       messages(
         { role: 'user', content: 'go' },
@@ -148,7 +148,7 @@ describe('responses: input as messages', () => {
     ])
   })
 
-  test('a seal of another format comes back as what it was', () => {
+  test('a seal of another format is unpacked to its original', () => {
     const seal = { format: 'messages', kind: 'signature', value: 's' }
     const packed = 'tollgate.1.' + Buffer.from(JSON.stringify(seal)).toString('base64url')
     const [message] = messages({
@@ -190,7 +190,7 @@ describe('responses: tools', () => {
     assert.deepEqual(request.dropped, ['tools.namespace.description'])
   })
 
-  test('a call into a namespace has the name that its tool has', () => {
+  test('a call into a namespace gets the flat name of its tool', () => {
     const input = [{ ...call('call_1', 'find'), namespace: 'crm' }]
     const [message] = decode({ input, tools: [NAMESPACE] }).messages
     assert.equal(
@@ -251,7 +251,7 @@ describe('responses: tools', () => {
     })
   }
 
-  test('tools that only the provider has are dropped and named, with the choice of them', () => {
+  test('tools that only the provider has are dropped and named, along with the choice of them', () => {
     const request = decode({
       tools: [{ type: 'web_search' }, { type: 'local_shell' }],
       tool_choice: { type: 'web_search' },
@@ -265,7 +265,7 @@ describe('responses: tools', () => {
   })
 })
 
-test('responses: settings', () => {
+test('responses: every known setting has its canonical form', () => {
   const request = decode({
     stream: true,
     max_output_tokens: 100,
@@ -309,7 +309,7 @@ test('responses: settings', () => {
   })
 })
 
-test('responses: what has no canonical form is dropped and named', () => {
+test('responses: fields without a canonical form are dropped and named', () => {
   const { dropped } = decode({
     truncation: 'auto',
     max_tool_calls: 3,
@@ -328,7 +328,7 @@ test('responses: what has no canonical form is dropped and named', () => {
   ])
 })
 
-describe('responses: settings of reasoning that ask for nothing ask no model to think', () => {
+describe('responses: empty reasoning settings ask no model to think', () => {
   for (const reasoning of [{}, { effort: null, summary: null }, { context: 'auto' }])
     test(JSON.stringify(reasoning), () => {
       const request = decode({ reasoning })

@@ -13,7 +13,7 @@ function encoded(rest: Partial<Conversation>): JsonObject {
 
 const items = (...messages: readonly Message[]): Json | undefined => encoded({ messages })['input']
 
-test('responses: a provider keeps nothing and gives its thoughts out encrypted', () => {
+test('responses: a provider is told to store nothing and to return its thoughts encrypted', () => {
   assert.deepEqual(encoded({}), {
     model: 'gpt-up',
     input: [],
@@ -25,7 +25,7 @@ test('responses: a provider keeps nothing and gives its thoughts out encrypted',
   }
 })
 
-test('responses: only thoughts of this format go to its provider', () => {
+test('responses: only thoughts of this format are sent to its provider', () => {
   const seal = { format: 'messages', kind: 'signature', value: 's' } as const
   assert.deepEqual(
     items({
@@ -50,7 +50,7 @@ test('responses: only thoughts of this format go to its provider', () => {
   )
 })
 
-test('responses: results of tools', () => {
+test('responses: tool results, errors and long ids are encoded', () => {
   const image = { type: 'url', url: 'https://example.com/a.png' } as const
   assert.deepEqual(
     items(
@@ -85,7 +85,7 @@ test('responses: results of tools', () => {
 /** An id that is too long becomes its hash, in the call and in the result alike. */
 const LONG_ID = 'c71bd109227e23434ecf71fd0a344a209136c79ae5a0bda2b5ca442d699a3cd9'
 
-test('responses: a result is of the kind of the call that it answers', () => {
+test('responses: a result has the kind of the call it answers', () => {
   const call = (custom: boolean): Message => ({
     role: 'assistant',
     parts: [{ type: 'tool-call', id: 'call_0', name: 'f', input: '{}', custom }],
@@ -98,7 +98,7 @@ test('responses: a result is of the kind of the call that it answers', () => {
   )
 })
 
-test('responses: files', () => {
+test('responses: text files become text, and other files get a name', () => {
   const content = (part: Extract<Message, { role: 'user' }>['parts'][number]): Json | undefined =>
     items({ role: 'user', parts: [part] })
   const file = (part: JsonObject): JsonObject[] => [
@@ -135,12 +135,12 @@ const REASONING = [
   [{ display: 'omitted' }, undefined],
 ] as const
 for (const [reasoning, expected] of REASONING) {
-  test(`responses: reasoning ${JSON.stringify(reasoning)}`, () => {
+  test(`responses: reasoning ${JSON.stringify(reasoning)} is encoded`, () => {
     assert.deepEqual(encoded({ reasoning })['reasoning'], expected)
   })
 }
 
-test('responses: names of users and caches fit', () => {
+test('responses: names of users and caches are shortened to 64 characters', () => {
   const body = encoded({ endUser: 'u'.repeat(200), cacheKey: 'k'.repeat(200) })
   assert.equal(String(body['safety_identifier']).length, 64)
   assert.equal(String(body['prompt_cache_key']).length, 64)

@@ -131,7 +131,7 @@ function withoutSealIds(events: readonly CanonicalEvent[]): CanonicalEvent[] {
   )
 }
 
-test('responses: a streamed answer survives', () => {
+test('responses: a streamed answer survives encoding and decoding', () => {
   fc.assert(
     fc.property(answer.map(plain), (events) => {
       const encoder = encodeEvents(answerContext())
@@ -146,7 +146,7 @@ test('responses: a streamed answer survives', () => {
   )
 })
 
-test('responses: a whole answer survives', () => {
+test('responses: a whole answer survives encoding and decoding', () => {
   fc.assert(
     fc.property(answer.map(plain), (events) => {
       const back = decodeResponse(encodeResponse(events, answerContext()))
@@ -305,7 +305,7 @@ const conversation: fc.Arbitrary<Conversation> = fc.record(
   },
 )
 
-test('responses: a request survives', () => {
+test('responses: a request survives encoding and decoding', () => {
   fc.assert(
     fc.property(conversation.map(plain), (request) => {
       assert.deepEqual(decodeRequest(encodeRequest(request)), request)
@@ -313,7 +313,7 @@ test('responses: a request survives', () => {
   )
 })
 
-test('responses: the choice of a tool survives', () => {
+test('responses: the choice of a tool survives encoding and decoding', () => {
   const tools: Tool[] = [
     { type: 'function', name: 'f', schema: { type: 'object' }, strict: true },
     { type: 'custom', name: 'c' },
