@@ -25,7 +25,7 @@ describe('catalogues', () => {
       assert.deepEqual(names(texts).toSorted(), names(english).toSorted())
     })
 
-    test(`${language} puts the same values into each text`, () => {
+    test(`${language} uses the same values in each text`, () => {
       for (const [key, text] of texts) {
         const model = english.get(key) ?? english.get(key.replace(plurals, '_other'))
         assert.deepEqual(valuesOf(text), valuesOf(model ?? ''), key)
@@ -37,20 +37,20 @@ describe('catalogues', () => {
     })
   }
 
-  test('the gateway refuses in no sentence that a language lacks', () => {
+  test('every language has every sentence the gateway refuses with', () => {
     assert.deepEqual(namesBelow('refused.'), Object.keys(SENTENCES).toSorted())
     for (const [name, text] of Object.entries(SENTENCES))
       assert.deepEqual(valuesOf(english.get(`refused.${name}`) ?? ''), valuesOf(text), name)
   })
 
-  test('the record has no action that a language lacks', () => {
+  test('every language has every action of the record', () => {
     const keysOf = (actions: readonly string[]) =>
       actions.map((action) => action.replace('.', '_')).toSorted()
     assert.deepEqual(namesBelow('audit.action.'), keysOf(CHANGES))
     assert.deepEqual(namesBelow('audit.tried.'), keysOf([...CHANGES, ...LOOKS]))
   })
 
-  test('calls are refused with no code that a language lacks', () => {
+  test('every language has every error code of a call', () => {
     assert.deepEqual(namesBelow('callError.'), ERROR_CODES.toSorted())
   })
 

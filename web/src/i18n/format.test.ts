@@ -36,17 +36,17 @@ for (const [locale, moment, text] of [
 ] as const)
   test(`${moment} in ${locale}`, () => assert.equal(formatFor(locale).relative(moment, now), text))
 
-test('a moment in a zone of its own names the zone', () => {
+test('a time in a given zone names the zone', () => {
   const text = formatFor('en').dateTimeIn('2026-11-30T23:00:00Z', 'Europe/Berlin')
   assert.match(text, /Dec 1, 2026.*12:00.AM Europe\/Berlin/)
 })
 
-test('whoever asks for a language gets the same formats, which take long to make', () => {
+test('the formats of a language are made once, because that takes long', () => {
   assert.equal(formatFor('en-GB'), formatFor('en-GB'))
   assert.notEqual(formatFor('en-GB'), formatFor('en-US'))
 })
 
-test('a moment names the zone of the reader', () => {
+test('a time names the zone of the reader', () => {
   for (const locale of ['en', 'de']) {
     const { dateTime, exactTime } = formatFor(locale)
     const moment = '2026-11-15T09:08:07Z'
@@ -56,23 +56,23 @@ test('a moment names the zone of the reader', () => {
   }
 })
 
-test('an hour of usage is one of UTC, wherever the reader is', () => {
+test('an hour of usage is shown in UTC, wherever the reader is', () => {
   assert.match(formatFor('en').hour('2026-11-15T21:00:00Z'), /^Nov 15, 9:00\sPM$/)
   assert.equal(formatFor('de').hour('2026-11-15T21:00:00Z'), '15. Nov., 21:00')
 })
 
-test('one time of many has its second, and takes no more room than that', () => {
+test('the time of a row shows seconds, and no year or zone', () => {
   assert.match(formatFor('en').rowTime('2026-11-15T09:08:07Z'), /^Nov 1\d, \d+:\d\d:07\s[AP]M$/)
   assert.match(formatFor('de').rowTime('2026-11-15T09:08:07Z'), /^1\d\. Nov\., \d+:\d\d:07$/)
 })
 
-test('what is compared with other records has its second and its zone', () => {
+test('a time to compare with other records shows seconds and zone', () => {
   // Zones differ in minutes too: Kathmandu is 5:45 ahead.
   for (const locale of ['en', 'de'])
     assert.match(formatFor(locale).exactTime('2026-11-15T09:08:07Z'), /:\d\d:07 .*[A-Z]/)
 })
 
-test('a reset is told in UTC too, where that differs', () => {
+test('a reset is shown in UTC too if the zone differs', () => {
   const { reset } = formatFor('en')
   assert.match(reset('2026-11-30T23:00:00Z', 'Europe/Berlin'), /Berlin \(Nov 30, .* UTC\)$/)
   assert.doesNotMatch(reset('2026-11-30T23:00:00Z', 'UTC'), /\(/)
@@ -93,7 +93,7 @@ test('amounts in a row have the same decimals', () => {
   assert.deepEqual(moneyRow(['0', '500', '1000']), ['$0.00', '$500.00', '$1,000.00'])
 })
 
-test('what is left is never rounded up', () => {
+test('a remaining amount is never rounded up', () => {
   assert.equal(formatFor('en').moneyLeft('0.99997'), '$0.9999')
   assert.equal(formatFor('en').moneyLeft('9.999988'), '$9.99')
   assert.equal(formatFor('en').moneyLeft('10'), '$10.00')

@@ -58,7 +58,7 @@ describe('amounts', () => {
     })
 
   for (const locale of ['en', 'de', 'de-AT', 'de-CH', 'en-ZA'])
-    test(`a field in ${locale} begins with what it would read`, () => {
+    test(`a field in ${locale} starts with text that it reads back`, () => {
       const separators = separatorsOf(locale)
       assert.equal(readAmount(typedAmount('1.125', separators), separators), '1.125')
     })

@@ -11,13 +11,21 @@ const refused = (...fields: readonly string[]): ApiError => {
 }
 
 for (const { what, error, isTold } of [
-  { what: 'a problem of a field that shows it', error: refused('name'), isTold: false },
-  { what: 'a problem of a part of such a field', error: refused('role.id'), isTold: false },
-  { what: 'problems of two such fields', error: refused('name', 'role'), isTold: false },
-  { what: 'one more, of a field that is not there', error: refused('name', 'x'), isTold: true },
-  { what: 'no field at all', error: new ApiError('unreachable', 0), isTold: true },
-  { what: 'a fault of the page', error: new Error('broken'), isTold: true },
+  { what: 'a problem of a visible field', error: refused('name'), isTold: false },
+  { what: 'a problem of a part of a visible field', error: refused('role.id'), isTold: false },
+  {
+    what: 'a problem of each of two visible fields',
+    error: refused('name', 'role'),
+    isTold: false,
+  },
+  {
+    what: 'another problem, of a field that is not on the form,',
+    error: refused('name', 'x'),
+    isTold: true,
+  },
+  { what: 'a problem without a field', error: new ApiError('unreachable', 0), isTold: true },
+  { what: 'a fault in the page', error: new Error('broken'), isTold: true },
 ])
-  test(`${what} is ${isTold ? '' : 'not '}told above the form`, () => {
+  test(`${what} is ${isTold ? '' : 'not '}shown above the form`, () => {
     assert.equal(unplaced(error, ['name', 'role']), isTold ? error : null)
   })

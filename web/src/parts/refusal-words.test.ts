@@ -73,7 +73,7 @@ for (const { call, words, told } of [
     told: ['The application sees: “too long”'],
   },
 ])
-  test(`${call.code} is told as: ${told.join(' ')}`, () => {
+  test(`${call.code} is explained as: ${told.join(' ')}`, () => {
     assert.deepEqual(
       refusalWords(call, words).map((line) => line.replaceAll('\u00a0', ' ')),
       told,

@@ -10,5 +10,5 @@ for (const [permissions, page] of [
   [['people:manage'], '/settings/people'],
   [[], '/settings/profile'],
 ] satisfies readonly (readonly [Permission[], string])[])
-  test(`with ${permissions.join(', ') || 'nothing'} one starts at ${page}`, () =>
+  test(`someone with ${permissions.join(', ') || 'no permission'} starts at ${page}`, () =>
     assert.equal(startPage(permissions), page))

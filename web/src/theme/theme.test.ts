@@ -28,7 +28,7 @@ for (const [scheme, colours] of Object.entries(tokens))
       ...[...drawn, ...series].map((line) => [line, 'raised', 3] as const),
     ]
     for (const [front, back, least] of pairs)
-      test(`${front} on ${back} has ${least}:1`, () => {
+      test(`${front} on ${back} has a contrast of at least ${least}:1`, () => {
         const ratio = contrast(colours[front], colours[back])
         assert.ok(ratio >= least, `${ratio.toFixed(2)}:1`)
       })

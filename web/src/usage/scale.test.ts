@@ -15,7 +15,7 @@ for (const [most, isWhole, marks] of [
   [1.9, false, [0, 0.5, 1, 1.5, 2]],
   [0.000_92, false, [0, 0.000_25, 0.000_5, 0.000_75, 0.001]],
 ] as const)
-  test(`${most} of ${isWhole ? 'things' : 'dollars'}`, () =>
+  test(`the marks up to ${most} ${isWhole ? 'items' : 'dollars'} are round`, () =>
     assert.deepEqual(marksOf(most, isWhole), marks))
 
 test('no two marks look the same, and the highest is never below the most', () => {

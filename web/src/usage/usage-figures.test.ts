@@ -30,7 +30,7 @@ const span = {
 } as const
 const asked = { metric: 'cost', rest: 'others' } as const
 
-test('every day of the span has a bar, and a day without rows is not known', () => {
+test('every day of the span has a bar, and a day without rows is marked unknown', () => {
   const { buckets } = courseOf([row('2026-11-02', 'a', '0')], span, asked)
   assert.deepEqual(buckets, [
     { at: '2026-11-01', isKnown: false, values: [0] },
@@ -39,14 +39,14 @@ test('every day of the span has a bar, and a day without rows is not known', () 
   ])
 })
 
-test('the dearest groups stand for themselves, the others together', () => {
+test('the most expensive groups have their own series, and the others share one', () => {
   const rows = 'abcdefgh'.split('').map((name, index) => row('2026-11-01', name, `${index + 1}`))
   const { series, buckets } = courseOf(rows, span, asked)
   assert.deepEqual(series, ['h', 'g', 'f', 'e', 'd', 'others'])
   assert.deepEqual(buckets[0]?.values, [8, 7, 6, 5, 4, 6])
 })
 
-test('hours are found whatever way they are written', () => {
+test('hours match however they are written', () => {
   const rows = [{ ...row('', 'a', '2'), day: null, hour: '2026-11-01T10:00:00Z' }]
   const hours = {
     since: '2026-11-01T09:30:00Z',
@@ -64,7 +64,7 @@ test('totals are exact', () => {
   assert.equal(totalsBy(rows, ({ model }) => model ?? '')[0]?.cost, '0.3')
 })
 
-test('two keys that had the same name stay two, and can be told apart', () => {
+test('two keys with the same name stay separate and distinguishable', () => {
   const ofKey = (key: string, name: string, cost: string) => ({
     ...row('2026-11-01', '', cost),
     model: null,

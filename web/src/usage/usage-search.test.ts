@@ -7,7 +7,7 @@ const now = Date.parse('2026-11-15T12:00:00Z')
 const dayMs = 86_400_000
 
 for (const { what, search, period = null, days, step } of [
-  { what: 'nothing said', search: {}, days: 30, step: 'day' },
+  { what: 'no range', search: {}, days: 30, step: 'day' },
   { what: 'a day', search: { range: '24h' }, days: 1, step: 'hour' },
   { what: '90 days', search: { range: '90d' }, days: 90, step: 'day' },
   {

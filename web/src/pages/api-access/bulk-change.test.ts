@@ -38,7 +38,7 @@ for (const { action, has, value, line } of [
     assert.deepEqual(told(action, keys, value), { line, each: undefined })
   })
 
-test('where keys differ, it says how many ways, and what each of them has', () => {
+test('a preview of keys that differ shows the number of values and the value of each key', () => {
   const keys = [key({ budget: '5' }), key({ budget: null }), key({ budget: '5.00' })]
   assert.deepEqual(told('budget', keys, ['8']), {
     line: 'Budget: 2 different values → $8.00',
@@ -46,7 +46,7 @@ test('where keys differ, it says how many ways, and what each of them has', () =
   })
 })
 
-test('an expiry is told as a moment, and its absence as well', () => {
+test('an expiry is shown as a date, and a missing one as never', () => {
   const { line } = told('expiry', [key({})], ['2027-01-31'])
   assert.match(line, /^Expires: never → .*2027/)
 })

@@ -14,7 +14,7 @@ test('every route of the contract is an operation', () => {
   assert.deepEqual(operations.map(({ id }) => id).toSorted(), Object.keys(contract).toSorted())
 })
 
-test('an operation says what it needs and what it answers', () => {
+test('an operation lists its permission, its parameters and its answer', () => {
   const topUp = operations.find(({ id }) => id === 'topUpKey')
   assert.equal(topUp?.permission, 'configuration:manage')
   assert.deepEqual(
@@ -29,13 +29,13 @@ test('an operation says what it needs and what it answers', () => {
   assert.ok(topUp?.answer.some(({ name }) => name === 'history[].spent'))
 })
 
-test('what may be sent in several shapes lists the fields of all', () => {
+test('a body with several shapes lists the fields of all of them', () => {
   const create = operations.find(({ id }) => id === 'createDestination')
   const names = create?.sent.filter(({ place }) => place === 'body').map(({ name }) => name)
   assert.deepEqual(names, ['kind', 'url', 'to'])
 })
 
-test('types are told in words', () => {
+test('types are described in words', () => {
   assert.equal(typeOf({ type: 'array', items: { type: 'string' } }), 'array of string')
   assert.equal(typeOf({ anyOf: [{ type: 'string' }, { type: 'null' }] }), 'string | null')
   assert.equal(typeOf({ enum: ['a', 'b'] }), '"a" | "b"')

@@ -17,12 +17,12 @@ for (const [maxTokens, temperature, fields] of [
   ['512', '0,7', ['temperature']],
   ['512', '-1', ['temperature']],
 ] as const)
-  test(`"${maxTokens}" tokens at "${temperature}" have problems: ${fields.join(', ')}`, () =>
+  test(`"${maxTokens}" tokens at "${temperature}" have problems in: ${fields.join(', ') || 'none'}`, () =>
     assert.deepEqual(
       Object.keys(settingsProblems({ system: '', maxTokens, temperature }, words)),
       fields,
     ))
 
-test('a temperature is read by the language', () => {
+test('a temperature is read by the rules of the language', () => {
   assert.equal(readTemperature('0,7', formatFor('de').separators), 0.7)
 })

@@ -55,11 +55,11 @@ const key: KeyDetail = {
   revoked_reason: null,
 }
 
-test('a key that nobody touched is not changed', () => {
+test('an untouched key is not changed', () => {
   assert.deepEqual(keyChangeOf(key, valuesOf(key, separators), reading), {})
 })
 
-test('other ways of writing the same are no change', () => {
+test('another spelling of the same value is no change', () => {
   const values = {
     ...valuesOf(key, separators),
     budget: '100',
@@ -69,7 +69,7 @@ test('other ways of writing the same are no change', () => {
   assert.deepEqual(keyChangeOf(key, values, reading), {})
 })
 
-test('only what differs is sent', () => {
+test('only changed fields are sent', () => {
   const values = {
     ...valuesOf(key, separators),
     budget: '150,5',
@@ -86,18 +86,18 @@ test('only what differs is sent', () => {
   })
 })
 
-test('no own limit is null, whatever amount was typed before', () => {
+test('a key without its own limit sends null, whatever amount was typed before', () => {
   const values = { ...valuesOf(key, separators), hasOwnLimit: false }
   assert.deepEqual(keyChangeOf(key, values, reading), { budget: null })
 })
 
-test('what is no list in a field that is not shown is not sent', () => {
+test('an invalid list in a hidden field is not sent', () => {
   const hidden = { hasOwnLimit: false, alert_thresholds: ['abc'] }
   const values = { ...valuesOf(key, separators), ...hidden }
   assert.deepEqual(keyChangeOf(key, values, reading), { budget: null })
 })
 
-test('a new key has everything', () => {
+test('a new key has every field', () => {
   const values = { ...emptyValues('UTC'), name: ' demo ', models: ['sandbox-chat'], budget: '1' }
   const created = newKeyOf(values, reading)
   assert.equal(created.name, 'demo')
@@ -110,7 +110,7 @@ test('a new key has everything', () => {
   assert.deepEqual(created.expiry_reminders, [30, 10, 1])
 })
 
-test('a lifetime counts from now, a date lasts until its end', () => {
+test('a lifetime counts from now, and a date lasts until the end of that day', () => {
   assert.equal(expiryOf({ lifetime: '7', lastDay: '' }, now), '2026-11-22T12:00:00.000Z')
   const end = new Date(expiryOf({ lifetime: 'date', lastDay: '2027-01-31' }, now) ?? '')
   assert.equal(end.getHours(), 23)

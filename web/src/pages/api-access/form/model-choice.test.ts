@@ -37,17 +37,17 @@ const models = [
 
 const ids = (found: readonly ModelAnswer[]): string[] => found.map(({ id }) => id)
 
-test('every word must be in the name or the provider', () => {
+test('every word must match the name or the provider', () => {
   assert.deepEqual(ids(matchingModels(models, { ...noFilter, text: ' Open  SMALL ' })), ['small'])
   assert.deepEqual(ids(matchingModels(models, noFilter)), ['large', 'small', 'vectors'])
 })
 
-test('kind and ability narrow; an unknown ability is none', () => {
+test('kind and ability narrow the list, and an unknown ability does not match', () => {
   assert.deepEqual(ids(matchingModels(models, { ...noFilter, kind: 'embedding' })), ['vectors'])
   assert.deepEqual(ids(matchingModels(models, { ...noFilter, ability: 'structured_output' })), [])
 })
 
-test('groups are in the order of their providers, those without one last', () => {
+test('groups are sorted by provider, and models without one come last', () => {
   const all = [model('old', null), ...models, model('older', null)]
   const groups = groupedByProvider(all).map(({ provider, models: own }) => [provider, ids(own)])
   assert.deepEqual(groups, [
@@ -57,7 +57,7 @@ test('groups are in the order of their providers, those without one last', () =>
   ])
 })
 
-test('a pasted list may be a JSON array, a column or a sentence of commas', () => {
+test('a pasted list may be a JSON array, lines or comma-separated', () => {
   const known = new Set(['large', 'small'])
   for (const pasted of ['["large","small"]', 'large\n small\r\n', 'large, small,large'])
     assert.deepEqual(readPastedModels(pasted, known), { found: ['large', 'small'], unknown: [] })

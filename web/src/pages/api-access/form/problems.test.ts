@@ -13,7 +13,7 @@ const now = Date.UTC(2026, 10, 15, 12)
 const words = { ...textsOf('en', en), format: formatFor('en') }
 const good = { ...emptyValues('UTC'), name: 'demo', models: ['sandbox-chat'], budget: '1,000' }
 
-test('a good form has no problem', () => assert.deepEqual(problemsOf(good, words, now), {}))
+test('a valid form has no problem', () => assert.deepEqual(problemsOf(good, words, now), {}))
 
 const count = 'Enter a whole number from 1 to 1,000,000,000, or leave it empty for no limit.'
 for (const [field, value, problem] of [
@@ -29,7 +29,7 @@ for (const [field, value, problem] of [
   test(`${field}: ${problem}`, () =>
     assert.deepEqual(problemsOf({ ...good, [field]: value }, words, now), { [field]: problem }))
 
-test('what stands in a field that is not shown is no problem', () => {
+test('the content of a hidden field is no problem', () => {
   const values: KeyFormValues = {
     ...good,
     ...{ hasOwnLimit: false, budget: '1,00', alert_thresholds: ['abc'] },
@@ -51,5 +51,5 @@ for (const [amount, warning] of [
   ['6', 'More than is left in the frame now: $5.00.'],
   ['11', 'More than the whole frame of $10.00: the frame will stop it first.'],
 ] as const)
-  test(`a budget of ${amount} ${warning ? 'is warned of' : 'needs no warning'}`, () =>
+  test(`a budget of ${amount} ${warning ? 'shows a warning' : 'shows no warning'}`, () =>
     assert.equal(budgetWarning(amount, words, { limit: '10', remaining: '5' }), warning))

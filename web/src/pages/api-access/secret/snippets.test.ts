@@ -12,7 +12,7 @@ for (const snippet of SNIPPETS)
 
     test('names the address', () => assert.match(hidden, /https:\/\/gateway\.example\.com/))
 
-    test('has the secret only when asked', () => {
+    test('has the secret only on request', () => {
       assert.match(shown, /tg_live_secret/)
       assert.doesNotMatch(hidden, /tg_live/)
       assert.match(hidden, /TOLLGATE_API_KEY/)
@@ -23,7 +23,7 @@ for (const snippet of SNIPPETS)
         assert.equal(/^import os$/m.test(text), text.includes('os.environ'))
     })
 
-    test('names the model where one is called', () => {
+    test('names the model if it calls one', () => {
       if (snippet !== 'env') assert.match(hidden, /sandbox-chat/)
     })
   })
@@ -34,7 +34,7 @@ test('the body of the curl block is JSON', () => {
   assert.equal(JSON.parse(body).model, 'sandbox-chat')
 })
 
-test('the curl block sets the variable that it uses', () => {
+test('the curl block sets the variable it uses', () => {
   const text = snippetText('curl', { ...values, secret: 'tg_live_secret' })
   assert.match(text, /^export TOLLGATE_API_KEY=tg_live_secret\ncurl .*Bearer \$TOLLGATE_API_KEY/s)
 })
