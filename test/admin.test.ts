@@ -14,8 +14,8 @@ for (const [name, fresh] of [
   ['PostgreSQL', freshDatabase],
 ] as const) {
   describe(`access to the admin API on ${name}`, () => adminAccessContract(fresh))
-  describe(`keys by the admin API on ${name}`, () => adminKeysContract(fresh))
-  describe(`alerts of the admin API on ${name}`, () => adminAlertsContract(fresh))
-  describe(`lists of the admin API on ${name}`, () => adminListsContract(fresh))
-  describe(`what the lists of the admin API read on ${name}`, () => adminScaleContract(fresh))
+  describe(`keys in the admin API on ${name}`, () => adminKeysContract(fresh))
+  describe(`alerts in the admin API on ${name}`, () => adminAlertsContract(fresh))
+  describe(`lists in the admin API on ${name}`, () => adminListsContract(fresh))
+  describe(`what lists in the admin API read on ${name}`, () => adminScaleContract(fresh))
 }

@@ -60,7 +60,7 @@ const CLIENTS = {
 } as const
 type Client = keyof typeof CLIENTS
 
-describe('providers as aimock knows them', () => {
+describe('providers as aimock plays them', () => {
   /** Disposed in reverse order, however far the setup came. */
   const opened = new AsyncDisposableStack()
   let chaotic: Mock
@@ -123,7 +123,7 @@ describe('providers as aimock knows them', () => {
           assert.deepEqual(inputIn(call.text, stream), { side: 'north' })
         })
 
-  test('embeddings', async () => {
+  test('embeddings arrive', async () => {
     const response = await fetch(`${gateway.url}/v1/embeddings`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
@@ -133,7 +133,7 @@ describe('providers as aimock knows them', () => {
     assert.deepEqual(data[0]?.embedding, [0.5, -0.25, 1])
   })
 
-  test('a provider in chaos, and another one behind it', async () => {
+  test('every request succeeds when a fallback stands behind a chaotic provider', async () => {
     chaotic.setChaos({
       dropRate: 0.2,
       malformedRate: 0.2,

@@ -95,7 +95,7 @@ after(() => opened.disposeAsync())
 const SEARCH = { type: 'web_search_20250305', name: 'web_search' }
 const HELLO = [{ role: 'user', content: 'When does the gate open?' }]
 
-test('a messages request searches as often as the hold covers, and each search is a line', async () => {
+test('a messages request may search as often as the hold covers, and searches have their own line', async () => {
   const asked = { model: 'claude', max_tokens: 100, messages: HELLO, tools: [SEARCH] }
   // 6 × 10,000 input tokens at 1 USD per million, 5 searches at a cent, 100 output tokens at 5 USD per million.
   assert.equal(await worstCase('/v1/messages', asked), '0.1105')
@@ -108,7 +108,7 @@ test('a messages request searches as often as the hold covers, and each search i
   assert.equal(await worstCase('/v1/messages', few), '0.0505')
 })
 
-test('what a model reads that goes on asking for searches beyond their limit is charged in full', async () => {
+test('input read by a model that keeps requesting searches beyond the limit is charged in full', async () => {
   const tools = [{ ...SEARCH, max_uses: 1 }]
   const asked = { model: 'insists', max_tokens: 100, messages: HELLO, tools }
   const { requestId } = await ask('/v1/messages', asked)
@@ -125,7 +125,7 @@ test('what a model reads that goes on asking for searches beyond their limit is 
   )
 })
 
-test('no code at the provider searches, which would go round as often as no limit says', async () => {
+test('code run at the provider may not search, because no limit would apply to it', async () => {
   const toolsSent = async (search: JsonObject): Promise<Json | undefined> => {
     await ask('/v1/messages', {
       model: 'claude',
@@ -142,7 +142,7 @@ test('no code at the provider searches, which would go round as often as no limi
   assert.deepEqual(await toolsSent(coded), [{ ...SEARCH, ...direct }])
 })
 
-test('what else is taken out is named beside searches that stay', async () => {
+test('other dropped parts are named while searches stay', async () => {
   const seal = Buffer.from('{"format":"gemini","kind":"signature","value":"c2ln"}')
   const thought = {
     type: 'thinking',
@@ -164,14 +164,14 @@ test('what else is taken out is named beside searches that stay', async () => {
   assert.deepEqual(sent?.['content'], [{ type: 'text', text: 'At eight.' }])
 })
 
-test('where searches have no price they are taken out and named', async () => {
+test('searches without a price are dropped and named', async () => {
   const asked = { model: 'unpriced', max_tokens: 100, messages: HELLO, tools: [SEARCH] }
   const { dropped } = await ask('/v1/messages', asked)
   assert.equal(dropped, 'tools.web_search_20250305')
   assert.equal(upstream.requests.at(-1)?.body['tools'], undefined)
 })
 
-test('where searches do not fit the budget they are taken out, or the request is refused', async () => {
+test('searches that do not fit the budget are dropped, or the request is refused', async () => {
   const asked = { model: 'claude', max_tokens: 100, messages: HELLO, tools: [SEARCH] }
   const poor = await gateway.key('poor', 'claude', '--budget', '0.05')
   const { dropped } = await ask('/v1/messages', asked, { 'x-api-key': poor })
@@ -188,7 +188,7 @@ test('where searches do not fit the budget they are taken out, or the request is
   assert.equal((await refused).status, 402)
 })
 
-test('a responses request searches, too', async () => {
+test('a responses request may search too', async () => {
   const asked = { model: 'gpt', input: 'When?', max_output_tokens: 100 }
   const { dropped, requestId } = await ask('/v1/responses', {
     ...asked,
@@ -200,7 +200,7 @@ test('a responses request searches, too', async () => {
   assert.deepEqual(await feesOf(requestId), ['webSearch 2 × 0.01'])
 })
 
-test('input that is heard costs what the price list says of it', async () => {
+test('audio input costs its listed price', async () => {
   const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
   const messages = [{ role: 'user', content: [sound] }]
   const asked = { model: 'ear', max_completion_tokens: 100, messages }
@@ -210,7 +210,7 @@ test('input that is heard costs what the price list says of it', async () => {
   assert.deepEqual(await feesOf(requestId), ['audioToken 5 × 29.5'])
 })
 
-test('what an attempt that was given up had heard is charged with it', async () => {
+test('the audio input of an abandoned attempt is charged with it', async () => {
   const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
   const messages = [{ role: 'user', content: [sound] }]
   const asked = { model: 'ears', stream: true, max_completion_tokens: 100, messages }

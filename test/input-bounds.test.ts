@@ -39,7 +39,7 @@ const partTypes = { chat: 'text', responses: 'input_text', messages: 'text' }
 
 for (const format of ['chat', 'responses', 'messages'] as const) {
   for (const character of CHARACTERS) {
-    test(`${format}: ${TIMES} messages of one ${character}`, () => {
+    test(`${format}: the bound covers ${TIMES} messages of one ${character}`, () => {
       const told = Array.from({ length: TIMES }, (_, index): Told => ({
         role: index % 2 === 0 ? 'user' : 'assistant',
         content: character,
@@ -52,7 +52,7 @@ for (const format of ['chat', 'responses', 'messages'] as const) {
       }
     })
 
-    test(`${format}: ${TIMES} parts of one ${character}`, () => {
+    test(`${format}: the bound covers ${TIMES} parts of one ${character}`, () => {
       const part = { type: partTypes[format], text: character }
       const content = Array.from({ length: TIMES }, () => part)
       const body = bodies[format]([{ role: 'user', content: content as never }])
@@ -66,7 +66,7 @@ for (const format of ['chat', 'responses', 'messages'] as const) {
     })
   }
 
-  test(`${format}: a role that is none is read as it stands`, () => {
+  test(`${format}: the bound covers a made-up role`, () => {
     const role = 'a role of many words '.repeat(1_000)
     const { bytes } = boundsOf(format, bodies[format]([{ role: role as 'user', content: 'x' }]))
     assert.ok(bytes >= role.length)

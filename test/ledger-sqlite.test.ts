@@ -28,7 +28,7 @@ async function open(context: TestContext): Promise<{ readonly url: string; reado
   return { url, desk }
 }
 
-test('a limit that another process lowers holds for the next request', async (context) => {
+test('a limit lowered by another process applies to the next request', async (context) => {
   const { url, desk } = await open(context)
   const keyId = await desk.key(1000n)
   assert.ok((await desk.ledger.reserve(ask(keyId, 100))).reserved)
@@ -40,7 +40,7 @@ test('a limit that another process lowers holds for the next request', async (co
   assert.ok((await desk.ledger.reserve(ask(keyId, 50))).reserved)
 })
 
-test('what was rolled back is not remembered', async (context) => {
+test('a batch that was rolled back is not remembered', async (context) => {
   const { desk } = await open(context)
   const keyId = await desk.key(1000n)
   await sql`CREATE TRIGGER refuse BEFORE INSERT ON holds WHEN NEW.model_asked = 'bad'

@@ -62,7 +62,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
       ['viewer', VIEWER],
       ['manager', MANAGER],
     ] as const)
-      test(`${role} may call what is written down, and no more`, async () => {
+      test(`${role} may call the listed routes, and no others`, async () => {
         const { permissions = [] } = BUILT_IN_ROLES.find((each) => each.id === role) ?? {}
         const allowed = routes
           .filter(
@@ -74,7 +74,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
       })
   })
 
-  describe('every route refuses who lacks its permission', () => {
+  describe('every route refuses callers without its permission', () => {
     for (const [name, route] of routes as readonly (readonly [string, Route])[]) {
       const { access, method, path } = route
       if (access === 'public') continue
@@ -96,21 +96,21 @@ export function adminAccessContract(fresh: FreshDatabase): void {
     }
   })
 
-  describe('/metrics, which is no route of the contract', () => {
+  describe('/metrics, which is not a route of the contract', () => {
     const read = async (permissions: readonly Permission[] | null): Promise<number> => {
       const headers = permissions && { 'x-test-permissions': permissions.join(',') }
       const response = await fetch(`${desk.url}/metrics`, headers === null ? {} : { headers })
       await response.arrayBuffer()
       return response.status
     }
-    test('it needs usage:read, and nothing else opens it', async () => {
+    test('only usage:read opens it', async () => {
       assert.equal(await read(null), 401)
       assert.equal(await read(PERMISSIONS.filter((each) => each !== 'usage:read')), 403)
       assert.equal(await read(['usage:read']), 200)
     })
   })
 
-  describe('no field gets through without the permission', () => {
+  describe('no field can be written without the permission', () => {
     const values: Readonly<Record<string, unknown>> = {
       ...{ name: 'taken over', environment: 'x', owner: 'x', description: 'x', tags: ['x'] },
       ...{ models: ['x'], add_models: ['x'], remove_models: ['sandbox-chat'], permissions: [] },
@@ -137,7 +137,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
         assert.deepEqual(await state(), beforehand)
       })
     for (const field of Object.keys(keyChange.shape))
-      test(`a wrong ${field} is refused by its name`, async () => {
+      test(`a wrong ${field} is refused by name`, async () => {
         const body = { [field]: { not: 'this' } }
         const answer = await desk.call('PATCH', `/keys/${id}`, { body, headers })
         assert.deepEqual([answer.status, answer.body['error']?.['field']], [400, field])
@@ -148,7 +148,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
     for (const path of new Set(routes.map(([, route]) => route.path)))
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
         if (routes.some(([, route]) => route.path === path && route.method === method)) continue
-        test(`${method} ${path} is nothing`, async () => {
+        test(`${method} ${path} is not found`, async () => {
           const { status } = await desk.call(method, path.replace(':id', id))
           // A path that takes an id may answer 400 here, because the segment is not an id.
           assert.ok(status === 404 || (path === '/keys/bulk' && status === 400), String(status))
@@ -156,7 +156,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
       }
   })
 
-  describe('the site a write comes from', () => {
+  describe('the origin of a write', () => {
     for (const [from, via, status] of [
       [{ origin: 'https://evil.example.com' }, 'session', 403],
       [{ origin: 'null' }, 'session', 403],
@@ -174,12 +174,12 @@ export function adminAccessContract(fresh: FreshDatabase): void {
         if (status === 403) assert.equal(answer.body['error']?.['code'], 'wrong_origin')
       })
 
-    test('the address under which it was reached is its own', async () => {
+    test('the address the gateway was reached at is its own origin', async () => {
       const headers = { origin: desk.url }
       assert.equal((await desk.call('POST', `/keys/${id}/resume`, { headers })).status, 200)
     })
 
-    test('a read is answered wherever it comes from: no page of another site can see it', async () => {
+    test('a read is answered whatever its origin, but no page of another site can see the answer', async () => {
       const answer = await desk.call('GET', '/keys', {
         headers: { origin: 'https://evil.example.com' },
       })
@@ -188,22 +188,22 @@ export function adminAccessContract(fresh: FreshDatabase): void {
     })
   })
 
-  describe('what is no request at all', () => {
+  describe('malformed requests', () => {
     for (const [what, init, status] of [
-      ['no JSON', { body: '{', headers: { 'content-type': 'application/json' } }, 400],
-      ['another type', { body: 'a=1', headers: { 'content-type': 'text/plain' } }, 400],
+      ['invalid JSON', { body: '{', headers: { 'content-type': 'application/json' } }, 400],
+      ['another content type', { body: 'a=1', headers: { 'content-type': 'text/plain' } }, 400],
       [
-        'a prototype',
+        'a __proto__ member',
         { body: '{"__proto__":{}}', headers: { 'content-type': 'application/json' } },
         400,
       ],
       [
-        'too much',
+        'a body that is too large',
         { body: `"${'a'.repeat(1_100_000)}"`, headers: { 'content-type': 'application/json' } },
         413,
       ],
     ] as const)
-      test(`${what}: ${status}, in the one envelope`, async () => {
+      test(`${what}: ${status}, in the usual envelope`, async () => {
         const response = await fetch(`${desk.url}/admin/api/v1/keys`, {
           method: 'POST',
           body: init.body,
@@ -215,7 +215,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
         assert.equal(error['request_id'], response.headers.get('x-request-id'))
       })
 
-    test('what is nowhere is told in the same envelope, with the same headers', async () => {
+    test('an unknown path gets the same envelope and headers', async () => {
       const { status, body, headers } = await desk.call('GET', '/nowhere', { permissions: null })
       assert.deepEqual([status, body['error']?.['code']], [404, 'not_found'])
       assert.equal(headers.get('cache-control'), 'no-store')
@@ -224,7 +224,7 @@ export function adminAccessContract(fresh: FreshDatabase): void {
   })
 
   describe('the OpenAPI document', () => {
-    test('it has every route, and only references that lead somewhere', async () => {
+    test('it has every route, and no dangling references', async () => {
       const { body, text } = await desk.call('GET', '/openapi.json', { permissions: null })
       const document = body as unknown as {
         openapi: string

@@ -98,7 +98,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
     let secret = ''
     let destination = ''
 
-    test('a destination is added, with the secret that signs, shown once', async () => {
+    test('a new destination shows its signing secret once', async () => {
       const { status: made, body } = await desk.call('POST', '/alerts/destinations', {
         body: { kind: 'webhook', url },
       })
@@ -110,7 +110,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.equal(text.includes(secret), false)
     })
 
-    test('of its address nobody is shown more than the host and the end', async () => {
+    test('only the host and the end of a destination’s address are shown', async () => {
       const { origin } = new URL(url)
       for (const path of ['/alerts/destinations', `/audit?subject_id=${destination}`]) {
         const answer = await desk.call('GET', path)
@@ -127,11 +127,11 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       { kind: 'email', to: 'nobody' },
       { kind: 'pigeon' },
     ])
-      test(`${JSON.stringify(body)} is no destination`, async () => {
+      test(`${JSON.stringify(body)} is refused as a destination`, async () => {
         assert.equal((await desk.call('POST', '/alerts/destinations', { body })).status, 400)
       })
 
-    test('a threshold that is passed is told once, whichever node saw it, and the hook can check it', async () => {
+    test('a passed threshold is reported once, whichever node saw it, with a signature the hook can check', async () => {
       const id = await newKey('alerting')
       await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1, 90] } })
       for (const watch of watches) await watch.look()
@@ -157,7 +157,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.partialDeepStrictEqual((await deliveries())[0], delivered)
     })
 
-    test('of several thresholds that are passed at once only the highest is told', async () => {
+    test('only the highest of several thresholds passed at once is reported', async () => {
       const id = await newKey('jumping')
       const count = received.length
       for (let calls = 0; calls < 3; calls++) await spend(id)
@@ -170,7 +170,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.deepEqual(given, [3, 2, 1])
     })
 
-    test('what no node saw settled is found all the same, and told once', async () => {
+    test('a threshold that no settlement crossed is still found, and reported once', async () => {
       const id = await newKey('unseen')
       await spend(id)
       const { headers } = await desk.call('GET', `/keys/${id}`)
@@ -188,7 +188,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       )
     })
 
-    test('a part of the accounts at a time, all of them are looked over again and again', async () => {
+    test('a patrol checks a part of the accounts at a time, and all of them in each round', async () => {
       // On its own database, so that no other patrol looks as well.
       await using alone = await openAdminDesk(fresh)
       const account = (id: string, spent: bigint) => ({
@@ -220,7 +220,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.deepEqual(await new AlertPatrol(alone.store).look(), ['g'])
     })
 
-    test('who stops gives what was noticed', async () => {
+    test('a watch that stops first gives the alerts it noticed', async () => {
       const { store, log, alerts: sender } = desk.parts
       const watch = new AlertWatch({ store, log, sender })
       const id = await newKey('noticed last')
@@ -234,7 +234,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.equal((await alertsOf(id)).length, 1)
     })
 
-    test('a new period gives them anew', async () => {
+    test('a new period gives alerts again', async () => {
       const id = await newKey('renewed')
       await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
       for (const watch of watches) await watch.look()
@@ -247,7 +247,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.equal((await alertsOf(id)).length, 2)
     })
 
-    test('what is no longer reached after a higher limit or a top-up is told when it is reached again', async () => {
+    test('a threshold no longer reached after a higher limit or a top-up is reported when reached again', async () => {
       const id = await newKey('raised')
       await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
       await spendAndLook(id)
@@ -270,7 +270,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.deepEqual(await limits(), ['0.0141', '0.005', '0.0011'])
     })
 
-    test('a name calls nobody in a chat, and leads nowhere', async () => {
+    test('a key’s name can neither mention anybody in a chat nor be a link', async () => {
       const id = await newKey('<!channel> <https://example.com|sign in> & co')
       await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
       for (const watch of watches) await watch.look()
@@ -281,7 +281,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.deepEqual(told['key'], { id, name: '<!channel> <https://example.com|sign in> & co' })
     })
 
-    test('a hook that fails is tried again later, and what it said is kept', async () => {
+    test('a failed hook is retried later, and its answer is kept', async () => {
       status = 500
       const id = await newKey('failing')
       await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
@@ -297,7 +297,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.ok(Date.parse(String(delivery?.['next_attempt_at'])) > Date.now())
     })
 
-    describe('calls that are refused for the budget', () => {
+    describe('calls refused for the budget', () => {
       /** Makes both nodes refuse the key: the remaining budget is below the worst case. */
       const refuse = async (keyId: string, times = 2): Promise<void> => {
         const { allowVersion } = await findKey(desk.parts.store, keyId)
@@ -319,7 +319,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         await lookAll()
       }
 
-      test('are told once, before any threshold is reached', async () => {
+      test('are reported once, before any threshold is reached', async () => {
         const id = await newKey('refusing')
         await spend(id)
         const count = received.length
@@ -341,7 +341,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         assert.deepEqual(more, [])
       })
 
-      test('leave the thresholds to be told later', async () => {
+      test('leave the thresholds to be reported later', async () => {
         const id = await newKey('refusing early')
         await refuse(id)
         await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [1] } })
@@ -353,7 +353,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         )
       })
 
-      test('are told again after a higher limit', async () => {
+      test('are reported again after a higher limit', async () => {
         const id = await newKey('refusing twice')
         await refuse(id)
         await setBudget(id, '0.0012')
@@ -367,7 +367,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         )
       })
 
-      test('are no news where all is known to be spent, or nothing is to be told', async () => {
+      test('are not reported if alerts are off or the limit is already reported as spent', async () => {
         const count = received.length
         const silent = await newKey('unspoken')
         await desk.call('PUT', `/keys/${silent}/alerts`, { body: { thresholds: [] } })
@@ -385,7 +385,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       })
     })
 
-    test('mail reaches who is to be reached', async () => {
+    test('mail goes to its recipient, with a subject of one line', async () => {
       const body = { kind: 'email', to: 'ops@example.com' }
       await desk.call('POST', '/alerts/destinations', { body })
       const id = await newKey('mailed\nSubject: fake')
@@ -397,7 +397,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.doesNotMatch(desk.mails[0]?.subject ?? '', /\n/)
     })
 
-    test('the thresholds are settings of the key: checked, shown, on record', async () => {
+    test('alert thresholds are settings of the key: checked, shown and on record', async () => {
       const settings = { alert_thresholds: [90, 60, 90], expiry_reminders: [2, 14] }
       const created = await desk.call('POST', '/keys', {
         body: { name: 'alert settings', models: [], budget: '1', ...settings },
@@ -451,7 +451,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       const told = async (id: string): Promise<readonly unknown[]> =>
         (await alertsOf(id)).map((one) => one['days_before'])
 
-      test('somebody is told on the days that were chosen, once', async () => {
+      test('a reminder is sent once on each chosen day', async () => {
         const id = await newExpiring('expiring', { expiry_reminders: [30, 14, 2] })
         await lookAfter(5)
         assert.deepEqual(await told(id), [], 'a day that had passed when it was chosen is none')
@@ -475,13 +475,13 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         assert.deepEqual(await told(id), [2, 14])
       })
 
-      test('of several that an outage left undone only the nearest is told', async () => {
+      test('only the nearest of several reminders missed in an outage is sent', async () => {
         const id = await newExpiring('late', { expiry_reminders: [10, 9, 8] })
         await lookAfter(13)
         assert.deepEqual(await told(id), [8])
       })
 
-      test('a later expiry is spoken of anew, a revoked or expired key not at all', async () => {
+      test('a later expiry is announced again, and a revoked or expired key never', async () => {
         const moved = await newExpiring('moved', { expiry_reminders: [10] })
         const revoked = await newExpiring('revoked early', { expiry_reminders: [10] })
         const expired = await newExpiring('expired unseen', { expiry_reminders: [10] })
@@ -499,7 +499,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
         assert.deepEqual(await told(moved), [10])
       })
 
-      test('the usual days, where nobody said otherwise', async () => {
+      test('the default days apply if none were chosen', async () => {
         const id = await newExpiring('usual days')
         assert.deepEqual(
           (await desk.call('GET', `/keys/${id}`)).body['expiry_reminders'],
@@ -510,7 +510,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       })
     })
 
-    test('no thresholds, no alerts; and the usual ones when they are taken away', async () => {
+    test('an empty list of thresholds gives no alerts, and null restores the defaults', async () => {
       const id = await newKey('silent')
       await desk.call('PUT', `/keys/${id}/alerts`, { body: { thresholds: [] } })
       for (const watch of watches) await watch.look()
@@ -520,7 +520,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.deepEqual([body['thresholds'], body['own']], [[50, 80, 100], false])
     })
 
-    test('several who set the thresholds of the frame at once all succeed', async () => {
+    test('concurrent changes to the thresholds of the frame all succeed', async () => {
       const thresholds = [10, 20, 30, 40, 50, 60, 70, 90]
       const answers = await Promise.all(
         thresholds.map((one) => desk.call('PUT', '/frame/alerts', { body: { thresholds: [one] } })),
@@ -529,7 +529,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await desk.call('PUT', '/frame/alerts', { body: { thresholds: null } })
     })
 
-    test('a destination is removed once, whoever does it at the same moment', async () => {
+    test('one of several concurrent removals of a destination succeeds', async () => {
       const hook = { kind: 'webhook', url }
       const { body } = await desk.call('POST', '/alerts/destinations', { body: hook })
       const path = `/alerts/destinations/${body['id']}`
@@ -540,7 +540,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.equal((audit.body['entries'] as unknown as Json[]).length, 1)
     })
 
-    test('nobody waits for a destination that takes nothing, however much is due there', async () => {
+    test('a destination that never answers delays no other, however much is due to it', async () => {
       const seen: string[] = []
       const silent = createServer((_, response) => {
         seen.push('asked')
@@ -573,7 +573,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await desk.call('DELETE', `/alerts/destinations/${body['id']}`)
     })
 
-    test('what waits for a destination that was switched off is not sent', async () => {
+    test('deliveries waiting for a disabled destination are not sent', async () => {
       const hook = { kind: 'webhook', url }
       const { body } = await desk.call('POST', '/alerts/destinations', { body: hook })
       const path = `/alerts/destinations/${body['id']}`
@@ -598,7 +598,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await desk.call('DELETE', path)
     })
 
-    test('nobody else makes the last attempt while it is being made', async () => {
+    test('the last attempt of a delivery is made by one node alone', async () => {
       const nextIn: number[] = []
       const slow = createServer((_, response) => {
         const next = desk.store.db
@@ -629,7 +629,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await desk.call('DELETE', `/alerts/destinations/${body['id']}`)
     })
 
-    test('what waits for a destination that is removed is given up, also while it is being sent', async () => {
+    test('deliveries to a removed destination are given up, even while being sent', async () => {
       let path = ''
       const leaving = createServer((_, response) => {
         void desk.call('DELETE', path).then(() => response.writeHead(500).end())
@@ -648,7 +648,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.partialDeepStrictEqual(delivery, { state: 'failed', reason: 'destination_removed' })
     })
 
-    test('a destination is tried, switched off and removed, all on record', async () => {
+    test('a destination can be tested, and its changes are on record', async () => {
       const { body: tried } = await desk.call('POST', `/alerts/destinations/${destination}/test`)
       assert.deepEqual(tried, { delivered: true, result: 'answered 200' })
       await desk.call('PATCH', `/alerts/destinations/${destination}`, { body: { enabled: false } })
@@ -661,7 +661,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       assert.doesNotMatch(JSON.stringify(body), /known-to/)
     })
 
-    test('an address of a cloud’s metadata service is refused, and never called if it got in', async () => {
+    test('a cloud’s metadata address is refused, and not called even if it is stored', async () => {
       for (const address of [
         'http://169.254.169.254/latest',
         'https://[fd00:ec2::254]/',
@@ -695,7 +695,7 @@ export function adminAlertsContract(fresh: FreshDatabase): void {
       await desk.call('DELETE', `/alerts/destinations/${id}`)
     })
 
-    test('a hook that cannot be reached says what happened to it', async () => {
+    test('the test of an unreachable hook says what went wrong', async () => {
       const { body } = await desk.call('POST', '/alerts/destinations', {
         // Nothing listens on port 1.
         body: { kind: 'webhook', url: 'http://127.0.0.1:1/hook' },

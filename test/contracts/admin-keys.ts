@@ -50,7 +50,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.equal(again.body['masked'], `tg_live_…${String(body['secret']).slice(-4)}`)
     })
 
-    test('sent twice under one Idempotency-Key it is done once, and the secret not shown again', async () => {
+    test('a creation sent twice under one Idempotency-Key happens once, and its secret is shown once', async () => {
       const headers = { 'idempotency-key': 'create-once' }
       const body = { name: 'once', models: [], budget: null }
       const first = await desk.call('POST', '/keys', { body, headers })
@@ -63,7 +63,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.equal(other.body['error']?.['code'], 'idempotency_conflict')
     })
 
-    test('of many that are sent at once under one Idempotency-Key one is done', async () => {
+    test('one of many concurrent requests under one Idempotency-Key takes effect', async () => {
       const headers = { 'idempotency-key': 'top-up-once' }
       const id = await idOf('topped-up')
       const body = { amount: '1', reason: 'a test' }
@@ -89,7 +89,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.equal(done.status, 201)
     })
 
-    test('every problem is told at once, beside its field', async () => {
+    test('all problems are reported at once, each with its field', async () => {
       const { status, body } = await desk.call('POST', '/keys', {
         body: { name: 5, budget: '1,50', rpm: 0, period: 'hour', colour: 'red' },
       })
@@ -107,7 +107,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       ['expires_at', '2001-01-01T00:00:00Z'],
       ['name', '   '],
     ] as const)
-      test(`${field}: what the store refuses names the field`, async () => {
+      test(`${field}: a refusal by the store names the field`, async () => {
         const { status, body } = await create('unused', { [field]: value })
         assert.equal(status, 400)
         assert.equal(body['error']?.['field'], field)
@@ -152,7 +152,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.equal(body['budget'], '6')
     })
 
-    test('of two who save at once, one is told', async () => {
+    test('one of two people who save at once gets a conflict', async () => {
       const id = await idOf('raced')
       const both = await Promise.all([
         change(id, { budget: '6' }, 1),
@@ -161,7 +161,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 412])
     })
 
-    test('what a change does not name stays, and null takes a value away', async () => {
+    test('a change keeps the fields it does not name, and null clears a field', async () => {
       const id = await idOf('partial', {
         rpm: 60,
         owner: 'Ann',
@@ -174,7 +174,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       )
     })
 
-    test('who mistypes a model is told which it may have been', async () => {
+    test('a mistyped model gets a suggestion', async () => {
       const models = ['sandbox-chta', 'other']
       const { body } = await create('mistyped', { models })
       assert.deepEqual(body['unavailable_models'], ['other', 'sandbox-chta'])
@@ -197,7 +197,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.deepEqual([late.status, late.body['error']?.['code']], [409, 'wrong_state'])
     })
 
-    test('of many, each succeeds or fails alone', async () => {
+    test('each key of a bulk change succeeds or fails alone', async () => {
       const ids = [await idOf('bulk-1', { tags: ['x'] }), await idOf('bulk-2')]
       await desk.call('POST', `/keys/${ids[1]}/revoke`, { body: { reason: 'gone' } })
       const missing = 'key_00000000000000000000000000'
@@ -214,13 +214,13 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.deepEqual([key['budget'], key['tags']], ['1', ['y']])
     })
 
-    test('a change of nothing is refused, and leaves the version as it is', async () => {
+    test('an empty change is refused, and keeps the version', async () => {
       const id = await idOf('unchanged')
       assert.equal((await change(id, {}, 1)).status, 400)
       assert.equal((await desk.call('GET', `/keys/${id}`)).body['version'], '1')
     })
 
-    test('an unknown key is not found, and a name is no id', async () => {
+    test('an unknown key is not found, and a name is not accepted as an id', async () => {
       const missing = await desk.call('GET', '/keys/key_00000000000000000000000000')
       assert.deepEqual([missing.status, missing.body['error']?.['code']], [404, 'not_found'])
       const named = await desk.call('GET', '/keys/lively')
@@ -229,7 +229,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
   })
 
   describe('limits and calls', () => {
-    test('a call through the key spends from it, and can be explained', async () => {
+    test('a test call spends from its key, and can be explained', async () => {
       const id = await idOf('tried')
       const { body: call } = await desk.call('POST', `/keys/${id}/test`, { body: {} })
       assert.deepEqual([call['passes'], call['text']], [true, 'ready'])
@@ -248,7 +248,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.equal(limits['frame']?.['own'], call['cost'])
     })
 
-    test('the playground speaks through whatever endpoint the key may use', async () => {
+    test('the playground uses whichever endpoint the key may call', async () => {
       for (const permission of ['chat', 'messages', 'responses']) {
         const key = await idOf(`plays-${permission}`, { permissions: [permission] })
         const messages = [
@@ -274,7 +274,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
         assert.equal(body['blocked_by']?.['scope'], scope)
       })
 
-    test('looking whether a key would work does not use it, trying it does', async () => {
+    test('checking the limits of a key does not count as a use, and testing it does', async () => {
       const id = await idOf('looked-at')
       await desk.call('GET', `/keys/${id}/limits`)
       assert.equal(desk.used.has(id), false)
@@ -306,7 +306,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.equal(await blocked(), null)
     })
 
-    test('money is added only where there is a limit, and nothing to a revoked key', async () => {
+    test('a top-up needs a limit and a key that is not revoked', async () => {
       const topUp = async (id: string, amount: string) => {
         const { body } = await desk.call('POST', `/keys/${id}/top-up`, {
           body: { amount, reason: 'a test' },
@@ -321,7 +321,7 @@ export function adminKeysContract(fresh: FreshDatabase): void {
       assert.equal(await topUp(revoked, '1'), 'wrong_state')
     })
 
-    test('money is added and spending begun anew, with a reason', async () => {
+    test('a top-up needs a reason, and a reset starts spending at zero', async () => {
       const id = await idOf('refilled', { budget: '0.000001' })
       const nothing = await desk.call('POST', `/keys/${id}/top-up`, {
         body: { amount: '1', reason: '' },

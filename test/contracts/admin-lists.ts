@@ -60,19 +60,19 @@ export function adminListsContract(fresh: FreshDatabase): void {
     '/requests/req_%00',
     '/alerts/deliveries?before=%00',
   ])
-    test(`what no database knows is asked for in vain: ${address}`, async () => {
+    test(`a NUL character is refused: ${address}`, async () => {
       const { status, body } = await desk.call('GET', address)
       assert.equal(status, 400)
       assert.partialDeepStrictEqual(body['error'], { code: 'invalid_value', reason: 'text_nul' })
     })
 
   describe('keys', () => {
-    test('the last used come first, and those never used last', async () => {
+    test('the most recently used keys come first, and unused ones last', async () => {
       assert.deepEqual((await listed('')).names, ['alpha', 'beta', 'gamma', 'delta'])
       assert.deepEqual((await listed('order=asc')).names, ['gamma', 'beta', 'alpha', 'delta'])
     })
 
-    test('a page is a part of the whole, in the same order', async () => {
+    test('a page is a slice of the whole list, in the same order', async () => {
       const all = (await listed('sort=name&order=asc')).names
       assert.deepEqual(all, ['alpha', 'beta', 'delta', 'gamma'])
       const second = await listed('sort=name&order=asc&per_page=3&page=2')
@@ -81,14 +81,14 @@ export function adminListsContract(fresh: FreshDatabase): void {
     })
 
     for (const sort of KEY_SORTS)
-      test(`sorted by ${sort} every key is there once, in both orders`, async () => {
+      test(`sorting by ${sort} lists every key once, in both orders`, async () => {
         for (const order of ['asc', 'desc']) {
           const { names } = await listed(`sort=${sort}&order=${order}`)
           assert.deepEqual(names.toSorted(), ['alpha', 'beta', 'delta', 'gamma'])
         }
       })
 
-    test('sorted by cost the dearest comes first, also within a filter', async () => {
+    test('sorting by cost puts the most expensive key first, within a filter too', async () => {
       assert.equal((await listed('sort=cost_7d')).names[0], 'alpha')
       assert.equal((await listed('sort=cost_7d&status=current&per_page=1')).names[0], 'alpha')
     })
@@ -152,7 +152,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       assert.deepEqual((await listed(`search=${ids['beta']}`)).names, ['beta'])
     })
 
-    test('the counts are those of the filters', async () => {
+    test('each count equals the total of its filter', async () => {
       const { page } = await listed('')
       const counts = page['counts'] as Record<string, number>
       for (const status of ['active', 'paused', 'expired', 'revoked'])
@@ -160,7 +160,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       assert.equal(counts['all'], 4)
     })
 
-    test('a change is counted at once, whoever made it', async () => {
+    test('a change is counted at once, even one made outside the API', async () => {
       await listed('')
       await pauseKey(desk.store, 'beta')
       const { page } = await listed('status=paused')
@@ -168,7 +168,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       await desk.call('POST', `/keys/${ids['beta']}/resume`)
     })
 
-    test('the last seven days are there, and a day without requests is not zero', async () => {
+    test('a key shows seven days of cost, and a day without requests is empty, not zero', async () => {
       const { page } = await listed('search=alpha')
       const [key] = page['keys'] as { cost_7d: { days: (string | null)[]; total: string } }[]
       assert.equal(key?.cost_7d.days.length, 7)
@@ -178,7 +178,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
   })
 
   describe('usage, requests, models', () => {
-    test('usage is compared with the time before', async () => {
+    test('usage is compared with the previous period', async () => {
       const now = Date.now()
       const asked = async (since: number, until: number) => {
         const range = `since=${new Date(since).toISOString()}&until=${new Date(until).toISOString()}`
@@ -193,7 +193,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       assert.equal((await desk.call('GET', '/usage')).body['previous'], null)
     })
 
-    test('usage adds up however it is grouped', async () => {
+    test('usage adds up to the same total however it is grouped', async () => {
       const totals = new Set<string>()
       for (const by of ['key', 'model', 'day', 'hour', 'day,model', 'provider', 'endpoint,day']) {
         const { body } = await desk.call('GET', `/usage?by=${by}`)
@@ -210,7 +210,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       'since=yesterday',
       'since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z',
     ])
-      test(`a question that makes no sense is refused: ${query}`, async () => {
+      test(`an invalid query is refused: ${query}`, async () => {
         assert.equal((await desk.call('GET', `/usage?${query}`)).status, 400)
       })
 
@@ -233,7 +233,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       }
     })
 
-    test('models tell their price, their health and how many keys may call them', async () => {
+    test('models show their price, their health and how many keys may call them', async () => {
       const { body } = await desk.call('GET', '/models')
       const models = body['models'] as unknown as { id: string }[]
       assert.partialDeepStrictEqual(
@@ -248,7 +248,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
     })
   })
 
-  describe('the record', () => {
+  describe('the record of changes', () => {
     type Entry = {
       action: string
       actor: string
@@ -260,7 +260,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
     const entries = async (query: string): Promise<Entry[]> =>
       (await desk.call('GET', `/audit?${query}`)).body['entries'] as unknown as Entry[]
 
-    test('every change is there with what was before and after', async () => {
+    test('every change is recorded with the values before and after', async () => {
       const id = ids['alpha'] ?? ''
       const { body } = await desk.call('GET', `/keys/${id}`)
       const headers = { 'if-match': `"${body['version']}"` }
@@ -290,7 +290,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       })
     })
 
-    test('what was refused is there, and changed nothing', async () => {
+    test('a refused action is recorded, and changes nothing', async () => {
       const id = ids['alpha'] ?? ''
       const permissions = ['configuration:read'] as const
       const body = { reason: 'because' }
@@ -311,7 +311,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       assert.equal((await desk.call('GET', `/keys/${id}`)).body['status'], 'active')
     })
 
-    test('what is refused again and again is counted, and takes no more room', async () => {
+    test('repeated refusals are counted, and take up limited room', async () => {
       const permissions = ['usage:read'] as const
       const size = async () => (await entries('limit=200&outcome=refused')).length
       const before = await size()
@@ -334,7 +334,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       )
     })
 
-    test('no secret is on record', async () => {
+    test('no secret is recorded', async () => {
       const { body: created } = await desk.call('POST', '/keys', {
         body: { name: 'discreet', models: [], budget: '1' },
       })
@@ -342,7 +342,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       assert.equal(text.includes(String(created['secret'])), false)
     })
 
-    test('what was done to the books is found behind newer entries of another kind', async () => {
+    test('filters find an entry behind newer ones of another kind', async () => {
       const path = `/keys/${ids['alpha']}`
       const body = { amount: '1', reason: 'found' }
       const spend = { reason: 'found' }
@@ -364,7 +364,7 @@ export function adminListsContract(fresh: FreshDatabase): void {
       assert.equal(text.split('\n').length, 2)
     })
 
-    test('it is read a page at a time, and as a spreadsheet', async () => {
+    test('it can be read page by page and as CSV', async () => {
       const first = (await desk.call('GET', '/audit?limit=3')).body
       const second = await entries(`limit=200&before=${first['next']}`)
       const all = await entries('limit=200')

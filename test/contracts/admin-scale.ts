@@ -60,9 +60,9 @@ export function adminScaleContract(fresh: FreshDatabase): void {
     return new KeyList({ ...desk.parts, store }).page({ ...usual, ...query })
   }
 
-  describe('of more keys than are sorted at once', () => {
+  describe('with more keys than are sorted at once', () => {
     for (const sort of KEY_SORTS)
-      test(`by ${sort} every page has its part of the whole, in both orders`, async () => {
+      test(`pages by ${sort} hold every key once, in both orders`, async () => {
         for (const order of ['asc', 'desc'] as const) {
           const rows: KeyRow[] = []
           for (let page = 1; page <= PAGES; page++) {
@@ -75,7 +75,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
         }
       })
 
-    test('those above 80 percent are those whose figures say so', async () => {
+    test('the filter above 80 percent agrees with the figures', async () => {
       const high: string[] = []
       const found: string[] = []
       for (let page = 1; page <= PAGES; page++) {
@@ -92,7 +92,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
       assert.deepEqual(found.toSorted(), high.toSorted())
     })
 
-    test('the dearest come first, also among those that a filter lets through', async () => {
+    test('the most expensive keys come first, within a filter too', async () => {
       for (const query of [{}, { mode: 'live' }, { status: 'current' }] as const) {
         const { keys, total } = await list(desk.store, { ...query, sort: 'cost_7d' })
         assert.ok(total > FEW_MAX)
@@ -107,7 +107,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
       ...([{ used: 'last_30_days' }, { used: 'not_last_30_days', mode: 'live' }] as const),
       { model: 'sandbox-chat', status: 'paused', search: 'many', concern: 'never_expires' },
     ] as const)
-      test(`${JSON.stringify(filter)} finds the same however it is asked for`, async () => {
+      test(`${JSON.stringify(filter)} finds the same keys by every query`, async () => {
         const { store } = desk
         const expected = (await matchingIds(store, filter)).toSorted()
         assert.equal(await countMatching(store, filter), expected.length)
@@ -138,14 +138,14 @@ export function adminScaleContract(fresh: FreshDatabase): void {
 
   for (const sort of INDEXED)
     for (const order of ['asc', 'desc'] as const)
-      test(`by ${sort}, ${order}, an index gives the page, and nothing is sorted`, async () => {
+      test(`a page by ${sort}, ${order}, comes from an index without sorting`, async () => {
         const search = { filter: {}, sort, order, limit: 2 * MANY, offset: 0 }
         const plans = await plansOf(desk.store, (store) => searchKeys(store, search))
         assert.ok(plans.length > 0)
         for (const plan of plans) assert.doesNotMatch(plan, /TEMP B-TREE|Sort|Seq Scan/)
       })
 
-  test('a scrape reads no usage rows, counts keys from an index, and of rollups reads days alone', async () => {
+  test('a scrape reads no usage rows, counts keys from an index, and reads rollups by time', async () => {
     const scrape = (store: Store) => makeMetrics({ store, figures: desk.parts.figures })()
     const plans = await plansOf(desk.store, scrape)
     assert.ok(plans.some((plan) => plan.includes('rollups')))
@@ -157,7 +157,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
   })
 
   for (const by of REPORTS)
-    test(`a report by ${by.join(' and ')} reads rollups, and of them only its time`, async () => {
+    test(`a report by ${by.join(' and ')} reads only the rollups of its time`, async () => {
       const until = Date.now()
       const question = { since: until - 30 * DAY_MS, until, by, limit: 10 }
       const plans = await plansOf(desk.store, (store) => reportFromRollups(store, question))
@@ -165,7 +165,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
       for (const plan of plans) assertReadsRollupsByTime(plan)
     })
 
-  test('a report that is not by key reads one row for each day and model, however many keys there are', async () => {
+  test('a report not by key reads one row per day and model, however many keys there are', async () => {
     const until = Date.now()
     const question = { since: until - DAY_MS, until, by: ['model'] as const }
     const { total } = await reportFromRollups(desk.store, question)
@@ -184,7 +184,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
     assert.ok(count <= 2, 'two at midnight')
   })
 
-  test('of more rows than asked for the dearest are told, and the total is of all', async () => {
+  test('a report cut to a limit keeps the most expensive rows, and its total covers all', async () => {
     const until = Date.now()
     const question = { since: until - DAY_MS, until, by: ['key'] as const }
     const all = await reportFromRollups(desk.store, question)
@@ -195,7 +195,7 @@ export function adminScaleContract(fresh: FreshDatabase): void {
     assert.ok(all.rows.some((row) => row.keyId === one.rows[0]?.keyId))
   })
 
-  test('the budgets of all keys may add up to more than an integer of the database holds', async () => {
+  test('the budgets of all keys may add up to more than a database integer holds', async () => {
     const { db } = desk.store
     const before = await readFrame(desk.store)
     const accounts = Array.from({ length: 1_100 }, (_, index) => ({

@@ -46,7 +46,7 @@ export function keysContract(fresh: FreshDatabase): void {
   })
 
   describe('keys', () => {
-    test('a new key has the defaults, and its secret is shown this once', async () => {
+    test('a new key has the defaults, and only the hash of its secret is stored', async () => {
       const { key, secret } = await createKey(store, newKey('defaults'))
       assert.ok(isWellFormedSecret(secret))
       assert.match(secret, /^tg_live_/)
@@ -82,7 +82,7 @@ export function keysContract(fresh: FreshDatabase): void {
       assert.ok(everything.includes(hashSecret(secret)))
     })
 
-    test('every setting is kept as given', async () => {
+    test('every setting is stored as given', async () => {
       const given: NewKey = {
         name: 'every setting',
         mode: 'test',
@@ -110,7 +110,7 @@ export function keysContract(fresh: FreshDatabase): void {
       assert.equal(keyJson(key).remaining, null)
     })
 
-    test('texts are kept at their longest, and in letters that take the most room', async () => {
+    test('texts of the greatest length and the widest letters are stored whole', async () => {
       const letters = (count: number) =>
         Array.from({ length: count }, (_, n) =>
           String.fromCodePoint(0x4e00 + ((n * 7_919) % 20_000)),
@@ -125,7 +125,7 @@ export function keysContract(fresh: FreshDatabase): void {
       await updateKey(store, key.id, { owner: [...name].toReversed().join('') })
     })
 
-    test('a key is found by id and by live name, and all are listed in order', async () => {
+    test('a key is found by id and by name, and all keys are listed in order', async () => {
       clock.at += 1
       const { key: first } = await createKey(store, newKey('find me'))
       clock.at += 1
@@ -140,7 +140,7 @@ export function keysContract(fresh: FreshDatabase): void {
       await assert.rejects(findKey(store, ''), refusal('unknown_key', /""/))
     })
 
-    test('names that look the same are the same', async () => {
+    test('names that look alike are the same name', async () => {
       const { key } = await createKey(
         store,
         newKey('cafe\u0301\u202e \u200bone', { tags: ['a\u2066'], timezone: 'europe/berlin' }),
@@ -156,7 +156,7 @@ export function keysContract(fresh: FreshDatabase): void {
       )
     })
 
-    test('text that a database cannot store is cleaned, line breaks in names too', async () => {
+    test('text that a database cannot store is cleaned, and so are line breaks in names', async () => {
       const { key } = await createKey(
         store,
         newKey(' nul\0 and \ud800half\n', { owner: '\0', tags: ['a\0b', ' '], models: ['m\0'] }),
@@ -169,7 +169,7 @@ export function keysContract(fresh: FreshDatabase): void {
     })
 
     for (const [index, [field, change, message]] of WRONG.entries()) {
-      test(`${field}: ${message.source} is the answer to a wrong value`, async () => {
+      test(`${field}: a wrong value is refused with ${message.source}`, async () => {
         const { key } = await createKey(store, newKey(`wrong ${field} ${index}`))
         const isRefused = (error: unknown) => {
           assert.equal((error as StoreError).field, field)
@@ -212,7 +212,7 @@ export function keysContract(fresh: FreshDatabase): void {
       })
     })
 
-    test('the allowlist is set, added to and taken from', async () => {
+    test('models can be set, added to and removed from the allowlist', async () => {
       const { key } = await createKey(store, newKey('allowlist', { models: ['a', 'b'] }))
       const models = async (change: KeyChange) => (await updateKey(store, key.id, change)).models
       assert.deepEqual(await models({ addModels: ['d', 'b', 'c'] }), ['a', 'b', 'c', 'd'])
@@ -227,7 +227,7 @@ export function keysContract(fresh: FreshDatabase): void {
       assert.deepEqual(await models({ models: [] }), [])
     })
 
-    test('active and paused change into each other, and both into revoked', async () => {
+    test('a key can be paused and resumed, and revoked from either status', async () => {
       const { key } = await createKey(store, newKey('states'))
       const status = async (change: Promise<{ status: string }>) => (await change).status
       assert.equal(await status(pauseKey(store, 'states')), 'paused')
@@ -241,7 +241,7 @@ export function keysContract(fresh: FreshDatabase): void {
       assert.notEqual(other.id, key.id)
     })
 
-    test('revoked is final', async () => {
+    test('a revoked key stays revoked', async () => {
       const { key } = await createKey(store, newKey('revoked'))
       await assert.rejects(revokeKey(store, key.id, ' '), refusal('invalid_value', /reason/))
       const revoked = await revokeKey(store, key.id, 'leaked')
@@ -260,7 +260,7 @@ export function keysContract(fresh: FreshDatabase): void {
       assert.deepEqual(await findKey(store, key.id), revoked)
     })
 
-    test('expired follows from the date, and a new date undoes it', async () => {
+    test('a key expires by its date, and a new date undoes that', async () => {
       const { key, secret } = await createKey(store, newKey('expires', { expiresAt: clock.at + 5 }))
       assert.equal(key.status, 'active')
       await pauseKey(store, key.id)
@@ -287,7 +287,7 @@ export function keysContract(fresh: FreshDatabase): void {
       assert.equal((await findKey(store, key.id)).status, 'revoked')
     })
 
-    test('of many who take one name at once, one gets it', async () => {
+    test('one of many keys created at once under one name gets it', async () => {
       const attempts = Array.from({ length: 12 }, () => createKey(store, newKey('one winner')))
       const outcomes = await Promise.allSettled(attempts)
       assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
@@ -317,7 +317,7 @@ export function keysContract(fresh: FreshDatabase): void {
       assert.deepEqual(await findKey(store, first.id), { ...first, lastUsedAt: clock.at })
     })
 
-    test('changes of one key at once all happen', async () => {
+    test('concurrent changes to one key all take effect', async () => {
       const { key } = await createKey(store, newKey('busy', { models: [] }))
       const models = Array.from({ length: 10 }, (_, n) => `model-${n}`)
       await Promise.all(models.map((model) => updateKey(store, key.id, { addModels: [model] })))
@@ -330,7 +330,7 @@ export function keysContract(fresh: FreshDatabase): void {
   describe('secrets', () => {
     const open = (secret: string) => findKeyBySecretHash(store, hashSecret(secret))
 
-    test('a secret opens its key, with all a request needs', async () => {
+    test('a secret finds its key, with all a request needs', async () => {
       const { key, secret } = await createKey(store, newKey('opened'))
       assert.deepEqual(await open(secret), { key, secretValidUntil: null, isRotating: false })
       assert.equal(await open('tg_live_unknown'), undefined)
@@ -352,7 +352,7 @@ export function keysContract(fresh: FreshDatabase): void {
       assert.equal((await open(second))?.key.id, key.id)
     })
 
-    test('only the newest two secrets live, and an overlap of 0 ends the old one at once', async () => {
+    test('only the newest two secrets work, and an overlap of 0 ends the old one at once', async () => {
       const { key, secret: first } = await createKey(store, newKey('rotated often'))
       const { secret: second } = await rotateKey(store, key.id, { overlapMs: 7 * DAY_MS })
       const { secret: third } = await rotateKey(store, key.id, { overlapMs: HOUR_MS })
@@ -363,7 +363,7 @@ export function keysContract(fresh: FreshDatabase): void {
       assert.equal((await open(fourth))?.key.id, key.id)
     })
 
-    test('of two secrets it is known when each was last used', async () => {
+    test('the last use of each of two secrets is known', async () => {
       const { key, secret: first } = await createKey(store, newKey('used by two'))
       const use = async (...secrets: string[]): Promise<number> => {
         clock.at += 1

@@ -50,7 +50,7 @@ export function ledgerNodesContract(
       })
     }
 
-    it('a silent node is fenced, its holds are charged, and it settles them late', async (desk) => {
+    it('a silent node is fenced, its holds are charged, and it can still settle them late', async (desk) => {
       const key = await desk.key(10_000n)
       const asks = [ask(key, 1000), ask(key, 2000), ask(key, 3000)]
       const holds = await Promise.all(
@@ -108,7 +108,7 @@ export function ledgerNodesContract(
       )
     })
 
-    it('a hold that its own node forgot is voided by it', async (desk) => {
+    it('a node voids its own hold that it has forgotten', async (desk) => {
       const key = await desk.key(10_000n)
       const node = await openLedger({ store: desk.store, ...IMPATIENT, deadAfterMs: 3_600_000 })
       const { holdId } = granted(await node.reserve(ask(key, 1000)))
@@ -123,7 +123,7 @@ export function ledgerNodesContract(
       await node.close()
     })
 
-    it('a dead process is known by its number, but not on another machine of this name', async (desk) => {
+    it('a dead process is recognized by its pid, but not on another machine of the same name', async (desk) => {
       const { pid } = spawnSync(process.execPath, ['--version'])
       const node = { status: 'live', pid, joined_at: 0 } as const
       const nodes = [
@@ -144,7 +144,7 @@ export function ledgerNodesContract(
       ])
     })
 
-    it('what the database does not take in time is spooled, and reaches it later', async (desk) => {
+    it('a settlement that the database does not take in time is spooled, and reaches it later', async (desk) => {
       const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
       const key = await desk.key(10_000n)
       const node = await openLedger({ store: desk.store, ...DEAF, spoolFolder: folder })
@@ -162,7 +162,7 @@ export function ledgerNodesContract(
       rmSync(folder, { recursive: true })
     })
 
-    it('what a dead process spooled is replayed once', async (desk) => {
+    it('the spool of a dead process is replayed once', async (desk) => {
       const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
       const key = await desk.key(10_000n)
       const asked = ask(key, 1000)
@@ -180,7 +180,7 @@ export function ledgerNodesContract(
       rmSync(folder, { recursive: true })
     })
 
-    it('what was spooled before a restore settles no call that got its number since', async (desk) => {
+    it('a settlement spooled before a restore does not settle a newer call with the same hold id', async (desk) => {
       const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
       const key = await desk.key(10_000n)
       const asked = ask(key, 1000)
@@ -200,7 +200,7 @@ export function ledgerNodesContract(
       rmSync(folder, { recursive: true })
     })
 
-    it('what several processes replay at once reaches the books once', async (desk) => {
+    it('settlements that several processes replay at once reach the books once', async (desk) => {
       const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'))
       const key = await desk.key(1_000_000n)
       for (let file = 0; file < 50; file++) {
@@ -233,16 +233,16 @@ export function ledgerNodesContract(
       ['spent', 'spent_nanodollars'],
       ['in_flight', 'in_flight'],
     ] as const)
-      it(`a key whose ${what} is wrong is found by running nodes`, async (desk) => {
+      it(`running nodes find a key whose ${what} is wrong`, async (desk) => {
         const keys = await Promise.all([1, 2, 3].map(() => desk.key(10_000n)))
         for (const key of keys) await spend(desk.ledger, ask(key, 100))
         await found(desk, { what, column, accountId: keys[1] ?? '' })
       })
 
-    it('a frame that has not spent what its keys have is found by running nodes', (desk) =>
+    it('running nodes find a frame that has not spent what its keys have', (desk) =>
       found(desk, { what: 'spent', column: 'spent_nanodollars', accountId: FRAME_ID }))
 
-    it('a spool that could take nothing is told at the start', async (desk) => {
+    it('an unusable spool folder is reported at the start', async (desk) => {
       const alarms: string[] = []
       const alarm = (message: string) => void alarms.push(message)
       for (const place of ['.', 'spool']) {

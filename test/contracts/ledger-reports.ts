@@ -33,7 +33,7 @@ export function byHand(it: It): void {
     assert.equal(refusal(await desk.ledger.reserve(ask(key, 1))).reason, 'budget')
   })
 
-  it('a reset starts from zero now, keeps the old figures and the old end', async (desk) => {
+  it('a reset starts from zero at once, and keeps the old figures and the end of the period', async (desk) => {
     const key = await desk.key(1000n)
     const asked = ask(key, 400)
     await spend(desk.ledger, ask(key, 600))
@@ -53,7 +53,7 @@ export function byHand(it: It): void {
     assert.equal(spent_nanodollars, 1000n)
   })
 
-  it('a charge can be adjusted down and up, and says who did it', async (desk) => {
+  it('a charge can be adjusted down and up, and records who did it', async (desk) => {
     const key = await desk.key(1000n)
     const asked = ask(key, 500)
     const { holdId } = await spend(desk.ledger, asked)
@@ -133,7 +133,7 @@ export function reports(it: It): void {
     await assert.rejects(explain(desk.store, 'req_none'), { code: 'unknown_request' })
   })
 
-  it('what cost nothing, and has no price, adds up to nothing', async (desk) => {
+  it('a request without cost or price is explained as zero', async (desk) => {
     const asked = ask(await desk.key(null), 1000)
     await spend(desk.ledger, asked, { price: null, status: 502, costNanodollars: 0n })
     const { recomputedNanodollars, agrees, lines } = await explain(desk.store, asked.requestId)
@@ -143,7 +143,7 @@ export function reports(it: It): void {
     )
   })
 
-  it('of a request that was voided and asked for again, the last is told', async (desk) => {
+  it('a request that was voided and retried is shown by its last attempt', async (desk) => {
     const key = await desk.key(1000n)
     const asked = ask(key, 100)
     const lost = granted(await desk.ledger.reserve(asked))
@@ -219,7 +219,7 @@ export function reports(it: It): void {
     assert.ok(days.rows.every(({ day }) => day !== null && day % DAY_MS === 0))
   })
 
-  it('rows are listed from the newest on, page by page', async (desk) => {
+  it('rows are listed page by page, newest first', async (desk) => {
     const key = await desk.key(null)
     const requests = []
     for (let count = 0; count < 5; count++) {
@@ -236,7 +236,7 @@ export function reports(it: It): void {
     )
   })
 
-  it('what retention deletes still counts', async (desk) => {
+  it('spending still counts after retention has deleted its rows', async (desk) => {
     const key = await desk.key(1000n)
     const old = firstIdAt('req', systemClock.now() - 400 * DAY_MS)
     await spend(desk.ledger, ask(key, 10, { requestId: old }), { costNanodollars: 30n })
@@ -246,7 +246,7 @@ export function reports(it: It): void {
     assert.equal((await desk.account(key)).spent_nanodollars, 40n)
   })
 
-  it('a row that is forgotten while it is adjusted is counted once', async (desk) => {
+  it('a row purged while it is adjusted is counted once', async (desk) => {
     const key = await desk.key(null)
     const requestId = firstIdAt('req', systemClock.now() - 400 * DAY_MS)
     for (let round = 0; round < 20; round++) {
@@ -290,18 +290,18 @@ export function reports(it: It): void {
   const ALL = ['rollup_cost', 'bucket_cost', 'rollup_requests', 'bucket_requests']
   for (const [what, plant, checks] of [
     [
-      'says too much',
+      'counts too much',
       alter('requests = requests + 1, cost_nanodollars = cost_nanodollars + 1'),
       TOTALS,
     ],
     [
-      'says too little',
+      'counts too little',
       alter('requests = requests - 1, cost_nanodollars = cost_nanodollars - 1'),
       ALL,
     ],
     ['is missing', (which) => sql`DELETE FROM rollups WHERE ${which}`, ALL],
-    ['is of another time', alter('starts_at = 0'), BUCKETS],
-    ['is of another model', alter(`model = 'other'`), BUCKETS],
+    ['belongs to another time', alter('starts_at = 0'), BUCKETS],
+    ['belongs to another model', alter(`model = 'other'`), BUCKETS],
   ] as readonly Plant[]) {
     it(`verification finds a rollup that ${what}, whatever retention has deleted`, async (desk) => {
       const key = await desk.key(null)

@@ -78,7 +78,7 @@ function basics(it: It): void {
     assert.deepEqual(settled.balances, await desk.ledger.balances(key))
   })
 
-  it('a settlement is a whole row', async (desk) => {
+  it('a settlement is stored as a complete row', async (desk) => {
     const key = await desk.key(1000n)
     const asked = ask(key, 600)
     const price: Price = {
@@ -140,7 +140,7 @@ function basics(it: It): void {
     )
   })
 
-  it('what was voided and cost something after all is charged, as an overrun', async (desk) => {
+  it('a voided call that cost something after all is charged as an overrun', async (desk) => {
     const key = await desk.key(1000n)
     const asked = ask(key, 600)
     const reserved = granted(await desk.ledger.reserve(asked))
@@ -163,7 +163,7 @@ function basics(it: It): void {
     assert.equal(refusal(await desk.ledger.reserve(ask(key, 1))).reason, 'budget')
   })
 
-  it('a hold can be trimmed, and extended where there is room', async (desk) => {
+  it('a hold can be trimmed, and extended if there is room', async (desk) => {
     const key = await desk.key(1000n)
     const { holdId } = granted(await desk.ledger.reserve(ask(key, 600)))
     await desk.ledger.trim(holdId, 200n)
@@ -330,7 +330,7 @@ async function persist(ledger: Ledger, asked: Ask): Promise<Reserved | Refused> 
 }
 
 function several(it: It): void {
-  it('ten calls are paid for, two hundred are made at once on three nodes, ten are answered', async (desk) => {
+  it('a budget for ten calls answers ten of two hundred made at once on three nodes', async (desk) => {
     const key = await desk.key(10_000n)
     const calls = Array.from({ length: 200 }, async (_, index) => {
       const node = desk.nodes[index % 3]
@@ -369,7 +369,7 @@ function several(it: It): void {
     assert.equal(now.spent_nanodollars - frame.spent_nanodollars, 10_000n)
   })
 
-  it('calls cheaper than their worst case use the budget up', async (desk) => {
+  it('calls cheaper than their worst case use up the budget', async (desk) => {
     const key = await desk.key(10_000n)
     const calls = Array.from({ length: 60 }, async (_, index) => {
       const node = desk.nodes[index % 3]
@@ -384,7 +384,7 @@ function several(it: It): void {
     assert.ok((await desk.account(key)).spent_nanodollars <= 10_000n)
   })
 
-  it('who waits for a hold gets what it frees, first come first served', async (desk) => {
+  it('asks waiting for a hold get what it frees, first come first served', async (desk) => {
     const key = await desk.key(1000n)
     const first = granted(await desk.ledger.reserve(ask(key, 1000)))
     const order: string[] = []
@@ -402,7 +402,7 @@ function several(it: It): void {
     assert.deepEqual(order, ['second', 'third'])
   })
 
-  it('what is freed goes to who waits for it, not to who comes at that moment', async (desk) => {
+  it('freed budget goes to a waiting ask, not to one that arrives at that moment', async (desk) => {
     const key = await desk.key(1000n)
     let open = granted(await desk.ledger.reserve(ask(key, 1000)))
     for (let round = 0; round < 5; round++) {
@@ -438,7 +438,7 @@ function trouble(it: It): void {
     assert.equal(JSON.parse(row?.attempts ?? '')[0].why, odd)
   })
 
-  it('a figure that is none is refused, and the hold stays', async (desk) => {
+  it('an invalid figure is refused, and the hold stays', async (desk) => {
     const key = await desk.key(null)
     await spend(desk.ledger, ask(key, 1000))
     const asked = ask(key, 10)
@@ -482,7 +482,7 @@ function trouble(it: It): void {
     assert.deepEqual([account.spent_nanodollars, account.held_nanodollars], [35n, 10n])
   })
 
-  it('a hold granted to a client that has gone is voided', async (desk) => {
+  it('a hold granted to a client that has left is voided', async (desk) => {
     const key = await desk.key(1000n)
     const controller = new AbortController()
     const answer = desk.ledger.reserve(ask(key, 1000, { signal: controller.signal }))
@@ -492,7 +492,7 @@ function trouble(it: It): void {
     granted(await desk.ledger.reserve(ask(key, 1000)))
   })
 
-  it('a settlement of a hold that never was is an error', async (desk) => {
+  it('settling a hold that never existed is an error', async (desk) => {
     const key = await desk.key(1000n)
     const asked = ask(key, 1)
     const reserved = granted(await desk.ledger.reserve(asked))

@@ -76,7 +76,7 @@ export function peopleContract(fresh: FreshDatabase): void {
     })
   const lastRecord = async () => (await listAudit(store, { limit: 1 }))[0]
 
-  test('of several links for the first administrator one makes one', async () => {
+  test('only one of several links for the first administrator makes one', async () => {
     const tokens = [await makeSetupLink(store), await makeSetupLink(store)]
     const results = await Promise.allSettled(
       [...tokens, ...tokens].map((token = '', index) =>
@@ -100,7 +100,7 @@ export function peopleContract(fresh: FreshDatabase): void {
   })
 
   describe('the last manager', () => {
-    test('cannot be demoted, blocked or removed, by the operator neither', async () => {
+    test('cannot be demoted, blocked or removed, even by the operator', async () => {
       const ann = 'ann@example.com'
       await refuses('last_manager', changePerson(operator, ann, { role: 'Viewer' }))
       await refuses('last_manager', changePerson(operator, ann, { role: 'Manager' }))
@@ -111,7 +111,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       assert.deepEqual([record?.action, record?.outcome], ['person.remove', 'refused'])
     })
 
-    test('is not somebody who was only invited, or is blocked', async () => {
+    test('is not someone who is only invited, or is blocked', async () => {
       await addPerson(operator, { email: 'invited@example.com', role: 'Administrator' })
       await refuses('last_manager', blockPerson(operator, 'ann@example.com'))
       await add('blocked@example.com', 'Administrator')
@@ -133,7 +133,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       await removeRole(operator, id)
     })
 
-    test('remains when two remove each other at the same moment', async () => {
+    test('remains when two managers remove each other at the same moment', async () => {
       const rights: Permission[] = ['people:manage', 'configuration:manage']
       const { id } = await createRole(operator, { name: 'Twin', permissions: rights })
       await add('bob@example.com', id)
@@ -155,7 +155,7 @@ export function peopleContract(fresh: FreshDatabase): void {
     })
   })
 
-  describe('somebody who manages people and holds nothing else', () => {
+  describe('someone who manages people and may do little else', () => {
     let desk: Desk
     before(async () => {
       const rights: Permission[] = ['people:manage', 'usage:read']
@@ -164,7 +164,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       desk = await deskOf('host@example.com', rights)
     })
 
-    test('gives no right that they do not hold', async () => {
+    test('cannot give a right they do not hold', async () => {
       await refuses('not_permitted', addPerson(desk, { email: 'x@example.com', role: 'Manager' }))
       await refuses('not_permitted', changePerson(desk, 'host@example.com', { role: 'Viewer' }))
       await refuses(
@@ -180,7 +180,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       assert.equal(roles.find(({ name }) => name === 'Reader')?.people, 1)
     })
 
-    test('touches nobody who holds more: a reset link would be a way to it', async () => {
+    test('cannot touch anyone who holds more, because a reset link would give them that', async () => {
       const ann = 'ann@example.com'
       for (const work of [
         () => changePerson(desk, ann, { name: 'Mine' }),
@@ -201,7 +201,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       await makePersonLink(desk, 'guest@example.com', 'invitation')
     })
 
-    test('changes nobody once they are blocked or hold another role, although they asked before', async () => {
+    test('cannot change anyone once blocked or given another role, even with an earlier request', async () => {
       const late = 'late@example.com'
       await add(late, 'Host')
       const lateDesk = await deskOf(late, ['people:manage', 'usage:read'])
@@ -217,7 +217,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       await refuses('not_signed_in', blockPerson(lateDesk, 'guest@example.com'))
     })
 
-    test('cannot block or remove themselves, nor move to another address without the password', async () => {
+    test('cannot block or remove themselves, nor change their own address without the password', async () => {
       await refuses(
         'wrong_state',
         changePerson(desk, 'host@example.com', { email: 'h@example.com' }),
@@ -228,7 +228,7 @@ export function peopleContract(fresh: FreshDatabase): void {
   })
 
   describe('roles', () => {
-    test('that are built in stay as they are', async () => {
+    test('cannot be changed if they are built in', async () => {
       for (const id of ['administrator', 'manager', 'viewer']) {
         await refuses('wrong_state', changeRole(operator, id, { permissions: [] }))
         await refuses('wrong_state', removeRole(operator, id))
@@ -236,14 +236,14 @@ export function peopleContract(fresh: FreshDatabase): void {
       await refuses('not_found', removeRole(operator, 'role_unknown'))
     })
 
-    test('have names of their own', async () => {
+    test('have unique names', async () => {
       for (const name of ['VIEWER', 'reader', 'Ｒeader'])
         await refuses('duplicate_name', createRole(operator, { name, permissions: [] }))
       const reader = (await answerRoles(store.db)).find(({ name }) => name === 'Reader')
       await refuses('duplicate_name', changeRole(operator, reader?.id ?? '', { name: 'host' }))
     })
 
-    test('change what their people may do', async () => {
+    test('decide what their people may do', async () => {
       const role = (await answerRoles(store.db)).find(({ name }) => name === 'Reader')
       const changed = await changeRole(operator, role?.id ?? '', { permissions: ['audit:read'] })
       assert.deepEqual([changed.name, changed.permissions], ['Reader', ['audit:read']])
@@ -254,7 +254,7 @@ export function peopleContract(fresh: FreshDatabase): void {
     })
   })
 
-  test('nobody stays by the old password, however close they come to the new one', async () => {
+  test('no session from the old password survives a new one, however close in time', async () => {
     const { betterAuthSignIn } = await import('../../src/admin/people/better-auth.ts')
     const log: Log = { info: () => {}, warn: () => {}, error: () => {}, flush: () => {} }
     const site = { publicUrl: 'http://127.0.0.1:4000', oidc: undefined }
@@ -279,7 +279,7 @@ export function peopleContract(fresh: FreshDatabase): void {
     await removePerson(operator, email)
   })
 
-  test('a link works for one of many who use it at once', async () => {
+  test('a link works for only one of several concurrent uses', async () => {
     const { token } = await makePersonLink(operator, 'guest@example.com', 'invitation')
     const use = () => useOpenLink(store, { token, name: 'Guest', password: PASSWORD })
     const results = await Promise.allSettled([use(), use(), use(), use()])
@@ -287,7 +287,7 @@ export function peopleContract(fresh: FreshDatabase): void {
     assert.equal((await answerPerson(store.db, 'guest@example.com')).status, 'active')
   })
 
-  describe('a link does no more than whoever made it could do now', () => {
+  describe('a link can do only what its maker could do now', () => {
     const rights: Permission[] = ['people:manage', 'usage:read']
     const [maker, guest] = ['maker@example.com', 'told@example.com']
     let roleId = ''
@@ -302,7 +302,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       await addPerson(operator, { email: guest, role: 'Told' })
     })
 
-    test('not once the person was given rights that they do not hold', async () => {
+    test('it fails once the person has rights that the maker lacks', async () => {
       const token = await made()
       await changePerson(operator, guest, { role: 'Administrator' })
       await withdrawn(token)
@@ -313,7 +313,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       await changeRole(operator, roleId, { permissions: ['usage:read'] })
     })
 
-    test('nor by a right that the token lacked which made it', async () => {
+    test('it fails if it needs a right that the token that made it lacked', async () => {
       await changePerson(operator, maker, { role: 'Administrator' })
       const token = await made()
       await changePerson(operator, guest, { role: 'Viewer' })
@@ -322,7 +322,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       await changePerson(operator, maker, { role: 'Maker' })
     })
 
-    test('not while they are blocked or manage people no longer, and never once they are gone', async () => {
+    test('it fails while the maker is blocked or may not manage people, and for good once they are removed', async () => {
       const token = await made()
       await blockPerson(operator, maker)
       await withdrawn(token)
@@ -335,7 +335,7 @@ export function peopleContract(fresh: FreshDatabase): void {
       await withdrawn(token)
     })
 
-    test('not after the person was blocked and let in again', async () => {
+    test('it fails after the person was blocked and unblocked', async () => {
       const token = await made()
       await blockPerson(operator, guest)
       await refuses('wrong_state', useOpenLink(store, { token, password: PASSWORD }))
@@ -343,14 +343,14 @@ export function peopleContract(fresh: FreshDatabase): void {
       await refuses('invalid_link', useOpenLink(store, { token, name: 'T', password: PASSWORD }))
     })
 
-    test('no invitation after the person came another way', async () => {
+    test('an invitation fails after the person has joined another way', async () => {
       const token = await made()
       const { id } = await answerPerson(store.db, guest)
       await markJoined(store.db, id, clock.now())
       await refuses('link_used', useOpenLink(store, { token, name: 'T', password: PASSWORD }))
     })
 
-    test('and it works where nothing of that happened', async () => {
+    test('it works if none of that happened', async () => {
       const token = await made('reset')
       await changeRole(operator, roleId, { permissions: [] })
       await useOpenLink(store, { token, name: 'T', password: PASSWORD })
@@ -358,13 +358,13 @@ export function peopleContract(fresh: FreshDatabase): void {
     })
   })
 
-  test('a link dies with its time', async () => {
+  test('a link expires', async () => {
     const { token } = await makePersonLink(operator, 'guest@example.com', 'reset')
     clock.at += 24 * 60 * 60 * 1_000
     await refuses('link_expired', useOpenLink(store, { token, password: PASSWORD }))
   })
 
-  test('tries at one account from one place are counted together, and taken back', async () => {
+  test('attempts at one account from one place are counted together, and can be taken back', async () => {
     const tries = signInTries('ann@example.com', '203.0.113.8')
     await Promise.all(Array.from({ length: 9 }, () => limitTries(store, tries)))
     await limitTries(store, tries)
@@ -382,7 +382,7 @@ export function peopleContract(fresh: FreshDatabase): void {
     await limitTries(store, tries)
   })
 
-  test('all addresses of one IPv6 network are one place', async () => {
+  test('all addresses of one IPv6 network count as one place', async () => {
     for (let index = 0; index < 10; index++)
       await limitTries(store, signInTries('ann@example.com', `2001:db8:1:2::${index}`))
     await refuses(

@@ -119,7 +119,7 @@ export function providerContract(given: ProviderCase): void {
         assert.ok(provider.formatsOf(spoken.model).includes(spoken.format))
       })
 
-      test(`a whole answer of ${spoken.model} in ${spoken.format}`, async () => {
+      test(`a whole answer of ${spoken.model} in ${spoken.format} is read`, async () => {
         answers = () => ({ body: spoken.whole.answer })
         const answer = await send(provider, spoken)
         const events = codec.decodeResponse(JSON.parse(await textOf(answer)) as JsonObject)
@@ -132,7 +132,7 @@ export function providerContract(given: ProviderCase): void {
 
       const { streamed } = spoken
       if (streamed === undefined) continue
-      test(`a streamed answer of ${spoken.model} in ${spoken.format}`, async () => {
+      test(`a streamed answer of ${spoken.model} in ${spoken.format} is read`, async () => {
         answers = () => ({ body: streamed.answer })
         const answer = await send(provider, spoken, { stream: true })
         const bytes = Buffer.from(await bytesOf(answer))
@@ -152,7 +152,7 @@ export function providerContract(given: ProviderCase): void {
     const [first] = given.speaks
     assert.ok(first)
 
-    test('an error keeps its status and its words', async () => {
+    test('an error keeps its status and its message', async () => {
       answers = () => ({ status: 400, body: JSON.stringify(given.error.body) })
       const answer = await send(provider, first)
       assert.equal(answer.status, 400)
@@ -162,7 +162,7 @@ export function providerContract(given: ProviderCase): void {
       assert.equal(complaint.message, given.error.message)
     })
 
-    test('a request that nobody waits for ends', async () => {
+    test('a request ends when its caller gives up', async () => {
       answers = () => undefined
       const client = new AbortController()
       const answer = send(provider, first, { signal: client.signal })
@@ -171,7 +171,7 @@ export function providerContract(given: ProviderCase): void {
       await assert.rejects(answer, /gone/)
     })
 
-    test('no secret stands in an address', async () => {
+    test('no address contains a secret', async () => {
       answers = () => ({ body: first.whole.answer })
       await textOf(await send(provider, first))
       assert.doesNotMatch(seen.map(({ path }) => path).join(), /secret|key=/)
@@ -197,7 +197,7 @@ export function providerContract(given: ProviderCase): void {
       },
     )
 
-    test('it offers what this contract tests, and nothing else', () => {
+    test('it counts tokens and lists models only if this contract tests that', () => {
       assert.equal(provider.countTokens !== undefined, counts !== undefined)
       if (lists !== undefined) assert.ok(provider.listModels)
     })

@@ -60,7 +60,7 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.deepEqual(after.at(-1), version)
     })
 
-    test('many open an empty database at once, and all find it ready', async () => {
+    test('many connections open an empty database at once, and all find it ready', async () => {
       await using empty = await disposable(fresh)
       const stores = await Promise.all(
         Array.from({ length: 5 }, () => openStore(empty.url, options)),
@@ -96,7 +96,7 @@ export function storeContract(fresh: FreshDatabase): void {
       )
     })
 
-    test('whoever looks, or changes what is there, makes no database', async () => {
+    test('opening to look or to change creates no database', async () => {
       await using empty = await disposable(fresh)
       for (const purpose of ['look', 'change', 'look'] as const) {
         await assert.rejects(
@@ -106,7 +106,7 @@ export function storeContract(fresh: FreshDatabase): void {
       }
     })
 
-    test('whoever looks leaves the schema of an earlier release alone', async () => {
+    test('opening to look leaves an older schema alone', async () => {
       await using made = await disposable(fresh)
       const opened = await openStore(made.url, options)
       const older = `${NEWEST.major}.${NEWEST.minor - 1}`
@@ -137,7 +137,7 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.equal(version, `${LATER_MINOR.major}.${LATER_MINOR.minor}`)
     })
 
-    test('a step that fails leaves nothing behind', async () => {
+    test('a failed migration leaves nothing behind', async () => {
       const wrong = { ...LATER_MINOR, statements: [...LATER_MINOR.statements, 'CREATE NONSENSE'] }
       const before = await meta(store, 'schema_version')
       await assert.rejects(migrate(store.db, store.kind, [...MIGRATIONS, wrong]), /syntax error/)
@@ -147,7 +147,7 @@ export function storeContract(fresh: FreshDatabase): void {
   })
 
   describe('queries', () => {
-    test('money is bigint, every other integer a number, in rows and in sums', async () => {
+    test('money is a bigint and every other integer a number, in rows and in sums', async () => {
       const big = 9_007_199_254_740_993n
       await using other = await disposable(fresh)
       const opened = await openStore(other.url, options)
@@ -171,7 +171,7 @@ export function storeContract(fresh: FreshDatabase): void {
       })
     })
 
-    test('a transaction that throws is undone, and nobody else speaks inside it', async () => {
+    test('a transaction that throws is undone, and no other query runs inside it', async () => {
       const rpm = async () =>
         store.db.selectFrom('accounts').select('rpm').where('id', '=', 'frame').executeTakeFirst()
       const inside = Promise.withResolvers<void>()
@@ -187,7 +187,7 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.deepEqual(await rpm(), { rpm: null })
     })
 
-    test('many transactions at once count right', async () => {
+    test('concurrent transactions lose no update', async () => {
       const before = await readRevision(store)
       const changes = Array.from({ length: 20 }, () => setFrame(store, {}))
       await Promise.all(changes)
@@ -213,7 +213,7 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.ok(tookMs < 1_000, `${tookMs} ms`)
     })
 
-    test('a change that could not be dealt with is reported again', async () => {
+    test('a change whose handler failed is reported again', async () => {
       const dealtWith = Promise.withResolvers<number>()
       const errors: unknown[] = []
       const stop = await watchChanges(store, {
@@ -229,7 +229,7 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.deepEqual(errors, [new Error('once')])
     })
 
-    test('every kind of change counts, and refused ones do not', async () => {
+    test('every kind of change raises the revision, and refused ones do not', async () => {
       const counts = async (change: () => Promise<unknown>) => {
         const before = await readRevision(store)
         await change().catch(() => {})
@@ -250,7 +250,7 @@ export function storeContract(fresh: FreshDatabase): void {
   })
 
   describe('frame and periods', () => {
-    test('the frame is seeded once, and allocated sums the budgets of keys not revoked', async () => {
+    test('the frame is seeded once, and allocated is the sum of the budgets of keys that are not revoked', async () => {
       await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: 5n, timezone: 'Asia/Tokyo' })
       const before = await readFrame(store)
       assert.equal(before.limitNanodollars, SAMPLE_FRAME.limitNanodollars)
@@ -263,7 +263,7 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.deepEqual(await readFrame(store), before)
     })
 
-    test('the frame is changed by what is named, and keys take over its time zone', async () => {
+    test('a change to the frame sets only what it names, and new keys take its time zone', async () => {
       const frame = await setFrame(store, {
         limitNanodollars: 2_500_000_000n,
         timezone: 'Asia/Tokyo',
@@ -288,7 +288,7 @@ export function storeContract(fresh: FreshDatabase): void {
       await setFrame(store, SAMPLE_FRAME)
     })
 
-    test('a period that has ended counts as new', async () => {
+    test('an ended period reads as a new one', async () => {
       const { key } = await createKey(store, newKey('period over'))
       await setAccount(store, key.id, {
         spent_nanodollars: 700n,
@@ -309,7 +309,7 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.equal(over.resetsAt, Date.UTC(2026, 10))
     })
 
-    test('a limit below what is spent leaves nothing, not less', async () => {
+    test('a limit below spent leaves zero remaining, not less', async () => {
       const { key } = await createKey(store, newKey('lowered'))
       await setAccount(store, key.id, { spent_nanodollars: 700n, period_ends_at: clock.at + 1 })
       const lowered = await updateKey(store, key.id, { limitNanodollars: 600n })
@@ -317,7 +317,7 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.equal(lowered.remainingNanodollars, 0n)
     })
 
-    test('a new rule moves the end of a running period and forgives nothing', async () => {
+    test('a new period rule moves the end of the running period and keeps what is spent', async () => {
       const { key } = await createKey(store, newKey('new rule'))
       // Never-ending, so it is running by the database's clock, which on PostgreSQL is not the test's.
       const running = { spent_nanodollars: 700n, period_seq: 1, period_ends_at: null }
@@ -333,7 +333,7 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.equal((await readAccountRow(store, key.id)).period_ends_at, row.period_ends_at)
     })
 
-    test('a new rule leaves a period that is over to the ledger', async () => {
+    test('a new period rule leaves an ended period to the ledger', async () => {
       const { key } = await createKey(store, newKey('unused'))
       await updateKey(store, key.id, { period: 'day' })
       const row = await readAccountRow(store, key.id)
@@ -343,7 +343,7 @@ export function storeContract(fresh: FreshDatabase): void {
   })
 
   describe('stored responses', () => {
-    test('are kept as they are, for their key alone, until they expire', async () => {
+    test('are stored unchanged, for their key alone, until they expire', async () => {
       const { key } = await createKey(store, newKey('with responses'))
       const { key: stranger } = await createKey(store, newKey('stranger'))
       const sealed = Uint8Array.from({ length: 256 }, (_, byte) => byte)
@@ -359,7 +359,7 @@ export function storeContract(fresh: FreshDatabase): void {
       assert.equal(await getResponse(store, mine), undefined)
     })
 
-    test('what is kept again under its name takes the place of what was there', async () => {
+    test('are replaced when stored again under the same id', async () => {
       const { key } = await createKey(store, newKey('with the same again'))
       const name = { id: 'resp_again', keyId: key.id }
       for (const [byte, lives] of [
@@ -373,7 +373,7 @@ export function storeContract(fresh: FreshDatabase): void {
       await deleteResponse(store, name)
     })
 
-    test('what has expired is not found, and is purged piece by piece', async () => {
+    test('are not found once expired, and are purged in batches', async () => {
       const { key } = await createKey(store, newKey('with old responses'))
       for (const [n, expiresAt] of [clock.at, clock.at - 1, clock.at - 2, clock.at + 1].entries()) {
         const response = {

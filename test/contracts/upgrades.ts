@@ -25,7 +25,7 @@ const NODES = 3
 
 export function upgradesContract(fresh: FreshDatabase): void {
   for (const [index, { major, minor }] of MIGRATIONS.entries())
-    test(`what schema ${major}.${minor} has is there after several nodes have brought it up`, async () => {
+    test(`the data of schema ${major}.${minor} survives an upgrade by several nodes at once`, async () => {
       const { url, drop } = await fresh()
       await leave(url, index)
       const options = { clock: standingClock() }
