@@ -85,7 +85,7 @@ describe('chat completions and embeddings, as the official clients read them', (
     })
 
     describe(name, () => {
-      test('text, whole', async () => {
+      test('reads a whole text', async () => {
         const completion = await client().chat.completions.create(ask('text'))
         assert.equal(completion.choices[0]?.message.content, 'Grüße 👋')
         assert.equal(completion.choices[0]?.finish_reason, 'stop')
@@ -93,7 +93,7 @@ describe('chat completions and embeddings, as the official clients read them', (
         assert.equal(completion.usage?.total_tokens, 15)
       })
 
-      test('text, streamed, with the usage at the end and only there', async () => {
+      test('reads a streamed text, with the usage only at the end', async () => {
         const options = { stream: true, stream_options: { include_usage: true } } as const
         const stream = await client().chat.completions.create({ ...ask('text'), ...options })
         const chunks = await Array.fromAsync(stream)
@@ -105,7 +105,7 @@ describe('chat completions and embeddings, as the official clients read them', (
         assert.ok(chunks.slice(0, -1).every((chunk) => chunk.usage === null))
       })
 
-      test('no word about usage to those who did not ask', async () => {
+      test('gets no usage in a stream unless it asks', async () => {
         const stream = await client().chat.completions.create({ ...ask('text'), stream: true })
         for await (const chunk of stream) {
           assert.ok(!('usage' in chunk))
@@ -113,7 +113,7 @@ describe('chat completions and embeddings, as the official clients read them', (
         }
       })
 
-      test('tool calls, collected by the streaming helper', async () => {
+      test('collects tool calls with the streaming helper', async () => {
         const completion = await client()
           .chat.completions.stream(ask('tools'))
           .finalChatCompletion()
@@ -129,14 +129,14 @@ describe('chat completions and embeddings, as the official clients read them', (
         )
       })
 
-      test('a refusal', async () => {
+      test('reads a refusal', async () => {
         const completion = await client()
           .chat.completions.stream(ask('refusal'))
           .finalChatCompletion()
         assert.equal(completion.choices[0]?.message.refusal, 'I cannot')
       })
 
-      test('several choices that come interleaved', async () => {
+      test('reads several interleaved choices', async () => {
         const request = { ...ask('choices'), n: 2 }
         const completion = await client().chat.completions.stream(request).finalChatCompletion()
         assert.deepEqual(
@@ -148,7 +148,7 @@ describe('chat completions and embeddings, as the official clients read them', (
         )
       })
 
-      test('structured output, parsed', async () => {
+      test('parses structured output', async () => {
         const json_schema = { name: 'person', strict: true, schema: { type: 'object' } }
         const completion = await client().chat.completions.parse({
           ...ask('schema'),
@@ -157,7 +157,7 @@ describe('chat completions and embeddings, as the official clients read them', (
         assert.deepEqual(completion.choices[0]?.message.parsed, { name: 'Ann' })
       })
 
-      test('a failure after the first byte is thrown', async () => {
+      test('throws a failure after the first byte', async () => {
         const stream = await client().chat.completions.create({ ...ask('failure'), stream: true })
         await assert.rejects(Array.fromAsync(stream), (error) => {
           assert.ok(error instanceof Client.APIError)
@@ -167,7 +167,7 @@ describe('chat completions and embeddings, as the official clients read them', (
         })
       })
 
-      test('embeddings, which the client asks for as base64 by itself', async () => {
+      test('reads embeddings, which it requests as base64 by itself', async () => {
         const request = { model: 'any', input: ['a', 'b'] }
         const { data, usage: counted } = await client().embeddings.create(request)
         assert.deepEqual(data[0]?.embedding, [0.5, -1])

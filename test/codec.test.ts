@@ -42,13 +42,13 @@ for (const format of FORMATS) {
 
   describe(`${format}: recorded streams`, () => {
     for (const { name, bytes, events } of readStreams(format)) {
-      test(`${name} means what is written beside it`, () => {
+      test(`${name} decodes to the events recorded beside it`, () => {
         const decoded = decodeBytes(codec, [bytes])
         assertWellFormed(decoded)
         assert.deepEqual(json(decoded), JSON.parse(events || 'null'))
       })
 
-      test(`${name} means the same wherever it is cut`, () => {
+      test(`${name} decodes alike wherever it is cut`, () => {
         const whole = decodeBytes(codec, [bytes])
         for (let cut = 1; cut < bytes.length; cut++) {
           const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)]
@@ -56,7 +56,7 @@ for (const format of FORMATS) {
         }
       })
 
-      test(`${name} is passed on as it came when the names already fit`, () => {
+      test(`${name} is passed on unchanged if the names already match`, () => {
         const events = new SseReader().read(bytes)
         const model = events.map(modelOf).find((each) => each !== undefined) ?? ''
         const body = { stream: true, stream_options: { include_usage: true } }
@@ -79,7 +79,7 @@ for (const format of FORMATS) {
       })
     }
 
-    test('what cannot be understood is never a fault of ours', () => {
+    test('a body that cannot be understood is a 400, never an internal error', () => {
       fc.assert(
         fc.property(fc.object({ key: fc.constantFrom(...Object.keys(good)) }), (mess) => {
           const body = { ...good, ...JSON.parse(JSON.stringify(mess)) } as JsonObject
@@ -100,7 +100,7 @@ for (const [format, { kinds, choices }] of Object.entries(ANSWERS)) {
   const codec = codecOf(format as Format)
   const body = { stream_options: { include_usage: true } }
   describe(`${format}: answers`, () => {
-    test('a stream says what the events said', () => {
+    test('a stream carries what the events say', () => {
       fc.assert(
         fc.property(answers(kinds, choices), (events) => {
           const encoder = codec.encodeEvents(fixedAnswer(body))
@@ -112,7 +112,7 @@ for (const [format, { kinds, choices }] of Object.entries(ANSWERS)) {
       )
     })
 
-    test('a whole answer says what the events said', () => {
+    test('a whole answer carries what the events say', () => {
       fc.assert(
         fc.property(answers(kinds, choices), (events) => {
           const decoded = codec.decodeResponse(codec.encodeResponse(events, fixedAnswer(body)))
@@ -122,7 +122,7 @@ for (const [format, { kinds, choices }] of Object.entries(ANSWERS)) {
       )
     })
 
-    test('a stream that fails has no success marker, and is never taken for whole', () => {
+    test('a failed stream has no success marker, and is never taken for complete', () => {
       const encoder = codec.encodeEvents(fixedAnswer(body))
       const start: CanonicalEvent = { type: 'response-start', id: 'x', model: 'y' }
       const failure = new GatewayError('provider_overloaded', 'too many requests at once')
@@ -135,7 +135,7 @@ for (const [format, { kinds, choices }] of Object.entries(ANSWERS)) {
       )
     })
 
-    test('an event that is no JSON is the provider’s failure', () => {
+    test('an event that is no JSON object is the provider’s failure', () => {
       for (const data of ['{', 'null', '[]', '"text"']) {
         const decode = codec.decodeEvents()
         assert.throws(
@@ -154,7 +154,7 @@ const PAIRS = Object.keys(ANSWERS).flatMap((provider) =>
 
 describe('from any provider to any client', () => {
   for (const [provider, client] of PAIRS) {
-    test(`${provider} to ${client}: words, thoughts, calls, ends and counts arrive`, () => {
+    test(`${provider} to ${client}: text, thoughts, calls, finish reasons and counts arrive`, () => {
       fc.assert(
         fc.property(answers(['text', 'thinking', 'tool-call'], 1), (events) => {
           const sent = streamed(provider, events)
@@ -177,7 +177,7 @@ describe('from any client to any provider', () => {
   for (const [provider, client] of PAIRS) {
     for (const { name, sections } of readCases(client)) {
       if (!sections.has('canonical')) continue
-      test(`${client} to ${provider}: ${name} is refused by name, or said whole`, () => {
+      test(`${client} to ${provider}: ${name} is refused by name, or sent whole`, () => {
         const request = codecOf(client).decodeRequest(JSON.parse(sections.get('request') ?? ''))
         assert.ok(request.kind === 'chat')
         const refused = Object.entries(LOSSES[provider]).flatMap(([feature, loss]) =>

@@ -78,7 +78,7 @@ const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
   ['chat', 'tools', () => ({ tools: many(45_000, chatTool) })],
   [
     'chat',
-    'tools that may be called',
+    'allowed tools',
     () => ({
       tools: many(24_000, chatTool),
       tool_choice: {
@@ -89,14 +89,14 @@ const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
   ],
   [
     'chat',
-    'arguments that are deep',
+    'deeply nested arguments',
     () => ({
       messages: [user, { role: 'assistant', tool_calls: [chatCall(0, DEEP)] }, chatResult(0)],
     }),
   ],
   [
     'chat',
-    'a result that is deep',
+    'a deeply nested result',
     () => ({
       messages: [user, { role: 'assistant', tool_calls: [chatCall(0)] }, chatResult(0, DEEP)],
     }),
@@ -108,7 +108,7 @@ const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
   ],
   [
     'responses',
-    'tools that may be called',
+    'allowed tools',
     () => ({
       tools: many(45_000, namedTool),
       tool_choice: { type: 'allowed_tools', mode: 'auto', tools: many(45_000, namedTool) },
@@ -116,7 +116,7 @@ const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
   ],
   [
     'responses',
-    'one namespace, named again and again',
+    'one namespace named again and again',
     () => ({
       tools: [{ type: 'namespace', name: 'n', tools: many(40_000, namedTool) }],
       tool_choice: {
@@ -128,7 +128,7 @@ const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
   ],
   [
     'responses',
-    'namespaces, each named once',
+    'namespaces named once each',
     () => ({
       tools: many(20_000, (index) => ({
         type: 'namespace',
@@ -144,12 +144,12 @@ const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
   ],
   [
     'responses',
-    'arguments that are deep',
+    'deeply nested arguments',
     () => ({ input: [user, callItem(0, DEEP), resultItem(0)] }),
   ],
   [
     'responses',
-    'a thought whose seal is deep',
+    'a thought with a deeply nested seal',
     () => ({
       input: [
         user,
@@ -170,10 +170,10 @@ const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
       ],
     }),
   ],
-  ['messages', 'a user who is deep', () => ({ metadata: { user_id: DEEP } })],
+  ['messages', 'a deeply nested user id', () => ({ metadata: { user_id: DEEP } })],
   [
     'messages',
-    'a result that is deep',
+    'a deeply nested result',
     () => ({
       messages: [
         user,
@@ -185,7 +185,7 @@ const BODIES: readonly (readonly [ChatFormat, string, () => JsonObject])[] = [
 ]
 
 for (const [format, what, fields] of BODIES)
-  test(`${format}: ${what}`, () => {
+  test(`${format}: reading ${what} takes linear time`, () => {
     const bytes = Buffer.from(JSON.stringify({ model: 'm', ...asked[format], ...fields() }))
     const startedMs = performance.now()
     const codec = codecOf(format)

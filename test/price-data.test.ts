@@ -52,7 +52,7 @@ test(`${priced.length} prices are charged as the library calculates them`, () =>
   }
 })
 
-test(`nothing costs more than the hold, at ${priced.length} prices`, () => {
+test(`no call costs more than its hold, at ${priced.length} prices`, () => {
   const random = new Random(SEED)
   for (const { name, price } of priced) {
     for (let count = 0; count < USAGES_EACH; count++) {

@@ -45,7 +45,7 @@ before(async () => {
 
 after(() => opened.disposeAsync())
 
-test('count_tokens tells what the provider counts, else what is counted here', async () => {
+test('count_tokens returns the provider’s count, else our own', async () => {
   const key = await gateway.key('counts', 'counts,counts-not')
   const counted = async (model: string): Promise<number> => {
     const { text } = await ask(key, COUNT_PATH, { model, messages: hello(1) })
@@ -59,14 +59,14 @@ test('count_tokens tells what the provider counts, else what is counted here', a
   assert.ok(own > 0 && own !== 77)
 })
 
-test('a schema by its older name is counted, too', async () => {
+test('a schema under its older name is counted too', async () => {
   const key = await gateway.key('schemas', 'counts')
   const format = { type: 'json_schema', schema: { type: 'object' } }
   await ask(key, COUNT_PATH, { model: 'counts', messages: hello(1), output_format: format })
   assert.deepEqual(upstream.requests.at(-1)?.body['output_config'], { format })
 })
 
-test('a client that leaves while the provider counts is in the books as gone', async () => {
+test('a client that leaves while the provider counts is recorded as gone', async () => {
   const key = await gateway.key('leaves', 'counts-never')
   const client = new AbortController()
   const left = fetch(gateway.url + COUNT_PATH, {
@@ -99,7 +99,7 @@ test('a request that does not fit by its bytes is counted by the provider', asyn
   assert.equal(served.status, 200, served.text)
 })
 
-test('what lies at an address is bounded by the window, whatever the provider counts', async () => {
+test('content behind a URL is bounded by the window, whatever the provider counts', async () => {
   // The whole window of 100,000 tokens costs 0.1 USD, and 16,384 tokens are held per image.
   const key = await gateway.key('addresses', 'counts', '--budget', '0.01')
   const source = { type: 'url', url: 'https://example.com/a' }
@@ -119,7 +119,7 @@ test('what lies at an address is bounded by the window, whatever the provider co
   }
 })
 
-test('a text that is sent as a document is counted like any other', async () => {
+test('a text sent as a document is counted like any other', async () => {
   const source = { type: 'text', media_type: 'text/plain', data: 'xq-zv-kj. '.repeat(4_000) }
   const messages = [{ role: 'user', content: [{ type: 'document', source }] }]
   const key = await gateway.key('documents', 'counts-not', '--budget', '0.01')
@@ -153,7 +153,7 @@ function hello(times: number): readonly object[] {
   return [{ role: 'user', content: 'xq-zv-kj. '.repeat(times) }]
 }
 
-test('a client cannot open a larger window than its requests are held for', async () => {
+test('a client cannot request a larger window than its requests are held for', async () => {
   const key = await gateway.key('wide', 'counts')
   const response = await fetch(`${gateway.url}/v1/messages`, {
     method: 'POST',

@@ -376,7 +376,7 @@ const CASES: readonly ProviderCase[] = [
 
 for (const each of CASES) providerContract(each)
 
-test('every adapter has been tested', () => {
+test('every adapter is tested', () => {
   const tested = new Set(CASES.map(({ name }) => name.split(',')[0]))
   assert.deepEqual(
     ADAPTERS.map(({ kind }) => kind).filter((kind) => !tested.has(kind)),
@@ -384,7 +384,7 @@ test('every adapter has been tested', () => {
   )
 })
 
-test('docs/providers.md says what each adapter supports', () => {
+test('docs/providers.md lists what each adapter supports', () => {
   const rows = readFileSync('docs/providers.md', 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| `'))
@@ -412,7 +412,7 @@ test('docs/providers.md says what each adapter supports', () => {
   assert.deepEqual(told, supported)
 })
 
-test('a complaint of Bedrock without end is not read to the end', async () => {
+test('an endless error from Bedrock is not read to the end', async () => {
   let megabytes = 0
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (; megabytes < 1_000; megabytes++) yield Buffer.alloc(1024 * 1024, 'x')
@@ -442,14 +442,14 @@ describe('binary event streams', () => {
     }
   })
 
-  test('that are broken fail', async () => {
+  test('fail if they are broken', async () => {
     const wrong = Buffer.from(frame)
     wrong.writeUInt8(wrong.readUInt8(20) ^ 1, 20)
     await assert.rejects(Array.fromAsync(readFrames(pieces(wrong))), /broken event stream/)
     await assert.rejects(Array.fromAsync(readFrames(pieces(Buffer.alloc(16)))), /broken/)
   })
 
-  test('whose checksum is right but whose headers lie fail the same way', async () => {
+  test('fail the same way if the checksum is right but the headers lie', async () => {
     // The length of all headers, of the first one's name, and of its value.
     for (const [at, bytes] of [
       [4, [0xff, 0xff, 0xff, 0xff]],

@@ -112,7 +112,7 @@ describe('a conversation', () => {
     assert.deepEqual(next, [user('root'), says('R'), user('left'), says('L'), user('on')])
   })
 
-  test('is kept from the end of a stream as from a whole answer', async () => {
+  test('is stored from a stream as from a whole answer', async () => {
     const recalled = await recall(state, keyId, body({ model: 'm', input: 'hi' }))
     const answer = response('resp_c1', says('streamed'))
     const data = JSON.stringify({ type: 'response.completed', response: answer })
@@ -124,13 +124,13 @@ describe('a conversation', () => {
     })
   })
 
-  test('goes on as it came when it refers to nothing', async () => {
+  test('passes unchanged if it refers to nothing', async () => {
     const sent = body({ model: 'm', input: 'hi', previous_response_id: null })
     assert.equal((await recall(state, keyId, sent)).body, sent)
     assert.equal(withoutState(sent).body, sent)
   })
 
-  test('that grows too large is refused', async () => {
+  test('is refused when it grows too large', async () => {
     const half = 'x'.repeat(settings.bodyBytesMax / 2)
     await turn({ input: half }, response('resp_d1', says('ok')))
     const goOn = (input: string) =>
@@ -156,7 +156,7 @@ describe('an item by its id', () => {
     assert.deepEqual(input, [user('one'), thought, says('E'), user('two')])
   })
 
-  test('that a provider gave to several answers stands for the latest', async () => {
+  test('stands for the latest if a provider used it for several answers', async () => {
     const alike = (text: string) => ({ ...says(text), id: 'msg_0' })
     await turn({ input: 'one' }, response('resp_again1', alike('first'), alike('second')))
     await state.shelf.delete({ keyId, id: 'resp_again1' })
@@ -168,7 +168,7 @@ describe('an item by its id', () => {
     assert.deepEqual(input, [alike('latest'), user('three')])
   })
 
-  test('is looked up once, and its answer once, however often they are named', async () => {
+  test('is looked up once, and so is its answer, however often they are named', async () => {
     const large = { ...says('L'), id: 'msg_large', padding: 'x'.repeat(400) }
     await turn({ input: 'one' }, response('resp_l1', large, says('small')))
     let lookUps = 0
@@ -196,7 +196,7 @@ describe('an item by its id', () => {
     )
   })
 
-  test('is unknown to another key, when deleted, and when nothing was stored', async () => {
+  test('is unknown to another key, once deleted, and if not stored', async () => {
     await turn({ input: 'one' }, response('resp_f1', says('private')))
     await turn({ input: 'one', store: false }, response('resp_f2', says('unstored')))
     const refer = (key: string, id: string) =>
@@ -217,7 +217,7 @@ describe('a previous response', () => {
     recall(state, key, body({ model: 'm', input: 'x', previous_response_id }))
   const notFound = refused('previous_response_not_found', 'previous_response_id')
 
-  test('that is unknown, another key’s, expired or unstored is a 400', async () => {
+  test('is a 400 if it is unknown, expired, unstored or another key’s', async () => {
     await turn({ input: 'one' }, response('resp_g1', says('G')))
     await turn({ input: 'one', store: false }, response('resp_g2', says('H')))
     await assert.rejects(go(keyId, 'resp_unknown'), notFound)
@@ -229,7 +229,7 @@ describe('a previous response', () => {
     await assert.rejects(go(keyId, 'resp_g1'), notFound)
   })
 
-  test('is never what only points to an item', async () => {
+  test('cannot be an entry that only points to an item', async () => {
     await turn({ input: 'one' }, response('resp_k1', says('K')))
     const signpost = `${keyId}/msg_K`
     await assert.rejects(go(keyId, signpost), notFound)
@@ -239,7 +239,7 @@ describe('a previous response', () => {
     assert.equal(await forgetResponse(state, { keyId, id: 'resp_k1' }), true)
   })
 
-  test('cannot be named where nothing is stored', async () => {
+  test('cannot be named if storing is off', async () => {
     await turn({ input: 'one' }, response('resp_h1', says('H')))
     settings.store = false
     try {
@@ -257,7 +257,7 @@ describe('a previous response', () => {
   })
 })
 
-test('a stolen row opens for nobody, and the database holds no text', async () => {
+test('a stored row opens for no other key, and the database holds no plain text', async () => {
   await turn({ input: 'a very private question' }, response('resp_i1', says('privateanswer')))
   const rows = await store.db.selectFrom('responses').selectAll().execute()
   for (const row of rows) {
@@ -272,7 +272,7 @@ test('a stolen row opens for nobody, and the database holds no text', async () =
   assert.equal(await findResponse(state, { keyId: strangerId, id: 'resp_i1' }), undefined)
 })
 
-test('an answer that cannot be stored is not completed', async () => {
+test('an answer that cannot be stored fails', async () => {
   const broken = {
     ...state,
     shelf: { ...state.shelf, put: () => Promise.reject(new Error('disk full')) },

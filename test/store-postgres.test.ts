@@ -30,7 +30,7 @@ after(async () => {
   await database.drop()
 })
 
-test('nodes with different secrets do not serve one database', async () => {
+test('nodes with different secrets cannot serve one database', async () => {
   await agreeOnSecret(store, 'the secret of all nodes')
   await agreeOnSecret(store, 'the secret of all nodes')
   await assert.rejects(
@@ -39,8 +39,8 @@ test('nodes with different secrets do not serve one database', async () => {
   )
 })
 
-describe('opening', () => {
-  test('nobody listens there', async () => {
+describe('opening a database', () => {
+  test('fails if no server listens', async () => {
     await assert.rejects(
       openStore('postgres://me:hunter2@127.0.0.1:1/books', options),
       (error: Error) => {
@@ -53,12 +53,12 @@ describe('opening', () => {
     )
   })
 
-  test('the address makes no sense', async () => {
+  test('fails if the address is malformed', async () => {
     const isRefused = refusal('invalid_url', /postgres:\/\/USER@HOST:PORT\/NAME/)
     await assert.rejects(openStore('postgres://host:port/books', options), isRefused)
   })
 
-  test('the server has no such database', async () => {
+  test('fails if the database does not exist', async () => {
     const isRefused = refusal('unreachable', /has no database "nowhere": create it first/)
     await assert.rejects(
       openStore(changed(database.url, { pathname: '/nowhere' }), options),
@@ -66,7 +66,7 @@ describe('opening', () => {
     )
   })
 
-  test('the server does not know the user', async () => {
+  test('fails if the user does not exist', async () => {
     const isRefused = refusal(
       'unreachable',
       /refuses user "nobody" \(role "nobody" does not exist\)/,
@@ -77,21 +77,21 @@ describe('opening', () => {
     )
   })
 
-  test('the server has no connection left', async () => {
+  test('fails if no connection is left', async () => {
     await using fresh = await disposable()
     await using guest = await newGuest(fresh.url, 'CONNECTION LIMIT 0')
     const isRefused = refusal('unreachable', /cannot serve now: too many connections for role/)
     await assert.rejects(openStore(guest.url, options), isRefused)
   })
 
-  test('no schema of the search path is there', async () => {
+  test('fails if no schema of the search path exists', async () => {
     await using fresh = await disposable()
     const url = changed(fresh.url, { search: '?options=-c%20search_path%3Dnowhere' })
     const isRefused = refusal('unreachable', /has no schema to create tables in.*search_path/)
     await assert.rejects(openStore(url, options), isRefused)
   })
 
-  test('the database does not know all letters', async () => {
+  test('fails if the encoding lacks letters', async () => {
     const made = "TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING"
     for (const encoding of ['LATIN1', 'EUC_JP']) {
       await using fresh = await disposable(`${made} '${encoding}'`)
@@ -103,12 +103,12 @@ describe('opening', () => {
     await (await openStore(fresh.url, options)).close()
   })
 
-  test('a file that the address names is not there', async () => {
+  test('fails if a file named in the address is missing', async () => {
     const url = changed(database.url, { search: '?sslrootcert=/nowhere/ca.pem' })
     await assert.rejects(openStore(url, options), refusal('unreachable', /\/nowhere\/ca\.pem/))
   })
 
-  test('the user may not create tables', async () => {
+  test('fails if the user may not create tables', async () => {
     await using fresh = await disposable()
     await using guest = await newGuest(fresh.url)
     // Servers before 15 let everyone create tables.
@@ -120,13 +120,13 @@ describe('opening', () => {
     await assert.rejects(openStore(guest.url, options), isRefused)
   })
 
-  test('the tables are those of another user', async () => {
+  test('fails if the tables belong to another user', async () => {
     await using guest = await newGuest(database.url)
     const isRefused = refusal('read_only', /nor change .*denied for table meta.* their owner/)
     await assert.rejects(openStore(guest.url, options), isRefused)
   })
 
-  test('what the address sets is kept, and so is what we set', async () => {
+  test('keeps the settings of the address, and applies our own', async () => {
     const search = '?options=-c%20synchronous_commit%3Doff%20-c%20geqo%3Doff'
     const opened = await openStore(changed(database.url, { search }), options)
     const { rows } = await sql`
@@ -136,7 +136,7 @@ describe('opening', () => {
     assert.deepEqual(rows, [{ durable: 'on', geqo: 'off' }])
   })
 
-  test('nodes that start at once wait for each other, whatever the database is set to', async () => {
+  test('makes nodes that start at once wait for each other, whatever the database’s settings', async () => {
     await using fresh = await disposable()
     const other = new Client(fresh.url)
     await other.connect()
@@ -151,7 +151,7 @@ describe('opening', () => {
     for (const opened of await opening) await opened.close()
   })
 
-  test('the server is read-only, before and after the schema is there', async () => {
+  test('fails if the server is read-only, with or without the schema', async () => {
     await using fresh = await disposable()
     const url = changed(fresh.url, { search: '?options=-c%20default_transaction_read_only%3Don' })
     const isRefused = refusal('read_only', /is read-only: use the primary server/)
@@ -166,15 +166,19 @@ describe('behind PgBouncer', () => {
   const skip = program === undefined && 'PgBouncer is not installed, and could not be'
   for (const pool_mode of ['session', 'transaction', 'statement'])
     for (const ignored of ['', 'options', 'options, statement_timeout'])
-      test(`that pools by ${pool_mode} and ignores "${ignored}"`, { skip }, async () => {
-        const settings = { pool_mode, ignore_startup_parameters: ignored }
-        await using pooler = await startPgbouncer(program ?? '', database.url, settings)
-        const isRefused = refusal('unreachable', /pooler, such as PgBouncer.*the server itself/)
-        await assert.rejects(openStore(pooler.url, options), isRefused)
-      })
+      test(
+        `opening fails if it pools by ${pool_mode} and ignores "${ignored}"`,
+        { skip },
+        async () => {
+          const settings = { pool_mode, ignore_startup_parameters: ignored }
+          await using pooler = await startPgbouncer(program ?? '', database.url, settings)
+          const isRefused = refusal('unreachable', /pooler, such as PgBouncer.*the server itself/)
+          await assert.rejects(openStore(pooler.url, options), isRefused)
+        },
+      )
 })
 
-test('a migration takes as long as it takes', async () => {
+test('a migration has no time limit', async () => {
   await using fresh = await disposable()
   const other = new Client(fresh.url)
   await other.connect()
@@ -203,13 +207,13 @@ async function waiting(client: Client, count: number): Promise<void> {
 }
 
 describe('a server that ends our connections', () => {
-  test('the next query gets a new one', async () => {
+  test('the next query gets a new connection', async () => {
     await readRevision(store)
     await endConnections()
     await assert.doesNotReject(readRevision(store))
   })
 
-  test('changes are still noticed, by asking and soon by being told', async () => {
+  test('changes are still noticed, by polling and soon by notification', async () => {
     const revisions: number[] = []
     let noticed = Promise.withResolvers<void>()
     const stop = await watchChanges(store, {

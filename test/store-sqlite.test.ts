@@ -25,7 +25,7 @@ const workerModules = [new URL('./support/store-handlers.ts', import.meta.url)]
 const options = { clock: systemClock, workerModules }
 
 describe('opening a file', () => {
-  test('makes it, with its folder', async () => {
+  test('creates the file and its folder', async () => {
     const store = await open('new/folder/tollgate.db')
     assert.equal((await readFrame(store)).period, 'month')
     await store.close()
@@ -53,7 +53,7 @@ describe('opening a file', () => {
     })
   }
 
-  test('that cannot be written is refused, an old one and a new one', async (t) => {
+  test('fails if it cannot be written, whether old or new', async (t) => {
     const place = join(folder, 'read-only')
     await (await open('read-only/old.db')).close()
     chmodSync(join(place, 'old.db'), 0o444)
@@ -119,7 +119,7 @@ describe('locks', () => {
     await store.close()
   })
 
-  test('two busy processes both get on', async () => {
+  test('two busy processes both make progress', async () => {
     const stores = [await open('shared.db'), await open('shared.db')]
     await Promise.all(
       stores.map(async (store) => {
@@ -132,7 +132,7 @@ describe('locks', () => {
     }
   })
 
-  test('no other program has a file for itself that this process has opened twice', async () => {
+  test('no other program can lock a file that this process has opened twice', async () => {
     const stores = [await open('twice.db'), await open('twice.db')]
     const alone = `
       const db = new (require('node:sqlite').DatabaseSync)(process.argv[1])
@@ -145,7 +145,7 @@ describe('locks', () => {
 })
 
 describe('the thread', () => {
-  test('a transaction that waits for something behind itself is rolled back', async (t) => {
+  test('a transaction that waits for something queued behind it is rolled back', async (t) => {
     const store = await open('stuck.db')
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const inside = Promise.withResolvers<void>()
@@ -168,7 +168,7 @@ describe('the thread', () => {
     assert.equal(stdout, 'opened\n')
   })
 
-  test('a question that cannot be sent takes nobody else’s answer', async () => {
+  test('a call that cannot be sent takes no other call’s answer', async () => {
     const store = await open('unsent.db')
     const unsendable = store.inWorker('test.setRpm', () => 7)
     const answered = store.inWorker('test.setRpm', 8)
@@ -177,7 +177,7 @@ describe('the thread', () => {
     await store.close()
   })
 
-  test('one that dies is reported once, and every question fails from then on', async () => {
+  test('a thread that dies is reported once, and every later call fails', async () => {
     const reported: string[] = []
     const onLost = (why: Error) => reported.push(why.message)
     const url = `sqlite:${join(folder, 'dying.db')}`
@@ -189,7 +189,7 @@ describe('the thread', () => {
     assert.deepEqual(reported, ['the SQLite thread has ended: exit code 3'])
   })
 
-  test('a batch that it dies under is an outage, and one that throws is not', async () => {
+  test('a batch whose thread dies is an outage, and one that throws is not', async () => {
     const store = await open('outage.db')
     const batch = { nodeId: 1, items: [], prices: [], isRetry: false }
     await assert.rejects(sqliteRunner(store).run(batch), /no worker module has a handler/)
@@ -199,7 +199,7 @@ describe('the thread', () => {
     await assert.rejects(sqliteRunner(store).run(batch), Unavailable)
   })
 
-  test('a closed store answers no more, and says so', async () => {
+  test('a closed store refuses calls and says so', async () => {
     const store = await open('closed.db')
     await store.close()
     await assert.rejects(store.inWorker('test.setRpm', 1), /the SQLite thread has ended/)

@@ -63,7 +63,7 @@ const loaded = sources.flatMap(({ path, text }) =>
 
 describe('imports', () => {
   for (const { path, text } of files)
-    test(`${path} reaches down only`, () => {
+    test(`${path} imports only from its own floor and below`, () => {
       for (const target of importsOf(path, text)) {
         assert.ok(existsSync(target), `${target} does not exist`)
         assert.ok(floorOf(target) <= floorOf(path), `${path} reaches up to ${target}`)
@@ -86,7 +86,7 @@ describe('owners', () => {
 })
 
 describe('documents', () => {
-  test('docs/errors.md lists every code as it is answered, and no other', () => {
+  test('docs/errors.md lists every code with its status and types, and no other', () => {
     const rows = readFileSync('docs/errors.md', 'utf8').matchAll(
       /^\| `(.*?)` \| (\d+) \| `(.*?)` \| `(.*?)` \|/gm,
     )
@@ -133,13 +133,13 @@ describe('documents', () => {
       )
   })
 
-  test('docs/architecture.md lists the floors in their order', () => {
+  test('docs/architecture.md lists the floors in order', () => {
     const [, list = ''] =
       readFileSync('docs/architecture.md', 'utf8').match(/`(core · [^`]*)`/) ?? []
     assert.deepEqual(list.replaceAll('.ts', '').split(' · '), floors)
   })
 
-  test('web/README.md lists the folders of the interface, and what it lists is there', () => {
+  test('web/README.md lists every folder of the interface, and nothing that does not exist', () => {
     const rows = readFileSync('web/README.md', 'utf8').matchAll(/^\| `src\/([\w.]+)(\/?)`/gm)
     const listed = [...rows].map(([, name = '', slash]) => ({ name, isFolder: slash === '/' }))
     const found = readdirSync('web/src', { withFileTypes: true })
@@ -154,7 +154,7 @@ describe('documents', () => {
     for (const { name } of listed) assert.ok(existsSync(join('web/src', name)), name)
   })
 
-  test('links between documents lead somewhere', () => {
+  test('no link between documents is broken', () => {
     for (const path of tracked.filter((each) => each.endsWith('.md')))
       for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(
         /\]\((?!https?:|#|mailto:)([^)#]+)/g,
@@ -167,7 +167,7 @@ describe('documents', () => {
 })
 
 describe('files', () => {
-  test('every source is used by another one', () => {
+  test('every source file is used by another one', () => {
     const imported = new Set(sources.flatMap(({ path, text }) => importsOf(path, text)))
     const unused = sources
       .map(({ path }) => path)
@@ -175,7 +175,7 @@ describe('files', () => {
     assert.deepEqual(unused, ['src/cli/main.ts'])
   })
 
-  test('what is loaded by its address is built as a file of its own', () => {
+  test('every module loaded by path is built as a separate file', () => {
     assert.ok(loaded.length > 0)
     const builder = readFileSync('scripts/build.mjs', 'utf8')
     assert.deepEqual(
@@ -184,7 +184,7 @@ describe('files', () => {
     )
   })
 
-  test('nothing is exported for nobody', () => {
+  test('every export is used elsewhere', () => {
     const readers = globSync('{src,web,test,bench,scripts}/**/*.{ts,tsx}', {
       exclude: ['**/node_modules'],
     }).map((path) => {
@@ -205,14 +205,14 @@ describe('files', () => {
     assert.deepEqual(unread, [])
   })
 
-  test('every file says what it is for, in its first line', () => {
+  test('every file states its purpose in its first line', () => {
     const silent = tracked
       .filter((path) => /\.(ts|tsx|mjs)$/.test(path))
       .filter((path) => !/^(#!.*\n)?\/[/*]/.test(readFileSync(path, 'utf8')))
     assert.deepEqual(silent, [])
   })
 
-  test('no comment points to a document that no reader has', () => {
+  test('no comment refers to a document outside the repository', () => {
     const elsewhere = /\b(design|reliability) §?\d/
     const texts = tracked.filter((path) => /\.(ts|tsx|mjs|md|ya?ml|css)$/.test(path))
     assert.deepEqual(
@@ -221,12 +221,12 @@ describe('files', () => {
     )
   })
 
-  test('no file is a drawer', () => {
+  test('no file has a catch-all name', () => {
     const named = tracked.filter((path) => drawers.has(basename(path).replace(/\..*/, '')))
     assert.deepEqual(named, [])
   })
 
-  test('every package that is imported is one of package.json', () => {
+  test('every imported package is listed in package.json', () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
     const imported = globSync('{src,web/src}/**/*.{ts,tsx}').flatMap((path) => {
       const specifiers = readFileSync(path, 'utf8').matchAll(

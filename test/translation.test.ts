@@ -43,7 +43,7 @@ describe('docs/translation.md', () => {
   })
 
   for (const target of Object.keys(LOSSES) as TargetFormat[]) {
-    test(`lists what a ${target} provider cannot be told`, () => {
+    test(`lists what a ${target} provider cannot be sent`, () => {
       const rows = Object.entries(LOSSES[target]).map(([feature, loss]) =>
         lossRow(feature as Feature, loss, target),
       )
@@ -74,7 +74,7 @@ describe('docs/translation.md', () => {
     assert.deepEqual(hidden, ['src/wire/losses.ts', 'src/wire/messages/removals.ts'])
   })
 
-  test('what it says is taken out of every request is taken out', () => {
+  test('everything it lists as taken out of every request is taken out', () => {
     const examples: [Format, string, JsonObject][] = [
       ['chat', 'tools.…', { tools: [{ type: 'web_search' }] }],
       ['chat', 'web_search_options', { web_search_options: {} }],
@@ -125,7 +125,7 @@ describe('docs/translation.md', () => {
     }
   })
 
-  test('what it says is refused where it stands is refused', () => {
+  test('lists every refusal of the golden cases', () => {
     const names = tableUnder('Refused where they stand').map(([name = '']) =>
       name.replaceAll(/`|\[\]/g, ''),
     )

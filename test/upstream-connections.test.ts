@@ -17,7 +17,7 @@ import { SELF_SIGNED } from './support/self-signed.ts'
 const TIMEOUTS = { connectMs: 10_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
 const NEVER = new AbortController().signal
 
-test('a certificate that nobody vouches for is refused, whatever the environment says', async (t) => {
+test('an untrusted certificate is refused, whatever the environment says', async (t) => {
   const port = await listening(
     t,
     createSecureServer(SELF_SIGNED, (_, response) => void response.end('{}')),
@@ -34,7 +34,7 @@ test('a certificate that nobody vouches for is refused, whatever the environment
   })
 })
 
-test('a proxy that the environment names is used, but for the hosts it leaves out', async (t) => {
+test('the proxy from the environment is used, except for the hosts it excludes', async (t) => {
   const asked: string[] = []
   const proxy = createServer(({ url = '' }, response) => {
     asked.push(url)
@@ -61,7 +61,7 @@ test('a proxy that the environment names is used, but for the hosts it leaves ou
   assert.equal(asked[1], 'provider.invalid:443')
 })
 
-test('through a tunnel, too, a certificate must hold', async (t) => {
+test('a certificate must be valid through a tunnel too', async (t) => {
   const secure = createSecureServer(SELF_SIGNED, (_, response) => void response.end('{}'))
   const port = await listening(t, secure)
   const proxy = createServer().on('connect', (_, socket) => {
@@ -77,7 +77,7 @@ test('through a tunnel, too, a certificate must hold', async (t) => {
   })
 })
 
-test('a proxy that is not there is told apart: nothing was billed', async (t) => {
+test('a request through an unreachable proxy has billed nothing', async (t) => {
   const address = `http://127.0.0.1:${await freePort()}`
   const env = { HTTP_PROXY: address, HTTPS_PROXY: address }
   for (const url of ['http://provider.invalid/v1', 'https://provider.invalid/v1']) {
@@ -85,7 +85,7 @@ test('a proxy that is not there is told apart: nothing was billed', async (t) =>
   }
 })
 
-test('a metadata address is not connected to, by a proxy either', async (t) => {
+test('a metadata address is never called, even through a proxy', async (t) => {
   const asked: string[] = []
   const proxy = createServer(({ url = '' }, response) => {
     asked.push(url)
@@ -98,7 +98,7 @@ test('a metadata address is not connected to, by a proxy either', async (t) => {
   assert.deepEqual(asked, [])
 })
 
-test('a plain connection is let go before the servers that people run themselves close it', async (t) => {
+test('an idle plain connection is closed before self-hosted servers close it', async (t) => {
   const server = createServer((_, response) => void response.end('{}'))
   // The server never closes idle connections and announces no limit, so the client must.
   server.keepAliveTimeout = 0

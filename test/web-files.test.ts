@@ -50,7 +50,7 @@ test('no page runs inline script, loads from elsewhere, or is framed', async () 
   }
 })
 
-test('files with a hash in their name are kept, the page is not', async () => {
+test('files with a hash in their name are cached, and the page is not', async () => {
   const kept = await fetch(`${url}/assets/a.js`)
   assert.match(kept.headers.get('cache-control') ?? '', /immutable/)
   const page = await fetch(`${url}/settings/api-access`, { headers: { accept: 'text/html' } })
@@ -65,7 +65,7 @@ for (const [path, status] of [
   ['/settings/nothing.js', 404],
   ['/nothing', 404],
 ] as const)
-  test(`a program that asks for the head of ${path} gets ${status}`, async () => {
+  test(`a HEAD request for ${path} gets ${status}`, async () => {
     const head = await fetch(url + path, { method: 'HEAD', headers: { accept: '*/*' } })
     assert.equal(head.status, status)
   })
@@ -76,7 +76,7 @@ for (const [accepted, encoding] of [
   ['gzip', null],
   ['br;q=0', null],
 ] as const)
-  test(`to "${accepted}" a script goes ${encoding ?? 'as it is'}`, async () => {
+  test(`a client that accepts "${accepted}" gets a script ${encoding ?? 'uncompressed'}`, async () => {
     const answer = await fetch(`${url}/assets/a.js`, { headers: { 'accept-encoding': accepted } })
     assert.equal(answer.headers.get('content-encoding'), encoding)
     assert.equal(answer.headers.get('vary'), 'accept-encoding')
@@ -85,11 +85,11 @@ for (const [accepted, encoding] of [
   })
 
 for (const path of ['/%2e%2e/secret', '/..%2fsecret', '/assets/%2e%2e/%2e%2e/secret', '/%00', '/%'])
-  test(`${path} leads nowhere`, async () => {
+  test(`${path} is not found`, async () => {
     assert.equal((await fetch(url + path)).status, 404)
   })
 
-test('who leaves with the last byte has the whole file; who leaves before has not', async (context) => {
+test('a client that leaves after the last byte has the whole file, and one that leaves before has not', async (context) => {
   const size = 1_000_000
   writeFileSync(join(root, 'assets', 'long.js'), 'a'.repeat(size))
   const outcomes: Promise<string>[] = []

@@ -23,7 +23,7 @@ describe('the first load', () => {
       }
   })
 
-  test('of every page stays below the limit, with all that the page may load later', () => {
+  test('of every page stays below the limit, including all it may load later', () => {
     const [heaviest = 0] = [...chunks.values()]
       .filter(({ facadeModuleId }) => catalogue.test(facadeModuleId ?? ''))
       .map(({ fileName }) => bytes.get(fileName) ?? 0)
@@ -44,7 +44,7 @@ describe('the first load', () => {
     )
   })
 
-  test('has one language', () => {
+  test('contains no catalogue of texts', () => {
     const texts = [...start()].filter((each) =>
       chunks.get(each)?.moduleIds.some((id) => catalogue.test(id)),
     )

@@ -197,7 +197,7 @@ export function providerContract(given: ProviderCase): void {
       },
     )
 
-    test('it counts tokens and lists models only if this contract tests that', () => {
+    test('it counts tokens and lists models as this contract says', () => {
       assert.equal(provider.countTokens !== undefined, counts !== undefined)
       if (lists !== undefined) assert.ok(provider.listModels)
     })

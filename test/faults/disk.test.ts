@@ -19,8 +19,8 @@ after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
-  test('full: refused with 503, unfinished answers end in an error, then all goes on and adds up', async () => {
+describe('a faulty disk', { skip: noFaultyDisk ?? false }, () => {
+  test('full: requests get a 503 and unfinished answers an error, then all recovers and adds up', async () => {
     await using provider = await startStoryProvider()
     const { disk, gateway: starting } = onDisk({ slowMs: 0, config: provider.config })
     await using gateway = await starting
@@ -55,7 +55,7 @@ describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
     assert.notEqual((await gateway.tollgate('keys', 'show', 'sandbox'))['spent'], '0')
   })
 
-  test('5 ms slower: many requests share one wait, and all of them are in the books', async (t) => {
+  test('5 ms slower: many requests share one sync, and all of them are in the books', async (t) => {
     await using provider = await startStoryProvider()
     const { disk, gateway: starting } = onDisk({ slowMs: 5, config: provider.config })
     await using gateway = await starting
@@ -71,7 +71,7 @@ describe('a disk at fault', { skip: noFaultyDisk ?? false }, () => {
     await addsUp(gateway, provider)
   })
 
-  test('two seconds slower: a stream flows on while others wait for the disk', async () => {
+  test('two seconds slower: a stream continues while others wait for the disk', async () => {
     const { disk, gateway: starting } = onDisk({ slowMs: 2_000, config: '' })
     await using gateway = await starting
     const key = await gateway.key('demo', 'sandbox-chat')

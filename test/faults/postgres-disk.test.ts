@@ -23,8 +23,8 @@ after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-describe('PostgreSQL with a disk at fault', { skip: noFaultyDisk ?? false }, () => {
-  test('no room for its tables: 503 until there is, and all adds up', async () => {
+describe('PostgreSQL on a faulty disk', { skip: noFaultyDisk ?? false }, () => {
+  test('no room for its tables: requests get a 503 until there is, and all adds up', async () => {
     const { disk, postgres } = await onDisk(TABLES, 0)
     await refusesWhile(postgres, {
       begin: () => disk.fill(),
@@ -32,7 +32,7 @@ describe('PostgreSQL with a disk at fault', { skip: noFaultyDisk ?? false }, () 
     })
   })
 
-  test('no room for its log: it gives up, and once it is started again all adds up', async () => {
+  test('no room for its log: it stops, and after its restart all adds up', async () => {
     const { disk, postgres } = await onDisk(LOG, 0)
     await refusesWhile(postgres, {
       begin: () => disk.fill(),
@@ -43,7 +43,7 @@ describe('PostgreSQL with a disk at fault', { skip: noFaultyDisk ?? false }, () 
     })
   })
 
-  test('5 ms slower: many requests share one wait, and all of them are in the books', async (t) => {
+  test('5 ms slower: many requests share one sync, and all of them are in the books', async (t) => {
     const { disk, postgres } = await onDisk(LOG, 5)
     await using provider = await startStoryProvider()
     await using gateway = await startGateway({ database: postgres.url, config: provider.config })

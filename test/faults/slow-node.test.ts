@@ -18,7 +18,7 @@ import { freshDatabase } from '../support/postgres.ts'
 
 const STALL_MS = 400
 
-test('a node that stalls inside every batch gets them committed', async (t) => {
+test('a node that stalls inside every batch still commits them', async (t) => {
   const database = await freshDatabase()
   const store = await openStore(database.url, { clock: systemClock })
   await seedFrame(store, { ...SAMPLE_FRAME, limitNanodollars: 1000n * USD })

@@ -19,7 +19,7 @@ const CLIENTS = 16
 const LOG_BYTES = 1_000 * 4096
 const BATCH_BYTES = 200 * 4096
 
-test('a snapshot of SQLite held open', async (t) => {
+test('requests continue while a snapshot of SQLite is held open, and its log stops growing afterwards', async (t) => {
   const database = await freshSqlite()
   const file = database.url.replace('sqlite:', '')
   const logBytes = (): number => statSync(`${file}-wal`).size
@@ -45,7 +45,7 @@ test('a snapshot of SQLite held open', async (t) => {
   }
 })
 
-test('a snapshot of PostgreSQL held open', async (t) => {
+test('requests continue while a snapshot of PostgreSQL is held open', async (t) => {
   const database = await freshDatabase()
   const gateway = await startGateway({ database: database.url })
   const reader = new pg.Client({ connectionString: database.url })

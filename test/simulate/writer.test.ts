@@ -67,7 +67,7 @@ describe('the writer', () => {
     ['lost after', 'fenced'],
     ['fenced', 'lost after', 'fenced'],
   ] as const) {
-    test(`answers everyone once: ${fates.join(', ')}`, async () => {
+    test(`answers every ask once: ${fates.join(', ')}`, async () => {
       const { books, writer, reserve } = await setUp(...fates)
       const answers = await Promise.all(Array.from({ length: 5 }, reserve))
       await writer.close()
@@ -79,7 +79,7 @@ describe('the writer', () => {
     })
   }
 
-  test('what comes while a batch is in flight becomes the next one', async () => {
+  test('items that arrive while a batch is in flight form the next one', async () => {
     const { batches, reserve, letGo, writer } = await setUp('hangs')
     const first = reserve()
     await turn()
@@ -94,7 +94,7 @@ describe('the writer', () => {
     )
   })
 
-  test('who waits is part of the batch that frees, and pushes nobody out of it', async () => {
+  test('waiting asks join the batch that frees budget, and push nothing out of it', async () => {
     const { batches, reserve, reserveFirst, onFreed, letGo, writer } = await setUp('hangs')
     const first = reserve()
     await turn()
@@ -114,7 +114,7 @@ describe('the writer', () => {
     assert.equal(batches[1]?.items[0], item)
   })
 
-  test('an item the database will not take fails alone', async () => {
+  test('an item that the database refuses fails alone', async () => {
     const { writer, reserve } = await setUp()
     const bad: Item = { kind: 'trim', keyId: 'key_a', holdId: 1, amount: 0n }
     const answers = await Promise.allSettled([
@@ -129,7 +129,7 @@ describe('the writer', () => {
     )
   })
 
-  test('who is told that nobody answers has no hold afterwards', async () => {
+  test('an ask that times out leaves no hold', async () => {
     const { books, clock, reserve, letGo, writer } = await setUp('hangs')
     const answer = reserve()
     await turn()
@@ -145,7 +145,7 @@ describe('the writer', () => {
   })
 
   for (const failures of [1, 2])
-    test(`nor when the commit was lost, and ${failures} after it; and who waits is told`, async () => {
+    test(`an ask that times out after a lost commit and ${failures} more leaves no hold, and waiting asks are woken`, async () => {
       const fates = Array.from({ length: failures }, () => 'lost before' as const)
       const { books, clock, reserve, onFreed, writer } = await setUp('lost after', ...fates)
       let timesFreed = 0
@@ -160,7 +160,7 @@ describe('the writer', () => {
       assert.ok(timesFreed > 0)
     })
 
-  test('a queue that is full takes no asks, but what must reach the books', async () => {
+  test('a full queue takes no asks, but takes items that must reach the books', async () => {
     const { books, reserve, letGo, writer } = await setUp('hangs')
     const first = reserve()
     await turn()
@@ -176,7 +176,7 @@ describe('the writer', () => {
     await writer.close()
   })
 
-  test('a closed writer takes nothing', async () => {
+  test('a closed writer takes no asks', async () => {
     const { writer, reserve } = await setUp()
     await writer.close()
     await assert.rejects(reserve(), Unavailable)
