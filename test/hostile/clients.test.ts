@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => opened.disposeAsync())
 
-test('one that never ends its large bodies keeps nobody else from sending theirs', async () => {
+test('a client that never ends its large bodies blocks no other key’s', async () => {
   const greedy = await gateway.key('greedy', 'sandbox-chat')
   const other = await gateway.key('other', 'sandbox-chat')
   const clients = Array.from({ length: 12 }, () => sendAllButTheEnd(greedy))

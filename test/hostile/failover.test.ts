@@ -124,7 +124,7 @@ for (const failing of FAILING)
     assert.ok(agrees)
   })
 
-test('with one of two targets failing before its first content, requests succeed', async (t) => {
+test('requests succeed while one of two targets fails before its first content', async (t) => {
   const served: number[] = []
   const failed: string[] = []
   let left = REQUESTS
@@ -148,7 +148,7 @@ test('with one of two targets failing before its first content, requests succeed
   assert.equal(await outputTokensOf('with-'), served.length * 7, 'no output is charged twice')
 })
 
-test('a target that fails more often than requests may be sent again harms nobody', async () => {
+test('a target that fails more often than the retry budget allows costs no request', async () => {
   let left = 2_000
   await Promise.all(
     Array.from({ length: AT_A_TIME }, async () => {
@@ -160,7 +160,7 @@ test('a target that fails more often than requests may be sent again harms nobod
   )
 })
 
-test('failures after the first content end in an error, and the target is left alone', async () => {
+test('failures after the first content end in an error, and the target rests', async () => {
   const startedMs = performance.now()
   const answers: Answer[] = []
   let left = 1_000
@@ -181,7 +181,7 @@ test('failures after the first content end in an error, and the target is left a
   assert.ok(failed.length <= AT_A_TIME + 5 + probes, `${failed.length} failed`)
 })
 
-test('a conversation stays on one of three targets, and moves when that fails', async () => {
+test('a conversation stays on one of three targets, and moves when that one fails', async () => {
   const turn = async (content = 'a conversation'): Promise<string> => {
     const answer = await stage.ask('equal', { content })
     assert.equal(answer.status, 200, answer.text)
@@ -198,7 +198,7 @@ test('a conversation stays on one of three targets, and moves when that fails', 
   await until(async () => (await turn()) === home)
 })
 
-test('a session that the client names stays on one target, whatever is said in it', async () => {
+test('a session named by the client stays on one target, whatever is said in it', async () => {
   const targets = new Set<string | null>()
   for (let turn = 0; turn < 20; turn++) {
     const headers = { 'x-session-id': 'a session' }
@@ -208,7 +208,7 @@ test('a session that the client names stays on one target, whatever is said in i
   assert.equal(targets.size, 1)
 })
 
-test('a provider that says for how long it takes nothing is asked nothing', async () => {
+test('a provider that sends a retry-after is not called until then', async () => {
   const first = await stage.ask('alone-says-429')
   assert.equal(first.headers.get('retry-after'), '7')
   const second = await stage.ask('alone-says-429')
@@ -218,7 +218,7 @@ test('a provider that says for how long it takes nothing is asked nothing', asyn
   assert.equal(upstream.asked('says-429-alone'), 1)
 })
 
-test('another try is advised as long as one target might answer it', async () => {
+test('a retry is advised as long as one target might answer it', async () => {
   for (const [model, mayRetry] of [
     ['turned-away', 'false'],
     ['half-turned-away', 'true'],
@@ -229,7 +229,7 @@ test('another try is advised as long as one target might answer it', async () =>
   }
 })
 
-test('a target that fails five times in a row rests, and is probed', async () => {
+test('a target that fails five times in a row rests, and is probed afterwards', async () => {
   let asked = 0
   // On a slow machine the rest may be over before the next request, which then is a probe.
   const refused = await until(async () => {
@@ -263,7 +263,7 @@ test('a long silence is broken by keep-alives, and another target can still take
   assert.deepEqual([failed.status, failed.errorCode], [200, 'provider_failed'])
 })
 
-test('what may be paid twice must fit into the budget, or nobody is asked twice', async () => {
+test('a second attempt is made only if the budget covers paying twice', async () => {
   // Covers 1,000 output tokens and a few hundred input tokens, but not those of a second attempt.
   const worstCase = await worstCaseOf('tight')
   const poor = await stage.gateway.key('poor', 'tight', '--budget', worstCase)

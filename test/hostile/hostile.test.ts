@@ -221,18 +221,18 @@ for (const [does, status] of [
     assert.notEqual(answer.headers.get('x-should-retry'), 'false')
   })
 
-test('a provider’s own credentials are nobody’s to read', async () => {
+test('the log never shows a provider’s credentials', async () => {
   await stage.ask('says-401')
   await stage.ask('error-midway', { stream: true })
   assert.doesNotMatch(JSON.stringify(stage.gateway.log()), new RegExp(LEAKED_KEY))
 })
 
-test('a provider that talks on after the end is left', async () => {
+test('a provider that keeps talking after the end is disconnected', async () => {
   assert.ok((await stage.ask('talks-on', { stream: true })).isComplete)
   await upstream.requests.at(-1)?.closed
 })
 
-test('what cannot be told yet is not kept without end', async () => {
+test('an answer held back in memory is limited to 64 MB', async () => {
   const model = 'endless-second-call'
   const response = await fetch(`${stage.gateway.url}/v1/responses`, {
     method: 'POST',
@@ -249,12 +249,12 @@ test('a redirect is not followed', async () => {
   assert.equal(upstream.requests.length, before + 1)
 })
 
-test('compressed bytes are not asked for', async () => {
+test('compression is never requested', async () => {
   await stage.ask('answers')
   assert.equal(upstream.requests.at(-1)?.headers.get('accept-encoding'), 'identity')
 })
 
-test('a response nobody asked for reaches nobody', async () => {
+test('an unrequested response reaches no client', async () => {
   for (let turn = 0; turn < 5; turn++) {
     const first = await stage.ask('extra-response')
     assert.equal(first.status, 200, first.text)
@@ -264,7 +264,7 @@ test('a response nobody asked for reaches nobody', async () => {
   }
 })
 
-test('cut after any byte, a stream is either complete or ends in an error', async () => {
+test('a stream cut after any byte is either complete or ends in an error', async () => {
   const bytes = Buffer.byteLength(STREAM)
   const contentAt = Buffer.byteLength(EVENTS.start + EVENTS.pieces[0])
   // The usage follows everything else, so it marks the end as well as the marker after it.
@@ -294,7 +294,7 @@ test('cut after any byte, a stream is either complete or ends in an error', asyn
 })
 
 for (const does of ['hangs', 'stalls'] as const)
-  test(`a client that leaves a provider that ${does} ends the call soon`, async () => {
+  test(`a call to a provider that ${does} ends soon after its client leaves`, async () => {
     const model = `${does}-for-long` as const
     const client = new AbortController()
     const answer = stage.ask(model, { stream: true, signal: client.signal })

@@ -41,7 +41,7 @@ const anthropics = (): Record<string, Anthropic> => ({
   }) as unknown as Anthropic,
 })
 
-describe('responses that are kept', () => {
+describe('stored responses', () => {
   for (const model of [...CHATS, ...REASONERS])
     for (const mode of ['plain', 'streamed'] as const) {
       const create = (body: OpenAI.Responses.ResponseCreateParamsNonStreaming) =>
@@ -49,7 +49,7 @@ describe('responses that are kept', () => {
           ? openai.responses.create(body)
           : openai.responses.stream({ ...body, stream: true }).finalResponse()
 
-      test(`${model}, ${mode}: go on, are shown, listed and deleted`, async () => {
+      test(`${model}, ${mode}: can be continued, read, listed and deleted`, async () => {
         const first = await create({ model, input: 'Say one' })
         const second = await create({ model, input: 'Say two', previous_response_id: first.id })
         assert.equal(second.previous_response_id, first.id)
@@ -89,7 +89,7 @@ describe('responses that are kept', () => {
         )
       })
 
-      test(`${model}, ${mode}: calls and their results, by the id alone`, async () => {
+      test(`${model}, ${mode}: a tool result may refer to its call by the id alone`, async () => {
         const tools: OpenAI.Responses.FunctionTool[] = [
           {
             type: 'function',
@@ -112,7 +112,7 @@ describe('responses that are kept', () => {
       })
     }
 
-  test('one that is to be streamed again is refused, because the library would wait for events', async () => {
+  test('retrieving one as a stream is refused, because the library would wait for events', async () => {
     const { id } = await openai.responses.create({ model: 'sandbox-chat', input: 'x' })
     await assert.rejects(
       openai.responses.retrieve(id, { stream: true }),
@@ -121,7 +121,7 @@ describe('responses that are kept', () => {
     assert.equal((await openai.responses.retrieve(id, { stream: false })).id, id)
   })
 
-  test('what was not to be stored is not there', async () => {
+  test('a response with store: false is not found', async () => {
     const { id } = await openai.responses.create({
       model: 'sandbox-chat',
       input: 'x',
@@ -141,7 +141,7 @@ describe('embeddings', () => {
       ...(dimensions && { dimensions }),
     })
 
-  test('openai 7: base64, which it asks for by itself, is the same as floats', async () => {
+  test('openai 7: base64, which it requests by itself, equals floats', async () => {
     const packed = await openai.embeddings.create({ model, input: ['one', 'two'] })
     const plain = await floats(['one', 'two'])
     assert.deepEqual(
@@ -160,7 +160,7 @@ describe('embeddings', () => {
     assert.equal(packed.model, model)
   })
 
-  test('openai 7: a text, tokens, lists of both, fewer dimensions', async () => {
+  test('openai 7: texts, tokens, lists of both and fewer dimensions are accepted', async () => {
     const lengths = async (...args: Parameters<typeof floats>): Promise<number[]> =>
       (await floats(...args)).data.map(({ embedding }) => embedding.length)
     assert.deepEqual(await lengths('one'), [1536])
@@ -169,7 +169,7 @@ describe('embeddings', () => {
     assert.deepEqual(await lengths(['one', 'two'], 8), [8, 8])
   })
 
-  test('ai-sdk: many', async () => {
+  test('ai-sdk: several texts are embedded at once', async () => {
     const provider = createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key })
     const { embeddings, usage } = await embedMany({
       model: provider.embedding(model),
@@ -182,7 +182,7 @@ describe('embeddings', () => {
     assert.equal(usage.tokens, 6)
   })
 
-  test('langchain: documents and a query', async () => {
+  test('langchain: documents and a query are embedded alike', async () => {
     const embedder = new OpenAIEmbeddings({
       model,
       apiKey: key,
@@ -193,7 +193,7 @@ describe('embeddings', () => {
     assert.deepEqual(await embedder.embedQuery('two'), documents[1])
   })
 
-  test('a chat model makes none, and an embedding model does not talk', async () => {
+  test('a chat model refuses to embed, and an embedding model to chat', async () => {
     const wrongKind = (error: unknown): boolean =>
       error instanceof OpenAI.BadRequestError && error.code === 'wrong_model_kind'
     await assert.rejects(openai.embeddings.create({ model: 'sandbox-chat', input: 'x' }), wrongKind)
@@ -204,7 +204,7 @@ describe('embeddings', () => {
 describe('models', () => {
   const names = [...CHATS, ...REASONERS, 'sandbox-embedding'].toSorted()
 
-  test('openai 7: the list of the key, and one of them', async () => {
+  test('openai 7: lists the key’s models, and retrieves one', async () => {
     const listed = await Array.fromAsync(openai.models.list())
     assert.deepEqual(listed.map(({ id }) => id).toSorted(), names)
     const one = await openai.models.retrieve('sandbox-chat@messages')
@@ -212,7 +212,7 @@ describe('models', () => {
     await assert.rejects(openai.models.retrieve('gpt-5'), OpenAI.NotFoundError)
   })
 
-  test('anthropic 1, which sends Bearer: the same list in its own words', async () => {
+  test('anthropic 1, which sends Bearer: gets the same list in its own shape', async () => {
     const client = new Anthropic({ baseURL: gateway.url, apiKey: key, maxRetries: 0 })
     const listed = await Array.fromAsync(client.models.list())
     assert.deepEqual(listed.map(({ id }) => id).toSorted(), names)
@@ -232,7 +232,7 @@ describe('token counts', () => {
   }
   for (const name of ['anthropic 1', 'anthropic 0'])
     for (const model of CHATS)
-      test(`${name}, ${model}: what the call will then be charged`, async () => {
+      test(`${name}, ${model}: the count equals what the call is then charged`, async () => {
         const client = anthropics()[name]
         assert.ok(client !== undefined)
         const { input_tokens } = await client.messages.countTokens({ model, ...question })

@@ -90,7 +90,7 @@ async function store(model: string): Promise<Stored> {
 }
 
 for (const model of MODELS)
-  describe(`what a key stored with ${model}`, () => {
+  describe(`a response stored with ${model}`, () => {
     let stored: Stored
     before(async () => {
       stored = await store(model)
@@ -99,7 +99,7 @@ for (const model of MODELS)
     })
 
     for (const [name, reach] of Object.entries(REACHES))
-      test(`${name}: a stranger is told what one is told who made it up`, async () => {
+      test(`${name}: a stranger gets the same answer as for a made-up id`, async () => {
         const theirs = await reach(stranger, model, stored)
         const nothing = await reach(stranger, model, NEVER)
         assert.ok(theirs.status === 400 || theirs.status === 404, `${theirs.status}`)
@@ -107,7 +107,7 @@ for (const model of MODELS)
         assert.equal((await gateway.logged(theirs.requestId))['target'], undefined)
       })
 
-    test('is still there for its owner, in every way', async () => {
+    test('is still there for its owner', async () => {
       const shown = await owner.call('GET', `/v1/responses/${stored.id}`)
       assert.equal(shown.status, 200)
       for (const name of ['previous_response_id', 'an item reference', 'a reference to a thought'])
@@ -225,7 +225,7 @@ const PLAIN: Record<Exclude<Post, 'embeddings'>, JsonObject> = {
   count_tokens: { messages: [{ role: 'user', content: 'x' }] },
 }
 
-describe('what lies in a provider account', () => {
+describe('objects in the provider account cannot be named', () => {
   for (const [endpoint, bodies] of Object.entries(NAMED) as [keyof typeof NAMED, never][])
     for (const [name, body] of Object.entries(bodies) as [string, JsonObject][])
       for (const model of MODELS)
@@ -239,7 +239,7 @@ describe('what lies in a provider account', () => {
         })
 })
 
-test('models of another key are not there', async () => {
+test('models of another key look the same as unknown ones', async () => {
   const theirs = await stranger.call('GET', '/v1/models/sandbox-embedding')
   const nothing = await stranger.call('GET', '/v1/models/never-heard-of-it')
   assert.deepEqual([theirs.status, theirs.body['error'].code], [404, 'model_not_found'])

@@ -63,7 +63,7 @@ const PLACES: Record<Post, (text: string) => JsonObject> = {
 }
 
 for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: freshDatabase }))
-  describe(`odd texts, on ${name}`, () => {
+  describe(`odd texts cause no internal error on ${name}`, () => {
     let gateway: TestGateway
     let raw: Raw
     let database: Awaited<ReturnType<typeof fresh>>
@@ -87,7 +87,7 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
           })
         }
 
-    test('in the name of a model, and in paths', async () => {
+    test('in model names and paths', async () => {
       for (const text of Object.values(ODD)) {
         const { status } = await raw.post('chat', { ...ORDERLY.chat, model: text })
         assert.equal(status, 403)
@@ -101,7 +101,7 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
         notOurFault(await raw.call('GET', path))
     })
 
-    test('in what a response refers to', async () => {
+    test('in the ids that a response refers to', async () => {
       const model = 'sandbox-chat'
       for (const text of Object.values(ODD)) {
         const items = [{ type: 'item_reference', id: text }]
@@ -115,7 +115,7 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
       }
     })
 
-    test('bodies made at random', async () => {
+    test('in random bodies', async () => {
       const models = fc.constantFrom(...CHATS)
       const endpoints = fc.constantFrom<Post>('chat', 'responses', 'messages', 'count_tokens')
       await fc.assert(

@@ -18,7 +18,7 @@ const NAME = 'get_weather'
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } } as const
 const weatherIn = (city: unknown): string => `sunny in ${String(city)}`
 
-describe('a loop that calls tools by itself', () => {
+describe('a library’s own tool loop ends with an answer', () => {
   let gateway: TestGateway
   let key: string
   before(async () => {
