@@ -12,7 +12,9 @@ for (const [problem, status, code, retry, message] of [
   [undefined, 400, 'invalid_request', false, /not an HTTP request/],
 ] as const)
   test(`${problem} is ${status} ${code}`, () => {
-    const [head = '', body = ''] = writeNoRequest(noRequestOf(problem), 'req_1').split('\r\n\r\n')
+    const refusal = noRequestOf(problem, 100)
+    assert.ok(refusal)
+    const [head = '', body = ''] = writeNoRequest(refusal, 'req_1').split('\r\n\r\n')
     const [first = '', ...headers] = head.split('\r\n')
     assert.match(first, new RegExp(`^HTTP/1.1 ${status} [A-Z]`))
     assert.ok(headers.includes('x-request-id: req_1'))
@@ -23,3 +25,8 @@ for (const [problem, status, code, retry, message] of [
     assert.equal(error.code, code)
     assert.match(error.message, message)
   })
+
+test('a client that has left, or has sent nothing at all, gets no answer', () => {
+  assert.equal(noRequestOf('ECONNRESET', 100), undefined)
+  assert.equal(noRequestOf('ERR_HTTP_REQUEST_TIMEOUT', 0), undefined)
+})

@@ -9,9 +9,14 @@ export const HEADER_BYTES_MAX = 64 * 1024
 
 type NoRequest = { readonly status: string; readonly error: GatewayError }
 
-/** By node's code for the problem. */
-export function noRequestOf(problem: string | undefined): NoRequest {
+/** By node's code for the problem, and what the connection has sent so far; undefined = nobody waits for an answer. */
+export function noRequestOf(problem: string | undefined, bytesRead: number): NoRequest | undefined {
+  // Health checks and browsers open connections that they may never use.
+  if (bytesRead === 0) return undefined
   switch (problem) {
+    // The client is gone; its earlier requests are logged separately.
+    case 'ECONNRESET':
+      return undefined
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { status: '408 Request Timeout', error: tooSlow() }
     case 'HPE_HEADER_OVERFLOW':

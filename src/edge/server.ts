@@ -2,8 +2,7 @@
 // family's envelope, and on shutdown lets running answers finish.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { Duplex } from 'node:stream'
+import type { AddressInfo, Socket } from 'node:net'
 
 import { METRICS_PATH } from '../admin/contract/route.ts'
 import type { AdminServer } from '../admin/server.ts'
@@ -69,7 +68,7 @@ export class Edge {
    * The connection of each request that is being served: one may bring several at once. Handlers outlive their
    * sockets: a request is still settled after its client has gone.
    */
-  readonly #serving = new LinkedList<Duplex>()
+  readonly #serving = new LinkedList<Socket>()
   #isDraining = false
   /** Called when the last request has been served. */
   #drained: (() => void) | undefined
@@ -86,7 +85,7 @@ export class Edge {
     this.#server = createServer({ ...SETTINGS, requestTimeout }, serve)
     // An unknown `Expect` header is ignored.
     this.#server.on('checkExpectation', serve)
-    this.#server.on('clientError', (problem, socket) => this.#refuse(socket, problem))
+    this.#server.on('clientError', (problem, socket) => this.#refuse(socket as Socket, problem))
   }
 
   /** Starts to listen, and returns http://HOST:PORT with the port that the system chose if 0 was requested. */
@@ -222,13 +221,12 @@ export class Edge {
   }
 
   /** Bytes that are not HTTP get an answer of the same form, and the connection ends. */
-  #refuse(socket: Duplex, problem: NodeJS.ErrnoException): void {
-    // The client is gone and needs no answer; its earlier requests are logged separately.
-    if (problem.code === 'ECONNRESET') return void socket.destroy()
+  #refuse(socket: Socket, problem: NodeJS.ErrnoException): void {
+    const refusal = noRequestOf(problem.code, socket.bytesRead)
+    if (refusal === undefined) return void socket.destroy()
     // An answer is under way on this connection: a refusal would end up in the middle of it, or in its place.
     if (this.#serving.members().includes(socket)) return void socket.destroy()
     const requestId = newId('req', this.#options.parts.clock)
-    const refusal = noRequestOf(problem.code)
     this.#options.log.info('request', {
       request_id: requestId,
       code: refusal.error.code,
