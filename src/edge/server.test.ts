@@ -1,8 +1,10 @@
 // Draining waits for handlers, not only for sockets; and a client that leaves is not the gateway's fault.
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import type { Server } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -243,6 +245,37 @@ test('bytes that are no HTTP request get an error that says so', async () => {
   }
   await edge.drain(60_000)
 })
+
+for (const [what, sent, answer, lines] of [
+  [
+    'a request that stops in its head is refused, and logged once',
+    'GET / HT',
+    /^HTTP\/1\.1 408 /,
+    1,
+  ],
+  ['a connection that sends nothing is closed, and not logged', '', /^$/, 0],
+] as const)
+  test(what, async () => {
+    let text = ''
+    const log = jsonLog(systemClock, (written) => (text += written))
+    const edge = edgeWith({ serve: () => assert.fail() }, log)
+    const { port } = new URL(await edge.listen({ host: '127.0.0.1', port: 0 }))
+    const accepted = Promise.withResolvers<Socket & { readonly server: Server }>()
+    const onSocket = (message: unknown): void => accepted.resolve(Object(message).socket)
+    subscribe('net.server.socket', onSocket)
+    const client = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+    client.write(sent)
+    const socket = await accepted.promise
+    unsubscribe('net.server.socket', onSocket)
+    while (socket.bytesRead < sent.length) await new Promise((resolve) => setTimeout(resolve, 1))
+    // Node's own timeout is too long to wait for.
+    const timeout = Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+    socket.server.emit('clientError', timeout, socket)
+    assert.match((await Array.fromAsync(client)).join(''), answer)
+    await edge.drain(60_000)
+    log.flush()
+    assert.equal(text.match(/\n/g)?.length ?? 0, lines, text)
+  })
 
 /** Its key may call the endpoint that these tests call. */
 const caller: Caller = { ...SAMPLE_CALLER, permissions: new Set(['messages']) }

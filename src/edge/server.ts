@@ -223,7 +223,8 @@ export class Edge {
   /** Bytes that are not HTTP get an answer of the same form, and the connection ends. */
   #refuse(socket: Socket, problem: NodeJS.ErrnoException): void {
     const refusal = noRequestOf(problem.code, socket.bytesRead)
-    if (refusal === undefined) return void socket.destroy()
+    // After a refusal, node reports the connection once more when the client closes it.
+    if (refusal === undefined || !socket.writable) return void socket.destroy()
     // An answer is under way on this connection: a refusal would end up in the middle of it, or in its place.
     if (this.#serving.members().includes(socket)) return void socket.destroy()
     const requestId = newId('req', this.#options.parts.clock)
@@ -232,7 +233,6 @@ export class Edge {
       code: refusal.error.code,
       cause: problem.code,
     })
-    if (!socket.writable) return void socket.destroy()
     socket.end(writeNoRequest(refusal, requestId))
   }
 }
