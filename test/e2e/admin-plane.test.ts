@@ -11,7 +11,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 const status = async (url: string): Promise<number> => (await fetch(url)).status
 
-test('it opens what the data plane was started with, however late it is asked for', async () => {
+test('it opens the database that the data plane started with, however late its first request comes', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'))
   const config = (database: string) => `database: sqlite:${database}.db\n`
   const env = { TOLLGATE_DATABASE: '' }
@@ -33,7 +33,7 @@ describe('on the port of the data plane', () => {
   })
   after(() => gateway[Symbol.asyncDispose]())
 
-  test('the API answers, and knows nobody', async () => {
+  test('the API answers, and treats everyone as signed out', async () => {
     const response = await fetch(`${gateway.url}/admin/api/v1/keys`)
     assert.equal(response.status, 401)
     assert.equal(response.headers.get('cache-control'), 'no-store')
@@ -44,14 +44,14 @@ describe('on the port of the data plane', () => {
     assert.equal(line['status'], 401)
   })
 
-  test('a key of the data plane opens nothing', async () => {
+  test('a key of the data plane gives no access', async () => {
     const secret = await gateway.key('no-person', 'sandbox-chat')
     const headers = { authorization: `Bearer ${secret}`, 'x-api-key': secret }
     const response = await fetch(`${gateway.url}/admin/api/v1/keys`, { headers })
     assert.equal(response.status, 401)
   })
 
-  test('from the first link to a revoked key, with every step on record', async () => {
+  test('every step from the first link to a revoked key works and is on record', async () => {
     const [, link = ''] = await gateway.printed(/(http\S+\/welcome#\S+)/)
     const ann = new Browser(gateway.url)
     const person = { name: 'Ann', email: 'ann@example.com', password: 'correct horse battery' }
@@ -123,7 +123,7 @@ describe('on the port of the data plane', () => {
   })
 })
 
-describe('at an address of its own', () => {
+describe('at its own address', () => {
   let gateway: TestGateway
   let adminUrl = ''
   before(async () => {
@@ -132,14 +132,14 @@ describe('at an address of its own', () => {
   })
   after(() => gateway[Symbol.asyncDispose]())
 
-  test('each plane answers at its own address alone', async () => {
+  test('each plane answers only at its own address', async () => {
     assert.equal(await status(`${adminUrl}/admin/api/v1/keys`), 401)
     assert.equal(await status(`${gateway.url}/admin/api/v1/keys`), 404)
     assert.equal(await status(`${gateway.url}/v1/models`), 401)
     assert.equal(await status(`${adminUrl}/v1/models`), 404)
   })
 
-  test('both tell their health', async () => {
+  test('both planes report their health', async () => {
     assert.deepEqual(
       [await status(`${adminUrl}/healthz`), await status(`${gateway.url}/readyz`)],
       [200, 200],

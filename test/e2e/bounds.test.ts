@@ -11,7 +11,7 @@ import { recorded } from '../support/recorded.ts'
 
 const FACTS = 'price: { input: 1, output: 2 }, context: 100000, max_output: 1000'
 
-test('a provider that counts more than was held: charged, reported, and held for more', async () => {
+test('a count above the hold is charged and reported, and the next hold is larger', async () => {
   await using provider = await startProvider(answering({ prompt_tokens: 9_000 }))
   await using gateway = await startGateway({
     config: `
@@ -45,7 +45,7 @@ models: { greedy: { targets: [local/m], ${FACTS} } }
   })
 })
 
-test('a count that cannot be is estimated, and somebody is told', async () => {
+test('an impossible count is replaced by an estimate, and logged', async () => {
   await using provider = await startProvider(answering({ prompt_tokens: 5_000_000 }))
   await using gateway = await startGateway({
     config: `
@@ -62,7 +62,7 @@ models: { odd: { targets: [local/m], ${FACTS} } }
   assert.match(String(message), /check `context` and `max_output`/)
 })
 
-test('a recount that was too low makes nobody pay more whose bytes fit', async () => {
+test('a recount that was too low raises no hold of a request whose bytes fit', async () => {
   await using provider = await startProvider(answering({ prompt_tokens: 30_000 }))
   await using gateway = await startGateway({
     config: `
@@ -90,7 +90,7 @@ models: { dense: { targets: [local/m], ${FACTS} } }
   assert.equal(Number(refused.error['required']).toFixed(4), '0.0300')
 })
 
-test('tokens per minute go by what a request most likely reads, not by its worst case', async () => {
+test('tokens per minute count what a request most likely reads, not its worst case', async () => {
   await using provider = await startProvider(answering({ prompt_tokens: 9_000 }))
   await using gateway = await startGateway({
     config: `
@@ -111,7 +111,7 @@ models: { plain: { targets: [local/m], ${FACTS} } }
   assert.deepEqual([first, left, second], ['200', '10995', '200'])
 })
 
-test('without a limit of its own, the worst case of a request is what would be held for it', async () => {
+test('the worst case of a request without an output limit is what would be held for it', async () => {
   await using gateway = await startGateway({
     config: `
 providers: { local: { kind: openai, base_url: "http://127.0.0.1:9/v1" } }
@@ -141,7 +141,7 @@ models: { long: { targets: [local/m], price: { input: 1, output: 10 }, context: 
   assert.deepEqual([refused['passes'], refused['worst_case']], [false, refused['required']])
 })
 
-test('a provider that tells early what it has read leaves the rest of the hold to others', async () => {
+test('a provider that reports its input early frees the rest of the hold for others', async () => {
   const [beginning, rest] = recorded('messages', 'The gate')
   const release = Promise.withResolvers<void>()
   await using provider = await startProvider((message, response) => {

@@ -80,7 +80,7 @@ describe('three nodes over one PostgreSQL', () => {
   const key = async (name: string): Promise<Record<string, unknown>> =>
     first.tollgate('keys', 'show', name)
 
-  test('a key that pays for ten calls gets ten, out of two hundred at once', async () => {
+  test('a budget for ten calls answers ten of two hundred made at once', async () => {
     const secret = await first.key('ten', 'sandbox-chat')
     const budget = 10n * (await worstCase(first.url, secret, asking(1000)))
     await first.tollgate(
@@ -106,7 +106,7 @@ describe('three nodes over one PostgreSQL', () => {
     })
   })
 
-  test('calls cheaper than their worst case use the budget up to the last one that fits', async () => {
+  test('calls cheaper than their worst case use up the budget to the last one that fits', async () => {
     const secret = await first.key('thrifty', 'sandbox-chat')
     const worst = await worstCase(first.url, secret, asking(1000))
     const budget = 5n * worst

@@ -26,7 +26,7 @@ const CALL_USD = '0.000203'
 const CLIENTS = fileURLToPath(new URL('../support/busy-clients.ts', import.meta.url))
 
 for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: freshDatabase }))
-  describe(`by hand, on ${name}`, () => {
+  describe(`changes by hand on ${name}`, () => {
     let database: Awaited<ReturnType<typeof fresh>>
     let gateway: TestGateway
     let store: Store
@@ -42,7 +42,7 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
       await database.drop()
     })
 
-    test('top-ups, resets and limits count at once, with who and why', async () => {
+    test('top-ups, resets and limits take effect at once, and record who and why', async () => {
       const budget = ['--budget', CALL_USD, '--when-tight', 'refuse']
       const secret = await gateway.key('app', 'sandbox-chat', ...budget)
       const passes = async (): Promise<boolean> => (await callSandbox(gateway.url, secret)) === 200
@@ -85,7 +85,7 @@ for (const [name, fresh] of Object.entries({ SQLite: freshSqlite, PostgreSQL: fr
       })
     })
 
-    test('a change beside a loaded gateway waits for nobody long', async (t) => {
+    test('a change beside a loaded gateway does not wait long', async (t) => {
       await setFrame(store, { limitNanodollars: 1_000_000_000_000n })
       const secret = await gateway.key('busy', 'sandbox-chat', '--budget', '100')
       const { id } = await findKey(store, 'busy')

@@ -17,7 +17,7 @@ test('a second start prepares nothing', async () => {
   assert.equal(statSync('web/dist/index.html').mtimeMs, page.mtimeMs)
 })
 
-test('an interface that one Node built serves every other', async () => {
+test('an interface built by one Node version serves every other', async () => {
   await serveOnce({})
   const version = `Object.defineProperty(process, 'version', { value: 'v99.0.0' })`
   const program = `import { ensureWeb } from './scripts/checkout.mjs'; await ensureWeb()`

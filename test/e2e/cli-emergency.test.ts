@@ -17,7 +17,7 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('a configuration that is wrong elsewhere', () => {
+describe('a configuration with an unrelated mistake', () => {
   const wrong = 'server: { port: x }\nkeys: { prefix: shop }\ndatabase: sqlite:keys.db\n'
   before(async () => {
     writeFileSync(join(folder, 'sound.yaml'), 'database: sqlite:keys.db\n')
@@ -56,7 +56,7 @@ describe('a configuration that is wrong elsewhere', () => {
     assert.match(ended.stdout, /"secret": "shop_live_/)
   })
 
-  test('even without valid YAML, when the database can be told', async () => {
+  test('commands work even without valid YAML if the database is known', async () => {
     const argv = ['keys', 'show', 'a', '--json', '--config']
     assert.equal((await tollgate(...argv, 'broken.yaml')).code, 0)
     const guess = await tollgate(...argv, 'silent.yaml')
@@ -64,7 +64,7 @@ describe('a configuration that is wrong elsewhere', () => {
     assert.match(guess.stderr, /^tollgate: .*silent\.yaml: line \d is not valid YAML/)
   })
 
-  test('a new key, or a new model of one, needs a sound one', async () => {
+  test('a new key, or a new model for one, needs a valid configuration', async () => {
     for (const argv of [
       ['keys', 'create', '--name', 'b', '--models', 'sandbox-chat', '--budget', '1'],
       ['keys', 'update', 'a', '--add-models', 'sandbox-chat'],
@@ -79,7 +79,7 @@ for (const [name, fresh] of [
   ['SQLite', freshSqlite],
   ['PostgreSQL', freshDatabase],
 ] as const) {
-  test(`whoever only looks makes no new database on ${name}`, async () => {
+  test(`commands that only look create no database on ${name}`, async () => {
     const { url, drop } = await fresh()
     const config = (budget: number): void =>
       writeFileSync(

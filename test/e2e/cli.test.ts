@@ -45,7 +45,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     const call = (...argv: string[]) => tollgate(argv, { TOLLGATE_DATABASE: database })
     const json = async (...argv: string[]) => jsonOf(await call(...argv, '--json'))
 
-    test('a key from its creation to its end', async () => {
+    test('a key can be created, shown, updated, paused, rotated and revoked', async () => {
       const created = await json(
         ...['keys', 'create', '--name', 'shop', '--models', 'sandbox-embedding,sandbox-chat'],
         ...['--budget', '12.5', '--period', 'week', '--timezone', 'Europe/Berlin', '--rpm', '60'],
@@ -114,7 +114,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await json('keys', 'show', String(id)))['status'], 'revoked')
     })
 
-    test('a list for programs and for people, and the frame above it', async () => {
+    test('keys are listed for programs and for people, with the frame', async () => {
       await json('keys', 'create', '--name', 'one', '--models', 'sandbox-chat', '--budget', '1')
       const twice = await call(
         ...['keys', 'create', '--name', 'one', '--models', 'sandbox-chat', '--budget', '1'],
@@ -168,7 +168,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
 }
 
 describe('the configuration', () => {
-  test('who mistypes a model is told which it may have been, but for a test key', async () => {
+  test('a mistyped model gets a suggestion, except for a test key', async () => {
     const env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'mistyped.db')}` }
     const words = ['keys', 'create', '--budget=1', '--models=sandbox-chta,nope']
     const { code, stderr } = await tollgate([...words, '--name=live'], env)
@@ -182,7 +182,7 @@ describe('the configuration', () => {
     assert.doesNotMatch(rehearsal.stderr, /no model/)
   })
 
-  test('a link begins with the public address, else where the server is taken to listen', async () => {
+  test('a link starts with the public address, else with the address of the server', async () => {
     const database = `database: sqlite:${join(folder, 'links.db')}\n`
     const invite = (email: string, settings: string) => {
       const config = write('links.yaml', `${database}${settings}`)
@@ -196,7 +196,7 @@ describe('the configuration', () => {
     assert.equal(written.stderr, '')
   })
 
-  test('models come with price, limits and abilities', async () => {
+  test('models lists price, limits and abilities', async () => {
     const { models } = jsonOf(await tollgate(['models', '--json'], { OPENAI_API_KEY: 'sk-x' }))
     assert.ok(Array.isArray(models))
     const byId = new Map(models.map((model) => [Object(model).id as string, Object(model)]))
@@ -230,7 +230,7 @@ describe('the configuration', () => {
     ])
   })
 
-  test('models tell what long inputs cost', async () => {
+  test('models shows what long inputs cost', async () => {
     const { stdout } = await tollgate(['models'], { OPENAI_API_KEY: 'sk-x' })
     assert.match(
       stdout,
@@ -238,7 +238,7 @@ describe('the configuration', () => {
     )
   })
 
-  test('models name who serves them, and who follows', async () => {
+  test('models names targets and fallbacks', async () => {
     const config = write(
       'follow.yaml',
       'providers: { a: { kind: anthropic, api_key: k }, o: { kind: openai, api_key: k } }\n' +
@@ -309,7 +309,7 @@ describe('the configuration', () => {
     assert.deepEqual([ok, file, Array.isArray(problems) && problems.length], [false, config, 2])
   })
 
-  test('check tells what is left out, what is unavailable and where the frame differs', async () => {
+  test('check reports what is left out, what is unavailable and where the frame differs', async () => {
     const config = write(
       'sound.yaml',
       'database: sqlite:frame.db\n' +
@@ -332,7 +332,7 @@ describe('the configuration', () => {
   })
 })
 
-test('check tells where the database is, and nothing that opens it', async () => {
+test('check shows where the database is, without its password', async () => {
   const url = 'postgres://ann:p4ss:w0rd@127.0.0.1:1/books?password=hunter2&sslpassword=hunter3'
   const config = write('elsewhere.yaml', `database: ${url}\n`)
   const { stdout, stderr } = await tollgate(['check', '--config', config])
@@ -341,7 +341,7 @@ test('check tells where the database is, and nothing that opens it', async () =>
   assert.doesNotMatch(stdout + stderr, /p4ss|w0rd|hunter/)
 })
 
-test('check judges what the environment says, and names it', async () => {
+test('check validates environment variables and names them', async () => {
   const TOLLGATE_DATABASE = 'postgres://ann@127.0.0.1:1/books'
   for (const [env, problems] of [
     [{ TOLLGATE_SECRET: 'fifteen letters' }, [/^tollgate: TOLLGATE_SECRET is too short/]],
@@ -361,7 +361,7 @@ test('check judges what the environment says, and names it', async () => {
   }
 })
 
-describe('what goes wrong', () => {
+describe('mistakes and failures', () => {
   const create = ['keys', 'create', '--name', 'x', '--models', 'sandbox-chat', '--budget']
   const usage: readonly [string, readonly string[], RegExp][] = [
     ['no command', [], /Usage: tollgate COMMAND/],
@@ -401,7 +401,7 @@ describe('what goes wrong', () => {
       /permissions: "everything" is not one of/,
     ],
     [
-      'a moment that has passed',
+      'an expiry in the past',
       [...create, '1', '--expires', '2020-01-01'],
       /this expiry is in the past/,
     ],
@@ -412,7 +412,7 @@ describe('what goes wrong', () => {
       ['keys', 'rotate', 'x', '--overlap', '8d'],
       /between 0 and 7 days/,
     ],
-    ['an unknown subcommand of a command', ['models', 'discovr'], /^tollgate: .*discovr/],
+    ['an unknown subcommand of models', ['models', 'discovr'], /^tollgate: .*discovr/],
     ['one argument too many', ['keys', 'show', 'a', 'b'], /too many arguments/],
   ]
   const env = () => ({ TOLLGATE_DATABASE: `sqlite:${join(folder, 'usage.db')}` })
@@ -427,12 +427,12 @@ describe('what goes wrong', () => {
 
   const failures: readonly [string, NodeJS.ProcessEnv, RegExp][] = [
     [
-      'a configuration that is not there',
+      'a missing configuration',
       { TOLLGATE_CONFIG: 'nope.yaml' },
       /nope\.yaml cannot be read \(ENOENT\): check --config or TOLLGATE_CONFIG/,
     ],
     [
-      'a database address without sense',
+      'a malformed database address',
       { TOLLGATE_DATABASE: 'mysql://x' },
       /TOLLGATE_DATABASE must be sqlite:PATH or postgres/,
     ],
@@ -442,7 +442,7 @@ describe('what goes wrong', () => {
       /PostgreSQL at 127\.0\.0\.1:1 cannot be reached \(connect ECONNREFUSED/,
     ],
     [
-      'a file that is no database',
+      'a file that is not a database',
       { TOLLGATE_DATABASE: 'sqlite:garbage.db' },
       /garbage\.db is not a usable SQLite database/,
     ],
@@ -472,7 +472,7 @@ describe('what goes wrong', () => {
     },
   )
 
-  test('what cannot be written is told where it still can be', async () => {
+  test('output that cannot be written is reported on standard error', async () => {
     const script = 'exec "$@" >/dev/full'
     const argv = ['-c', script, 'tollgate', process.execPath, COMMAND, 'models', '--json']
     const { code, stderr } = await run('/bin/sh', argv, { cwd: folder, env: bareEnv })
@@ -482,7 +482,7 @@ describe('what goes wrong', () => {
     )
   })
 
-  test('--version is that of the package', async () => {
+  test('--version prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       readonly version: string
     }
@@ -494,7 +494,7 @@ describe('what goes wrong', () => {
     })
   })
 
-  test('--help is no failure, and every command has it', async () => {
+  test('--help succeeds for every command', async () => {
     for (const argv of [
       [],
       ['keys'],

@@ -37,7 +37,7 @@ async function ask(secret: string): Promise<void> {
   assert.equal(response.status, 200, await response.text())
 }
 
-test('a request that met a change of its key is counted once', async () => {
+test('a request that meets a change of its key is counted once', async () => {
   const secret = await gateway.key('changing', 'sandbox-chat')
   await ask(secret)
   await updateKey(books, 'changing', { limitNanodollars: 11_000_000_000n })

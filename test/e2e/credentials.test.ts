@@ -54,7 +54,7 @@ describe('credentials', () => {
     return String(json.error?.message).startsWith('there is nothing at')
   }
 
-  test('a key opens nothing of the admin API, wherever it is put', async () => {
+  test('a key gives no access to the admin API, wherever it is put', async () => {
     const stranger = new Browser(gateway.url)
     for (const headers of [
       bearer(key),
@@ -77,7 +77,7 @@ describe('credentials', () => {
     )
   })
 
-  test('a person opens nothing of the data plane, by cookie or by token', async () => {
+  test('a person has no access to the data plane, by cookie or by token', async () => {
     const { secret } = await tokenFor(ann)
     for (const headers of [
       { cookie: ann.cookieHeader() },
@@ -97,7 +97,7 @@ describe('credentials', () => {
       }
   })
 
-  test('a token may what its person may, also later, and no more', async () => {
+  test('a token may do what its person may do at the moment, and no more', async () => {
     const bob = await join('bob@example.com', 'Viewer')
     const { secret } = await tokenFor(bob)
     const script = new Browser(gateway.url)
@@ -115,7 +115,7 @@ describe('credentials', () => {
     assert.equal((await script.get('/people', bearer(secret))).status, 403)
   })
 
-  test('a token may be limited to less, and to nothing that its person lacks', async () => {
+  test('a token may have fewer permissions than its person, but no others', async () => {
     const { secret, permissions } = await tokenFor(ann, ['usage:read'])
     assert.deepEqual(permissions, ['usage:read'])
     const script = new Browser(gateway.url)
@@ -133,7 +133,7 @@ describe('credentials', () => {
     assert.deepEqual((await dora.get('/profile/tokens')).json, { tokens: [] })
   })
 
-  test('making a token asks for the password once more', async () => {
+  test('making a token requires the password again', async () => {
     const token = { name: 'unattended', expires_at: tomorrow() }
     const { tokens: before } = (await ann.get('/profile/tokens')).json
     for (const [password, reason] of [
@@ -146,7 +146,7 @@ describe('credentials', () => {
     assert.deepEqual((await ann.get('/profile/tokens')).json.tokens, before)
   })
 
-  test('a token cannot make itself at home', async () => {
+  test('a token cannot change its person’s account or make other tokens', async () => {
     const { secret, id } = await tokenFor(ann)
     const script = new Browser(gateway.url)
     const send = (method: string, path: string, body?: unknown) =>
@@ -170,7 +170,7 @@ describe('credentials', () => {
       assert.deepEqual([status, json.error.code], [403, 'not_permitted'])
   })
 
-  test('a token ends: with its time, when it is revoked, and never lasts for ever', async () => {
+  test('a token ends when it expires or is revoked, and cannot last forever', async () => {
     const { secret, id, masked } = await tokenFor(ann)
     assert.equal(masked, `tgp_…${secret.slice(-4)}`)
     const script = new Browser(gateway.url)
@@ -199,7 +199,7 @@ describe('credentials', () => {
     assert.ok(Date.now() >= Date.parse(soon))
   })
 
-  test('no token, password or link is in any log', async () => {
+  test('no token, password or key is in the log', async () => {
     const { secret } = await tokenFor(ann)
     await ann.get(`/people/${secret}`, bearer(secret))
     const text = JSON.stringify(gateway.log())

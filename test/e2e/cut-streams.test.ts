@@ -29,7 +29,7 @@ const BODIES: Record<Format, object> = {
   messages: { max_tokens: 1000, messages: [{ role: 'user', content: 'When?' }] },
 }
 
-describe('a client that cuts the stream before the usage', () => {
+describe('a client that cuts the stream before the usage pays the full cost', () => {
   let provider: TestProvider
   let gateway: TestGateway
   let secret: string

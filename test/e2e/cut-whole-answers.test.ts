@@ -7,7 +7,7 @@ import { startProvider } from '../support/provider.ts'
 import { modelOver, modelsOver } from '../support/recorded.ts'
 import { until } from '../support/until.ts'
 
-test('a whole answer that its client does not wait for is paid by the time it took', async () => {
+test('a client that does not wait for a whole answer pays for the time it took', async () => {
   const asked = Promise.withResolvers<void>()
   await using provider = await startProvider(() => asked.resolve())
   const facts =

@@ -53,12 +53,12 @@ const cases: readonly {
   /** Whether a budget of 0.02 USD suffices, which is more than the request costs. */
   readonly passesPoor: boolean
 }[] = [
-  { what: 'a text, recounted here', ...messages('silent', text), passesPoor: true },
-  { what: 'a text, counted there', ...messages('counting', text), passesPoor: true },
-  { what: 'base64, which the window bounds', ...messages('silent', base64), passesPoor: false },
-  { what: 'base64, counted there', ...messages('counting', base64), passesPoor: true },
+  { what: 'a text, recounted by us', ...messages('silent', text), passesPoor: true },
+  { what: 'a text, counted by the provider', ...messages('counting', text), passesPoor: true },
+  { what: 'base64, bounded by the window', ...messages('silent', base64), passesPoor: false },
+  { what: 'base64, counted by the provider', ...messages('counting', base64), passesPoor: true },
   {
-    what: 'a file of a response',
+    what: 'a file in a responses request',
     path: '/v1/responses',
     body: {
       model: 'gpt',
@@ -98,7 +98,7 @@ for (const { what, path, body, passesPoor } of cases) {
   })
 }
 
-test('a count of a text that is sent as a document is what would be read of it', async () => {
+test('count_tokens covers a text sent as a document', async () => {
   const secret = await gateway.key('counts', 'counting,silent')
   for (const model of ['counting', 'silent']) {
     const { max_tokens: _, ...body } = messages(model, text).body

@@ -31,7 +31,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-test('what still comes in over an open connection is told to try again elsewhere', async () => {
+test('a new request on an open connection is told to retry elsewhere', async () => {
   await using gateway = await startGateway()
   const key = await gateway.key('demo', 'sandbox-chat')
   const body =

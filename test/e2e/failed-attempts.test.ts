@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { freePort } from '../support/port.ts'
 import { startProvider, type TestProvider } from '../support/provider.ts'
 
-describe('a failed attempt in the log', () => {
+describe('the log gives the cause of a failed attempt', () => {
   let provider: TestProvider
   let gateway: TestGateway
   let key = ''
@@ -34,8 +34,8 @@ models:
   })
 
   for (const [name, model, cause] of [
-    ['nobody is there', 'closed', /^Error: connect ECONNREFUSED 127\.0\.0\.1:\d+$/],
-    ['a web page', 'page', /^the provider answered with something that is not JSON$/],
+    ['a refused connection', 'closed', /^Error: connect ECONNREFUSED 127\.0\.0\.1:\d+$/],
+    ['a web page as the answer', 'page', /^the provider answered with something that is not JSON$/],
   ] as const)
     test(name, async () => {
       const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -51,7 +51,7 @@ models:
     })
 })
 
-test('an answer that cannot be used costs what the provider counted for it', async () => {
+test('an unusable answer costs what the provider counted for it', async () => {
   const answer = {
     candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }],
     usageMetadata: { promptTokenCount: 9, thoughtsTokenCount: 500 },

@@ -44,7 +44,7 @@ const chat = (json: unknown, secret = key) =>
   call('/v1/chat/completions', { json, headers: bearer(secret) })
 
 describe('answers', () => {
-  test('a chat completion in the specified shape', async () => {
+  test('a chat completion has the specified shape', async () => {
     const { status, headers, body } = await chat(HELLO)
     assert.equal(status, 200)
     assert.equal(body['object'], 'chat.completion')
@@ -61,7 +61,7 @@ describe('answers', () => {
     assert.ok(Number(headers.get('x-tollgate-budget-remaining')) < 10)
   })
 
-  test('a stream, word by word, ended by [DONE]', async () => {
+  test('a stream comes in pieces and ends with [DONE]', async () => {
     const response = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: bearer(),
@@ -79,7 +79,7 @@ describe('answers', () => {
     assert.equal(chunks.at(-1)?.['choices'][0].finish_reason, 'stop')
   })
 
-  test('the models of the key, and one of them', async () => {
+  test('a key can list its models and read one of them', async () => {
     const list = await call('/v1/models', { headers: bearer() })
     assert.equal(list.status, 200)
     assert.deepEqual((list.body['data'] as { id: string }[]).map(({ id }) => id).toSorted(), [
@@ -101,7 +101,7 @@ describe('answers', () => {
     assert.deepEqual((await call('/readyz')).body, { status: 'ready' })
   })
 
-  test('what the sandbox plays is counted as it says, however long', async () => {
+  test('the sandbox’s own counts are believed, however long the prompt', async () => {
     const secret = await gateway.key('long', 'gpt-5-mini', '--mode', 'test')
     const messages = [{ role: 'user', content: 'x'.repeat(131_072 * 4 + 1) }]
     const played = await chat({ model: 'gpt-5-mini', messages }, secret)
@@ -159,7 +159,7 @@ describe('refusals', () => {
     return got
   }
 
-  test('the header of the family, and no other', async () => {
+  test('only the header of the family is accepted', async () => {
     const path = '/v1/chat/completions'
     await refused(call(path, { json: HELLO }), 401, 'invalid_api_key')
     const wrong = await refused(
@@ -180,7 +180,7 @@ describe('refusals', () => {
     assert.match(messages.body['error'].message, /x-api-key/)
   })
 
-  test('path, then key, then permission, then body, then model, then kind', async () => {
+  test('path, key, permission, body, model and kind are checked in this order', async () => {
     await refused(call('/v1/nothing'), 404, 'not_found')
     const wrong = await refused(call('/v1/chat/completions'), 405, 'method_not_allowed')
     assert.equal(wrong.headers.get('allow'), 'POST')
@@ -219,7 +219,7 @@ describe('refusals', () => {
     await refused(chat({ ...HELLO, model: 'sandbox-embedding' }), 400, 'wrong_model_kind')
   })
 
-  test('states of a key, taken over from the command line within a second', async () => {
+  test('status changes from the command line apply within seconds', async () => {
     const secret = await gateway.key('stateful', 'sandbox-chat')
     const until = async (status: number, code: string | undefined): Promise<void> => {
       const deadline = performance.now() + 5_000
@@ -238,7 +238,7 @@ describe('refusals', () => {
     await until(401, 'revoked_api_key')
   })
 
-  test('a change of a key is never answered with a failure', async () => {
+  test('requests never fail because their key changes', async () => {
     const secret = await gateway.key('changing', 'sandbox-chat')
     let isDone = false
     const changing = gateway
@@ -249,7 +249,7 @@ describe('refusals', () => {
     for (let more = 0; more < 20; more++) assert.equal((await chat(HELLO, secret)).status, 200)
   })
 
-  test('budgets: of the key and of the frame', async () => {
+  test('an empty budget is refused with its figures', async () => {
     const poor = await gateway.key('poor', 'sandbox-chat', '--budget', '0')
     const { body } = await refused(chat(HELLO, poor), 402, 'key_budget_exceeded')
     const { scope, limit, spent, held, required, resets_at } = body['error']
@@ -266,7 +266,7 @@ describe('refusals', () => {
     assert.equal(headers.get('x-ratelimit-remaining-requests'), '5')
   })
 
-  test('a base URL with or without /v1 is told what it lacks', async () => {
+  test('a wrong base URL gets a hint about /v1', async () => {
     for (const [path, hint] of [
       ['/chat/completions', 'make the base URL of this client end in /v1'],
       ['/models/sandbox-chat', 'make the base URL of this client end in /v1'],
@@ -310,7 +310,7 @@ describe('refusals', () => {
     }
   })
 
-  test('what is not even HTTP is answered in the same form', async () => {
+  test('input that is not HTTP is answered in the same form', async () => {
     const { port } = new URL(gateway.url)
     const ask = async (text: string): Promise<string> => {
       const socket = connect(Number(port), '127.0.0.1')
@@ -335,7 +335,7 @@ describe('refusals', () => {
     assert.match(await ask(large), /^HTTP\/1\.1 431 .*x-request-id: req_/s)
   })
 
-  test('limits are told with every refusal', async () => {
+  test('a refusal by a rate limit carries the limits', async () => {
     const secret = await gateway.key('limited', 'sandbox-chat', '--rpm', '1')
     const first = await call('/v1/models', { headers: bearer(secret) })
     assert.equal(first.headers.get('x-ratelimit-limit-requests'), '1')
@@ -345,7 +345,7 @@ describe('refusals', () => {
     assert.ok(Number(headers.get('retry-after')) > 0)
   })
 
-  test('33 MB are too much, announced or not', async () => {
+  test('33 MB are refused, announced or not', async () => {
     const large = Buffer.alloc(33 * 1024 * 1024, 'x')
     await refused(
       call('/v1/chat/completions', { method: 'POST', body: large, headers: bearer() }),
@@ -363,8 +363,8 @@ describe('refusals', () => {
   })
 })
 
-describe('what a key may know about itself', () => {
-  test('its figures, and what would block it', async () => {
+describe('what a key can learn about itself', () => {
+  test('a key sees its figures, and what would block it', async () => {
     const { body } = await call('/v1/key', { headers: bearer() })
     assert.equal(body['name'], 'demo')
     assert.equal(body['budget'], '10')
@@ -389,7 +389,7 @@ describe('what a key may know about itself', () => {
     assert.equal(paused.body['blocked_by'].limit, 'tpm')
   })
 
-  test('a change of the key blocks nothing, however fresh it is', async () => {
+  test('a fresh change of the key blocks nothing', async () => {
     const secret = await gateway.key('fresh', 'sandbox-chat')
     const dry = { json: HELLO, headers: { ...bearer(secret), 'x-tollgate-dry-run': '1' } }
     let isDone = false
@@ -407,7 +407,7 @@ describe('what a key may know about itself', () => {
     assert.equal(await look(), '11')
   })
 
-  test('its own requests and no others', async () => {
+  test('a key sees its own requests and no others', async () => {
     const { headers } = await chat(HELLO)
     const id = headers.get('x-request-id')
     const own = await call(`/v1/requests/${id}`, { headers: bearer() })
@@ -422,7 +422,7 @@ describe('what a key may know about itself', () => {
     )
   })
 
-  test('what costs nothing is in the books with the status it ended with', async () => {
+  test('free calls are in the books with their final status', async () => {
     const free = await gateway.key('free', 'sandbox-chat', '--rpm', '3')
     const counting = { json: HELLO, headers: { 'x-api-key': free } }
     const answers = [
@@ -457,7 +457,7 @@ describe('what a key may know about itself', () => {
     assert.equal(plain.headers.get('x-tollgate-dropped'), null)
   })
 
-  test('a dry run tells what would happen and does nothing', async () => {
+  test('a dry run reports what would happen and does nothing', async () => {
     const dry = { ...bearer(), 'x-tollgate-dry-run': '1' }
     const before = await call('/v1/key', { headers: bearer() })
     const { status, body } = await call('/v1/chat/completions', { json: HELLO, headers: dry })
@@ -482,7 +482,7 @@ describe('what a key may know about itself', () => {
     assert.equal(refused.body['code'], 'key_budget_exceeded')
   })
 
-  test('a dry run of a call that costs nothing does nothing either', async () => {
+  test('a dry run of a free call does nothing either', async () => {
     const secret = await gateway.key('rehearsing', 'sandbox-chat', '--rpm', '2')
     const input = { model: 'sandbox-chat', input: 'Hello' }
     const made = await call('/v1/responses', { json: input, headers: bearer(secret) })
@@ -529,7 +529,7 @@ describe('failures of the provider', () => {
       headers: { ...bearer(), 'x-tollgate-sandbox': steering },
     })
 
-  test('each status has its answer', async () => {
+  test('each status of the provider maps to its error', async () => {
     for (const [steering, status, code] of [
       ['error=500', 502, 'provider_failed'],
       ['error=401', 502, 'provider_failed'],
@@ -562,7 +562,7 @@ describe('failures of the provider', () => {
 })
 
 describe('the log', () => {
-  test('one line a request, with its figures and without its words', async () => {
+  test('each request is one line, with its figures and without its text', async () => {
     const secretWord = 'xylophone-canary'
     const { headers } = await chat({
       ...HELLO,
@@ -583,7 +583,7 @@ describe('the log', () => {
   })
 })
 
-test('nothing that a client made up is in the metrics', async () => {
+test('the metrics contain nothing that a client made up', async () => {
   const canary = 'xylophone-canary'
   const made = { ...HELLO, user: canary, metadata: { tag: canary } }
   await chat({ ...made, messages: [{ role: 'user', content: `Say ${canary}` }] })
@@ -597,7 +597,7 @@ test('nothing that a client made up is in the metrics', async () => {
   for (const secret of [canary, key, scraper]) assert.ok(!metrics.includes(secret))
 })
 
-test('a provider that quotes the prompt gets it neither into the log nor into the metrics', async () => {
+test('a prompt quoted by a provider appears neither in the log nor in the metrics', async () => {
   const secretWord = 'zither-canary'
   const provider = createServer((message, response) => {
     void text(message).then((body) => {

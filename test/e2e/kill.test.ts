@@ -25,9 +25,9 @@ const ROUNDS = Number(process.env['ROUNDS'] ?? 5)
 const CLIENTS = 6
 const BUDGET_USD = 90
 
-test(`SQLite: ${ROUNDS} gateways killed under load lose nothing`, () => killLoop(undefined, 1))
+test(`SQLite: killing ${ROUNDS} gateways under load loses nothing`, () => killLoop(undefined, 1))
 
-test(`PostgreSQL: ${ROUNDS} of three gateways killed under load lose nothing`, async () => {
+test(`PostgreSQL: killing one of three gateways ${ROUNDS} times under load loses nothing`, async () => {
   const database = await freshDatabase()
   try {
     await killLoop(database.url, 3)

@@ -50,7 +50,7 @@ describe('without the runtime', { skip }, () => {
     assert.match(ended.stderr, /^tollgate: .*TOLLGATE_OFFLINE=1 forbids.*\n$/)
   })
 
-  test('a cache that cannot be written is named', async () => {
+  test('a cache that cannot be written is reported', async () => {
     writeFileSync(join(folder, 'file'), '')
     rmSync(join(folder, 'package', '.cache'), { recursive: true, force: true })
     writeFileSync(join(folder, 'package', '.cache'), '')
@@ -62,7 +62,7 @@ describe('without the runtime', { skip }, () => {
     rmSync(join(folder, 'package', '.cache'))
   })
 
-  test('a fetch that was cut off leaves nothing that a later start would use', async () => {
+  test('an interrupted fetch leaves nothing that a later start would use', async () => {
     const cut = start('node', [launcher, 'say'], { env })
     await cut.printed(/fetching Node/)
     await cut.stop('SIGKILL')
@@ -84,22 +84,22 @@ describe('without the runtime', { skip }, () => {
 })
 
 describe('with the runtime', () => {
-  test('arguments pass, and nothing is added to the output', async () => {
+  test('arguments are passed on, and nothing is added to the output', async () => {
     const ended = await run('node', [launcher, 'say', '--json', 'a b', ''], { env })
     assert.deepEqual(JSON.parse(ended.stdout).rest, ['--json', 'a b', ''])
     assert.equal(ended.stderr, '')
   })
 
-  test('the exit code comes back', async () => {
+  test('the exit code is passed back', async () => {
     assert.equal((await run('node', [launcher, 'exit', '3'], { env })).code, 3)
   })
 
-  test('so does the signal it died of', async () => {
+  test('the signal it died of is passed back', async () => {
     assert.equal((await run('node', [launcher, 'die', 'SIGKILL'], { env })).signal, 'SIGKILL')
   })
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    test(`${signal} reaches it, and its own way out counts`, async () => {
+    test(`${signal} is passed on, and the program’s own exit code counts`, async () => {
       await using running = start('node', [launcher, 'serve'], { env })
       await running.printed(/pid \d+/)
       const ended = await running.stop(signal)
@@ -114,7 +114,7 @@ describe('with the runtime', () => {
     await running.stop('SIGKILL')
   })
 
-  test('a signal to npm ends what npm started', async () => {
+  test('a signal to npm reaches what npm started', async () => {
     await using running = start('npm', ['start'], { env, cwd: join(folder, 'package') })
     await running.printed(/pid \d+/)
     assert.match((await running.stop('SIGTERM')).stdout, /got SIGTERM/)

@@ -21,7 +21,7 @@ const BODIES: Record<Format, object> = {
   messages: { max_tokens: 100, messages: [{ role: 'user', content: PROMPT }] },
 }
 
-describe('open streams with long prompts', () => {
+describe('open streams do not keep their long prompts in memory', () => {
   let provider: TestProvider
   let gateway: TestGateway
   let secret: string
