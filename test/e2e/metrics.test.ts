@@ -50,7 +50,7 @@ for (const [name, fresh, config, processes] of [
   ['SQLite', freshSqlite, '', 1],
   [`PostgreSQL with ${WORKERS} workers`, freshDatabase, `server: { workers: ${WORKERS} }`, WORKERS],
 ] as const)
-  test(`on ${name} the figures are those of what happened`, async () => {
+  test(`the figures match what happened on ${name}`, async () => {
     const database = await fresh()
     await using gateway = await startGateway({ database: database.url, config })
     if (processes > 1) await gateway.printed(/"listening"[^]*"listening"/)
@@ -145,7 +145,7 @@ async function assertBooks(gateway: TestGateway, exposed: Exposed): Promise<void
   assert.ok(exposed.sum('tollgate_frame_spent_usd') > 0)
 }
 
-test('what a worker has counted outlives it', async () => {
+test('the counts of a worker outlive it', async () => {
   const database = await freshDatabase()
   const config = `server: { workers: ${WORKERS} }`
   await using gateway = await startGateway({ database: database.url, config })
@@ -169,8 +169,8 @@ test('what a worker has counted outlives it', async () => {
   await database.drop()
 })
 
-describe('who may read it', () => {
-  test('a token that may read usage, and nobody else', async () => {
+describe('access to /metrics', () => {
+  test('only a token with usage:read is let in', async () => {
     await using gateway = await startGateway()
     const key = await gateway.key('demo', 'sandbox-chat')
     const other = await accessToken(gateway, ['requests:read'])
@@ -196,7 +196,7 @@ describe('who may read it', () => {
     assert.deepEqual(statuses, expected, 'a scrape that is well is no news')
   })
 
-  test('it is where the administration is', async () => {
+  test('it is served at the admin address', async () => {
     await using gateway = await startGateway({ config: 'admin: { listen: "127.0.0.1:0" }\n' })
     const adminUrl = String((await gateway.logged('admin_listening'))['url'])
     assert.equal((await scrape(gateway.url)).status, 404)
@@ -204,7 +204,7 @@ describe('who may read it', () => {
   })
 })
 
-test('a database that falls silent is told, with all that the process knows by itself', async () => {
+test('a silent database is reported, along with all that the process knows by itself', async () => {
   const database = await freshDatabase()
   await using road = await openRoad(database.url)
   await using gateway = await startGateway({

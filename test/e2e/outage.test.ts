@@ -20,7 +20,7 @@ after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-test('a lost SQLite thread: the running answer ends whole and is spooled, then exit 1', async () => {
+test('after losing the SQLite thread the running answer completes and is spooled, and the gateway exits with 1', async () => {
   const folder = freshFolder()
   const DIE_WHEN = join(folder, 'die')
   const preload = new URL('../support/dying-thread.ts', import.meta.url).href
@@ -35,7 +35,7 @@ test('a lost SQLite thread: the running answer ends whole and is spooled, then e
   assert.equal(readdirSync(join(folder, 'spool')).length, 1)
 })
 
-test('a SQLite file that is replaced under a running server is lost for it: it ends, to begin anew with the other', async () => {
+test('a gateway whose SQLite file is replaced ends, so that a restart uses the new file', async () => {
   const folder = freshFolder()
   await using gateway = await startGateway({ folder })
   const file = join(folder, 'tollgate.db')
@@ -46,7 +46,7 @@ test('a SQLite file that is replaced under a running server is lost for it: it e
   assert.equal((await gateway.ended).code, 1)
 })
 
-test('a SQLite that another process keeps locked makes the gateway not ready, soon', async () => {
+test('a SQLite file that another process keeps locked soon makes the gateway not ready', async () => {
   const folder = freshFolder()
   await using gateway = await startGateway({ folder })
   const key = await gateway.key('demo', 'sandbox-chat')
@@ -68,7 +68,7 @@ test('a SQLite that another process keeps locked makes the gateway not ready, so
   await (await waiting).text()
 })
 
-test('a PostgreSQL that only lets itself be read makes the gateway not ready, until it takes changes again', async () => {
+test('a read-only PostgreSQL makes the gateway not ready until it can be written again', async () => {
   const database = await freshDatabase()
   await using gateway = await startGateway({
     database: database.url,
@@ -97,7 +97,7 @@ test('a PostgreSQL that only lets itself be read makes the gateway not ready, un
   await database.drop()
 })
 
-test('a PostgreSQL that falls silent keeps nobody waiting: 503 for a key not seen before, and a stop that ends', async () => {
+test('a silent PostgreSQL keeps neither requests nor a stop waiting: an unseen key gets a 503', async () => {
   const database = await freshDatabase()
   await using road = await openRoad(database.url)
   await using gateway = await startGateway({ database: road.url })

@@ -31,7 +31,7 @@ before(async () => {
 after(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('the packed package', () => {
-  test('brings no sources, tests or build tools', () => {
+  test('contains no sources, tests or build tools', () => {
     const installed = readdirSync(join(app, 'node_modules', 'tollgate'))
     assert.deepEqual(
       installed.filter((name) => /^(src|test|scripts|node_modules)$/.test(name)),
@@ -43,7 +43,7 @@ describe('the packed package', () => {
     )
   })
 
-  test('serves, and a key made beside it works', async () => {
+  test('serves, and a key created beside it works', async () => {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     await using gateway = start('npx', ['tollgate', 'serve'], {
@@ -70,7 +70,7 @@ describe('the packed package', () => {
     await gateway.stop('SIGTERM')
   })
 
-  test('a wrong option is told in one line, with exit code 2', async () => {
+  test('reports a wrong option in one line, with exit code 2', async () => {
     const ended = await run('npx', ['tollgate', 'models', '--nonsense'], { cwd: app, env })
     assert.deepEqual([ended.code, ended.stdout], [2, ''])
     assert.match(ended.stderr, /^tollgate: [^\n]+--nonsense[^\n]*\n$/)

@@ -24,7 +24,7 @@ describe('behind HTTPS', () => {
   const origin = 'https://tollgate.example.com'
   const config = `admin: { public_url: "${origin}" }`
 
-  test('the cookie is bound to its host, and links begin where people are', async () => {
+  test('the cookie is bound to its host, and links start with the public address', async () => {
     await using gateway = await startGateway({ config })
     const [, link = ''] = await gateway.printed(/(https\S+\/welcome#\S+)/)
     assert.equal(new URL(link).origin, origin)
@@ -40,7 +40,7 @@ describe('behind HTTPS', () => {
     assert.ok(!gateway.log().some(({ event }) => event === 'sign_in_over_http'))
   })
 
-  test('the address of a caller is the one that the proxy names', async () => {
+  test('the address of a caller is the one the proxy reports', async () => {
     await using gateway = await startGateway({ config })
     const ann = await administrator(gateway, origin)
     const headers = { 'x-forwarded-for': '198.51.100.7, 203.0.113.8' }
@@ -52,7 +52,7 @@ describe('behind HTTPS', () => {
 })
 
 describe('over plain HTTP', () => {
-  test('people get in all the same, and are told', async () => {
+  test('people can sign in, and are warned', async () => {
     await using gateway = await startGateway()
     const ann = await administrator(gateway)
     assert.equal((await ann.get('/session')).json.insecure, true)
@@ -79,7 +79,7 @@ describe('over plain HTTP', () => {
 })
 
 describe('mail', () => {
-  test('an invitation goes out by mail, and its link to nobody else', async () => {
+  test('an invitation goes out by mail, and its link is shown to nobody else', async () => {
     await using mail = await startMailServer()
     const smtp = `smtp: { url: "smtp://127.0.0.1:${mail.port}", from: "Tollgate <gate@example.com>" }`
     await using gateway = await startGateway({ config: `admin: { ${smtp} }` })
@@ -100,7 +100,7 @@ describe('mail', () => {
     assert.equal(mail.letters.length, 2)
   })
 
-  test('a mail server that is away does not keep anyone from being invited', async () => {
+  test('an unreachable mail server does not prevent invitations', async () => {
     const smtp = 'smtp: { url: "smtp://127.0.0.1:1", from: "gate@example.com" }'
     await using gateway = await startGateway({ config: `admin: { ${smtp} }` })
     const ann = await administrator(gateway)
@@ -111,7 +111,7 @@ describe('mail', () => {
   })
 })
 
-test('tollgate users does what the screens do, beside a running server', async () => {
+test('tollgate users does what the web pages do, beside a running server', async () => {
   await using gateway = await startGateway()
   const ann = await administrator(gateway)
   const users = (...words: string[]) => gateway.tollgate('users', ...words)

@@ -85,7 +85,7 @@ for (const [name, fresh] of [
           .executeTakeFirst(),
       )
 
-    test('the first start prints a link that makes the first administrator, once', async () => {
+    test('the first start prints a link that makes the first administrator, and works once', async () => {
       const [, link = ''] = await gateway.printed(/(http\S+\/welcome#\S+)/)
       assert.equal(new URL(link).origin, gateway.url)
       const token = tokenOf(link)
@@ -175,7 +175,7 @@ for (const [name, fresh] of [
       }
     })
 
-    test('a link that is too old, replaced or made up is refused and recorded', async () => {
+    test('an expired, replaced or made-up link is refused and recorded', async () => {
       const invited = await ann.post('/people', { email: 'late@example.com', role: 'Viewer' })
       const { id } = invited.json.person
       const browser = new Browser(gateway.url)
@@ -200,7 +200,7 @@ for (const [name, fresh] of [
       assert.equal((await use(tokenOf(second.json.url))).status, 200)
     })
 
-    test('codes of an app: set up, asked for, not taken twice, and recovered from', async () => {
+    test('app codes can be set up, are then required, work once each, and can be recovered', async () => {
       const carl = await join('carl@example.com', 'Viewer')
       const wrong = await carl.post('/profile/two-factor', { password: 'not the password' })
       assert.deepEqual([wrong.status, wrong.json.error.field], [400, 'password'])
@@ -245,7 +245,7 @@ for (const [name, fresh] of [
       await signIn('carl@example.com')
     })
 
-    test('codes that are on already, or off, are neither begun nor ended, nor recorded as such', async () => {
+    test('turning app codes on or off twice is refused, and not recorded as a change', async () => {
       const email = 'tom@example.com'
       const tom = await join(email, 'Viewer')
       const proof = { password: PASSWORD }
@@ -278,7 +278,7 @@ for (const [name, fresh] of [
       await signIn(email)
     })
 
-    test('a stolen cookie is worth nothing after signing out everywhere', async () => {
+    test('a stolen cookie is useless after signing out everywhere', async () => {
       const dora = await join('dora@example.com', 'Viewer')
       const elsewhere = await signIn('dora@example.com')
       const thief = dora.stolen()
@@ -321,7 +321,7 @@ for (const [name, fresh] of [
       assert.equal((await browser.delete('/session')).status, 200)
     })
 
-    test('what another site sends is refused and changes nothing', async () => {
+    test('a request from another site is refused and changes nothing', async () => {
       const before = (await ann.get('/people')).json
       const evil = ann.stolen()
       for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:1']) {
@@ -346,7 +346,7 @@ for (const [name, fresh] of [
       assert.deepEqual(await recorded('person.sign_in'), { actor: 'not signed in', ...refused })
     })
 
-    test('a new password ends every other session, a reset all of them', async () => {
+    test('a new password ends every other session, and a reset ends all of them', async () => {
       const fay = await join('fay@example.com', 'Viewer')
       const elsewhere = await signIn('fay@example.com')
       const password = 'another good password'
@@ -375,7 +375,7 @@ for (const [name, fresh] of [
       assert.equal(late.status, 401)
     })
 
-    test('another address needs the password, is nobody else’s, and ends every other session', async () => {
+    test('a new e-mail address needs the password, must be unused, and ends every other session', async () => {
       const kim = await join('kim@example.com', 'Viewer')
       const elsewhere = await signIn('kim@example.com')
       const id = await idOf('kim@example.com')
@@ -418,7 +418,7 @@ for (const [name, fresh] of [
       )
     })
 
-    test('an unattended browser is no way around the password', async () => {
+    test('an unattended browser cannot get around the password', async () => {
       const id = await idOf('ann@example.com')
       const moved = await ann.patch(`/people/${id}`, { email: 'eve@example.com' })
       assert.deepEqual([moved.status, moved.json.error.code], [409, 'wrong_state'])
@@ -428,7 +428,7 @@ for (const [name, fresh] of [
       }
     })
 
-    test('whoever is blocked is out at once, and gets the answer of a stranger', async () => {
+    test('a blocked person is out at once, and gets the same answer as a stranger', async () => {
       const gil = await join('gil@example.com', 'Viewer')
       const id = await idOf('gil@example.com')
       const script = await tokenHolder(gil)
@@ -445,7 +445,7 @@ for (const [name, fresh] of [
       await signIn('gil@example.com')
     })
 
-    test('who knows the old password undoes no reset that was faster, and keeps no token', async () => {
+    test('a thief with the old password can neither undo an earlier reset nor keep a token', async () => {
       const email = 'ivy@example.com'
       await join(email, 'Viewer')
       const id = await idOf(email)
@@ -472,7 +472,7 @@ for (const [name, fresh] of [
       }
     })
 
-    test('a sign-in that waits for its code ends with the password it began with', async () => {
+    test('a sign-in waiting for its code ends when the password changes', async () => {
       const email = 'jan@example.com'
       const jan = await join(email, 'Viewer')
       const { json: setup } = await jan.post('/profile/two-factor', { password: PASSWORD })
@@ -487,7 +487,7 @@ for (const [name, fresh] of [
       assert.equal((await waiting.post('/session/code', code)).status, 401)
     })
 
-    test('too many attempts are refused, the right password too, on every node', async () => {
+    test('too many attempts are refused on every node, even with the right password', async () => {
       await join('hal@example.com', 'Viewer')
       const other =
         name === 'PostgreSQL' ? await startGateway({ database: database.url }) : undefined

@@ -128,7 +128,7 @@ models: { late: { targets: [late/m], price: { input: 1, output: 2 }, context: 10
   })
 
   for (const { rule, at, ends } of ROWS)
-    test(`${rule.join(' ')}, ${at}`, async () => {
+    test(`${rule.join(' ')} at ${at} resets the budget on time`, async () => {
       const [first, second] = ends.map((end) => new Date(end).toISOString())
       const name = `${rule.join(' ')} ${at}`
       const set = (moment: string, more = 0): void => clock.set(Date.parse(moment) + more)
@@ -157,7 +157,7 @@ models: { late: { targets: [late/m], price: { input: 1, output: 2 }, context: 10
       assert.deepEqual(await call(gateway, secret), { ...refused, resetsAt: second })
     })
 
-  test('an answer that begins before the turn and ends after it is charged before it', async () => {
+  test('an answer that crosses the turn is charged to the period it began in', async () => {
     const secret = await gateway.key('late', 'late', ...day('UTC'), '--budget', '1')
     clock.set(Date.parse('2027-05-01T23:58:00.000Z'))
     const running = call(gateway, secret, 'late')
@@ -171,7 +171,7 @@ models: { late: { targets: [late/m], price: { input: 1, output: 2 }, context: 10
     assert.equal((usage['total'] as { cost: string }).cost, CALL_USD)
   })
 
-  test('a limit below what is spent stops new requests and touches nothing else', async () => {
+  test('a limit below spent stops new requests and touches nothing else', async () => {
     const models = 'sandbox-chat,late'
     const secret = await gateway.key('lowered', models, ...day('UTC'), '--budget', '1')
     assert.deepEqual(await call(gateway, secret), { status: 200 })

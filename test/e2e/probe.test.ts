@@ -28,14 +28,14 @@ function probe(url: string, key: string | undefined, ...more: string[]): Promise
   })
 }
 
-describe('a gateway as specified', () => {
+describe('a gateway that meets the specification', () => {
   let gateway: TestGateway
   before(async () => {
     gateway = await startGateway()
   })
   after(() => gateway.stop())
 
-  test('every line passes but those that need another key', async () => {
+  test('every check passes except those that need another key', async () => {
     const key = await gateway.key('whole', 'sandbox-chat,sandbox-embedding')
     const ended = await probe(gateway.url, key)
     assert.equal(ended.code, 0, ended.stdout)
@@ -47,7 +47,7 @@ describe('a gateway as specified', () => {
     assert.ok(!ended.stdout.includes(key))
   })
 
-  test('the address may end in /v1, and models may speak any format', async () => {
+  test('the address may end in /v1, and models may use any format', async () => {
     const key = await gateway.key('foreign', 'sandbox-reasoner@messages')
     const ended = await probe(`${gateway.url}/v1`, key, '--json')
     const { ok, checks } = JSON.parse(ended.stdout) as Report
@@ -59,7 +59,7 @@ describe('a gateway as specified', () => {
     )
   })
 
-  test('what the key may not call is not tried', async () => {
+  test('endpoints that the key may not call are skipped', async () => {
     const key = await gateway.key('narrow', 'sandbox-chat', '--permissions', 'models,chat')
     const ended = await probe(gateway.url, key, '--json')
     const { ok, checks } = JSON.parse(ended.stdout) as Report
@@ -68,21 +68,21 @@ describe('a gateway as specified', () => {
     assert.deepEqual([messages?.outcome, messages?.seen], ['skipped', '403 endpoint_not_allowed'])
   })
 
-  test('a key that is not known is told in one line', async () => {
+  test('an unknown key is reported in one line', async () => {
     const ended = await probe(gateway.url, 'tg_live_wrong')
     assert.deepEqual([ended.code, ended.stdout], [1, ''])
     assert.match(ended.stderr, /rejects the key in TOLLGATE_API_KEY \(401 invalid_api_key\)/)
   })
 })
 
-test('Bearer on messages is no fault where the operator allows it', async () => {
+test('Bearer on messages passes if the operator allows it', async () => {
   await using gateway = await startGateway({ config: 'auth: { messages_bearer: true }' })
   const key = await gateway.key('whole', 'sandbox-chat,sandbox-embedding')
   const ended = await probe(gateway.url, key)
   assert.equal(ended.code, 0, ended.stdout)
 })
 
-test('something else that answers is told apart, line by line', async () => {
+test('a server that is no gateway fails check by check', async () => {
   const server: Server = createServer((request, response) => {
     if (request.url === '/v1/responses') return void request.socket.destroy()
     response.setHeader('content-type', 'application/json')
@@ -109,14 +109,14 @@ test('something else that answers is told apart, line by line', async () => {
 })
 
 describe('wrong usage', () => {
-  test('nobody there: one line, exit code 1', async () => {
+  test('an unreachable address gives one line and exit code 1', async () => {
     const ended = await probe('http://127.0.0.1:1', 'any')
     assert.equal(ended.code, 1)
     assert.match(ended.stderr, /^tollgate: no gateway answers at http:\/\/127\.0\.0\.1:1\/: .*\n$/)
     assert.equal(ended.stdout, '')
   })
 
-  test('no key, no address: exit code 2', async () => {
+  test('a missing key or a malformed address gives exit code 2', async () => {
     const keyless = await probe('http://127.0.0.1:1', undefined)
     assert.deepEqual(
       [keyless.code, keyless.stderr],

@@ -32,7 +32,7 @@ const commands = (block: string): string[] =>
     .map((line) => line.replace(/\s+# .*$/, '').trim())
     .filter((line) => line !== '')
 
-test('the command that makes the first key', async () => {
+test('the command for the first key works', async () => {
   const create = blocks('sh')
     .flatMap(commands)
     .find((line) => line.includes('keys create'))
@@ -43,7 +43,7 @@ test('the command that makes the first key', async () => {
   assert.match(secret, /^tg_live_/)
 })
 
-test('the first call with curl', async () => {
+test('the first call with curl works', async () => {
   const curl = blocks('sh')
     .flatMap(commands)
     .find((line) => line.startsWith('curl'))
@@ -56,7 +56,7 @@ test('the first call with curl', async () => {
 })
 
 for (const [index, sdk] of ['openai', '@anthropic-ai/sdk'].entries()) {
-  test(`the first call with ${sdk}`, async () => {
+  test(`the first call with ${sdk} works`, async () => {
     const block = blocks('ts')[index] ?? ''
     assert.match(block, new RegExp(`from '${sdk}'`))
     // Beside the checkout's node_modules, where the client is installed.
@@ -72,7 +72,7 @@ for (const [index, sdk] of ['openai', '@anthropic-ai/sdk'].entries()) {
   })
 }
 
-test('the other commands', async () => {
+test('the other commands work', async () => {
   const lines = blocks('sh').flatMap(commands)
   const others = lines.filter(
     (line) => line.startsWith('npx tollgate') && !line.includes('keys create'),
@@ -84,7 +84,7 @@ test('the other commands', async () => {
   }
 })
 
-test('the list of commands is the one of --help', async () => {
+test('the list of commands matches --help', async () => {
   const { stdout } = await run(process.execPath, [COMMAND, '--help'])
   const [, list = ''] = /^Commands:\n(.*?)^\n/ms.exec(stdout) ?? []
   const known = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)
@@ -93,7 +93,7 @@ test('the list of commands is the one of --help', async () => {
   assert.deepEqual(new Set(said), new Set(known.filter((name) => name !== 'help')))
 })
 
-test('the configuration is one that `tollgate check` accepts', async () => {
+test('`tollgate check` accepts the configuration', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-readme-'))
   try {
     writeFileSync(join(folder, 'tollgate.yaml'), blocks('yaml')[0] ?? '')

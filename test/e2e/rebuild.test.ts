@@ -22,7 +22,7 @@ before(() => {
 })
 after(() => rmSync(root, { recursive: true, force: true }))
 
-test('a changed source is built, an unchanged one is not', async () => {
+test('a changed source is built, and an unchanged one is not', async () => {
   assert.deepEqual(await buildAndRun(), {
     said: 'tollgate: building the gateway\n',
     ran: 'first\n',
@@ -35,7 +35,7 @@ test('a changed source is built, an unchanged one is not', async () => {
   })
 })
 
-test('what earlier builds left is there for a day, for a gateway that runs', async () => {
+test('files of earlier builds stay for a day, for gateways still running', async () => {
   write('dist/part-recent.js', '')
   write('dist/part-old.js', '')
   const twoDaysAgo = Date.now() / 1_000 - 2 * 86_400
@@ -46,7 +46,7 @@ test('what earlier builds left is there for a day, for a gateway that runs', asy
   assert.ok(!existsSync(join(root, 'dist/part-old.js')))
 })
 
-test('a source that was renamed or taken away is a change', async () => {
+test('a renamed or removed source counts as a change', async () => {
   rmSync(join(root, 'src/cli/part.ts'))
   write('src/cli/main.ts', `import('./renamed.ts').then(({ part }) => console.log(part))\n`)
   write('src/cli/renamed.ts', `export const part = 'renamed'\n`)

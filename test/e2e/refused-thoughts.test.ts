@@ -151,7 +151,7 @@ const NAMES: Record<string, string> = {
 for (const path of Object.keys(TURNS)) {
   for (const model of Object.keys(COMPLAINTS)) {
     for (const stream of [false, true]) {
-      test(`${path} to ${model}${stream ? ', streamed' : ''}: asked again without the thought`, async () => {
+      test(`${path} to ${model}${stream ? ', streamed' : ''}: a refused thought is left out of a second attempt`, async () => {
         const answer = await post(path, { ...TURNS[path]?.(model), stream })
         const text = await answer.text()
         assert.equal(answer.status, 200, text)
@@ -169,7 +169,7 @@ for (const path of Object.keys(TURNS)) {
   }
 }
 
-test('what was refused costs nothing, and both attempts are in the books', async () => {
+test('the refused attempt costs nothing, and both attempts are in the books', async () => {
   const answer = await post('/v1/messages', TURNS['/v1/messages']?.('messages') ?? {})
   await answer.text()
   const id = answer.headers.get('x-request-id') ?? ''
@@ -186,7 +186,7 @@ test('what was refused costs nothing, and both attempts are in the books', async
   assert.equal(answer.headers.get('x-tollgate-cost'), cost)
 })
 
-test('in its own words Claude is no longer asked to think where it must have thought before', async () => {
+test('Claude is no longer asked to think if its turn would begin without a thought', async () => {
   await (await post('/v1/messages', TURNS['/v1/messages']?.('messages') ?? {})).text()
   const [, again] = told
   assert.equal(again?.['thinking'], undefined)
@@ -197,7 +197,7 @@ test('in its own words Claude is no longer asked to think where it must have tho
   )
 })
 
-test('where the thoughts were not at fault the provider has the last word', async () => {
+test('a refusal that persists without the thoughts reaches the client', async () => {
   isStubborn = true
   const again = await post('/v1/responses', TURNS['/v1/responses']?.('responses') ?? {})
   const error = (await again.json()) as { error: JsonObject }

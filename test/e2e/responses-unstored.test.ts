@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import OpenAI from 'openai'
 import { startGateway } from '../support/gateway.ts'
 
-test('store: true is named among what is dropped where nothing is stored', async () => {
+test('store: true is named as dropped if storing is off', async () => {
   await using gateway = await startGateway({ config: 'responses: { store: false }\n' })
   const models = ['sandbox-chat', 'sandbox-chat@responses']
   const apiKey = await gateway.key('forgetful', models.join())

@@ -88,7 +88,7 @@ for (const model of MODELS) {
       assert.ok((response.usage?.total_tokens ?? 0) > 0)
     })
 
-    test('assembles a stream that says the same', async () => {
+    test('assembles a stream with the same answer', async () => {
       const input = '[[sandbox tokens=20]] Hello'
       const stream = client().responses.stream({ model, input })
       const numbers: number[] = []
@@ -103,7 +103,7 @@ for (const model of MODELS) {
       assert.deepEqual(streamed.usage, whole.usage)
     })
 
-    test('calls a tool and goes on from the stored answer', async () => {
+    test('calls a tool and continues from the stored answer', async () => {
       const first = await client().responses.create({
         model,
         input: '[[sandbox tool=weather args={"city":"Bonn"}]] What is the weather?',
@@ -125,7 +125,7 @@ for (const model of MODELS) {
       assert.deepEqual(types, ['message', 'function_call', 'function_call_output'])
     })
 
-    test('is told of a limit that cut the answer', async () => {
+    test('learns that a limit cut the answer', async () => {
       const response = await client().responses.create({
         model,
         input: '[[sandbox tokens=200]] Go on and on.',
@@ -135,7 +135,7 @@ for (const model of MODELS) {
       assert.deepEqual(response.incomplete_details, { reason: 'max_output_tokens' })
     })
 
-    test('sees a stream that broke', async () => {
+    test('notices a broken stream', async () => {
       const stream = await client().responses.create({
         model,
         input: '[[sandbox tokens=50 cut=5]] Hello',
@@ -173,7 +173,7 @@ for (const model of MODELS) {
     assert.equal(result.steps.length, 2)
   })
 
-  test(`the AI SDK streams from ${model}, and names what was said by its id`, async () => {
+  test(`the AI SDK streams from ${model}, and refers to earlier items by id`, async () => {
     const sent: string[] = []
     const provider = createOpenAI({
       apiKey: secret,
@@ -232,13 +232,13 @@ describe('a stored response', () => {
     await client().responses.retrieve(made.id)
   })
 
-  test('is none with store: false', async () => {
+  test('is not kept with store: false', async () => {
     const made = await client().responses.create({ model: MODEL, input: 'Hello', store: false })
     assert.equal((made as { store?: boolean }).store, false)
     await assert.rejects(client().responses.retrieve(made.id), refusal(404, 'response_not_found'))
   })
 
-  test('goes on with a model of another provider', async () => {
+  test('can be continued with a model of another provider', async () => {
     let previous: string | undefined
     for (const model of [
       'sandbox-reasoner@messages',

@@ -29,7 +29,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     })
     after(() => drop())
 
-    test('answers keys as they are beside it, and ends with 0', async () => {
+    test('applies changes to keys while running, and exits with 0', async () => {
       await using server = serve(env, '--port', '0', '--json')
       const url = await addressOf(server)
       await server.printed(/There is no administrator yet.*\n\n {2}http:\S+\/welcome#\S+\n/)
@@ -56,7 +56,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal(events.at(-1), 'stopped')
     })
 
-    test('what was used, why it cost that, and whether the books balance', async () => {
+    test('usage, explain and ledger verify agree with a call', async () => {
       await using server = serve(env, '--port', '0')
       const url = await addressOf(server)
       const json = async (...argv: string[]): Promise<Record<string, unknown>> => {
@@ -139,7 +139,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       await server.stop()
     })
 
-    test('a port in use is one clear line', async () => {
+    test('reports a port in use in one line', async () => {
       await using server = serve(env, '--port', '0')
       const { port } = new URL(await addressOf(server))
       const second = await tollgate(env, 'serve', '--port', port)
@@ -177,7 +177,7 @@ describe('several workers on PostgreSQL', () => {
     assert.deepEqual([ended.code, ended.signal], [0, null], ended.stderr)
   })
 
-  test('one that is replaced serves what the others serve, whatever the file has become', async () => {
+  test('replace one with the configuration of the others, whatever the file says by then', async () => {
     const config = join(folder, 'workers.yaml')
     const { TOLLGATE_DATABASE: database, ...rest } = env
     const written = `database: ${JSON.stringify(database)}\nserver: { port: 0, workers: 2 }\n`
@@ -200,7 +200,7 @@ describe('several workers on PostgreSQL', () => {
     await server.stop()
   })
 
-  test('what keeps them from serving is said once', async () => {
+  test('report only once why they cannot serve', async () => {
     await using server = serve(env, '--port', '0')
     const { port } = new URL(await addressOf(server))
     const second = await tollgate(env, 'serve', '--port', port, '--workers', '3')
@@ -217,26 +217,26 @@ describe('several workers on PostgreSQL', () => {
   })
 })
 
-describe('what keeps it from serving', () => {
+describe('reasons not to serve are reported in one line', () => {
   const adminElsewhere = join(folder, 'admin-elsewhere.yaml')
   writeFileSync(adminElsewhere, 'admin: { listen: "192.0.2.1:4001" }\n')
   const cases: readonly [string, NodeJS.ProcessEnv, readonly string[], number, RegExp][] = [
     [
-      'a port without sense',
+      'a malformed port',
       {},
       ['--port', 'x'],
       2,
       /: --port must be a whole number from 0 to 65535\n$/,
     ],
     [
-      'a host that is elsewhere',
+      'a host of another machine',
       {},
       ['--host', '192.0.2.1'],
       1,
       /^tollgate: 192\.0\.2\.1 is not an address of this machine: choose another with --host\n$/,
     ],
     [
-      'an administration interface that is elsewhere',
+      'an admin address of another machine',
       {},
       ['--port', '0', '--config', adminElsewhere],
       1,
@@ -269,7 +269,7 @@ describe('what keeps it from serving', () => {
   }
 })
 
-test('a changed configuration is taken over, a wrong one is reported', async () => {
+test('a changed configuration is applied, and a wrong one is reported', async () => {
   const config = join(folder, 'tollgate.yaml')
   const env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'reload.db')}`, TOLLGATE_CONFIG: config }
   writeFileSync(config, 'sandbox: true\n')
@@ -295,7 +295,7 @@ test('a changed configuration is taken over, a wrong one is reported', async () 
   await server.stop()
 })
 
-test('what a changed configuration cannot do to a running server is said', async () => {
+test('changes that a running server cannot apply are reported', async () => {
   const config = join(folder, 'bound.yaml')
   const env = { TOLLGATE_CONFIG: config }
   const served = `database: "sqlite:${join(folder, 'bound.db')}"\n`
@@ -314,7 +314,7 @@ test('what a changed configuration cannot do to a running server is said', async
   assert.equal(stdout.match(/restart_needed|frame_unchanged/g)?.length, 2)
 })
 
-test('an SQLite database that came without its secret is told once', async () => {
+test('a SQLite database that came without its secret is reported once', async () => {
   const env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'restored', 't.db')}` }
   const told: number[] = []
   for (const secret of ['the secret of before', 'another one for it', 'another one for it']) {
@@ -326,7 +326,7 @@ test('an SQLite database that came without its secret is told once', async () =>
   assert.deepEqual(told, [0, 1, 0])
 })
 
-test('nobody who reads its log or its errors is no reason to end', async () => {
+test('a gateway whose errors nobody reads keeps running', async () => {
   const argv = [COMMAND, 'serve', '--port', '0', '--config', 'port.yaml']
   writeFileSync(join(folder, 'port.yaml'), `database: "sqlite:${join(folder, 'mute.db')}"\n`)
   await using server = start(
@@ -339,7 +339,7 @@ test('nobody who reads its log or its errors is no reason to end', async () => {
   assert.equal((await server.stop()).code, 0)
 })
 
-test('SIGHUP, where there is no terminal, ends nothing', async () => {
+test('SIGHUP without a terminal ends nothing', async () => {
   const env = { TOLLGATE_DATABASE: `sqlite:${join(folder, 'hangup.db')}` }
   await using server = serve(env, '--port', '0')
   const url = await addressOf(server)

@@ -38,7 +38,7 @@ test('a signal that arrives three times lets a running answer finish', async () 
   assert.deepEqual((await gateway.ended).code, 0)
 })
 
-test('a signal during the start ends it in words, once the start has come to its end', async () => {
+test('a signal during the start takes effect after the start, which reports its failure', async () => {
   // A database that stays silent until the signal is sent, and then hangs up.
   const database = createServer().listen(0, '127.0.0.1')
   await once(database, 'listening')
@@ -59,7 +59,7 @@ test('a signal during the start ends it in words, once the start has come to its
   assert.match(stderr, /PostgreSQL at 127\.0\.0\.1:\d+ cannot be reached/)
 })
 
-test('workers that are killed are a failure', async () => {
+test('killed workers are a failure', async () => {
   const script = fileURLToPath(new URL('../support/doomed-workers.ts', import.meta.url))
   assert.equal((await run('node', [script])).code, 1)
 })

@@ -56,12 +56,12 @@ function invitedPeople(fresh: FreshDatabase): void {
     await database.drop()
   })
 
-  test('the page knows the name of it', async () => {
+  test('the sign-in page gets the provider’s name', async () => {
     const { json } = await new Browser(gateway.url).get('/session')
     assert.deepEqual(json.single_sign_on, { name: 'Acme' })
   })
 
-  test('whoever was invited comes in, and is the same person the next time', async () => {
+  test('an invited person gets in, and is the same person the next time', async () => {
     provider.person = somebody
     const ids = []
     for (const _ of [1, 2]) {
@@ -79,7 +79,7 @@ function invitedPeople(fresh: FreshDatabase): void {
     assert.equal((await renamed.get('/session')).json.person.id, ids[0])
   })
 
-  test('whoever has no password makes a token without one', async () => {
+  test('a person without a password can make a token', async () => {
     provider.person = somebody
     const ann = new Browser(gateway.url)
     await signOn(ann)
@@ -88,7 +88,7 @@ function invitedPeople(fresh: FreshDatabase): void {
     assert.equal(status, 201)
   })
 
-  test('nothing of the tokens at the provider is kept', async () => {
+  test('no token of the provider is stored', async () => {
     const store = await openStore(database.url, { clock: systemClock })
     const rows = await store.db
       .selectFrom('person_accounts')
@@ -105,14 +105,14 @@ function invitedPeople(fresh: FreshDatabase): void {
     assert.equal((await browser.get('/session')).json.person, null)
   }
 
-  test('whoever was not invited does not', async () => {
+  test('a person who was not invited stays out', async () => {
     provider.person = { ...somebody, sub: 'e1', email: 'eve@example.com' }
     await refused('not_invited')
     const { users } = await gateway.tollgate('users', 'list')
     assert.equal((users as unknown[]).length, 1)
   })
 
-  test('an address that the provider has not verified is nobody’s', async () => {
+  test('an address that the provider has not verified is refused', async () => {
     await gateway.tollgate('users', 'create', '--email', 'bob@example.com', '--role', 'Viewer')
     provider.person = { sub: 'b1', email: 'bob@example.com', email_verified: false, name: 'Bob' }
     await refused('email_not_verified')
@@ -120,7 +120,7 @@ function invitedPeople(fresh: FreshDatabase): void {
     await refused('email_not_verified')
   })
 
-  test('an address that somebody chose for themselves is nobody’s until it is vouched for', async () => {
+  test('a self-chosen address is not linked until an administrator confirms it', async () => {
     const words = ['--email', 'eve@example.com', '--role', 'Viewer', '--name', 'Eve']
     const { link } = await gateway.tollgate('users', 'create', ...words)
     const eve = new Browser(gateway.url)
@@ -144,7 +144,7 @@ function invitedPeople(fresh: FreshDatabase): void {
     await gateway.tollgate('users', 'remove', email)
   })
 
-  test('whoever is blocked stays out', async () => {
+  test('a blocked person stays out', async () => {
     await gateway.tollgate('users', 'create', '--email', 'zoe@example.com', '--role', 'Viewer')
     provider.person = { ...somebody, sub: 'z1', email: 'zoe@example.com' }
     assert.equal(await signOn(new Browser(gateway.url)), '/')
@@ -152,7 +152,7 @@ function invitedPeople(fresh: FreshDatabase): void {
     await refused('blocked')
   })
 
-  test('tokens that prove nothing are refused', async () => {
+  test('invalid identity tokens are refused', async () => {
     provider.person = somebody
     for (const forged of [
       { iss: 'https://elsewhere.example' },
@@ -169,7 +169,7 @@ function invitedPeople(fresh: FreshDatabase): void {
     provider.isSignedWrongly = false
   })
 
-  test('a return that this browser did not set out for is refused', async () => {
+  test('a return that this browser did not start is refused', async () => {
     provider.person = somebody
     const victim = new Browser(gateway.url)
     // Login CSRF: a thief's code, to sign the victim in as the thief.
@@ -212,7 +212,7 @@ function invitedPeople(fresh: FreshDatabase): void {
     assert.equal((await copy.get(path)).headers.get('location'), '/sign-in?error=failed')
   })
 
-  test('what was refused is on record', async () => {
+  test('refusals are on record', async () => {
     const ann = new Browser(gateway.url)
     provider.person = somebody
     assert.equal(await signOn(ann), '/')
@@ -228,7 +228,7 @@ function invitedPeople(fresh: FreshDatabase): void {
   })
 }
 
-test('with a role, people come without an invitation and get that role', async () => {
+test('with a configured role, people get in without an invitation and have that role', async () => {
   await using provider = await startOidcProvider()
   await using gateway = await startGateway({
     config: config(provider, ', role: Viewer, trust_email: true'),
@@ -245,7 +245,7 @@ test('with a role, people come without an invitation and get that role', async (
   )
 })
 
-test('nobody fills the database by setting out again and again', async () => {
+test('starting sign-ons over and over is limited', async () => {
   await using provider = await startOidcProvider()
   await using gateway = await startGateway({ config: config(provider) })
   let begun = 0
@@ -257,7 +257,7 @@ test('nobody fills the database by setting out again and again', async () => {
   assert.equal((await new Browser(gateway.url).post('/session', wrong)).status, 401)
 })
 
-test('a role that is not there lets nobody in uninvited, and keeps nobody out', async () => {
+test('a configured role that does not exist lets nobody in uninvited', async () => {
   await using provider = await startOidcProvider()
   await using gateway = await startGateway({ config: config(provider, ', role: Nobodys') })
   provider.person = somebody
@@ -266,7 +266,7 @@ test('a role that is not there lets nobody in uninvited, and keeps nobody out', 
   assert.match(String(line['message']), /^admin\.oidc\.role: there is no role "Nobodys"/)
 })
 
-test('a provider that is away keeps nobody from signing in with a password', async () => {
+test('an unreachable provider does not prevent signing in with a password', async () => {
   const port = await freePort()
   const provider = await startOidcProvider(port)
   await provider[Symbol.asyncDispose]()
@@ -285,7 +285,7 @@ test('a provider that is away keeps nobody from signing in with a password', asy
   assert.equal((await browser.post('/sso/start')).status, 200)
 })
 
-test('without single sign-on there is none', async () => {
+test('its routes are not found if single sign-on is not configured', async () => {
   await using gateway = await startGateway()
   const browser = new Browser(gateway.url)
   assert.equal((await browser.post('/sso/start')).status, 404)

@@ -53,7 +53,7 @@ models:
 })
 after(() => opened.disposeAsync())
 
-test('a limit is told by the name that compatible servers know, however the client wrote it', async () => {
+test('a limit is sent under the name that compatible servers know, however the client wrote it', async () => {
   for (const limits of [
     '"max_tokens":100,"max_completion_tokens":null',
     '"max_completion_tokens":null,"max_tokens":100',
@@ -66,7 +66,7 @@ test('a limit is told by the name that compatible servers know, however the clie
   }
 })
 
-test('a limit by a name that servers take before it is refused', async () => {
+test('a field that servers prefer to the limit is refused', async () => {
   for (const name of ['n_predict', 'n_cmpl', 'best_of', 'max_new_tokens', 'extra_body']) {
     const hello = { model: 'house', ...HELLO, max_tokens: 10, [name]: 100_000 }
     const refusal = await refused('/v1/chat/completions', hello)
@@ -74,14 +74,14 @@ test('a limit by a name that servers take before it is refused', async () => {
   }
 })
 
-test('a field that some servers read as another is refused', async () => {
+test('a field that some servers read as another one is refused', async () => {
   for (const field of [{ Model: 'dearer' }, { MAX_TOKENS: 100_000 }, { Stream: true }]) {
     const hello = { model: 'house', ...HELLO, max_tokens: 10, ...field }
     assert.match(await refused('/v1/chat/completions', hello), /instead: some servers read both/)
   }
 })
 
-test('clouds are told of the betas that they know, and the client of the others', async () => {
+test('clouds are sent the betas they know, and the client is told the others', async () => {
   const hello = { ...HELLO, max_tokens: 10 }
   const betas =
     'claude-code-20250219, interleaved-thinking-2025-05-14,context-1m-2025-08-07,oauth-2025-04-20'
@@ -104,7 +104,7 @@ test('clouds are told of the betas that they know, and the client of the others'
   }
 })
 
-test('a beta in the body is refused, whoever serves the model', async () => {
+test('a beta in the body is refused, whichever provider serves the model', async () => {
   const hello = { ...HELLO, max_tokens: 10, anthropic_beta: ['context-1m-2025-08-07'] }
   for (const model of ['by-bedrock', 'by-vertex', 'house']) {
     const refusal = await refused('/v1/messages', { model, ...hello })
@@ -112,7 +112,7 @@ test('a beta in the body is refused, whoever serves the model', async () => {
   }
 })
 
-test('a place that refuses the unknown is sent what it knows, whoever asks', async () => {
+test('a provider that refuses unknown fields is sent only those it knows, from any client', async () => {
   const taken = new Set(['model', 'messages', 'max_tokens', 'tools', 'random_seed'])
   const tools = [{ name: 'open_gate', input_schema: { type: 'object' } }]
   const messages = await ask('/v1/messages', {

@@ -11,7 +11,7 @@ import { start } from '../support/process.ts'
 const serve = [process.execPath, COMMAND, 'serve', '--port', '0']
 const witness = new URL('../support/v8-witness.ts', import.meta.url).href
 
-test('the garbage of a serving process is collected as we ask', async () => {
+test('the garbage collector of a serving process has our settings', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-v8-'))
   const env = { PATH: process.env['PATH'], NODE_OPTIONS: `--import ${witness}` }
   // Into a file, because V8 gives up on a full pipe.

@@ -10,7 +10,7 @@ import { createServer } from 'vite'
 import { Browser } from '../support/browser.ts'
 import { startGateway } from '../support/gateway.ts'
 
-test('what the interface sends through Vite comes from its own site', async () => {
+test('requests of the interface through Vite count as its own site', async () => {
   await using gateway = await startGateway()
   process.env['TOLLGATE_URL'] = gateway.url
   const cacheDir = mkdtempSync(join(tmpdir(), 'tollgate-vite-'))
